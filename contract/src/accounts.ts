@@ -1,0 +1,251 @@
+import { type Static, Type } from 'typebox'
+import {
+  BenefitNames,
+  GivenConsents,
+  PlainDate,
+  personFields,
+  Timestamp,
+  Userid,
+  updatedFields,
+} from './fields.ts'
+import { keyedErrors, operation, partnerErrors } from './operation.ts'
+import { examplePrefill } from './prefill.ts'
+import { ErasedUser, exampleUser, User } from './user.ts'
+
+/** The request of Create User (contract §7). */
+export const CreateUser = Type.Object(
+  {
+    userid: Userid,
+    ...personFields,
+    offername: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        'x-rule': 'must be at most 64 characters',
+        description: 'The offer to start with',
+      }),
+    ),
+    benefits: Type.Optional(BenefitNames),
+    consents: Type.Optional(GivenConsents),
+    effectivedate: Type.Optional(PlainDate),
+  },
+  { additionalProperties: false, title: 'CreateUser' },
+)
+/** The shape of {@link CreateUser}. */
+export type CreateUser = Static<typeof CreateUser>
+
+/** The request of Update User (contract §7). */
+export const UpdateUser = Type.Object(
+  { userid: Userid, ...updatedFields },
+  { additionalProperties: false, title: 'UpdateUser' },
+)
+/** The shape of {@link UpdateUser}. */
+export type UpdateUser = Static<typeof UpdateUser>
+
+const JustUserid = Type.Object({ userid: Userid }, { additionalProperties: false, title: 'UseridRequest' })
+
+/** Why a user is cancelled (contract §7). */
+export const cancelReasons = [
+  'voluntary',
+  'employmentended',
+  'nonpayment',
+  'deceased',
+  'duplicate',
+  'mistake',
+] as const
+
+/** Creates a user, active at once (interface §1, contract §7). */
+export const createUser = operation({
+  id: 'createUser',
+  method: 'POST',
+  path: '/user/account/create',
+  caller: 'partner',
+  scope: 'users:write',
+  idempotency: 'keyed',
+  tag: 'Users',
+  section: 'contract §7',
+  summary: 'Create a user from the request and the prefill; the offer comes into force',
+  description:
+    'The request is merged with an existing prefill: the request wins, a given address replaces the stored one ' +
+    'whole. After merging, firstname, lastname, email, dob, state and zipcode must be there (state and zipcode ' +
+    "at the top level or in the address). Without effectivedate it takes effect now; a date means its first instant in the partner's time zone.",
+  body: CreateUser,
+  reply: User,
+  errors: [
+    ...partnerErrors,
+    ...keyedErrors,
+    'offername_required',
+    'offername_unknown',
+    'user_exists',
+    'ineligible',
+    'slots_exceeded',
+    'benefit_not_selectable',
+    'offer_not_available',
+  ],
+  example: {
+    body: { userid: examplePrefill.userid, offername: 'starter', benefits: ['telehealth'], consents: [] },
+    reply: exampleUser,
+  },
+})
+
+/** Changes a user's data; eligibility is judged again (interface §1, contract §7). */
+export const updateUser = operation({
+  id: 'updateUser',
+  method: 'POST',
+  path: '/user/account/update',
+  caller: 'partner',
+  scope: 'users:write',
+  idempotency: 'keyed',
+  tag: 'Users',
+  section: 'contract §7',
+  summary: "Change a user's data; absent and empty mean unchanged, null clears",
+  body: UpdateUser,
+  reply: User,
+  errors: [...partnerErrors, ...keyedErrors, 'user_not_found', 'user_cancelled'],
+  example: { body: { userid: 'u-1001', phone: '3055550199' }, reply: exampleUser },
+})
+
+/** What a cancel answers (contract §7). */
+export const Cancelled = Type.Object(
+  {
+    userid: Type.String(),
+    serviceid: Type.String(),
+    status: Type.Enum(['active', 'cancelled']),
+    effectiveattimestamp: Timestamp,
+    benefits: Type.Array(
+      Type.Object(
+        { name: Type.String(), endsattimestamp: Type.Union([Timestamp, Type.Null()]) },
+        { additionalProperties: false },
+      ),
+    ),
+    reinstatableuntil: Timestamp,
+  },
+  { additionalProperties: false, title: 'Cancelled' },
+)
+/** The shape of {@link Cancelled}. */
+export type Cancelled = Static<typeof Cancelled>
+
+/** Cancels a user, at the end of the period or at once (interface §1, contract §7). */
+export const cancelUser = operation({
+  id: 'cancelUser',
+  method: 'DELETE',
+  path: '/user/account/cancel/{userid}',
+  caller: 'partner',
+  scope: 'users:cancel',
+  idempotency: 'keyed',
+  tag: 'Users',
+  section: 'contract §7',
+  summary: 'Cancel a user at the end of the period, or at once',
+  params: Type.Object({ userid: Userid }, { additionalProperties: false }),
+  query: Type.Object(
+    {
+      effective: Type.Optional(
+        Type.Enum(['endofperiod', 'immediate'], { 'x-rule': 'must be endofperiod or immediate' }),
+      ),
+      reason: Type.Optional(
+        Type.Enum([...cancelReasons], { 'x-rule': `must be one of ${cancelReasons.join(', ')}` }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  reply: Cancelled,
+  errors: [...partnerErrors, ...keyedErrors, 'user_not_found'],
+  example: {
+    reply: {
+      userid: 'u-1001',
+      serviceid: exampleUser.serviceid,
+      status: 'active',
+      effectiveattimestamp: '2026-12-01T05:00:00.000Z',
+      benefits: [{ name: 'accident', endsattimestamp: '2026-12-01T05:00:00.000Z' }],
+      reinstatableuntil: '2026-12-31T05:00:00.000Z',
+    },
+  },
+})
+
+/** Undoes a cancel (contract §7). */
+export const reinstateUser = operation({
+  id: 'reinstateUser',
+  method: 'POST',
+  path: '/user/account/reinstate',
+  caller: 'partner',
+  scope: 'users:cancel',
+  idempotency: 'keyed',
+  tag: 'Users',
+  section: 'contract §7',
+  summary: 'Undo a pending cancel, or restore a user up to 30 days after the cancel took effect',
+  body: JustUserid,
+  reply: Type.Object(
+    {
+      ...User.properties,
+      notrestored: Type.Array(
+        Type.Object(
+          { name: Type.String(), code: Type.String(), message: Type.String() },
+          { additionalProperties: false },
+        ),
+        { description: 'Benefits that could not return, and why' },
+      ),
+    },
+    { additionalProperties: false, title: 'ReinstatedUser' },
+  ),
+  errors: [
+    ...partnerErrors,
+    ...keyedErrors,
+    'user_not_found',
+    'not_cancelled',
+    'reinstate_expired',
+    'ineligible',
+  ],
+  example: { body: { userid: 'u-1001' }, reply: { ...exampleUser, notrestored: [] } },
+})
+
+/** Fetches a user (contract §7). */
+export const getUser = operation({
+  id: 'getUser',
+  method: 'POST',
+  path: '/user/account/get',
+  caller: 'partner',
+  scope: 'users:read',
+  idempotency: 'ignored',
+  tag: 'Users',
+  section: 'contract §7',
+  summary: 'Fetch a user, with the timeline when asked for',
+  body: Type.Object(
+    {
+      userid: Userid,
+      include: Type.Optional(
+        Type.Array(Type.Enum(['timeline'], { 'x-rule': 'must be timeline' }), {
+          maxItems: 1,
+          'x-rule': 'must be a list that holds timeline or nothing',
+        }),
+      ),
+    },
+    { additionalProperties: false, title: 'GetUser' },
+  ),
+  reply: Type.Union([User, ErasedUser]),
+  errors: [...partnerErrors, 'user_not_found'],
+  example: { body: { userid: 'u-1001', include: ['timeline'] }, reply: { ...exampleUser, timeline: [] } },
+})
+
+/** Erases a user: cover ends, personal data becomes unreadable (contract §7). */
+export const eraseUser = operation({
+  id: 'eraseUser',
+  method: 'POST',
+  path: '/user/account/erase',
+  caller: 'partner',
+  scope: 'users:cancel',
+  idempotency: 'keyed',
+  tag: 'Users',
+  section: 'contract §7',
+  summary: "End all cover and destroy the user's personal data",
+  body: JustUserid,
+  reply: ErasedUser,
+  errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused', 'user_not_found'],
+  example: {
+    body: { userid: 'u-1001' },
+    reply: {
+      userid: 'u-1001',
+      serviceid: exampleUser.serviceid,
+      status: 'erased',
+      erasedat: '2026-11-20T15:04:05.123Z',
+    },
+  },
+})

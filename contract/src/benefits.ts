@@ -1,0 +1,233 @@
+import { type Static, Type } from 'typebox'
+import {
+  BenefitNames,
+  CodeName,
+  GivenConsents,
+  OptionalTimestamp,
+  RequiredState,
+  RequiredZipcode,
+  Timestamp,
+  Userid,
+} from './fields.ts'
+import { keyedErrors, operation, partnerErrors } from './operation.ts'
+import { exampleUser, HeldBenefit } from './user.ts'
+
+/** The benefits request (interface §2.3, contract §6). */
+export const BenefitsRequest = Type.Object(
+  {
+    userid: Userid,
+    age: Type.Integer({ minimum: 0, maximum: 120, 'x-rule': 'must be a whole number from 0 to 120' }),
+    state: RequiredState,
+    zipcode: RequiredZipcode,
+    partnername: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        'x-rule': 'must be at most 200 characters',
+        description: '"" = no filter',
+      }),
+    ),
+    offername: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        'x-rule': 'must be at most 64 characters',
+        description: '"" = the offer of the user',
+      }),
+    ),
+  },
+  { additionalProperties: false, title: 'BenefitsRequest' },
+)
+/** The shape of {@link BenefitsRequest}. */
+export type BenefitsRequest = Static<typeof BenefitsRequest>
+
+/** One benefit with its status (interface §2.4); the order of the members is part of the promise. */
+export const BenefitWithStatus = Type.Object(
+  {
+    name: Type.String({ description: 'Short benefit code' }),
+    displayname: Type.String(),
+    icon: Type.String({ description: 'URL of an icon' }),
+    description: Type.String(),
+    status: Type.Enum(['notenrolled', 'enrolled'], {
+      description: '`enrolled` when cover is in force at this instant',
+    }),
+    benefittype: Type.String({ description: 'dollar, service, discount or account' }),
+    deeplinkdata: Type.String({ description: 'productname=…&producttype=…&redirectto=…, URL-encoded' }),
+    isselectedforswap: Type.Union([Type.Boolean(), Type.Null()]),
+    swapeffectiveattimestamp: OptionalTimestamp,
+    swapexpiresattimestamp: OptionalTimestamp,
+  },
+  { additionalProperties: false, title: 'BenefitWithStatus' },
+)
+/** The shape of {@link BenefitWithStatus}. */
+export type BenefitWithStatus = Static<typeof BenefitWithStatus>
+
+/** Lists the benefits of a user with their status (interface §4.2, contract §6). */
+export const getBenefits = operation({
+  id: 'getBenefits',
+  method: 'POST',
+  path: '/user/benefits',
+  caller: 'partner',
+  scope: 'benefits:read',
+  idempotency: 'ignored',
+  tag: 'Benefits',
+  section: 'interface §4.2',
+  summary: 'List the benefits open to a user, each with an enrolment status',
+  body: BenefitsRequest,
+  reply: Type.Array(BenefitWithStatus),
+  errors: [...partnerErrors, 'partnername_not_allowed', 'offername_unknown', 'user_not_found'],
+  example: {
+    body: { userid: 'u-1001', age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' },
+    reply: [
+      {
+        name: 'accident',
+        displayname: 'Accident cover',
+        icon: 'https://benefits.example.com/icons/accident.svg',
+        description: 'A lump sum after an accident',
+        status: 'enrolled',
+        benefittype: 'dollar',
+        deeplinkdata: 'productname=accident&producttype=dollar&redirectto=manage',
+        isselectedforswap: null,
+        swapeffectiveattimestamp: null,
+        swapexpiresattimestamp: null,
+      },
+      {
+        name: 'telehealth',
+        displayname: 'Telehealth',
+        icon: 'https://benefits.example.com/icons/telehealth.svg',
+        description: 'A doctor by phone or video, day and night',
+        status: 'notenrolled',
+        benefittype: 'service',
+        deeplinkdata: 'productname=telehealth&producttype=service&redirectto=swap',
+        isselectedforswap: true,
+        swapeffectiveattimestamp: '2026-12-01T05:00:00.000Z',
+        swapexpiresattimestamp: null,
+      },
+    ],
+  },
+})
+
+/** What a swap request asks for (contract §8). */
+export const SwapRequest = Type.Object(
+  {
+    userid: Userid,
+    add: BenefitNames,
+    remove: BenefitNames,
+    previewonly: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
+  },
+  { additionalProperties: false, title: 'SwapRequest' },
+)
+/** The shape of {@link SwapRequest}. */
+export type SwapRequest = Static<typeof SwapRequest>
+
+/** A pending swap, or what it would be. */
+export const Swap = Type.Object(
+  {
+    userid: Type.String(),
+    serviceid: Type.String(),
+    add: Type.Array(Type.String()),
+    remove: Type.Array(Type.String()),
+    boundarytimestamp: Timestamp,
+    lockedattimestamp: Timestamp,
+  },
+  { additionalProperties: false, title: 'Swap' },
+)
+/** The shape of {@link Swap}. */
+export type Swap = Static<typeof Swap>
+
+const exampleSwap = {
+  userid: 'u-1001',
+  serviceid: exampleUser.serviceid,
+  add: ['telehealth'],
+  remove: ['identity'],
+  boundarytimestamp: '2026-12-01T05:00:00.000Z',
+  lockedattimestamp: '2026-11-30T05:00:00.000Z',
+}
+
+const benefitErrors = [...partnerErrors, ...keyedErrors, 'user_not_found', 'user_cancelled'] as const
+
+/** Swaps selectable benefits at the next boundary (contract §8). */
+export const swapBenefits = operation({
+  id: 'swapBenefits',
+  method: 'POST',
+  path: '/user/benefits/swap',
+  caller: 'partner',
+  scope: 'benefits:write',
+  idempotency: 'keyed',
+  tag: 'Benefits',
+  section: 'contract §8',
+  summary: 'Swap benefits in and out at the next boundary; both lists empty undo a pending swap',
+  body: SwapRequest,
+  reply: Swap,
+  errors: [
+    ...benefitErrors,
+    'ineligible',
+    'slots_exceeded',
+    'benefit_not_selectable',
+    'swap_invalid',
+    'change_locked',
+  ],
+  example: { body: { userid: 'u-1001', add: ['telehealth'], remove: ['identity'] }, reply: exampleSwap },
+})
+
+/** Undoes the pending swap (contract §8); without one: 200, nothing changes. */
+export const undoSwap = operation({
+  id: 'undoSwap',
+  method: 'DELETE',
+  path: '/user/benefits/swap/{userid}',
+  caller: 'partner',
+  scope: 'benefits:write',
+  idempotency: 'keyed',
+  tag: 'Benefits',
+  section: 'contract §8',
+  summary: 'Undo a pending swap',
+  params: Type.Object({ userid: Userid }, { additionalProperties: false }),
+  reply: Swap,
+  errors: [...benefitErrors, 'change_locked'],
+  example: { reply: { ...exampleSwap, add: [], remove: [] } },
+})
+
+/** Enrols in one more benefit, now, in a free slot (contract §8). */
+export const enrolBenefit = operation({
+  id: 'enrolBenefit',
+  method: 'POST',
+  path: '/user/benefits/enrol',
+  caller: 'partner',
+  scope: 'benefits:write',
+  idempotency: 'keyed',
+  tag: 'Benefits',
+  section: 'contract §8',
+  summary: 'Enrol in one benefit now, in a free slot',
+  body: Type.Object(
+    { userid: Userid, name: CodeName, consents: Type.Optional(GivenConsents) },
+    { additionalProperties: false, title: 'EnrolRequest' },
+  ),
+  reply: HeldBenefit,
+  errors: [...benefitErrors, 'ineligible', 'slots_exceeded', 'benefit_not_selectable'],
+  example: { body: { userid: 'u-1001', name: 'telehealth', consents: [] }, reply: exampleUser.benefits[0] },
+})
+
+/** Declines a benefit that is not in force (contract §8). */
+export const declineBenefit = operation({
+  id: 'declineBenefit',
+  method: 'POST',
+  path: '/user/benefits/decline',
+  caller: 'partner',
+  scope: 'benefits:write',
+  idempotency: 'keyed',
+  tag: 'Benefits',
+  section: 'contract §8',
+  summary: 'Decline a benefit that is not in force',
+  body: Type.Object(
+    {
+      userid: Userid,
+      name: CodeName,
+      reason: Type.Optional(Type.String({ maxLength: 200, 'x-rule': 'must be at most 200 characters' })),
+    },
+    { additionalProperties: false, title: 'DeclineRequest' },
+  ),
+  reply: HeldBenefit,
+  errors: [...benefitErrors, 'benefit_in_force', 'benefit_not_selectable'],
+  example: {
+    body: { userid: 'u-1001', name: 'telehealth', reason: 'not wanted' },
+    reply: { ...exampleUser.benefits[0], name: 'telehealth', displayname: 'Telehealth', state: 'declined' },
+  },
+})

@@ -1,0 +1,294 @@
+/** What one error code means: its only status, a title, the remedy, and words for the person on the page. */
+export type ErrorEntry = {
+  readonly status: number
+  readonly title: string
+  /** What the caller can do about it; also the default `detail`. */
+  readonly remedy: string
+  readonly person?: 'tryagain' | 'cannotnow' | 'asksupport'
+}
+
+/** The error table (contract §12): every code that the service can answer. */
+export const errors = {
+  bad_request: {
+    status: 400,
+    title: 'The request is not valid',
+    remedy: 'Correct the fields named in errors and send the request again.',
+  },
+  malformed_json: {
+    status: 400,
+    title: 'The body is not JSON',
+    remedy:
+      'Send one JSON object in UTF-8, without duplicate members, NUL characters or nesting deeper than 8.',
+  },
+  duplicate_header: {
+    status: 400,
+    title: 'A header was sent twice',
+    remedy: 'Send Authorization, x-api-key and Idempotency-Key once each.',
+  },
+  idempotency_key_invalid: {
+    status: 400,
+    title: 'The Idempotency-Key is not valid',
+    remedy: 'Send 1 to 255 visible ASCII characters as the key.',
+  },
+  idempotency_key_missing: {
+    status: 400,
+    title: 'The Idempotency-Key is missing',
+    remedy: 'Version v2 needs an Idempotency-Key header: send one, or leave Version out.',
+  },
+  unsupported_version: {
+    status: 400,
+    title: 'The Version is not supported',
+    remedy: 'Send Version v2 for idempotent writes, or v1, or no Version header.',
+  },
+  partnername_not_allowed: {
+    status: 400,
+    title: 'The partner name is not yours',
+    remedy: 'Send an empty partnername, or one of your own names.',
+  },
+  offername_unknown: {
+    status: 400,
+    title: 'The offer is unknown',
+    remedy: 'Send an empty offername, or the name of one of your offers.',
+  },
+  offername_required: {
+    status: 400,
+    title: 'The offer is missing',
+    remedy: 'You have more than one offer: say in offername which one the user gets.',
+  },
+  redirecturl_not_registered: {
+    status: 400,
+    title: 'The redirect address is not registered',
+    remedy: 'Send a redirecturl that equals a registered one exactly.',
+  },
+  origin_not_registered: {
+    status: 400,
+    title: 'The origin is not registered',
+    remedy: 'Send only origins that equal a registered one exactly.',
+  },
+  webhook_url_not_allowed: {
+    status: 400,
+    title: 'The webhook address is not allowed',
+    remedy: 'Send an https address on a public host, without user info.',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'The credentials are missing or not valid',
+    remedy: 'Send Authorization: Bearer with an access token from POST /oauth2/token that has not expired.',
+  },
+  invalid_api_key: {
+    status: 401,
+    title: 'The API key is missing or not valid',
+    remedy: 'Send x-api-key with a live key of the same partner as the access token.',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'The access token lacks the scope',
+    remedy: 'Ask for a token with the scope that this operation needs.',
+  },
+  not_found: {
+    status: 404,
+    title: 'There is nothing at this path',
+    remedy: 'Compare the path with the interface description at /openapi.json.',
+  },
+  user_not_found: {
+    status: 404,
+    title: 'The user is unknown',
+    remedy: 'Prefill or create the user first, and send the same userid, which is case-sensitive.',
+  },
+  webhook_not_found: {
+    status: 404,
+    title: 'The webhook endpoint is unknown',
+    remedy: 'List your endpoints with GET /webhooks.',
+  },
+  event_not_found: {
+    status: 404,
+    title: 'The event is unknown',
+    remedy: 'List your events with GET /events; they are kept for 30 days.',
+  },
+  result_not_found: {
+    status: 404,
+    title: 'The result token is unknown',
+    remedy: 'Exchange a result token within 24 hours of onSuccess.',
+  },
+  session_not_found: {
+    status: 404,
+    title: 'The session is unknown',
+    remedy: 'Send the sessionid that POST /user/linktoken answered.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'The method is not allowed here',
+    remedy: 'Use one of the methods in the Allow header.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request took too long to arrive',
+    remedy: 'Send the whole request within 15 seconds.',
+  },
+  user_exists: {
+    status: 409,
+    title: 'The user exists already',
+    remedy:
+      'Nothing is to be done when this answers a repeat; to write newer data, send a new Idempotency-Key.',
+  },
+  prefill_superseded: {
+    status: 409,
+    title: 'The prefill was replaced by newer data',
+    remedy: 'It was applied once; to write it again, send it with a new Idempotency-Key.',
+  },
+  idempotency_key_reused: {
+    status: 409,
+    title: 'The Idempotency-Key was used for another request',
+    remedy: 'Send a new key for a new request.',
+  },
+  user_erased: {
+    status: 409,
+    title: 'The user of this key was erased',
+    remedy: 'Nothing was stored; a new Idempotency-Key starts a new user.',
+  },
+  user_cancelled: {
+    status: 409,
+    title: 'The user is cancelled',
+    remedy: 'Reinstate the user, or create the user again.',
+  },
+  not_cancelled: {
+    status: 409,
+    title: 'The user is not cancelled',
+    remedy: 'Only a cancelled user, or one with a pending cancel, can be reinstated.',
+  },
+  body_too_large: {
+    status: 413,
+    title: 'The body is too large',
+    remedy: 'Send at most 64 KiB.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The media type is not supported',
+    remedy: 'Send Content-Type: application/json, with charset=utf-8 or none, and no Content-Encoding.',
+  },
+  ineligible: {
+    status: 422,
+    title: 'The user is not eligible',
+    remedy: 'See the reasons in errors; each carries a text that can be shown.',
+    person: 'cannotnow',
+  },
+  slots_exceeded: {
+    status: 422,
+    title: 'More benefits than the offer has room for',
+    remedy: 'Pick fewer benefits, or benefits of this offer only.',
+    person: 'cannotnow',
+  },
+  benefit_not_selectable: {
+    status: 422,
+    title: 'The benefit cannot be picked',
+    remedy: 'Pick among the selectable benefits of the offer that are in the catalogue today.',
+    person: 'cannotnow',
+  },
+  swap_invalid: {
+    status: 422,
+    title: 'The swap does not fit what the user holds',
+    remedy: 'Remove benefits that the user picked, add selectable ones that the user does not hold.',
+    person: 'cannotnow',
+  },
+  reinstate_expired: {
+    status: 422,
+    title: 'The time to reinstate is over',
+    remedy: 'Create the user again.',
+    person: 'cannotnow',
+  },
+  direction_mismatch: {
+    status: 422,
+    title: 'The action contradicts the order of the offers',
+    remedy: 'Send the action that fits the ranks of the two offers, or auto.',
+  },
+  already_on_offer: {
+    status: 422,
+    title: 'The user is on this offer already',
+    remedy: 'Nothing is to be done.',
+  },
+  offer_not_available: {
+    status: 422,
+    title: 'The offer is not available',
+    remedy: 'See POST /user/offers/available for the offers that are.',
+    person: 'cannotnow',
+  },
+  preview_required: {
+    status: 422,
+    title: 'An immediate downgrade needs a preview',
+    remedy: 'Call POST /user/offers/preview and send its previewid, since cover ends at once.',
+  },
+  preview_stale: {
+    status: 422,
+    title: 'The preview no longer holds',
+    remedy: 'Call POST /user/offers/preview again and decide on its answer.',
+  },
+  change_locked: {
+    status: 422,
+    title: 'Changes for this boundary are locked',
+    remedy: 'Wait until the boundary has passed, or make the change immediate.',
+    person: 'cannotnow',
+  },
+  benefit_in_force: {
+    status: 422,
+    title: 'The benefit is in force',
+    remedy: 'A benefit in force cannot be declined; swap it out or cancel the user.',
+    person: 'cannotnow',
+  },
+  too_many_requests: {
+    status: 429,
+    title: 'Too many requests',
+    remedy: 'Wait as long as Retry-After says.',
+    person: 'tryagain',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The headers are too large',
+    remedy: 'Send at most 64 headers and 8 KiB.',
+  },
+  internal: {
+    status: 500,
+    title: 'Something went wrong on our side',
+    remedy: 'Try again; if it stays, tell the operator the requestid.',
+    person: 'asksupport',
+  },
+  unavailable: {
+    status: 503,
+    title: 'The service cannot answer right now',
+    remedy: 'Try again after the time in Retry-After.',
+    person: 'tryagain',
+  },
+} as const satisfies Record<string, ErrorEntry>
+
+/** One code of the error table. */
+export type ErrorCode = keyof typeof errors
+
+/** Whether `text` is a code of the error table. */
+export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errors, text)
+
+/** A language of texts and user messages. */
+export type Locale = 'en' | 'es'
+
+const personTexts = {
+  asksupport: {
+    en: 'Something went wrong. Please try again, or contact support and read out the request number.',
+    es: 'Algo salió mal. Inténtelo de nuevo o comuníquese con la asistencia y lea el número de solicitud.',
+  },
+  tryagain: {
+    en: 'We are very busy. Please try again in a moment.',
+    es: 'Hay mucha actividad en este momento. Inténtelo de nuevo en un momento.',
+  },
+  cannotnow: {
+    en: 'This change is not possible right now.',
+    es: 'Este cambio no es posible en este momento.',
+  },
+  asksender: {
+    en: 'We could not process your information. Please contact the company that sent you here.',
+    es: 'No pudimos procesar su información. Comuníquese con la empresa que le envió aquí.',
+  },
+} as const
+
+/** A sentence for the person being enrolled, without any value of theirs. */
+export const userMessage = (code: ErrorCode, locale: Locale): string => {
+  const entry: ErrorEntry = errors[code]
+  return personTexts[entry.person ?? 'asksender'][locale]
+}

@@ -1,0 +1,164 @@
+import { Type } from 'typebox'
+import { states } from './states.ts'
+
+// `x-rule` completes the sentence "<field> …" in the message of a 400; a message never carries the value.
+
+/** The partner's identifier of a user (contract §1, §5). */
+export const Userid = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  'x-rule': 'must be 1 to 128 characters without control characters, and not "." or ".."',
+  description: "The partner's identifier of the user; case-sensitive",
+})
+
+const text = (maxLength: number, description: string) =>
+  Type.String({ maxLength, 'x-rule': `must be at most ${maxLength} characters`, description })
+
+const patterns = {
+  email: { pattern: '^(|[^@\\s]+@[^@\\s.]+(\\.[^@\\s.]+)+)$', maxLength: 254 },
+  zipcode: { pattern: '^(|[0-9]{5}|[0-9]{9})$' },
+  phone: { pattern: '^(|[0-9]{10,15})$' },
+  dob: { pattern: '^(|[0-9]{4}-[0-9]{2}-[0-9]{2})$', format: 'birthdate' },
+} as const
+
+const rules = {
+  email: 'must be an e-mail address of at most 254 characters with one @ and a domain, like name@example.com',
+  zipcode: 'must be 5 or 9 digits, like 33101',
+  phone: 'must be 10 to 15 digits, without spaces or punctuation',
+  dob: 'must be a real date YYYY-MM-DD from 1900-01-01 to today',
+  gender: 'must be one of M, F, X, U',
+  state: 'must be a two-letter USPS code in capitals, like FL',
+} as const
+
+/** Postal code of a request in which it must be given. */
+export const RequiredZipcode = Type.String({
+  pattern: '^([0-9]{5}|[0-9]{9})$',
+  'x-rule': rules.zipcode,
+  description: 'Postal code, 5 or 9 digits',
+})
+
+/** State of a request in which it must be given. */
+export const RequiredState = Type.Enum([...states], { 'x-rule': rules.state, description: 'USPS code' })
+
+/** An address (interface §2.2); `""` means not given. */
+export const Address = Type.Object(
+  {
+    addline1: Type.Optional(text(100, 'Street and number')),
+    addline2: Type.Optional(text(100, 'May be empty')),
+    addline3: Type.Optional(text(100, 'May be empty; the urbanization in Puerto Rico')),
+    city: Type.Optional(text(60, 'City')),
+    state: Type.Optional(Type.Enum([...states, ''], { 'x-rule': rules.state, description: 'USPS code' })),
+    zipcode: Type.Optional(
+      Type.String({
+        ...patterns.zipcode,
+        'x-rule': rules.zipcode,
+        description: 'Postal code, 5 or 9 digits',
+      }),
+    ),
+  },
+  { additionalProperties: false, 'x-rule': 'must be an object' },
+)
+
+/** The fields of a prefill record besides `userid` (interface §2.1); all optional, `""` means not given. */
+export const personFields = {
+  firstname: Type.Optional(text(100, 'Given name')),
+  lastname: Type.Optional(text(100, 'Family name')),
+  email: Type.Optional(
+    Type.String({ ...patterns.email, 'x-rule': rules.email, description: 'E-mail address' }),
+  ),
+  zipcode: Type.Optional(
+    Type.String({ ...patterns.zipcode, 'x-rule': rules.zipcode, description: 'Postal code, 5 or 9 digits' }),
+  ),
+  dob: Type.Optional(
+    Type.String({ ...patterns.dob, 'x-rule': rules.dob, description: 'Birth date, YYYY-MM-DD' }),
+  ),
+  phone: Type.Optional(
+    Type.String({ ...patterns.phone, 'x-rule': rules.phone, description: '10 to 15 digits' }),
+  ),
+  gender: Type.Optional(
+    Type.Enum(['M', 'F', 'X', 'U', ''], { 'x-rule': rules.gender, description: 'Single-letter code' }),
+  ),
+  address: Type.Optional(Address),
+}
+
+const nullable = (schema: Record<string, unknown>) =>
+  Type.Unsafe<string | null>({ ...schema, type: ['string', 'null'] })
+
+/** The fields of Update User: absent and `""` mean unchanged, `null` clears (contract §2). */
+export const updatedFields = {
+  firstname: Type.Optional(nullable({ maxLength: 100, 'x-rule': 'must be at most 100 characters' })),
+  lastname: Type.Optional(nullable({ maxLength: 100, 'x-rule': 'must be at most 100 characters' })),
+  email: Type.Optional(nullable({ ...patterns.email, 'x-rule': rules.email })),
+  zipcode: Type.Optional(nullable({ ...patterns.zipcode, 'x-rule': rules.zipcode })),
+  dob: Type.Optional(nullable({ ...patterns.dob, 'x-rule': rules.dob })),
+  phone: Type.Optional(nullable({ ...patterns.phone, 'x-rule': rules.phone })),
+  gender: Type.Optional(
+    Type.Unsafe<string | null>({ enum: ['M', 'F', 'X', 'U', '', null], 'x-rule': rules.gender }),
+  ),
+  address: Type.Optional(
+    Type.Unsafe<{ [K in keyof typeof Address.properties]?: string | null } | null>({
+      type: ['object', 'null'],
+      additionalProperties: false,
+      'x-rule': 'must be an object, or null to clear it',
+      properties: {
+        addline1: nullable({ maxLength: 100, 'x-rule': 'must be at most 100 characters' }),
+        addline2: nullable({ maxLength: 100, 'x-rule': 'must be at most 100 characters' }),
+        addline3: nullable({ maxLength: 100, 'x-rule': 'must be at most 100 characters' }),
+        city: nullable({ maxLength: 60, 'x-rule': 'must be at most 60 characters' }),
+        state: { enum: [...states, '', null], 'x-rule': rules.state },
+        zipcode: nullable({ ...patterns.zipcode, 'x-rule': rules.zipcode }),
+      },
+    }),
+  ),
+}
+
+/** A short code of a benefit or an offer in a request. */
+export const CodeName = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  'x-rule': 'must be 1 to 64 characters',
+  description: 'A short code of the catalogue',
+})
+
+/** A list of benefit names, each once. */
+export const BenefitNames = Type.Array(CodeName, {
+  maxItems: 200,
+  uniqueItems: true,
+  'x-rule': 'must be a list of at most 200 different benefit names',
+})
+
+/** An instant on the wire: `YYYY-MM-DDTHH:mm:ss.sssZ` (contract §2). */
+export const Timestamp = Type.String({ description: 'UTC with milliseconds, YYYY-MM-DDTHH:mm:ss.sssZ' })
+/** An instant, or null where there is none. */
+export const OptionalTimestamp = Type.Union([Timestamp, Type.Null()])
+
+/** A date of the calendar in a request. */
+export const PlainDate = Type.String({
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+  format: 'plaindate',
+  'x-rule': 'must be a real date YYYY-MM-DD',
+})
+
+/** A consent that the user gave (contract §7). */
+export const GivenConsent = Type.Object(
+  {
+    name: CodeName,
+    version: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      'x-rule': 'must be the version of the consent text, 1 to 64 characters',
+    }),
+    agreedattimestamp: Type.Optional(
+      Type.String({ format: 'timestamp', 'x-rule': 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ' }),
+    ),
+    locale: Type.Optional(Type.Enum(['en', 'es'], { 'x-rule': 'must be en or es' })),
+  },
+  { additionalProperties: false, 'x-rule': 'must be an object with name and version' },
+)
+
+/** Consents in a request. */
+export const GivenConsents = Type.Array(GivenConsent, {
+  maxItems: 200,
+  'x-rule': 'must be a list of consents',
+})

@@ -1,0 +1,178 @@
+import { type Static, Type } from 'typebox'
+import { CodeName, Timestamp, Userid } from './fields.ts'
+import { keyedErrors, operation, partnerErrors } from './operation.ts'
+import { FieldProblem } from './problem.ts'
+import { CurrentOfferDetails, exampleUser } from './user.ts'
+
+const changeFields = {
+  userid: Userid,
+  offername: CodeName,
+  action: Type.Optional(
+    Type.Enum(['upgrade', 'downgrade', 'auto'], { 'x-rule': 'must be upgrade, downgrade or auto' }),
+  ),
+  effective: Type.Optional(
+    Type.Enum(['auto', 'immediate', 'nextperiod'], { 'x-rule': 'must be auto, immediate or nextperiod' }),
+  ),
+}
+
+/** The request of Upgrade/Downgrade User (contract §8). */
+export const ChangeOffer = Type.Object(
+  {
+    ...changeFields,
+    previewid: Type.Optional(Type.String({ maxLength: 64, 'x-rule': 'must be the previewid of a preview' })),
+  },
+  { additionalProperties: false, title: 'ChangeOffer' },
+)
+/** The shape of {@link ChangeOffer}. */
+export type ChangeOffer = Static<typeof ChangeOffer>
+
+const Names = Type.Array(Type.String())
+const changeAnswer = {
+  userid: Type.String(),
+  serviceid: Type.String(),
+  direction: Type.Enum(['upgrade', 'downgrade', 'none'], {
+    description: '`none`: a pending change was undone',
+  }),
+  currentofferdetails: CurrentOfferDetails,
+  pendingoffer: Type.Union([
+    Type.Object({ offer: Type.String(), effectiveattimestamp: Timestamp }, { additionalProperties: false }),
+    Type.Null(),
+  ]),
+  gained: Names,
+  lost: Names,
+  kept: Names,
+}
+
+/** What an offer change answers (contract §8). */
+export const OfferChanged = Type.Object(changeAnswer, { additionalProperties: false, title: 'OfferChanged' })
+/** The shape of {@link OfferChanged}. */
+export type OfferChanged = Static<typeof OfferChanged>
+
+const exampleChange = {
+  userid: 'u-1001',
+  serviceid: exampleUser.serviceid,
+  direction: 'upgrade',
+  currentofferdetails: { ...exampleUser.currentofferdetails, offer: 'plus' },
+  pendingoffer: null,
+  gained: ['hospital'],
+  lost: [],
+  kept: ['accident', 'telehealth'],
+} as const
+
+const offerErrors = [
+  ...partnerErrors,
+  'offername_unknown',
+  'user_not_found',
+  'user_cancelled',
+  'ineligible',
+  'direction_mismatch',
+  'already_on_offer',
+  'offer_not_available',
+  'change_locked',
+] as const
+
+/** Upgrades or downgrades a user (interface §1, contract §8). */
+export const changeOffer = operation({
+  id: 'changeOffer',
+  method: 'POST',
+  path: '/user/offers',
+  caller: 'partner',
+  scope: 'offers:write',
+  idempotency: 'keyed',
+  tag: 'Offers',
+  section: 'contract §8',
+  summary: 'Move a user to another offer, now or at the next period',
+  description:
+    'The direction follows the ranks of the offers. `auto`: an upgrade now, a downgrade at the next period. An ' +
+    'immediate downgrade needs a previewid. Asking for the current offer undoes what is pending.',
+  body: ChangeOffer,
+  reply: OfferChanged,
+  errors: [...offerErrors, ...keyedErrors, 'preview_required', 'preview_stale'],
+  example: {
+    body: { userid: 'u-1001', offername: 'plus', action: 'upgrade', effective: 'auto' },
+    reply: exampleChange,
+  },
+})
+
+/** Undoes a pending offer change (contract §8); without one: 200, nothing changes. */
+export const undoOfferChange = operation({
+  id: 'undoOfferChange',
+  method: 'DELETE',
+  path: '/user/offers/pending/{userid}',
+  caller: 'partner',
+  scope: 'offers:write',
+  idempotency: 'keyed',
+  tag: 'Offers',
+  section: 'contract §8',
+  summary: 'Undo a pending offer change',
+  params: Type.Object({ userid: Userid }, { additionalProperties: false }),
+  reply: OfferChanged,
+  errors: [...partnerErrors, ...keyedErrors, 'user_not_found', 'user_cancelled', 'change_locked'],
+  example: { reply: { ...exampleChange, direction: 'none', gained: [], kept: ['accident'] } },
+})
+
+/** Lists the offers a user could move to (contract §8). */
+export const listAvailableOffers = operation({
+  id: 'listAvailableOffers',
+  method: 'POST',
+  path: '/user/offers/available',
+  caller: 'partner',
+  scope: 'offers:write',
+  idempotency: 'ignored',
+  tag: 'Offers',
+  section: 'contract §8',
+  summary: 'List the offers a user could move to, with the reasons against',
+  body: Type.Object({ userid: Userid }, { additionalProperties: false, title: 'UseridRequest' }),
+  reply: Type.Array(
+    Type.Object(
+      {
+        offer: Type.String(),
+        displayname: Type.String(),
+        direction: Type.Enum(['upgrade', 'downgrade']),
+        effectiveattimestamp: Timestamp,
+        reasons: Type.Array(FieldProblem),
+      },
+      { additionalProperties: false, title: 'AvailableOffer' },
+    ),
+  ),
+  errors: [...partnerErrors, 'user_not_found', 'user_cancelled'],
+  example: {
+    body: { userid: 'u-1001' },
+    reply: [
+      {
+        offer: 'plus',
+        displayname: 'Plus',
+        direction: 'upgrade',
+        effectiveattimestamp: '2026-11-20T15:04:05.123Z',
+        reasons: [],
+      },
+    ],
+  },
+})
+
+/** Shows what an offer change would do (contract §8). */
+export const previewOfferChange = operation({
+  id: 'previewOfferChange',
+  method: 'POST',
+  path: '/user/offers/preview',
+  caller: 'partner',
+  scope: 'offers:write',
+  idempotency: 'ignored',
+  tag: 'Offers',
+  section: 'contract §8',
+  summary: 'Show what an offer change would do; the preview holds for 15 minutes',
+  body: Type.Object(changeFields, { additionalProperties: false, title: 'PreviewOfferChange' }),
+  reply: Type.Object(
+    { ...changeAnswer, previewid: Type.String(), expiresat: Timestamp },
+    { additionalProperties: false, title: 'OfferPreview' },
+  ),
+  errors: offerErrors,
+  example: {
+    body: { userid: 'u-1001', offername: 'plus' },
+    reply: {
+      ...exampleChange,
+      previewid: '019abc12-3456-7def-8123-456789abcdee',
+      expiresat: '2026-11-20T15:19:05.123Z',
+    },
+  },
+})

@@ -1,0 +1,265 @@
+import { type ErrorCode, type ErrorEntry, errors, userMessage } from './errors.ts'
+import { events, exampleEvent, WebhookEvent } from './events.ts'
+import { oauthErrors } from './oauth.ts'
+import { commonErrors, type Operation } from './operation.ts'
+import { operations } from './operations.ts'
+import { OAuthError, Problem } from './problem.ts'
+import { scopes } from './scopes.ts'
+
+/** The versions of the interface that can be described (interface §9). */
+export type InterfaceVersion = '1.0.1' | '1.0.2'
+
+type Json = Record<string, unknown>
+
+/**
+ * The OpenAPI 3.1 description made from the declarations (contract §13).
+ * Version 1.0.1 has neither the swap timestamps, nor the webhook's Idempotency-Key, nor x-api-key.
+ */
+export const describeInterface = (options: {
+  baseUrl: string
+  version: InterfaceVersion
+  sandbox: boolean
+}): Json => {
+  const paths: Record<string, Json> = {}
+  for (const operation of Object.values(operations) as Operation[]) {
+    if (operation.scope === 'sandbox:control' && !options.sandbox) continue
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: describeOperation(operation, options),
+    }
+  }
+  const description = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Benefit Enrolment Integration Service',
+      version: options.version,
+      description:
+        'Prefill a user, list the benefits with status, enrol, and hear of every change by a webhook.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: options.baseUrl }],
+    tags: [...new Set(Object.values(operations).map(operation => operation.tag))].map(name => ({ name })),
+    paths,
+    webhooks: { event: { post: describeWebhook(options.version) } },
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An access token of POST /oauth2/token' },
+        ...(options.version === '1.0.2'
+          ? { apikey: { type: 'apiKey', in: 'header', name: 'x-api-key' } }
+          : {}),
+        client: {
+          type: 'oauth2',
+          flows: {
+            clientCredentials: { tokenUrl: `${options.baseUrl}/oauth2/token`, scopes: { ...scopes } },
+          },
+        },
+        clientbasic: { type: 'http', scheme: 'basic', description: 'Client id and secret' },
+        webhookbasic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'User name and password of the endpoint',
+        },
+      },
+      schemas: { Problem: plain(Problem), OAuthError: plain(OAuthError) },
+    },
+  }
+  return options.version === '1.0.1' ? (withoutSwapTimestamps(description) as Json) : description
+}
+
+const describeOperation = (
+  operation: Operation,
+  options: { baseUrl: string; version: InterfaceVersion },
+): Json => ({
+  operationId: operation.id,
+  tags: [operation.tag],
+  summary: operation.summary,
+  description: [operation.description, `Source: ${operation.section}.`].filter(Boolean).join('\n\n'),
+  security: securityOf(operation, options.version),
+  parameters: parametersOf(operation),
+  ...(operation.body
+    ? {
+        requestBody: {
+          required: true,
+          content: {
+            [operation.caller === 'client' ? 'application/x-www-form-urlencoded' : 'application/json']: {
+              schema: plain(operation.body),
+              ...(operation.example.body === undefined ? {} : { example: operation.example.body }),
+            },
+          },
+        },
+      }
+    : {}),
+  responses: { 200: describeReply(operation), ...describeErrors(operation, options.baseUrl) },
+})
+
+const securityOf = (operation: Operation, version: InterfaceVersion): Json[] => {
+  if (operation.caller === 'open') return []
+  if (operation.caller === 'client') return [{ clientbasic: [] }, {}]
+  const apikey = version === '1.0.2' ? { apikey: [] } : {}
+  return [
+    { bearer: [], ...apikey },
+    { client: operation.scope ? [operation.scope] : [], ...apikey },
+  ]
+}
+
+const parametersOf = (operation: Operation): Json[] => {
+  const fields = (schema: unknown, place: 'path' | 'query'): Json[] => {
+    const { properties = {}, required = [] } = (schema ?? {}) as {
+      properties?: Record<string, Json>
+      required?: string[]
+    }
+    return Object.entries(properties).map(([name, property]) => ({
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      schema: plain(property),
+    }))
+  }
+  const headers = Object.entries(operation.headers ?? {}).map(([name, header]) => ({
+    name: name === 'idempotency-key' ? 'Idempotency-Key' : 'Version',
+    in: 'header',
+    required: false,
+    description: header.description,
+    schema: plain(header.schema),
+  }))
+  const key = {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: 'Makes the write idempotent for 24 h: the same request again gets the first answer again',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  }
+  return [
+    ...fields(operation.params, 'path'),
+    ...fields(operation.query, 'query'),
+    ...headers,
+    ...(operation.idempotency === 'keyed' ? [key] : []),
+  ]
+}
+
+const answerHeaders = {
+  'Request-Id': { description: 'Names this request in our logs', schema: { type: 'string', format: 'uuid' } },
+}
+
+const describeReply = (operation: Operation): Json => ({
+  description: 'Done',
+  headers: answerHeaders,
+  content: {
+    [operation.path.endsWith('.yaml') ? 'application/yaml' : 'application/json']: {
+      schema: plain(operation.reply),
+      example: operation.example.reply,
+    },
+  },
+})
+
+const describeErrors = (operation: Operation, baseUrl: string): Json => {
+  if (operation.caller === 'client') return describeOAuthErrors()
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of [...operation.errors, ...commonErrors]) {
+    const { status } = errors[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.map(code => `${code}: ${errors[code].title}`).join('; '),
+        headers: answerHeaders,
+        content: {
+          'application/problem+json': {
+            schema: { $ref: '#/components/schemas/Problem' },
+            examples: Object.fromEntries(codes.map(code => [code, { value: exampleProblem(code, baseUrl) }])),
+          },
+        },
+      },
+    ]),
+  )
+}
+
+const describeOAuthErrors = (): Json =>
+  Object.fromEntries(
+    [400, 401].map(status => {
+      const codes = Object.entries(oauthErrors).filter(([, itsStatus]) => itsStatus === status)
+      return [
+        status,
+        {
+          description: codes.map(([code]) => code).join('; '),
+          headers: answerHeaders,
+          content: {
+            'application/json': {
+              schema: { $ref: '#/components/schemas/OAuthError' },
+              examples: Object.fromEntries(codes.map(([code]) => [code, { value: { error: code } }])),
+            },
+          },
+        },
+      ]
+    }),
+  )
+
+const exampleProblem = (code: ErrorCode, baseUrl: string): Problem => {
+  const entry: ErrorEntry = errors[code]
+  const requestid = '019abc12-3456-7def-8123-456789abcded'
+  return {
+    type: `${baseUrl}/docs/errors/${code}`,
+    title: entry.title,
+    status: entry.status,
+    detail: entry.remedy,
+    instance: `urn:uuid:${requestid}`,
+    code,
+    requestid,
+    errors:
+      code === 'bad_request'
+        ? [{ field: 'zipcode', code: 'pattern', message: 'zipcode must be 5 or 9 digits, like 33101' }]
+        : [],
+    usermessage: userMessage(code, 'en'),
+  }
+}
+
+const describeWebhook = (version: InterfaceVersion): Json => ({
+  operationId: 'receiveEvent',
+  summary: 'Sent to the address that the partner provides, for every event it wants',
+  description: Object.entries(events)
+    .map(([name, when]) => `- \`${name}\`: ${when}`)
+    .join('\n'),
+  security: [{ webhookbasic: [] }],
+  parameters:
+    version === '1.0.1'
+      ? []
+      : [
+          {
+            name: 'Idempotency-Key',
+            in: 'header',
+            required: true,
+            description: 'A UUID, the same on every try of one event',
+            schema: { type: 'string', format: 'uuid' },
+          },
+        ],
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: plain(WebhookEvent), example: exampleEvent } },
+  },
+  responses: {
+    200: {
+      description: 'Received; any 2xx within 15 s counts',
+      content: { 'application/json': { schema: { type: 'string' }, example: 'received' } },
+    },
+    default: { description: 'Anything else: the delivery is tried again' },
+  },
+})
+
+/** A schema as plain JSON; TypeBox keeps its own marks in properties that JSON does not show. */
+const plain = (schema: unknown): Json => JSON.parse(JSON.stringify(schema)) as Json
+
+const withoutSwapTimestamps = (value: unknown): unknown => {
+  if (Array.isArray(value)) {
+    return value
+      .filter(item => item !== 'swapeffectiveattimestamp' && item !== 'swapexpiresattimestamp')
+      .map(withoutSwapTimestamps)
+  }
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => name !== 'swapeffectiveattimestamp' && name !== 'swapexpiresattimestamp')
+      .map(([name, item]) => [name, withoutSwapTimestamps(item)]),
+  )
+}

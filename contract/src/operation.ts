@@ -1,0 +1,80 @@
+import type { Static, TSchema } from 'typebox'
+import type { ErrorCode } from './errors.ts'
+import type { Scope } from './scopes.ts'
+
+/**
+ * How an operation treats `Idempotency-Key` (contract §4).
+ * `prefill`: by the rows of the table there; `keyed`: the first answer again; `ignored`: the key has no effect.
+ */
+export type Idempotency = 'prefill' | 'keyed' | 'ignored'
+
+/** Who may call: `partner` needs a bearer token and an API key; `client` sends client credentials; `open` anyone. */
+export type Caller = 'partner' | 'client' | 'open'
+
+/** One operation of the interface, declared once; routes, validation, types and OpenAPI follow from it. */
+export type Operation = {
+  readonly id: string
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Path below `{base_url}`; parameters as `{name}`. */
+  readonly path: string
+  readonly caller: Caller
+  readonly scope?: Scope
+  readonly idempotency: Idempotency
+  readonly summary: string
+  readonly description?: string
+  readonly tag: string
+  /** Where it was promised, for example `interface §4.1`. */
+  readonly section: string
+  readonly params?: TSchema
+  readonly query?: TSchema
+  readonly body?: TSchema
+  /** Request headers besides the credentials, by lower-case name. */
+  readonly headers?: Readonly<Record<string, { readonly schema: TSchema; readonly description: string }>>
+  readonly reply: TSchema
+  readonly errors: readonly ErrorCode[]
+  readonly example: { readonly body?: unknown; readonly reply: unknown }
+}
+
+/** Declares an operation and keeps its literal type. */
+export const operation = <const T extends Operation>(declared: T): T => declared
+
+/** The JSON body that an operation takes; `undefined` when it takes none. */
+export type BodyOf<T extends Operation> = T extends { body: infer S extends TSchema } ? Static<S> : undefined
+/** The query parameters of an operation. */
+export type QueryOf<T extends Operation> = T extends { query: infer S extends TSchema }
+  ? Static<S>
+  : undefined
+/** The path parameters of an operation, percent-decoded. */
+export type ParamsOf<T extends Operation> = T extends { params: infer S extends TSchema }
+  ? Static<S>
+  : undefined
+/** The body of an operation's 200 answer. */
+export type ReplyOf<T extends Operation> = Static<T['reply']>
+
+/** Errors that every operation can give (contract §12). */
+export const commonErrors = [
+  'request_timeout',
+  'body_too_large',
+  'unsupported_media_type',
+  'too_many_requests',
+  'headers_too_large',
+  'internal',
+  'unavailable',
+] as const satisfies readonly ErrorCode[]
+
+/** Errors of every operation that a partner calls with a bearer token. */
+export const partnerErrors = [
+  'bad_request',
+  'malformed_json',
+  'duplicate_header',
+  'unauthorized',
+  'invalid_api_key',
+  'insufficient_scope',
+] as const satisfies readonly ErrorCode[]
+
+/** Errors of every write that honours an `Idempotency-Key` whenever one is sent (contract §4, last paragraph). */
+export const keyedErrors = [
+  'idempotency_key_invalid',
+  'idempotency_key_reused',
+  'user_erased',
+] as const satisfies readonly ErrorCode[]

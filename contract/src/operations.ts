@@ -1,0 +1,40 @@
+import * as accounts from './accounts.ts'
+import * as benefits from './benefits.ts'
+import * as oauth from './oauth.ts'
+import * as offers from './offers.ts'
+import type { Operation } from './operation.ts'
+import * as prefill from './prefill.ts'
+import * as system from './system.ts'
+
+/** Every operation of the interface by its id; the service mounts them all, and a missing handler does not compile. */
+export const operations = {
+  issueToken: oauth.issueToken,
+  revokeToken: oauth.revokeToken,
+  getMetadata: oauth.getMetadata,
+  prefillUser: prefill.prefillUser,
+  getBenefits: benefits.getBenefits,
+  createUser: accounts.createUser,
+  getUser: accounts.getUser,
+  updateUser: accounts.updateUser,
+  cancelUser: accounts.cancelUser,
+  reinstateUser: accounts.reinstateUser,
+  eraseUser: accounts.eraseUser,
+  changeOffer: offers.changeOffer,
+  undoOfferChange: offers.undoOfferChange,
+  listAvailableOffers: offers.listAvailableOffers,
+  previewOfferChange: offers.previewOfferChange,
+  swapBenefits: benefits.swapBenefits,
+  undoSwap: benefits.undoSwap,
+  enrolBenefit: benefits.enrolBenefit,
+  declineBenefit: benefits.declineBenefit,
+  advanceClock: system.advanceClock,
+  getHealth: system.getHealth,
+  getReadiness: system.getReadiness,
+  getOpenapiJson: system.getOpenapiJson,
+  getOpenapiYaml: system.getOpenapiYaml,
+} as const satisfies Record<string, Operation>
+
+/** All operations by id. */
+export type Operations = typeof operations
+/** The id of an operation. */
+export type OperationId = keyof Operations

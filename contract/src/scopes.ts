@@ -1,0 +1,23 @@
+/** Every scope of the service and what it allows (contract §3). */
+export const scopes = {
+  'prefill:write': 'store prefill data',
+  'benefits:read': 'list benefits with status',
+  'benefits:write': 'swap, enrol in and decline single benefits',
+  'users:read': 'fetch a user',
+  'users:write': 'create and update users',
+  'users:cancel': 'cancel, reinstate and erase users',
+  'offers:write': 'change offers, list and preview changes',
+  'linktokens:create': 'create and revoke link tokens, exchange results',
+  'events:read': 'read events and delivery attempts',
+  'webhooks:write': 'manage webhook endpoints, test, enable, replay',
+  'sandbox:control': 'move the clock of a sandbox',
+} as const
+
+/** The name of one scope. */
+export type Scope = keyof typeof scopes
+
+/** All scope names, in the order of the contract. */
+export const scopeNames = Object.keys(scopes) as Scope[]
+
+/** Whether `text` names a scope. */
+export const isScope = (text: string): text is Scope => Object.hasOwn(scopes, text)

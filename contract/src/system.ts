@@ -1,0 +1,102 @@
+import { Type } from 'typebox'
+import { Timestamp } from './fields.ts'
+import { operation, partnerErrors } from './operation.ts'
+
+const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false })
+
+/** Answers 200 as long as the process lives (contract §13). */
+export const getHealth = operation({
+  id: 'getHealth',
+  method: 'GET',
+  path: '/healthz',
+  caller: 'open',
+  idempotency: 'ignored',
+  tag: 'System',
+  section: 'contract §13',
+  summary: 'Whether the process is alive',
+  reply: Health,
+  errors: [],
+  example: { reply: { status: 'ok' } },
+})
+
+/** Answers 200 when requests can be served, else 503 (contract §13). */
+export const getReadiness = operation({
+  id: 'getReadiness',
+  method: 'GET',
+  path: '/readyz',
+  caller: 'open',
+  idempotency: 'ignored',
+  tag: 'System',
+  section: 'contract §13',
+  summary: 'Whether requests can be served',
+  reply: Health,
+  errors: [],
+  example: { reply: { status: 'ok' } },
+})
+
+const VersionQuery = Type.Object(
+  {
+    version: Type.Optional(Type.Enum(['1.0.1', '1.0.2'], { 'x-rule': 'must be 1.0.1 or 1.0.2' })),
+  },
+  { additionalProperties: false },
+)
+
+/** The interface description as JSON (contract §13). */
+export const getOpenapiJson = operation({
+  id: 'getOpenapiJson',
+  method: 'GET',
+  path: '/openapi.json',
+  caller: 'open',
+  idempotency: 'ignored',
+  tag: 'System',
+  section: 'contract §13',
+  summary: 'The interface description, OpenAPI 3.1',
+  query: VersionQuery,
+  reply: Type.Object({}, { title: 'OpenAPI' }),
+  errors: ['bad_request'],
+  example: { reply: { openapi: '3.1.0' } },
+})
+
+/** The interface description as YAML (contract §13). */
+export const getOpenapiYaml = operation({
+  id: 'getOpenapiYaml',
+  method: 'GET',
+  path: '/openapi.yaml',
+  caller: 'open',
+  idempotency: 'ignored',
+  tag: 'System',
+  section: 'contract §13',
+  summary: 'The interface description, OpenAPI 3.1, as YAML',
+  query: VersionQuery,
+  reply: Type.String(),
+  errors: ['bad_request'],
+  example: { reply: 'openapi: 3.1.0\n' },
+})
+
+/** Moves the business dates of one partner forward; exists in a sandbox only (contract §13). */
+export const advanceClock = operation({
+  id: 'advanceClock',
+  method: 'POST',
+  path: '/sandbox/clock',
+  caller: 'partner',
+  scope: 'sandbox:control',
+  idempotency: 'keyed',
+  tag: 'Sandbox',
+  section: 'contract §13',
+  summary: "Move the partner's business clock forward; everything due on the way is applied, in order",
+  body: Type.Object(
+    {
+      advanceto: Type.String({
+        format: 'timestamp',
+        'x-rule': 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ that is not before the present clock',
+      }),
+    },
+    { additionalProperties: false, title: 'AdvanceClock' },
+  ),
+  reply: Type.Object({ now: Timestamp }, { additionalProperties: false, title: 'ClockAdvanced' }),
+  errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused'],
+  example: {
+    body: { advanceto: '2026-12-01T05:00:00.000Z' },
+    reply: { now: '2026-12-01T05:00:00.000Z' },
+  },
+})

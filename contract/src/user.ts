@@ -1,0 +1,128 @@
+import { type Static, Type } from 'typebox'
+import { OptionalTimestamp, Timestamp } from './fields.ts'
+
+/** The states of a user on the wire (contract §9); `none` is a user whose prefill has expired and is never answered. */
+export const userStatuses = ['prefilled', 'registering', 'active', 'cancelled', 'erased'] as const
+/** The states of an enrolment (contract §9). */
+export const enrolmentStates = [
+  'selected',
+  'actionrequired',
+  'scheduled',
+  'enrolled',
+  'endscheduled',
+  'ended',
+  'withdrawn',
+  'declined',
+  'rejected',
+  'void',
+] as const
+/** A state of an enrolment. */
+export type EnrolmentState = (typeof enrolmentStates)[number]
+/** What may overlap with a user's state (contract §9). */
+export const conditions = ['offerchangepending', 'swappending', 'cancelpending', 'actionrequired'] as const
+/** A condition of a user. */
+export type Condition = (typeof conditions)[number]
+
+/** The offer in force (interface §2.5); `offer` is "" before there is one and after a cancel took effect. */
+export const CurrentOfferDetails = Type.Object(
+  { offer: Type.String(), updatedat: Timestamp, serviceid: Type.String() },
+  { additionalProperties: false, title: 'CurrentOfferDetails' },
+)
+
+/** One benefit that a user holds or held. */
+export const HeldBenefit = Type.Object(
+  {
+    name: Type.String(),
+    displayname: Type.String(),
+    state: Type.Enum([...enrolmentStates]),
+    startsattimestamp: OptionalTimestamp,
+    endsattimestamp: OptionalTimestamp,
+  },
+  { additionalProperties: false, title: 'HeldBenefit' },
+)
+
+/** One line of a user's timeline, past or future. */
+export const TimelineEntry = Type.Object(
+  {
+    attimestamp: Timestamp,
+    what: Type.String(),
+    from: Type.String(),
+    to: Type.String(),
+    who: Type.String(),
+    why: Type.String(),
+  },
+  { additionalProperties: false, title: 'TimelineEntry' },
+)
+/** The shape of {@link TimelineEntry}. */
+export type TimelineEntry = Static<typeof TimelineEntry>
+
+/** A user (contract §7). */
+export const User = Type.Object(
+  {
+    userid: Type.String(),
+    serviceid: Type.String(),
+    status: Type.Enum(['prefilled', 'registering', 'active', 'cancelled']),
+    conditions: Type.Array(Type.Enum([...conditions])),
+    currentofferdetails: CurrentOfferDetails,
+    pendingoffer: Type.Union([
+      Type.Object({ offer: Type.String(), effectiveattimestamp: Timestamp }, { additionalProperties: false }),
+      Type.Null(),
+    ]),
+    benefits: Type.Array(HeldBenefit),
+    requiredactions: Type.Array(
+      Type.Object(
+        { code: Type.String(), name: Type.String(), dueattimestamp: OptionalTimestamp },
+        { additionalProperties: false },
+      ),
+    ),
+    consents: Type.Array(
+      Type.Object(
+        { name: Type.String(), version: Type.String(), agreedattimestamp: Timestamp, locale: Type.String() },
+        { additionalProperties: false },
+      ),
+    ),
+    createdat: Timestamp,
+    updatedat: Timestamp,
+    timeline: Type.Optional(Type.Array(TimelineEntry)),
+  },
+  { additionalProperties: false, title: 'User' },
+)
+/** The shape of {@link User}. */
+export type User = Static<typeof User>
+/** The shape of {@link HeldBenefit}. */
+export type HeldBenefit = Static<typeof HeldBenefit>
+
+/** What is left of an erased user. */
+export const ErasedUser = Type.Object(
+  { userid: Type.String(), serviceid: Type.String(), status: Type.Literal('erased'), erasedat: Timestamp },
+  { additionalProperties: false, title: 'ErasedUser' },
+)
+/** The shape of {@link ErasedUser}. */
+export type ErasedUser = Static<typeof ErasedUser>
+
+/** A believable user for examples. */
+export const exampleUser = {
+  userid: 'u-1001',
+  serviceid: '019abc12-3456-7def-8123-456789abcdef',
+  status: 'active',
+  conditions: [],
+  currentofferdetails: {
+    offer: 'starter',
+    updatedat: '2026-11-20T15:04:05.123Z',
+    serviceid: '019abc12-3456-7def-8123-456789abcdef',
+  },
+  pendingoffer: null,
+  benefits: [
+    {
+      name: 'accident',
+      displayname: 'Accident cover',
+      state: 'enrolled',
+      startsattimestamp: '2026-11-20T15:04:05.123Z',
+      endsattimestamp: null,
+    },
+  ],
+  requiredactions: [],
+  consents: [],
+  createdat: '2026-11-20T15:04:05.123Z',
+  updatedat: '2026-11-20T15:04:05.123Z',
+} as const
