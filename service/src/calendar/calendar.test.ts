@@ -171,7 +171,7 @@ describe('days in a zone', () => {
     ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00Z', 'a date that never was'],
     ['Pacific/Apia', '2011-12-31', '2011-12-30T10:00:00Z', 'the day after it'],
     ['UTC', '0001-01-01', '0001-01-01T00:00:00Z', 'the first year'],
-  ] as const)('%s %s begins at %s: %s', (inZone, date, expected) => {
+  ] as const)('%s %s begins at %s: %s', (inZone, date, expected, _because) => {
     expect(formatTimestamp(startOfDate(date, inZone))).toBe(expected.replace('Z', '.000Z'))
   })
 
