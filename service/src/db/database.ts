@@ -3,9 +3,7 @@ import { failureOf } from './failure.ts'
 import type { Query } from './sql.ts'
 
 /** Where a database is reached: a URL, or the socket of the embedded one. */
-export type DatabaseAddress =
-  | { url: string }
-  | { host: string; port: number; user: string; database: string }
+export type DatabaseAddress = { url: string } | { host: string; port: number; user: string; database: string }
 
 /** Runs statements, alone or inside a transaction. */
 export type Executor = {

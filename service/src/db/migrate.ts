@@ -11,7 +11,9 @@ export const migrate = async (database: Database): Promise<string[]> => {
   return database.transaction(async tx => {
     // Not a hot path: two commands that migrate at once take turns.
     await tx.query(sql`select pg_advisory_xact_lock(7236549812)`)
-    await tx.query(sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null)`)
+    await tx.query(
+      sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null)`,
+    )
     const rows = await tx.query<{ name: string }>(sql`select name from migrations`)
     const done = new Set(rows.map(row => row.name))
     const fresh = files.filter(name => !done.has(name))

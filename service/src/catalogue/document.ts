@@ -1,0 +1,39 @@
+import { OperatorError } from '../operator-error.ts'
+import type { Benefit, Catalogue, Offer } from './model.ts'
+
+const SCHEMA = 1
+
+/** A catalogue as a JSON value: what is stored for ever. The same content always gives the same value. */
+export type CatalogueDocument = {
+  readonly schema: typeof SCHEMA
+  readonly benefits: readonly Benefit[]
+  readonly offers: readonly Offer[]
+}
+
+/** The catalogue as a JSON value, benefits by name and offers by rank. */
+export function writeDocument(benefits: Iterable<Benefit>, offers: Iterable<Offer>): CatalogueDocument {
+  return {
+    schema: SCHEMA,
+    benefits: [...benefits].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    offers: [...offers].sort((a, b) => a.rank - b.rank),
+  }
+}
+
+/**
+ * The catalogue that `writeDocument` wrote. The value is taken from our own database and not checked again, but for
+ * its schema: an OperatorError when a newer release wrote it.
+ */
+export function readCatalogue(document: unknown): Catalogue {
+  if (!isDocument(document))
+    throw new OperatorError(
+      'The stored catalogue was written by a newer release; start that release instead.',
+    )
+  return {
+    benefits: new Map(document.benefits.map(benefit => [benefit.name, benefit])),
+    offers: new Map(document.offers.map(offer => [offer.offer, offer])),
+  }
+}
+
+function isDocument(value: unknown): value is CatalogueDocument {
+  return typeof value === 'object' && value !== null && 'schema' in value && value.schema === SCHEMA
+}

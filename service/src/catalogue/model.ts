@@ -1,0 +1,91 @@
+import type { PlainDate } from '../calendar/calendar.ts'
+
+/** A text in both languages of the page. */
+export type Bilingual = { readonly en: string; readonly es: string }
+
+/** Money in whole cents of the US dollar. */
+export type Cents = number
+
+/** The kinds of benefit that the interface names in `benefittype`. */
+export const BENEFIT_TYPES = ['dollar', 'service', 'discount', 'account'] as const
+export type BenefitType = (typeof BENEFIT_TYPES)[number]
+
+/** The spans a paid amount can be counted by; an amount without one is paid once. */
+export const AMOUNT_SPANS = ['day', 'week', 'month'] as const
+export type AmountSpan = (typeof AMOUNT_SPANS)[number]
+
+/** What every rule has: a code for machines and the text that a refused person reads. */
+type RuleHead = { readonly code: string; readonly text: Bilingual }
+
+/** Admits ages from `min` to `max`, both included; a missing bound is open. */
+export type AgeRule = RuleHead & { readonly kind: 'age'; readonly min?: number; readonly max?: number }
+
+/** Admits the states in `in`, or all but those in `notin`; just one of the two is given. */
+export type StatesRule = RuleHead & {
+  readonly kind: 'states'
+  readonly in?: readonly string[]
+  readonly notin?: readonly string[]
+}
+
+/**
+ * Admits by the first five digits of a ZIP code. `in` and `prefixes` together say who may; without both,
+ * everyone may. `notin` and `notprefixes` then take out.
+ */
+export type ZipsRule = RuleHead & {
+  readonly kind: 'zips'
+  readonly in?: readonly string[]
+  readonly prefixes?: readonly string[]
+  readonly notin?: readonly string[]
+  readonly notprefixes?: readonly string[]
+}
+
+/** Admits those who hold, or are about to take, one of the offers in `in`. */
+export type OffersRule = RuleHead & { readonly kind: 'offers'; readonly in: readonly string[] }
+
+/** A condition of a benefit. */
+export type Rule = AgeRule | StatesRule | ZipsRule | OffersRule
+
+/** A condition of an offer, which cannot depend on offers. */
+export type OfferRule = Exclude<Rule, OffersRule>
+
+/** The text a person agrees to; the same version always means the same text. */
+export type Consent = { readonly version: string; readonly text: Bilingual }
+
+/** One product that a user can hold. `amount` is present exactly when `benefittype` is `dollar`. */
+export type Benefit = {
+  readonly name: string
+  readonly displayname: Bilingual
+  readonly description: Bilingual
+  readonly icon: string
+  readonly benefittype: BenefitType
+  readonly sortorder: number
+  readonly pays: Bilingual
+  readonly notcovered: Bilingual
+  readonly cost: { readonly cents: Cents; readonly per: 'month' }
+  readonly amount?: { readonly cents: Cents; readonly per?: AmountSpan }
+  readonly rules: readonly Rule[]
+  readonly consent?: Consent
+  readonly endsatage?: number
+}
+
+/** A package that a user is on: the benefits that come with it and those to choose among. */
+export type Offer = {
+  readonly offer: string
+  readonly displayname: Bilingual
+  readonly description: Bilingual
+  readonly rank: number
+  readonly fixed: readonly string[]
+  readonly selectable: readonly string[]
+  readonly slots: number
+  readonly period: 'calendarmonth'
+  readonly cutoffhours: number
+  /** First and last date, both included, on which newcomers may take the offer. */
+  readonly availability?: { readonly from?: PlainDate; readonly until?: PlainDate }
+  readonly rules: readonly OfferRule[]
+}
+
+/** One version of all benefits and offers, by name; never changed once made. */
+export type Catalogue = {
+  readonly benefits: ReadonlyMap<string, Benefit>
+  readonly offers: ReadonlyMap<string, Offer>
+}
