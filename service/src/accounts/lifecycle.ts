@@ -1,8 +1,8 @@
 import { boundaryAfter, type Instant, reinstatableUntil } from '../calendar/calendar.ts'
-import { closed, newEnrolment, withAgeEnd, withEnrolment } from '../membership/enrolments.ts'
+import { closed, mergeConsents, newEnrolment, withAgeEnd, withEnrolment } from '../membership/enrolments.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import { applyCancel, type Changed } from '../membership/intents.ts'
-import { because, type Refusal, type RefusalReason, refuse } from '../membership/refusal.ts'
+import { because, reasonsFor, type Refusal, type RefusalReason, refuse } from '../membership/refusal.ts'
 import {
   type Consent,
   type Enrolment,
@@ -30,10 +30,6 @@ export type Start = {
   readonly consents: readonly Consent[]
   readonly startsAt: Instant
 }
-
-/** The reasons of a verdict, as a problem carries them. */
-export const reasonsFor = (field: string, reasons: readonly Reason[]): RefusalReason[] =>
-  reasons.map(reason => ({ field, code: reason.code, text: reason.text }))
 
 /**
  * Starts a membership: the user is active at once, the offer in force from `startsAt`. A fixed benefit that is
@@ -91,12 +87,6 @@ const refusedPicks = (
     }
     return reasonsFor(field, judgePick(context.terms, benefit, context.at, context.offer.offer).reasons)
   })
-
-/** The consents with newer ones in the place of the same name and version. */
-export const mergeConsents = (known: readonly Consent[], given: readonly Consent[]): readonly Consent[] => [
-  ...known.filter(old => !given.some(fresh => fresh.name === old.name && fresh.version === old.version)),
-  ...given,
-]
 
 /**
  * Judges all cover again after the user's data changed: what the new data no longer admits ends at the period's

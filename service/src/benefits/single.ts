@@ -1,9 +1,8 @@
 import type { Instant } from '../calendar/calendar.ts'
-import { mergeConsents, reasonsFor } from '../accounts/lifecycle.ts'
-import { newEnrolment, withEnrolment } from '../membership/enrolments.ts'
+import { mergeConsents, newEnrolment, withEnrolment } from '../membership/enrolments.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import type { Changed } from '../membership/intents.ts'
-import { because, type Refusal, refuse } from '../membership/refusal.ts'
+import { because, reasonsFor, type Refusal, refuse } from '../membership/refusal.ts'
 import { type Consent, type Enrolment, heldEnrolment, isInForce, isLive, type User } from '../membership/state.ts'
 import { hasConsent, judgePick, offerOf, openBenefit, slotsTaken, type Terms } from '../membership/terms.ts'
 
@@ -33,7 +32,7 @@ export const enrolBenefitOf = (
   const benefit = openBenefit(terms, wish.name)
   const isFixed = offer?.fixed.includes(wish.name) ?? false
   if (!offer || !benefit || !(isFixed || offer.selectable.includes(wish.name))) {
-    return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the user’s offer')])
+    return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
   }
   const startsAt = Math.max(now, user.offer?.since ?? now)
   const verdict = judgePick(terms, benefit, startsAt, offer.offer)
@@ -83,7 +82,7 @@ export const declineBenefitOf = (user: User, name: string, now: Instant, terms: 
   const offer = offerOf(terms, user)
   const benefit = openBenefit(terms, name)
   if (!offer || !benefit || !(offer.fixed.includes(name) || offer.selectable.includes(name))) {
-    return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the user’s offer')])
+    return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
   }
   const fresh = { benefit, offer: offer.offer, isFixed: offer.fixed.includes(name), pickedAt: now, startsAt: now }
   const enrolment = newEnrolment(user, terms, fresh)

@@ -1,11 +1,10 @@
 import { type Instant, lockedFrom } from '../calendar/calendar.ts'
+import { beforeSwap, isBoundaryLocked, nextBoundary, withoutMarks } from '../membership/boundary.ts'
 import { type Raised, raise } from '../membership/events.ts'
-import { applyOfferChange, applySwap, type Misfit, pairMisfit } from '../membership/intents.ts'
-import { because, type Refusal, type RefusalReason, refuse } from '../membership/refusal.ts'
-import { isHeld, type SwapPair, type User } from '../membership/state.ts'
+import { applySwap, type Misfit, pairMisfit } from '../membership/intents.ts'
+import { because, reasonsFor, type Refusal, type RefusalReason, refuse } from '../membership/refusal.ts'
+import type { SwapPair, User } from '../membership/state.ts'
 import { judgePick, offerOf, openBenefit, type Terms } from '../membership/terms.ts'
-import { reasonsFor } from '../accounts/lifecycle.ts'
-import { isBoundaryLocked, nextBoundary } from '../offers/change.ts'
 
 /** A swap, made or previewed. */
 export type SwapChange = {
@@ -55,10 +54,7 @@ const refusedSwap = (
   context: { lists: { add: readonly string[]; remove: readonly string[] }; boundary: Instant; terms: Terms },
 ): Refusal | undefined => {
   const { boundary: at, terms } = context
-  let ahead: User = { ...user, enrolments: user.enrolments.filter(isHeld) }
-  if (ahead.pendingOffer && ahead.pendingOffer.at <= at) {
-    ahead = unplanned(applyOfferChange(ahead, ahead.pendingOffer.name, { at, terms }).user)
-  }
+  let ahead = beforeSwap(user, at, terms)
   const reasons: RefusalReason[] = []
   let isFull = false
   for (const [index, pair] of pairs.entries()) {
@@ -69,16 +65,11 @@ const refusedSwap = (
     else if (benefit && ahead.offer) {
       reasons.push(...reasonsFor(`add[${index}]`, judgePick(terms, benefit, at, ahead.offer.name).reasons))
     }
-    ahead = unplanned(applySwap(ahead, [pair], { at, terms, outlook: true }).user)
+    ahead = withoutMarks(applySwap(ahead, [pair], { at, terms, outlook: true }).user)
   }
   if (reasons.length > 0) return refuse('ineligible', reasons)
   return isFull ? refuse('slots_exceeded') : undefined
 }
-
-const unplanned = (user: User): User => ({
-  ...user,
-  enrolments: user.enrolments.map(enrolment => ({ ...enrolment, plannedBy: undefined })),
-})
 
 const misfitTexts = {
   not_selectable: ['add', 'must be a selectable benefit of the offer'],

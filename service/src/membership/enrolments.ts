@@ -1,6 +1,6 @@
 import { boundaryAfter, dateOfAge, type Instant, startOfDate } from '../calendar/calendar.ts'
 import type { Benefit } from '../catalogue/model.ts'
-import { type CloseReason, type Enrolment, isInForce, type User } from './state.ts'
+import { type CloseReason, type Consent, type Enrolment, isInForce, type User } from './state.ts'
 import { hasConsent, type Terms } from './terms.ts'
 
 const DAY_MS = 86_400_000
@@ -64,3 +64,9 @@ export const withEnrolment = (user: User, enrolment: Enrolment): User => ({
     ? user.enrolments.map(known => (known.id === enrolment.id ? enrolment : known))
     : [...user.enrolments, enrolment],
 })
+
+/** The consents with newer ones in the place of the same name and version. */
+export const mergeConsents = (known: readonly Consent[], given: readonly Consent[]): readonly Consent[] => [
+  ...known.filter(old => !given.some(fresh => fresh.name === old.name && fresh.version === old.version)),
+  ...given,
+]

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@benefit-enrolment/contract'
+import type { Reason } from '../catalogue/eligibility.ts'
 
 /** A reason of a refusal, as the problem's `errors` carry it; `text` where the catalogue has words for it. */
 export type RefusalReason = {
@@ -22,3 +23,7 @@ export const because = (field: string, code: string, message: string): RefusalRe
 
 /** Whether a command was refused. */
 export const isRefusal = (result: object): result is Refusal => 'refused' in result
+
+/** The reasons of a verdict, as a problem carries them. */
+export const reasonsFor = (field: string, reasons: readonly Reason[]): RefusalReason[] =>
+  reasons.map(reason => ({ field, code: reason.code, text: reason.text }))

@@ -1,10 +1,10 @@
-import { boundaryAfter, type Instant, isLocked } from '../calendar/calendar.ts'
+import type { Instant } from '../calendar/calendar.ts'
+import { dropMisfitSwap, isBoundaryLocked, nextBoundary } from '../membership/boundary.ts'
 import { type Raised, raise } from '../membership/events.ts'
-import { applyOfferChange, type Changed, pairMisfit } from '../membership/intents.ts'
-import { type Refusal, refuse } from '../membership/refusal.ts'
+import { applyOfferChange, type Changed } from '../membership/intents.ts'
+import { reasonsFor, type Refusal, refuse } from '../membership/refusal.ts'
 import { isHeld, type User } from '../membership/state.ts'
 import { isAvailable, judgeOfferAt, offerOf, partnerOffer, type Terms } from '../membership/terms.ts'
-import { reasonsFor } from '../accounts/lifecycle.ts'
 
 /** What a partner asks for. */
 export type Wish = {
@@ -22,14 +22,6 @@ export type OfferChange = Changed & {
   readonly lost: readonly string[]
   readonly kept: readonly string[]
 }
-
-/** The first boundary for which the user's changes are meant: the one after now, or after a start that lies ahead. */
-export const nextBoundary = (user: User, now: Instant, terms: Terms): Instant =>
-  boundaryAfter(Math.max(now, user.offer?.since ?? now), terms.zone)
-
-/** Whether changes for a boundary are locked by the cut-off of the user's offer. */
-export const isBoundaryLocked = (user: User, boundary: Instant, context: { now: Instant; terms: Terms }): boolean =>
-  isLocked(context.now, boundary, offerOf(context.terms, user)?.cutoffhours ?? 24)
 
 /**
  * Moves a user to another offer, now or at the next period, or says why not. A newer change replaces a pending one;
@@ -91,18 +83,3 @@ const compare = (before: User, after: User): { gained: string[]; lost: string[];
     kept: has.filter(name => had.has(name)),
   }
 }
-
-/** Drops a pending swap when one of its pairs no longer fits the offer that will be in force at its boundary. */
-export const dropMisfitSwap = (user: User, now: Instant, terms: Terms): Changed => {
-  if (!user.swap) return { user, events: [] }
-  const { swap } = user
-  let ahead: User = { ...user, enrolments: user.enrolments.filter(isHeld) }
-  if (ahead.pendingOffer && ahead.pendingOffer.at <= swap.at) {
-    ahead = applyOfferChange(ahead, ahead.pendingOffer.name, { at: swap.at, terms }).user
-    ahead = { ...ahead, enrolments: ahead.enrolments.map(enrolment => ({ ...enrolment, plannedBy: undefined })) }
-  }
-  if (swap.pairs.every(pair => pairMisfit(ahead, pair, terms) === undefined)) return { user, events: [] }
-  const dropped: User = { ...user, swap: undefined, updatedAt: now }
-  return { user: dropped, events: [raise(dropped, 'user_benefits_swap_cancelled', now)] }
-}
-
