@@ -4,7 +4,7 @@ import { type Claim, claim, holders, inTurn } from './claims.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import { prepareDatabase, type SocketAddress } from './database.ts'
 import { addressOf, findPostmaster, stopPostmaster } from './postmaster.ts'
-import { makeSocketDirectory, removeSocketDirectory } from './socket-directory.ts'
+import { removeSocketDirectory } from './socket-directory.ts'
 import { startPostgres } from './start.ts'
 
 /** A database that a command works with until `release()`; the command ends its sessions before that. */
@@ -50,13 +50,7 @@ async function reach(cluster: Cluster): Promise<SocketAddress | undefined> {
   const isOwned = (await holders(cluster.claims, 'own')).length > 0
   if (running?.isReady && (await accepts(addressOf(running)))) return addressOf(running)
   if (isOwned) return undefined
-  const socketDirectory = await makeSocketDirectory(cluster.account)
-  try {
-    return addressOf((await startPostgres(cluster, socketDirectory)).postmaster)
-  } catch (error) {
-    await removeSocketDirectory(socketDirectory, cluster.account)
-    throw error
-  }
+  return addressOf((await startPostgres(cluster)).postmaster)
 }
 
 /** Whether it takes sessions: it may be on its way down, or its socket may have been cleaned away. */

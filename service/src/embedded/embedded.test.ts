@@ -136,6 +136,22 @@ describe('an owned database', () => {
     )
   })
 
+  test('is not started again, or not left running, when it is stopped just after its postmaster was killed', async () => {
+    for (const waitsForRestart of [false, true]) {
+      const dataDir = await dataDirWithDatabase()
+      const owned = await own(dataDir)
+      const killed = await postmasterPid(dataDir)
+      process.kill(killed, 'SIGKILL')
+      if (waitsForRestart)
+        await eventually(async () => expect(await postmasterPid(dataDir)).not.toBe(killed), 1)
+      await owned.stop()
+      const last = await postmasterPid(dataDir).catch(() => killed)
+      expect(isAlive(last)).toBe(false)
+      expect(existsSync(owned.address.host)).toBe(false)
+      expect(await readdir(join(dataDir, 'claims'))).toEqual([])
+    }
+  })
+
   test('gets its socket back at the same address when the temp folder is cleaned', async () => {
     const { address } = await own(await dataDirWithDatabase())
     await rm(address.host, { recursive: true })
@@ -175,7 +191,7 @@ describe('what a kill leaves behind', () => {
 
     const events: string[] = []
     const owned = await own(dataDir, event => events.push(event))
-    expect(events).toContain('database_orphan_stopped')
+    expect(events).toContain('database_orphan_found')
     expect(isAlive(orphan)).toBe(false)
     expect(existsSync(owner.address.host)).toBe(false)
     expect(await query(owned.address, 'select * from acknowledged')).toEqual([])

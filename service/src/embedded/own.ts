@@ -6,7 +6,7 @@ import { type Cluster, openCluster } from './cluster.ts'
 import type { SocketAddress } from './database.ts'
 import { shortenLog } from './log-file.ts'
 import { addressOf, findPostmaster, stopPostmaster } from './postmaster.ts'
-import { hasSocket, makeSocketDirectory, removeSocketDirectory } from './socket-directory.ts'
+import { hasSocket, removeSocketDirectory } from './socket-directory.ts'
 import { type Started, startPostgres } from './start.ts'
 
 /** Writes one line of the service's log. */
@@ -40,7 +40,8 @@ export async function ownEmbeddedDatabase(options: { dataDir: string; log: Log }
 
 const patienceForTurn = 60_000
 const patienceForCommands = 10_000
-const patienceToStop = 1_000
+// Short, since a stop waits for it; a restart that did not get its turn is tried again.
+const patienceWhileOwned = 1_000
 const shortestPause = 50
 const longestPause = 5_000
 const pauseBetweenLooks = 5_000
@@ -60,23 +61,20 @@ async function refuseSecondOwner(cluster: Cluster): Promise<void> {
 async function takeOver(cluster: Cluster, log: Log): Promise<Owned> {
   await refuseSecondOwner(cluster)
   const ownership = await claim(cluster.claims, 'own')
-  let socketDirectory: string | undefined
   try {
     const startedAt = performance.now()
     const running = await findPostmaster(cluster)
     if (running) {
       await waitForCommands(cluster)
-      log('database_orphan_stopped', { pid: running.pid })
+      log('database_orphan_found', { pid: running.pid })
     }
-    socketDirectory = await makeSocketDirectory(cluster.account)
-    const started = await startPostgres(cluster, socketDirectory)
+    const started = await startPostgres(cluster)
     log('database_started', {
       pid: started.postmaster.pid,
       milliseconds: Math.round(performance.now() - startedAt),
     })
-    return { cluster, log, ownership, socketDirectory, started }
+    return { cluster, log, ownership, started, socketDirectory: started.postmaster.socketDirectory }
   } catch (error) {
-    if (socketDirectory) await removeSocketDirectory(socketDirectory, cluster.account)
     await ownership.withdraw()
     throw error
   }
@@ -129,8 +127,8 @@ async function restartWheneverItDies(owned: Owned, stopping: AbortSignal): Promi
 
   async function restart(): Promise<Started | undefined> {
     try {
-      const start = () => startPostgres(cluster, socketDirectory, stopping)
-      const again = await inTurn(cluster.claims, patienceForTurn, start)
+      const start = () => startPostgres(cluster, { socketDirectory, signal: stopping })
+      const again = await inTurn(cluster.claims, patienceWhileOwned, start)
       if (again) log('database_restarted', { pid: again.done.postmaster.pid })
       return again?.done
     } catch (error) {
@@ -178,7 +176,7 @@ async function giveUp(owned: Owned): Promise<void> {
   }
   try {
     // A command that hangs in its turn must not keep us from stopping.
-    if (!(await inTurn(cluster.claims, patienceToStop, end))) await end()
+    if (!(await inTurn(cluster.claims, patienceWhileOwned, end))) await end()
     await ownership.withdraw()
     log('database_stopped')
   } catch (error) {

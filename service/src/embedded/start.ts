@@ -16,7 +16,12 @@ import {
 } from './postmaster.ts'
 import { lifeOf } from './processes.ts'
 import { reasonIn, spawnOptionsOf } from './programs.ts'
-import { removeSocketDirectory, renewSocketDirectory, socketPort } from './socket-directory.ts'
+import {
+  makeSocketDirectory,
+  removeSocketDirectory,
+  renewSocketDirectory,
+  socketPort,
+} from './socket-directory.ts'
 
 /** A PostgreSQL that we started; `ended` comes when it has gone, for whatever reason. */
 export type Started = { postmaster: Postmaster; ended: Promise<Ending> }
@@ -25,18 +30,28 @@ export type Started = { postmaster: Postmaster; ended: Promise<Ending> }
 export type Ending = { code: number | null; signal: NodeJS.Signals | null; failure?: string }
 
 /**
- * Starts PostgreSQL on a cluster, made first when it is missing, and sees to the application's role and database. Only
- * whoever has the turn may call it. Whatever runs on the cluster by then is an orphan and is stopped. Refuses with an
- * `OperatorError` that holds PostgreSQL's own reason, and with the signal's reason when that is aborted; nothing is
- * left running then.
+ * Starts PostgreSQL on a cluster, made first when it is missing, and sees to the application's role and database; it is
+ * reached in a new socket directory, or `again` in the one of before. Only whoever has the turn may call it: whatever
+ * runs on the cluster by then is an orphan and is stopped. Refuses with an `OperatorError` that holds PostgreSQL's own
+ * reason, and with an abort error when the signal says so; then nothing is left running.
  */
 export async function startPostgres(
   cluster: Cluster,
-  socketDirectory: string,
-  signal?: AbortSignal,
+  again?: { socketDirectory: string; signal: AbortSignal },
 ): Promise<Started> {
   await prepareCluster(cluster)
   await shortenLog(cluster.logFile)
+  if (again) return startIn(again.socketDirectory, cluster, again.signal)
+  const socketDirectory = await makeSocketDirectory(cluster.account)
+  try {
+    return await startIn(socketDirectory, cluster)
+  } catch (error) {
+    await removeSocketDirectory(socketDirectory, cluster.account)
+    throw error
+  }
+}
+
+async function startIn(socketDirectory: string, cluster: Cluster, signal?: AbortSignal): Promise<Started> {
   const deadline = performance.now() + patienceWithLeftovers
   for (;;) {
     await clearTheWay(cluster, socketDirectory)
