@@ -338,7 +338,7 @@ const decide = (desk: Desk, command: Command<unknown>): Outcome<unknown> => {
     if (user) {
       const mine = held.get(name)
       const key = mine && user.status !== 'erased' ? dataKeyOf(mine, partner) : undefined
-      const entry = claimedKey(claim, { partner, user, now, reply: decided.reply })
+      const entry = claimedKey(claim, { partner, user, now })
       writes.keys.push({
         ...entry,
         sealedAnswer:
