@@ -191,7 +191,7 @@ describe('the signal of the caller', () => {
     expect([...server.calls(), ...server.tokenRequests()]).toEqual([])
   })
 
-  test('does not end the request for a token that others wait for', async () => {
+  test('ends a call that waits for a token, but not the request for the token, which others share', async () => {
     const ending = new AbortController()
     await using server = await startScriptedServer({
       'POST /oauth2/token': [
@@ -205,13 +205,17 @@ describe('the signal of the caller', () => {
       ],
       [prefillLine]: [ok],
     })
-    const client = connect(server.baseUrl)
+    // A fetch that knows no signals: what is not to be sent must not reach it.
+    const client = connect(server.baseUrl, {
+      fetch: (input, init) => fetch(input, { ...init, signal: null }),
+    })
     const [left, stayed] = await Promise.allSettled([
       client.prefillUser(ada, { signal: ending.signal }),
       client.prefillUser(ada),
     ])
     expect([left.status, stayed.status]).toEqual(['rejected', 'fulfilled'])
     expect(server.tokenRequests()).toHaveLength(1)
+    expect(server.calls()).toHaveLength(1)
   })
 })
 

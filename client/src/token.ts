@@ -48,7 +48,7 @@ export const createTokenSource = (request: TokenRequest): TokenSource => {
       try {
         return await underWay
       } catch (error) {
-        if (old !== undefined && old === held && Date.now() < old.expiresAt) return old.token
+        if (old !== undefined && Date.now() < old.expiresAt) return old.token
         throw error
       }
     },
