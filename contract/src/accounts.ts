@@ -78,7 +78,6 @@ export const createUser = operation({
     'user_exists',
     'ineligible',
     'slots_exceeded',
-    'benefit_not_selectable',
     'offer_not_available',
   ],
   example: {

@@ -157,14 +157,7 @@ export const swapBenefits = operation({
   summary: 'Swap benefits in and out at the next boundary; both lists empty undo a pending swap',
   body: SwapRequest,
   reply: Swap,
-  errors: [
-    ...benefitErrors,
-    'ineligible',
-    'slots_exceeded',
-    'benefit_not_selectable',
-    'swap_invalid',
-    'change_locked',
-  ],
+  errors: [...benefitErrors, 'ineligible', 'slots_exceeded', 'change_locked'],
   example: { body: { userid: 'u-1001', add: ['telehealth'], remove: ['identity'] }, reply: exampleSwap },
 })
 
@@ -201,7 +194,7 @@ export const enrolBenefit = operation({
     { additionalProperties: false, title: 'EnrolRequest' },
   ),
   reply: HeldBenefit,
-  errors: [...benefitErrors, 'ineligible', 'slots_exceeded', 'benefit_not_selectable'],
+  errors: [...benefitErrors, 'ineligible', 'slots_exceeded'],
   example: { body: { userid: 'u-1001', name: 'telehealth', consents: [] }, reply: exampleUser.benefits[0] },
 })
 
@@ -225,7 +218,7 @@ export const declineBenefit = operation({
     { additionalProperties: false, title: 'DeclineRequest' },
   ),
   reply: HeldBenefit,
-  errors: [...benefitErrors, 'benefit_in_force', 'benefit_not_selectable'],
+  errors: [...benefitErrors, 'benefit_in_force'],
   example: {
     body: { userid: 'u-1001', name: 'telehealth', reason: 'not wanted' },
     reply: { ...exampleUser.benefits[0], name: 'telehealth', displayname: 'Telehealth', state: 'declined' },

@@ -55,21 +55,6 @@ export const errors = {
     title: 'The offer is missing',
     remedy: 'You have more than one offer: say in offername which one the user gets.',
   },
-  redirecturl_not_registered: {
-    status: 400,
-    title: 'The redirect address is not registered',
-    remedy: 'Send a redirecturl that equals a registered one exactly.',
-  },
-  origin_not_registered: {
-    status: 400,
-    title: 'The origin is not registered',
-    remedy: 'Send only origins that equal a registered one exactly.',
-  },
-  webhook_url_not_allowed: {
-    status: 400,
-    title: 'The webhook address is not allowed',
-    remedy: 'Send an https address on a public host, without user info.',
-  },
   unauthorized: {
     status: 401,
     title: 'The credentials are missing or not valid',
@@ -104,16 +89,6 @@ export const errors = {
     status: 404,
     title: 'The event is unknown',
     remedy: 'List your events with GET /events; they are kept for 30 days.',
-  },
-  result_not_found: {
-    status: 404,
-    title: 'The result token is unknown',
-    remedy: 'Exchange a result token within 24 hours of onSuccess.',
-  },
-  session_not_found: {
-    status: 404,
-    title: 'The session is unknown',
-    remedy: 'Send the sessionid that POST /user/linktoken answered.',
   },
   method_not_allowed: {
     status: 405,
@@ -178,18 +153,6 @@ export const errors = {
     remedy: 'Pick fewer benefits, or benefits of this offer only.',
     person: 'cannotnow',
   },
-  benefit_not_selectable: {
-    status: 422,
-    title: 'The benefit cannot be picked',
-    remedy: 'Pick among the selectable benefits of the offer that are in the catalogue today.',
-    person: 'cannotnow',
-  },
-  swap_invalid: {
-    status: 422,
-    title: 'The swap does not fit what the user holds',
-    remedy: 'Remove benefits that the user picked, add selectable ones that the user does not hold.',
-    person: 'cannotnow',
-  },
   reinstate_expired: {
     status: 422,
     title: 'The time to reinstate is over',
@@ -211,11 +174,6 @@ export const errors = {
     title: 'The offer is not available',
     remedy: 'See POST /user/offers/available for the offers that are.',
     person: 'cannotnow',
-  },
-  preview_required: {
-    status: 422,
-    title: 'An immediate downgrade needs a preview',
-    remedy: 'Call POST /user/offers/preview and send its previewid, since cover ends at once.',
   },
   preview_stale: {
     status: 422,

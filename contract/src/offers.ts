@@ -87,7 +87,7 @@ export const changeOffer = operation({
     'immediate downgrade needs a previewid. Asking for the current offer undoes what is pending.',
   body: ChangeOffer,
   reply: OfferChanged,
-  errors: [...offerErrors, ...keyedErrors, 'preview_required', 'preview_stale'],
+  errors: [...offerErrors, ...keyedErrors, 'preview_stale'],
   example: {
     body: { userid: 'u-1001', offername: 'plus', action: 'upgrade', effective: 'auto' },
     reply: exampleChange,

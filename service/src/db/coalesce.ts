@@ -1,0 +1,56 @@
+/** A call that waits for its batch. */
+type Waiting<Call, Result> = {
+  call: Call
+  resolve: (result: Result) => void
+  reject: (error: unknown) => void
+}
+
+/** The outcome of one call of a batch; a failed one does not fail its neighbours. */
+export type Settled<Result> = { ok: true; value: Result } | { ok: false; error: unknown }
+
+/** A function whose concurrent calls travel together. */
+export type Coalesced<Call, Result> = {
+  (call: Call): Promise<Result>
+  /** Calls that wait or are under way. */
+  pending(): number
+}
+
+/**
+ * Gathers the calls that arrive while a batch is under way and hands them on as the next batch.
+ * There is no timer: a lone call goes at once, and batches grow with the load, so the cost of a call falls as
+ * load rises. One lane, since larger batches beat more lanes.
+ * When `run` rejects, every call of that batch rejects with the same error.
+ */
+export const coalesce = <Call, Result>(options: {
+  maxBatch: number
+  run: (calls: Call[]) => Promise<Settled<Result>[]>
+}): Coalesced<Call, Result> => {
+  const queue: Waiting<Call, Result>[] = []
+  let underWay = 0
+
+  const next = async (): Promise<void> => {
+    const batch = queue.splice(0, options.maxBatch)
+    underWay = batch.length
+    try {
+      const results = await options.run(batch.map(waiting => waiting.call))
+      batch.forEach((waiting, index) => {
+        const result = results[index]
+        if (!result) waiting.reject(new Error('a batch answered fewer results than calls'))
+        else if (result.ok) waiting.resolve(result.value)
+        else waiting.reject(result.error)
+      })
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error)
+    }
+    underWay = 0
+    if (queue.length > 0) void next()
+  }
+
+  const call = (call: Call) =>
+    new Promise<Result>((resolve, reject) => {
+      queue.push({ call, resolve, reject })
+      // A microtask later, so that calls of one tick share the first batch.
+      if (underWay === 0 && queue.length === 1) queueMicrotask(() => void (underWay === 0 && next()))
+    })
+  return Object.assign(call, { pending: () => queue.length + underWay })
+}

@@ -1,0 +1,128 @@
+import pg from 'pg'
+import { failureOf } from './failure.ts'
+import type { Query } from './sql.ts'
+
+/** Where a database is reached: a URL, or the socket of the embedded one. */
+export type DatabaseAddress =
+  | { url: string }
+  | { host: string; port: number; user: string; database: string }
+
+/** Runs statements, alone or inside a transaction. */
+export type Executor = {
+  /** Runs one statement and gives its rows. */
+  query<Row>(query: Query): Promise<Row[]>
+}
+
+/** A pool of connections. */
+export type Database = Executor & {
+  /**
+   * Runs `work` in one transaction, again up to five times when the database asks for it.
+   * A commit whose answer was lost rejects with `CommitUnknown`.
+   */
+  transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>
+  /** Runs several statements given as plain text; for migrations only. */
+  script(text: string): Promise<void>
+  close(): Promise<void>
+  /** Connections that are busy right now. */
+  busy(): number
+}
+
+/** The connection broke while a commit was under way: whether it took place is not known. */
+export class CommitUnknown extends Error {
+  override name = 'CommitUnknown'
+}
+
+/** Opens a pool with the limits of trust.md; the database itself is first asked by a query. */
+export const openDatabase = (
+  address: DatabaseAddress,
+  options: { max: number; onError: (error: Error) => void; statementTimeoutMs?: number },
+): Database => {
+  const pool = new pg.Pool({
+    ...('url' in address ? { connectionString: address.url } : address),
+    max: options.max,
+    connectionTimeoutMillis: 2000,
+    idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: 1800,
+    application_name: 'enrolment',
+    types: { getTypeParser },
+    options: [
+      '-c timezone=UTC',
+      '-c datestyle=ISO',
+      `-c statement_timeout=${options.statementTimeoutMs ?? 5000}`,
+      '-c lock_timeout=2000',
+      '-c idle_in_transaction_session_timeout=10000',
+    ].join(' '),
+  })
+  pool.on('error', options.onError)
+
+  const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect()
+    // A connection may break while nobody waits on it; the next query reports it.
+    client.on('error', ignore)
+    let broken: Error | undefined
+    try {
+      return await work(client)
+    } catch (error) {
+      if (failureOf(error).connectionIsUnsafe) broken = error as Error
+      throw error
+    } finally {
+      client.off('error', ignore)
+      client.release(broken)
+    }
+  }
+
+  const attempt = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
+    withClient(async client => {
+      await client.query('begin')
+      let result: T
+      try {
+        result = await work(executor(client))
+      } catch (error) {
+        if (!failureOf(error).connectionIsUnsafe) await client.query('rollback')
+        throw error
+      }
+      try {
+        await client.query('commit')
+      } catch (error) {
+        if (failureOf(error).connectionIsUnsafe) throw new CommitUnknown('commit', { cause: error })
+        throw error
+      }
+      return result
+    })
+
+  return {
+    ...executor(pool),
+    async transaction(work) {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await attempt(work)
+        } catch (error) {
+          if (tries === 5 || !failureOf(error).retryTransaction) throw error
+        }
+      }
+    },
+    script: text =>
+      withClient(async client => {
+        await client.query(text)
+      }),
+    close: () => pool.end(),
+    busy: () => pool.totalCount - pool.idleCount,
+  }
+}
+
+const ignore = () => {}
+
+const executor = (runner: pg.Pool | pg.PoolClient): Executor => ({
+  query: async <Row>(query: Query) => (await runner.query(query as pg.QueryConfig)).rows as Row[],
+})
+
+const numberTypes = new Set<number>([20, 700, 701])
+const timestampTypes = new Set<number>([1114, 1184])
+const parseInstant = (text: string) => Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))
+
+/** Instants come as milliseconds, 64-bit integers as numbers (ours stay far below 2^53). */
+const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
+  if (format !== 'binary' && numberTypes.has(oid)) return Number
+  if (format !== 'binary' && timestampTypes.has(oid)) return parseInstant
+  return pg.types.getTypeParser(oid, format as 'text')
+}) as typeof pg.types.getTypeParser

@@ -1,0 +1,53 @@
+/** What a failed statement means for the connection, the transaction and the caller. */
+export type Failure = {
+  /** The client must not be used again. */
+  readonly connectionIsUnsafe: boolean
+  /** The same transaction may succeed when it is run again. */
+  readonly retryTransaction: boolean
+  /** A unique key or an exclusion was hit: somebody else wrote first. */
+  readonly conflict: boolean
+  /** The database cannot serve now; the caller answers 503. */
+  readonly unavailable: boolean
+}
+
+const retryCodes = new Set(['40001', '40P01'])
+const conflictCodes = new Set(['23505', '23P01'])
+const connectionClasses = ['08', '57P']
+const unavailableCodes = new Set(['53100', '53200', '53300', '55P03', '57014', '58030'])
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+
+/** Judges an error of the database; an unknown one is nothing of all that. */
+export const failureOf = (error: unknown): Failure => {
+  const code = codeOf(error)
+  const lost = isLostConnection(error, code) || connectionClasses.some(prefix => code.startsWith(prefix))
+  return {
+    // A statement that timed out leaves the session in doubt: the client is thrown away.
+    connectionIsUnsafe: lost || code === '57014' || code === '25P03',
+    retryTransaction: retryCodes.has(code),
+    conflict: conflictCodes.has(code),
+    unavailable: lost || unavailableCodes.has(code),
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : ''
+
+// node-postgres reports a lost connection and its own time-outs without a code.
+const isLostConnection = (error: unknown, code: string): boolean =>
+  networkCodes.has(code) ||
+  (error instanceof Error &&
+    code === '' &&
+    /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|connection ended|cannot use a pool after/i.test(
+      error.message,
+    ))

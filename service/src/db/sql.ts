@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto'
+
+/** One statement with its bound values; its name lets the database keep the plan. */
+export type Query = { readonly name: string; readonly text: string; readonly values: unknown[] }
+
+const prepared = new WeakMap<TemplateStringsArray, { name: string; text: string }>()
+
+/** Builds a statement in which every `${}` is a bound value; text never comes from a value. */
+export const sql = (strings: TemplateStringsArray, ...values: unknown[]): Query => {
+  let statement = prepared.get(strings)
+  if (!statement) {
+    const text = strings.reduce((whole, part, index) => `${whole}$${index}${part}`)
+    statement = { name: createHash('sha256').update(text).digest('base64url').slice(0, 24), text }
+    prepared.set(strings, statement)
+  }
+  return { ...statement, values }
+}
+
+/** An instant as PostgreSQL takes it; null stays null. */
+export const timestamp = (instant: number | null | undefined): string | null =>
+  instant === null || instant === undefined ? null : new Date(instant).toISOString()
