@@ -56,7 +56,7 @@ export type Client = {
   /**
    * Creates a user from the request and the prefill, `active` at once (contract §7).
    * Refusals: `user_exists`, `offername_required`, `offername_unknown`, `offer_not_available`, `ineligible` (reasons
-   * in `errors`), `slots_exceeded`, `benefit_not_selectable`.
+   * in `errors`), `slots_exceeded`.
    */
   createUser(request: CreateUser, options?: CallOptions): Promise<User>
   /** Fetches a user, or what is left of an erased one (contract §7). Refusal: `user_not_found`. */
@@ -81,7 +81,7 @@ export type Client = {
   /**
    * Moves a user to another offer; asking for the current one undoes what is pending (contract §8).
    * Refusals: `user_not_found`, `user_cancelled`, `offername_unknown`, `ineligible`, `direction_mismatch`,
-   * `already_on_offer`, `offer_not_available`, `change_locked`, `preview_required`, `preview_stale`.
+   * `already_on_offer`, `offer_not_available`, `change_locked`, `preview_stale`.
    */
   changeOffer(request: ChangeOffer, options?: CallOptions): Promise<OfferChanged>
   /**
@@ -96,13 +96,13 @@ export type Client = {
   listAvailableOffers(request: UseridRequest, options?: CallOptions): Promise<AvailableOffer[]>
   /**
    * Shows what an offer change would do; the preview holds for 15 minutes (contract §8).
-   * Refusals: those of {@link Client.changeOffer} but for the preview's own.
+   * Refusals: `user_not_found`, `user_cancelled`, `offername_unknown`, `ineligible`, `direction_mismatch`,
+   * `already_on_offer`, `offer_not_available`, `change_locked`.
    */
   previewOfferChange(request: PreviewOfferChange, options?: CallOptions): Promise<OfferPreview>
   /**
    * Swaps benefits at the next boundary; both lists empty undo a pending swap (contract §8).
-   * Refusals: `user_not_found`, `user_cancelled`, `ineligible`, `slots_exceeded`, `benefit_not_selectable`,
-   * `swap_invalid`, `change_locked`.
+   * Refusals: `user_not_found`, `user_cancelled`, `ineligible`, `slots_exceeded`, `change_locked`.
    */
   swapBenefits(request: SwapRequest, options?: CallOptions): Promise<Swap>
   /**
@@ -112,12 +112,12 @@ export type Client = {
   undoSwap(request: UseridRequest, options?: CallOptions): Promise<Swap>
   /**
    * Enrols in one benefit now, in a free slot; one already held stays unchanged (contract §8).
-   * Refusals: `user_not_found`, `user_cancelled`, `ineligible`, `slots_exceeded`, `benefit_not_selectable`.
+   * Refusals: `user_not_found`, `user_cancelled`, `ineligible`, `slots_exceeded`.
    */
   enrolBenefit(request: EnrolRequest, options?: CallOptions): Promise<HeldBenefit>
   /**
    * Declines a benefit that is not in force (contract §8).
-   * Refusals: `user_not_found`, `user_cancelled`, `benefit_in_force`, `benefit_not_selectable`.
+   * Refusals: `user_not_found`, `user_cancelled`, `benefit_in_force`.
    */
   declineBenefit(request: DeclineRequest, options?: CallOptions): Promise<HeldBenefit>
   /**

@@ -10,9 +10,6 @@ export type ErrorCode =
   | 'partnername_not_allowed'
   | 'offername_unknown'
   | 'offername_required'
-  | 'redirecturl_not_registered'
-  | 'origin_not_registered'
-  | 'webhook_url_not_allowed'
   // 401, 403
   | 'unauthorized'
   | 'invalid_api_key'
@@ -22,8 +19,6 @@ export type ErrorCode =
   | 'user_not_found'
   | 'webhook_not_found'
   | 'event_not_found'
-  | 'result_not_found'
-  | 'session_not_found'
   | 'method_not_allowed'
   | 'request_timeout'
   // 409
@@ -39,13 +34,10 @@ export type ErrorCode =
   // 422
   | 'ineligible'
   | 'slots_exceeded'
-  | 'benefit_not_selectable'
-  | 'swap_invalid'
   | 'reinstate_expired'
   | 'direction_mismatch'
   | 'already_on_offer'
   | 'offer_not_available'
-  | 'preview_required'
   | 'preview_stale'
   | 'change_locked'
   | 'benefit_in_force'

@@ -2,12 +2,22 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { operations } from '@benefit-enrolment/contract'
+import {
+  isErrorCode,
+  keyedErrors,
+  type Operation,
+  operations,
+  partnerErrors,
+} from '@benefit-enrolment/contract'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 import { createClient } from './index.ts'
 
 const folder = join(import.meta.dirname, '..')
+
+const partnerOperations = (Object.values(operations) as Operation[]).filter(
+  ({ caller }) => caller === 'partner',
+)
 
 const bundle = async () => {
   const { outputFiles, metafile } = await build({
@@ -43,6 +53,18 @@ test('what is published names neither the contract nor its schema library', () =
 
 test('there is a method for every operation that a partner calls, and no other', () => {
   const client = createClient({ baseUrl: 'http://127.0.0.1:1', clientId: 'id', clientSecret: 'secret' })
-  const declared = Object.values(operations).filter(operation => operation.caller === 'partner')
-  expect(Object.keys(client).sort()).toEqual(declared.map(operation => operation.id).sort())
+  expect(Object.keys(client).sort()).toEqual(partnerOperations.map(operation => operation.id).sort())
+})
+
+test('the comment of each method names exactly the refusals of its operation that not every one has', () => {
+  const source = readFileSync(join(folder, 'src/client.ts'), 'utf8')
+  // The second line: what the client itself rules out, and what an operation says by not being there.
+  const everywhere = new Set<string>([...partnerErrors, ...keyedErrors])
+  for (const code of ['idempotency_key_missing', 'unsupported_version', 'not_found']) everywhere.add(code)
+  for (const { id, errors } of partnerOperations) {
+    const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s+${id}\\(`).exec(source)?.[1] ?? ''
+    const named = [...comment.matchAll(/`(\w+)`/g)].flatMap(match => match[1] ?? []).filter(isErrorCode)
+    const without = (codes: readonly string[]) => codes.filter(code => !everywhere.has(code)).sort()
+    expect(without(named), id).toEqual(without(errors))
+  }
 })
