@@ -219,6 +219,8 @@ create table idempotency_keys (
   operation text not null,
   key_hash bytea not null,
   request_hash bytea not null,
+  -- Names the attempt that claimed it: tells a lost commit that took place from one that did not.
+  attempt_id uuid not null,
   service_id uuid,
   -- prefill: which of the user's prefills this key stored
   prefill_number integer,
@@ -229,6 +231,7 @@ create table idempotency_keys (
   primary key (partner_id, operation, key_hash)
 );
 create index idempotency_keys_expiry on idempotency_keys (partner_id, expires_at);
+create index idempotency_keys_user on idempotency_keys (partner_id, service_id);
 
 create table webhook_endpoints (
   partner_id uuid not null references partners,

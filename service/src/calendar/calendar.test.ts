@@ -413,6 +413,14 @@ describe('limits', () => {
     )
   })
 
+  test('the 25th hour of a day does not reach into the 31st day after', () => {
+    const lateEvening = utc('2026-11-02T04:40:00Z')
+    expect(dateAt(lateEvening, 'America/New_York')).toBe('2026-11-01')
+    expect(reinstatableUntil(lateEvening, 'America/New_York')).toBe(
+      startOfDate('2026-12-02', 'America/New_York'),
+    )
+  })
+
   test('a later cancel is never undoable for shorter, and the limit lies in the 30th day after or at its end', () => {
     fc.assert(
       fc.property(zone, instant, fc.integer({ min: 0, max: 2 * DAY }), (inZone, at, later) => {

@@ -1,0 +1,59 @@
+// Type assertions only, never published: this file does not compile when the client and the contract differ.
+import type * as contract from '@benefit-enrolment/contract'
+import type { Client } from './client.ts'
+import type { ErrorCode, OAuthErrorCode } from './error-codes.ts'
+import type { EventName, WebhookEvent } from './events.ts'
+import type { OperationName, routes, Scope } from './routes.ts'
+
+/** Intersections and aliases resolved, so that only the shape is compared. */
+type Plain<T> = T extends object ? { [K in keyof T]: Plain<T[K]> } : T
+/** Whether two types are the same in every member, optional ones too; mutual assignability would miss those. */
+type Same<A, B> =
+  (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false
+
+type Declared = contract.Operations
+type PartnerOperation = {
+  [Id in keyof Declared]: Declared[Id]['caller'] extends 'partner' ? Id : never
+}[keyof Declared]
+
+/** What the client's method takes for an operation: path and query parameters, or the body. */
+type InputOf<T extends contract.Operation> = (contract.ParamsOf<T> extends undefined
+  ? unknown
+  : contract.ParamsOf<T>) &
+  (contract.QueryOf<T> extends undefined ? unknown : contract.QueryOf<T>) &
+  (contract.BodyOf<T> extends undefined ? unknown : contract.BodyOf<T>)
+
+type RouteOf<T extends contract.Operation> = Pick<T, 'method' | 'path' | 'scope' | 'idempotency'>
+
+/** The names for which `Check` is not true; `never` when all are the same. */
+type Different<Check> = { [Id in keyof Check]: Check[Id] extends true ? never : Id }[keyof Check]
+
+type Nothing<T extends never> = T
+
+/** Each line names what differs when it does not compile. */
+export type Drift = [
+  Nothing<Exclude<PartnerOperation, OperationName>>,
+  Nothing<Exclude<OperationName, PartnerOperation>>,
+  Nothing<Exclude<OperationName, keyof Client> | Exclude<keyof Client, OperationName>>,
+  Nothing<Different<{ [Id in OperationName]: Same<(typeof routes)[Id], RouteOf<Declared[Id]>> }>>,
+  Nothing<Different<{ [Id in OperationName]: Same<Parameters<Client[Id]>[0], InputOf<Declared[Id]>> }>>,
+  Nothing<
+    Different<{
+      [Id in OperationName]: Same<Awaited<ReturnType<Client[Id]>>, contract.ReplyOf<Declared[Id]>>
+    }>
+  >,
+  Nothing<Exclude<contract.ErrorCode, ErrorCode> | Exclude<ErrorCode, contract.ErrorCode>>,
+  Nothing<
+    Exclude<contract.OAuthErrorCode, OAuthErrorCode> | Exclude<OAuthErrorCode, contract.OAuthErrorCode>
+  >,
+  Nothing<Exclude<contract.Scope, Scope> | Exclude<Scope, contract.Scope>>,
+  Nothing<Exclude<contract.EventName, EventName> | Exclude<EventName, contract.EventName>>,
+  Nothing<
+    Different<{
+      event: Same<
+        Omit<WebhookEvent, 'eventname'> & { eventname: EventName },
+        Omit<contract.WebhookEvent, 'eventname'> & { eventname: contract.EventName }
+      >
+    }>
+  >,
+]

@@ -1,0 +1,71 @@
+import type { ClientErrorCode, ErrorCode, OAuthErrorCode } from './error-codes.ts'
+
+/** One field or reason of a refusal (contract §12). The service never echoes a value here. */
+export type FieldProblem = {
+  /** Where, as a path such as `address.zipcode`; `""` for the whole request. */
+  field: string
+  /** A stable code, for example `required`, or the code of a catalogue rule. */
+  code: string
+  /** What is wrong and what would be right. */
+  message: string
+}
+
+/** What a {@link BenefitEnrolmentError} is made of. */
+export type ErrorFacts = {
+  code: BenefitEnrolmentError['code']
+  /** What was asked for, for example `prefillUser`; it begins the message. */
+  operation: string
+  detail: string
+  status?: number
+  requestId?: string | undefined
+  errors?: FieldProblem[]
+  userMessage?: string | undefined
+  retryAfterMs?: number | undefined
+  replayed?: boolean
+  cause?: unknown
+}
+
+/**
+ * Every refusal and failure that the client reports. Neither message nor members hold a secret or a person's data.
+ * Branch on `code`; it may also be a string that this version of the client does not know yet.
+ */
+export class BenefitEnrolmentError extends Error {
+  override readonly name = 'BenefitEnrolmentError'
+  /** The HTTP status; 0 when there was no answer or nothing was sent. */
+  readonly status: number
+  /** The service's code (contract §12), the token endpoint's (RFC 6749), or one of the client's own. */
+  readonly code: ErrorCode | OAuthErrorCode | ClientErrorCode | (string & {})
+  /** Names the request in the operator's logs; quote it when you ask for help. */
+  readonly requestId: string | undefined
+  /** The fields or reasons; empty when there are none. */
+  readonly errors: readonly FieldProblem[]
+  /** What happened and what to do, for developers. */
+  readonly detail: string
+  /** A sentence for the person being enrolled, in the language of `acceptLanguage`. */
+  readonly userMessage: string | undefined
+  /** How long the service asks to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined
+  /** Whether the service had seen this `Idempotency-Key` with the same request before (contract §4). */
+  readonly replayed: boolean
+
+  constructor(facts: ErrorFacts) {
+    const { operation, code, status = 0, detail, requestId } = facts
+    const where = requestId === undefined ? '' : ` (request ${requestId})`
+    super(
+      `${operation}: ${status === 0 ? '' : `${status} `}${code}. ${detail}${where}`,
+      facts.cause === undefined ? undefined : { cause: facts.cause },
+    )
+    this.status = status
+    this.code = code
+    this.requestId = requestId
+    this.errors = facts.errors ?? []
+    this.detail = detail
+    this.userMessage = facts.userMessage
+    this.retryAfterMs = facts.retryAfterMs
+    this.replayed = facts.replayed ?? false
+  }
+}
+
+/** Whether `error` came from this client; true also for one from another copy of the package. */
+export const isBenefitEnrolmentError = (error: unknown): error is BenefitEnrolmentError =>
+  error instanceof Error && error.name === 'BenefitEnrolmentError'

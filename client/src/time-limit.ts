@@ -1,0 +1,55 @@
+import { BenefitEnrolmentError } from './error.ts'
+
+/** Whose work is limited, to how many milliseconds, and the signal by which the caller may end it sooner. */
+export type Limit = { operation: string; ms: number; signal?: AbortSignal | undefined }
+
+/**
+ * Runs `work` and settles with it, or sooner: it rejects with code `timeout` when the time is over, and with the
+ * signal's reason when the caller ends it. Either way the signal given to `work` fires.
+ */
+export const withTimeLimit = <T>(limit: Limit, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const { signal } = limit
+  // Not AbortSignal.any: on Node 20 it keeps what it made for as long as the caller's signal lives.
+  const controller = new AbortController()
+  return new Promise<T>((resolve, reject) => {
+    const stop = (reason: unknown) => {
+      release()
+      controller.abort(reason)
+      reject(reason)
+    }
+    const abort = () => stop(signal?.reason)
+    const timer = setTimeout(() => stop(timeLimitPassed(limit.operation)), limit.ms)
+    const release = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+    if (signal?.aborted) {
+      abort()
+      return
+    }
+    signal?.addEventListener('abort', abort)
+    work(controller.signal).then(resolve, reject).finally(release)
+  })
+}
+
+/** Waits `ms` milliseconds; rejects with the signal's reason when the caller ends the wait. */
+export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort, { once: true })
+  })
+
+const timeLimitPassed = (operation: string): BenefitEnrolmentError =>
+  new BenefitEnrolmentError({
+    operation,
+    code: 'timeout',
+    detail: 'There was no complete answer in time; what was sent may have worked.',
+  })

@@ -1,0 +1,108 @@
+import { isRecord, noAnswer, readAnswer } from './answer.ts'
+import { BenefitEnrolmentError, isBenefitEnrolmentError } from './error.ts'
+import { withTimeLimit } from './time-limit.ts'
+
+/** What a token is asked with (contract §3). */
+export type TokenRequest = {
+  readonly baseUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Left out: all that the client was given. */
+  readonly scopes?: readonly string[]
+  readonly fetch: typeof globalThis.fetch
+  readonly timeoutMs: number
+}
+
+/** Holds one access token, and gets a new one when it is needed. */
+export type TokenSource = {
+  /** A token that has not expired; rejects with a `BenefitEnrolmentError` when none can be had. */
+  get(): Promise<string>
+  /** Forgets `token`, since the service refused it; another that came meanwhile stays. */
+  discard(token: string): void
+}
+
+type HeldToken = { token: string; renewAt: number; expiresAt: number }
+
+const aheadMs = 60_000
+
+/**
+ * A source that asks for the first token when it is needed, renews it a minute before it expires (at half its life
+ * when that is shorter), and has one request under way at most, which all callers share. A renewal that fails while
+ * the old token still lives costs nothing.
+ */
+export const createTokenSource = (request: TokenRequest): TokenSource => {
+  let held: HeldToken | undefined
+  let underWay: Promise<string> | undefined
+
+  const renew = async (): Promise<string> => {
+    held = await requestToken(request)
+    return held.token
+  }
+  return {
+    async get() {
+      const old = held
+      if (old !== undefined && Date.now() < old.renewAt) return old.token
+      underWay ??= renew().finally(() => {
+        underWay = undefined
+      })
+      try {
+        return await underWay
+      } catch (error) {
+        if (old !== undefined && Date.now() < old.expiresAt) return old.token
+        throw error
+      }
+    },
+    discard(token) {
+      if (held?.token === token) held = undefined
+    },
+  }
+}
+
+const operation = 'issueToken'
+
+const requestToken = async (request: TokenRequest): Promise<HeldToken> => {
+  const askedAt = Date.now()
+  const answer = await withTimeLimit({ operation, ms: request.timeoutMs }, async signal => {
+    const response = await request.fetch(`${request.baseUrl}/oauth2/token`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${btoa(`${formEncode(request.clientId)}:${formEncode(request.clientSecret)}`)}`,
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+      },
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        ...(request.scopes === undefined ? {} : { scope: request.scopes.join(' ') }),
+      }).toString(),
+      redirect: 'manual',
+      signal,
+    })
+    return readAnswer(operation, response)
+  }).catch((error: unknown) => {
+    throw isBenefitEnrolmentError(error) ? error : noAnswer(operation, error)
+  })
+  if (!answer.ok) throw answer.error
+  return readToken(answer.value, askedAt)
+}
+
+const readToken = (value: unknown, askedAt: number): HeldToken => {
+  const { access_token: token, token_type: type, expires_in: seconds } = isRecord(value) ? value : {}
+  if (
+    typeof token !== 'string' ||
+    !/^[\x21-\x7e]+$/.test(token) ||
+    String(type).toLowerCase() !== 'bearer' ||
+    typeof seconds !== 'number'
+  ) {
+    const detail = 'The answer of the token endpoint is not a bearer token. Check baseUrl.'
+    throw new BenefitEnrolmentError({ operation, code: 'protocol', status: 200, detail })
+  }
+  const lifeMs = seconds * 1_000
+  return {
+    token,
+    renewAt: askedAt + Math.max(lifeMs - aheadMs, lifeMs / 2),
+    expiresAt: askedAt + lifeMs,
+  }
+}
+
+/** RFC 6749 §2.3.1: id and secret are form-encoded before they are joined by a colon. */
+const formEncode = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)

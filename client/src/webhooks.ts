@@ -1,0 +1,194 @@
+import { isRecord } from './answer.ts'
+import { BenefitEnrolmentError } from './error.ts'
+import type { WebhookEvent } from './events.ts'
+
+/** A delivery as it arrived: the body must be the exact bytes, before any JSON parser. */
+export type WebhookRequest = {
+  headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+  body: string | Uint8Array
+}
+
+/** What a delivery is checked against: user name and password, or a secret, or both; then both must hold. */
+export type WebhookCredentials = {
+  username?: string
+  /** Two during a rotation. */
+  password?: string | readonly string[]
+  /** `whsec_` and base64; two during a rotation. */
+  secret?: string | readonly string[]
+  /** How far the time of a signature may be from now, in seconds; default 300. */
+  toleranceSeconds?: number
+  /** The present instant in milliseconds; default: the system's clock. */
+  now?: number
+}
+
+/** A delivery that can be trusted. */
+export type VerifiedDelivery = {
+  event: WebhookEvent
+  /** The same on every try and replay of one event and at all your endpoints: keep it, and handle each once. */
+  idempotencyKey: string
+}
+
+/** What a partner's receiver needs (contract §10). */
+export const webhooks = {
+  /**
+   * Checks that a delivery comes from the service and tells what it says (interface §4.3, contract §10).
+   * Rejects with code `webhook_invalid`, whose `errors` name the header, or the `body`, that is `missing`,
+   * `mismatch`, `expired` or `malformed`; with a TypeError when there is nothing to check against.
+   */
+  verify: async (request: WebhookRequest, credentials: WebhookCredentials): Promise<VerifiedDelivery> => {
+    const { username, toleranceSeconds = 300, now = Date.now() } = credentials
+    const passwords = readList(credentials, 'password')
+    const secrets = readList(credentials, 'secret')?.map(readSecret)
+    if ((username === undefined) !== (passwords === undefined)) {
+      throw new TypeError('username and password must be given together')
+    }
+    if (passwords === undefined && secrets === undefined) {
+      throw new TypeError('Give username and password, or secret: without them a delivery cannot be verified')
+    }
+    const body = readBody(request.body)
+    if (username !== undefined && passwords !== undefined) {
+      await checkPassword(request.headers, username, passwords)
+    }
+    if (secrets !== undefined) {
+      const timestamp = checkTimestamp(request.headers, toleranceSeconds, now)
+      await checkSignature(request.headers, secrets, { timestamp, body })
+    }
+    return { event: readEvent(body), idempotencyKey: header(request.headers, 'idempotency-key') }
+  },
+}
+
+const encoder = new TextEncoder()
+
+/** An empty value is most likely a variable that was not set; to take it for "no check" would open the door. */
+const readList = (credentials: WebhookCredentials, name: 'password' | 'secret') => {
+  if (!Object.hasOwn(credentials, name)) return undefined
+  const given = credentials[name] ?? []
+  const list = typeof given === 'string' ? [given] : given
+  if (list.length === 0 || list.includes(''))
+    throw new TypeError(`${name} must not be empty when it is given`)
+  return list
+}
+
+const readSecret = (secret: string): Uint8Array<ArrayBuffer> => {
+  const bytes = fromBase64(secret.replace(/^whsec_/, ''))
+  if (bytes === undefined || bytes.length === 0) throw new TypeError('secret must be whsec_ and base64')
+  return bytes
+}
+
+const readBody = (body: string | Uint8Array): Uint8Array<ArrayBuffer> => {
+  if (typeof body === 'string') return encoder.encode(body)
+  if (body instanceof Uint8Array) return new Uint8Array(body)
+  throw new TypeError('body must be the raw body, a string or bytes, not what a JSON parser made of it')
+}
+
+const checkPassword = async (
+  headers: WebhookRequest['headers'],
+  username: string,
+  passwords: readonly string[],
+): Promise<void> => {
+  const sent = /^basic +([^ ]+) *$/i.exec(header(headers, 'authorization'))?.[1]
+  if (sent === undefined) throw invalid('authorization', 'malformed', 'must be Basic credentials')
+  const sentDigest = await digest(sent)
+  let holds = false
+  for (const password of passwords) {
+    const wanted = await digest(toBase64(encoder.encode(`${username}:${password}`)))
+    if (isEqual(sentDigest, wanted)) holds = true
+  }
+  if (!holds) throw invalid('authorization', 'mismatch', 'does not hold the user name and password')
+}
+
+const checkTimestamp = (
+  headers: WebhookRequest['headers'],
+  toleranceSeconds: number,
+  now: number,
+): string => {
+  const timestamp = header(headers, 'webhook-timestamp')
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    throw invalid('webhook-timestamp', 'malformed', 'must be seconds since 1970')
+  }
+  // The negated form refuses a tolerance that is not a number, too.
+  if (!(Math.abs(now / 1_000 - Number(timestamp)) <= toleranceSeconds)) {
+    throw invalid('webhook-timestamp', 'expired', 'is too far from the present')
+  }
+  return timestamp
+}
+
+const checkSignature = async (
+  headers: WebhookRequest['headers'],
+  secrets: readonly Uint8Array<ArrayBuffer>[],
+  { timestamp, body }: { timestamp: string; body: Uint8Array<ArrayBuffer> },
+): Promise<void> => {
+  const start = encoder.encode(`${header(headers, 'webhook-id')}.${timestamp}.`)
+  const signed = new Uint8Array(start.length + body.length)
+  signed.set(start)
+  signed.set(body, start.length)
+  const signatures = header(headers, 'webhook-signature')
+    .split(' ')
+    .filter(part => part.startsWith('v1,'))
+    .map(part => fromBase64(part.slice(3)))
+  for (const secret of secrets) {
+    const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, [
+      'verify',
+    ])
+    for (const signature of signatures) {
+      // The platform compares in constant time.
+      if (signature !== undefined && (await crypto.subtle.verify('HMAC', key, signature, signed))) return
+    }
+  }
+  throw invalid('webhook-signature', 'mismatch', 'does not fit the secret and the body')
+}
+
+const readEvent = (body: Uint8Array): WebhookEvent => {
+  try {
+    const event: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    if (isWebhookEvent(event)) return event
+  } catch {}
+  throw invalid('body', 'malformed', 'must be the JSON of an event')
+}
+
+const isWebhookEvent = (value: unknown): value is WebhookEvent => {
+  if (!isRecord(value) || !isRecord(value['currentofferdetails'])) return false
+  const { offer, updatedat, serviceid } = value['currentofferdetails']
+  return [value['userid'], value['eventname'], offer, updatedat, serviceid].every(
+    part => typeof part === 'string',
+  )
+}
+
+const header = (headers: WebhookRequest['headers'], name: string): string => {
+  const values = isHeaders(headers)
+    ? [headers.get(name)]
+    : Object.entries(headers).flatMap(([key, value]) => (key.toLowerCase() === name ? value : []))
+  const given = values.filter(value => typeof value === 'string' && value !== '')
+  if (given.length > 1) throw invalid(name, 'malformed', 'must be sent once')
+  if (given[0] == null) throw invalid(name, 'missing', 'is missing')
+  return given[0]
+}
+
+const isHeaders = (headers: WebhookRequest['headers']): headers is Headers =>
+  typeof headers['get'] === 'function'
+
+const invalid = (field: string, code: string, what: string): BenefitEnrolmentError =>
+  new BenefitEnrolmentError({
+    operation: 'webhooks.verify',
+    code: 'webhook_invalid',
+    detail: `Do not trust this delivery: ${field} ${what}.`,
+    errors: [{ field, code, message: `${field} ${what}` }],
+  })
+
+const digest = async (text: string): Promise<Uint8Array> =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))
+
+/** Takes the same time wherever two digests differ. */
+const isEqual = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.reduce((difference, byte, at) => difference | (byte ^ (other[at] ?? 256)), 0) === 0
+
+const toBase64 = (bytes: Uint8Array): string =>
+  btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''))
+
+const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined => {
+  try {
+    return Uint8Array.from(atob(text), character => character.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}

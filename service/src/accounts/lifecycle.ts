@@ -1,0 +1,244 @@
+import { boundaryAfter, type Instant, reinstatableUntil } from '../calendar/calendar.ts'
+import { closed, mergeConsents, newEnrolment, withAgeEnd, withEnrolment } from '../membership/enrolments.ts'
+import { type Raised, raise } from '../membership/events.ts'
+import { applyCancel, type Changed } from '../membership/intents.ts'
+import { because, reasonsFor, type Refusal, type RefusalReason, refuse } from '../membership/refusal.ts'
+import {
+  type Consent,
+  type Enrolment,
+  hasPendingCancel,
+  heldEnrolment,
+  isHeld,
+  isInForce,
+  type User,
+} from '../membership/state.ts'
+import {
+  isAvailable,
+  judgeOfferAt,
+  judgePick,
+  openBenefit,
+  partnerOffer,
+  type Terms,
+} from '../membership/terms.ts'
+import type { Benefit, Offer } from '../catalogue/model.ts'
+import type { Reason } from '../catalogue/eligibility.ts'
+
+/** What a membership starts with. */
+export type Start = {
+  readonly offer: Offer
+  readonly picks: readonly string[]
+  readonly consents: readonly Consent[]
+  readonly startsAt: Instant
+}
+
+/**
+ * Starts a membership: the user is active at once, the offer in force from `startsAt`. A fixed benefit that is
+ * refused is left out; a refused offer or pick refuses the whole.
+ */
+export const createAccount = (user: User, start: Start, now: Instant, terms: Terms): Changed | Refusal => {
+  if (user.status === 'active') return refuse('user_exists')
+  const { offer, picks, startsAt } = start
+  if (!isAvailable(terms, offer, startsAt)) return refuse('offer_not_available')
+  const verdict = judgeOfferAt(terms, offer, startsAt)
+  if (!verdict.admitted) return refuse('ineligible', reasonsFor('offername', verdict.reasons))
+  const wanted = picks.filter(name => !offer.fixed.includes(name))
+  const refused = refusedPicks(wanted, picks, { offer, at: startsAt, terms })
+  if (refused.length > 0) return refuse('ineligible', refused)
+  if (wanted.length > offer.slots) return refuse('slots_exceeded')
+
+  let created: User = {
+    ...user,
+    status: 'active',
+    updatedAt: now,
+    entryExpiresAt: undefined,
+    cancel: undefined,
+    pendingOffer: undefined,
+    swap: undefined,
+    offer: { name: offer.offer, since: startsAt, version: terms.today.version, inForce: false },
+    consents: mergeConsents(user.consents, start.consents),
+  }
+  for (const name of [...offer.fixed, ...wanted]) {
+    const benefit = openBenefit(terms, name)
+    if (!benefit || !judgePick(terms, benefit, startsAt, offer.offer).admitted) continue
+    const isFixed = offer.fixed.includes(name)
+    const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
+    created = withEnrolment(created, newEnrolment(created, terms, fresh))
+  }
+  const events: Raised[] = [raise(created, 'enrollment_successful', now)]
+  if (startsAt <= now) {
+    created = { ...created, offer: created.offer && { ...created.offer, inForce: true } }
+    // Told as the state right after the change: both events carry the offer when it is in force at once.
+    events[0] = raise(created, 'enrollment_successful', now)
+    events.push(raise(created, 'offer_activiation_successful', now))
+  }
+  return { user: created, events }
+}
+
+const refusedPicks = (
+  wanted: readonly string[],
+  picks: readonly string[],
+  context: { offer: Offer; at: Instant; terms: Terms },
+): RefusalReason[] =>
+  wanted.flatMap(name => {
+    const field = `benefits[${picks.indexOf(name)}]`
+    const benefit = openBenefit(context.terms, name)
+    if (!benefit || !context.offer.selectable.includes(name)) {
+      return [because(field, 'not_selectable', `${field} must be a selectable benefit of the offer`)]
+    }
+    return reasonsFor(field, judgePick(context.terms, benefit, context.at, context.offer.offer).reasons)
+  })
+
+/**
+ * Judges all cover again after the user's data changed: what the new data no longer admits ends at the period's
+ * end, what has not begun is withdrawn; what is admitted again loses such an end.
+ */
+export const rejudge = (user: User, now: Instant, terms: Terms): User => {
+  const boundary = boundaryAfter(now, terms.zone)
+  const offer = user.offer && partnerOfferUnder(user, terms)
+  const isOfferAdmitted = !offer || judgeOfferAt(terms, offer, now).admitted
+  return {
+    ...user,
+    enrolments: user.enrolments.map(enrolment => {
+      if (!isHeld(enrolment)) return enrolment
+      const benefit = terms.version(enrolment.version).benefits.get(enrolment.benefit)
+      const at = isInForce(enrolment) ? now : Math.max(now, enrolment.startsAt)
+      const isAdmitted = isOfferAdmitted && isStillAdmitted(benefit, enrolment, { at, terms })
+      if (isAdmitted) {
+        const free = enrolment.ownEnd?.reason === 'ineligible' ? { ...enrolment, ownEnd: undefined } : enrolment
+        return withAgeEnd(free, benefit, terms)
+      }
+      if (!isInForce(enrolment)) return closed(enrolment, now, 'ineligible')
+      if (enrolment.ownEnd && enrolment.ownEnd.at <= boundary) return enrolment
+      return { ...enrolment, ownEnd: { at: boundary, reason: 'ineligible' } }
+    }),
+  }
+}
+
+const partnerOfferUnder = (user: User, terms: Terms): Offer | undefined =>
+  user.offer && terms.version(user.offer.version).offers.get(user.offer.name)
+
+const isStillAdmitted = (
+  benefit: Benefit | undefined,
+  enrolment: Enrolment,
+  context: { at: Instant; terms: Terms },
+): boolean => benefit === undefined || judgePick(context.terms, benefit, context.at, enrolment.offer).admitted
+
+/**
+ * Cancels: at the end of the period, or at once. What has not begun is withdrawn at once, a pending offer change
+ * and a pending swap are dropped. A repeat changes nothing, except that `immediate` brings a pending end forward.
+ * A membership that has not begun has no period to wait for: it is cancelled at once.
+ */
+export const cancelAccount = (
+  user: User,
+  cancel: { effective: 'endofperiod' | 'immediate'; reason: string },
+  now: Instant,
+  terms: Terms,
+): Changed => {
+  if (user.status === 'cancelled') return { user, events: [] }
+  const isImmediate = cancel.effective === 'immediate' || !user.offer?.inForce
+  if (user.cancel && !isImmediate) return { user, events: [] }
+  const dropped = dropPending(user, now)
+  const reason = user.cancel?.reason ?? cancel.reason
+  const at = isImmediate ? now : boundaryAfter(now, terms.zone)
+  const requestedAt = user.cancel?.requestedAt ?? now
+  const pending: User = {
+    ...dropped.user,
+    updatedAt: now,
+    cancel: { at, requestedAt, reason },
+    enrolments: dropped.user.enrolments.map(enrolment =>
+      isHeld(enrolment) && !isInForce(enrolment) ? closed(enrolment, now, 'cancelled') : enrolment,
+    ),
+  }
+  if (!isImmediate) {
+    return { user: pending, events: [...dropped.events, raise(pending, 'offer_cancel_scheduled', now)] }
+  }
+  const applied = applyCancel(pending, now)
+  return { user: applied.user, events: [...dropped.events, ...applied.events] }
+}
+
+const dropPending = (user: User, now: Instant): Changed => {
+  const events: Raised[] = []
+  let dropped = user
+  if (user.pendingOffer) {
+    dropped = { ...dropped, pendingOffer: undefined }
+    events.push(raise(dropped, 'offer_change_cancelled', now))
+  }
+  if (user.swap) {
+    dropped = { ...dropped, swap: undefined }
+    events.push(raise(dropped, 'user_benefits_swap_cancelled', now))
+  }
+  return { user: dropped, events }
+}
+
+/** A benefit that could not return, and why. */
+export type NotRestored = { readonly name: string; readonly reason: Reason | undefined }
+/** What a reinstatement did. */
+export type Reinstated = Changed & { readonly notRestored: readonly NotRestored[] }
+
+/**
+ * Undoes a pending cancel as if it had not been, or restores offer and picks from now on when the cancel took
+ * effect less than 30 days ago; eligibility is judged again. Pending changes that the cancel dropped stay dropped.
+ */
+export const reinstateAccount = (user: User, now: Instant, terms: Terms): Reinstated | Refusal => {
+  if (!user.cancel || !user.offer) return refuse('not_cancelled')
+  const { cancel } = user
+  if (hasPendingCancel(user)) {
+    const back = restore({ ...user, cancel: undefined, updatedAt: now }, { cancel, now, terms })
+    return { ...back, events: [raise(back.user, 'offer_reinstate_successful', now)] }
+  }
+  if (now >= reinstatableUntil(cancel.at, terms.zone)) return refuse('reinstate_expired')
+  const offer = partnerOffer(terms, user.offer.name)
+  if (!offer) return refuse('ineligible', [because('offername', 'offer_closed', 'the offer is closed')])
+  const startsAt = Math.max(now, user.offer.since)
+  const verdict = judgeOfferAt(terms, offer, startsAt)
+  if (!verdict.admitted) return refuse('ineligible', reasonsFor('offername', verdict.reasons))
+  const isInForceAtOnce = startsAt <= now
+  const active: User = {
+    ...user,
+    status: 'active',
+    cancel: undefined,
+    updatedAt: now,
+    entryExpiresAt: undefined,
+    offer: { name: offer.offer, since: startsAt, version: terms.today.version, inForce: isInForceAtOnce },
+  }
+  const back = restore(active, { cancel, now, terms })
+  const events = [raise(back.user, 'offer_reinstate_successful', now)]
+  if (isInForceAtOnce) events.push(raise(back.user, 'offer_activiation_successful', now))
+  return { ...back, events }
+}
+
+/** Brings back, as new rows, what the cancel closed. */
+const restore = (
+  user: User,
+  context: { cancel: { at: Instant; requestedAt: Instant }; now: Instant; terms: Terms },
+): { user: User; notRestored: NotRestored[] } => {
+  const { cancel, now, terms } = context
+  const notRestored: NotRestored[] = []
+  let back = user
+  for (const enrolment of user.enrolments) {
+    if (!isClosedBy(cancel, enrolment) || heldEnrolment(back, enrolment.benefit)) continue
+    const benefit = openBenefit(terms, enrolment.benefit)
+    const startsAt = Math.max(now, user.offer?.since ?? now)
+    const verdict = benefit && judgePick(terms, benefit, startsAt, enrolment.offer)
+    if (!benefit || !verdict?.admitted) {
+      notRestored.push({ name: enrolment.benefit, reason: verdict?.reasons[0] })
+      continue
+    }
+    const fresh = { benefit, offer: enrolment.offer, isFixed: enrolment.isFixed, pickedAt: now, startsAt }
+    back = withEnrolment(back, newEnrolment(back, terms, fresh))
+  }
+  return { user: back, notRestored }
+}
+
+const isClosedBy = (cancel: { at: Instant; requestedAt: Instant }, enrolment: Enrolment): boolean =>
+  enrolment.closeReason === 'cancelled' && (enrolment.endsAt === cancel.at || enrolment.endsAt === cancel.requestedAt)
+
+/** Ends all cover at once and leaves a user of whom only the names and the history remain. */
+export const eraseAccount = (user: User, now: Instant, terms: Terms): Changed => {
+  const ended: Changed =
+    user.status === 'active'
+      ? cancelAccount(user, { effective: 'immediate', reason: 'voluntary' }, now, terms)
+      : { user, events: [] }
+  const erased: User = { ...ended.user, status: 'erased', erasedAt: now, updatedAt: now, entryExpiresAt: undefined }
+  return { user: erased, events: [...ended.events, raise(erased, 'user_erased', now)] }
+}

@@ -1,0 +1,39 @@
+import type { BodyOf, Locale, Operation, ParamsOf, QueryOf, ReplyOf } from '@benefit-enrolment/contract'
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** What a handler sees of a request; `Caller` is who was authenticated. */
+export type OperationRequest<T extends Operation, Caller> = {
+  readonly body: BodyOf<T>
+  readonly params: ParamsOf<T>
+  readonly query: QueryOf<T>
+  readonly headers: IncomingHttpHeaders
+  /** The body as it came, for operations whose key or signature covers it. */
+  readonly locale: Locale
+  readonly requestId: string
+  readonly caller: Caller
+  /** The path with its parameters, and the query as it came: part of what makes two requests the same. */
+  readonly target: { readonly path: string; readonly query: string }
+  /** Sets a header of the answer. */
+  readonly setHeader: (name: string, value: string) => void
+}
+
+/** A handler's answer: a value of the declared reply, or its JSON text where it was built ready. */
+export type OperationReply<T extends Operation> = ReplyOf<T> | ReadyJson
+
+/** A reply that is JSON text already. */
+export class ReadyJson {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** A reply of another media type than JSON. */
+export class ReadyText {
+  readonly text: string
+  readonly type: string
+  constructor(text: string, type: string) {
+    this.text = text
+    this.type = type
+  }
+}

@@ -1,0 +1,36 @@
+import { type ErrorEntry, errors, type Locale, type Problem, userMessage } from '@benefit-enrolment/contract'
+import type { ServiceError } from './service-error.ts'
+
+/** The problem document of an error (contract §12); values of the request are never in it. */
+export const problemOf = (
+  error: ServiceError,
+  request: { requestId: string; baseUrl: string; locale: Locale },
+): Problem => {
+  const entry: ErrorEntry = errors[error.code]
+  return {
+    type: `${request.baseUrl}/docs/errors/${error.code}`,
+    title: entry.title,
+    status: entry.status,
+    detail: error.message,
+    instance: `urn:uuid:${request.requestId}`,
+    code: error.code,
+    requestid: request.requestId,
+    errors: [...error.errors],
+    usermessage: userMessage(error.code, request.locale),
+  }
+}
+
+/** The language that `Accept-Language` asks for: es when it ranks above en, else en (contract §2). */
+export const localeOf = (header: string | undefined): Locale => {
+  if (!header) return 'en'
+  let best: { locale: Locale; weight: number } = { locale: 'en', weight: 0 }
+  for (const part of header.slice(0, 200).split(',')) {
+    const [tag = '', ...parameters] = part.trim().toLowerCase().split(';')
+    const language = tag.split('-')[0]
+    const quality = parameters.map(text => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(text)?.[1]).find(Boolean)
+    const weight = quality === undefined ? 1 : Number(quality)
+    const locale: Locale | undefined = language === 'es' ? 'es' : language === 'en' || language === '*' ? 'en' : undefined
+    if (locale && weight > best.weight) best = { locale, weight }
+  }
+  return best.locale
+}

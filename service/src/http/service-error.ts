@@ -1,0 +1,31 @@
+import { type ErrorCode, errors, type FieldProblem } from '@benefit-enrolment/contract'
+
+/** What a ServiceError carries besides its code. */
+export type ErrorDetails = {
+  readonly errors?: readonly FieldProblem[]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly cause?: unknown
+}
+
+/** A refusal that reaches the caller as a problem; `code` decides the status. Never holds a value of the request. */
+export class ServiceError extends Error {
+  override name = 'ServiceError'
+  readonly code: ErrorCode
+  readonly errors: readonly FieldProblem[]
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: ErrorCode, detail?: string, details: ErrorDetails = {}) {
+    super(detail ?? errors[code].remedy, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.errors = details.errors ?? []
+    this.headers = details.headers ?? {}
+  }
+}
+
+/** A 400 that names one field and its rule. */
+export const badField = (field: string, code: string, rule: string): ServiceError =>
+  new ServiceError('bad_request', undefined, { errors: [{ field, code, message: `${field} ${rule}` }] })
+
+/** A 400 that names several fields. */
+export const badFields = (fields: readonly FieldProblem[]): ServiceError =>
+  new ServiceError('bad_request', undefined, { errors: fields })

@@ -1,0 +1,112 @@
+import type { ErrorCode } from '@benefit-enrolment/contract'
+import { type Instant, prefillExpiresAt } from '../calendar/calendar.ts'
+import type { Partner } from '../partners/partner.ts'
+import { openAnswer } from './documents.ts'
+import type { KeyRow } from './load.ts'
+import type { ClaimedKey } from './save.ts'
+import type { User } from './state.ts'
+
+/** An Idempotency-Key that a command claims (contract §4). */
+export type Claim = {
+  readonly operation: string
+  readonly keyHash: Buffer
+  readonly requestHash: Buffer
+  /** Names this attempt, through all runs of its transaction. */
+  readonly attemptId: string
+  /** `prefill`: by the rows of its table; `keyed`: the first answer again; `erase`: the same, though nothing is kept. */
+  readonly mode: 'prefill' | 'keyed' | 'erase'
+}
+
+/** A key that was claimed before. */
+export type SeenKey = {
+  readonly requestHash: Buffer
+  readonly attemptId: string
+  readonly serviceId: string | undefined
+  readonly prefillNumber: number | undefined
+  readonly expiresAt: Instant
+  /** The first answer; `undefined` when it cannot be opened any more. */
+  readonly answer: (dataKey: () => Buffer | undefined) => unknown
+  readonly userErasedAt: Instant | undefined
+  readonly userWrittenAt: Instant | undefined
+  readonly userid: string | undefined
+}
+
+/** What a seen key means for a command: it has its answer, or the key has lapsed and is free. */
+export type ClaimVerdict =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'answered'; readonly code: ErrorCode; readonly replayed: boolean }
+  | { readonly kind: 'answered'; readonly reply: unknown; readonly replayed: boolean }
+
+const DAY_MS = 86_400_000
+
+/** The name of a key within a batch. */
+export const keyName = (partnerId: string, operation: string, keyHash: Buffer): string =>
+  `${partnerId} ${operation} ${keyHash.toString('base64')}`
+
+/** A seen key as a row tells of it. */
+export const seenKeyOf = (row: KeyRow): SeenKey => ({
+  requestHash: row.request_hash,
+  attemptId: row.attempt_id,
+  serviceId: row.service_id ?? undefined,
+  prefillNumber: row.prefill_number ?? undefined,
+  expiresAt: row.expires_at,
+  answer: dataKey => {
+    const key = row.sealed_answer && dataKey()
+    if (!row.sealed_answer || !key || !row.service_id) return undefined
+    return openAnswer(key, row.sealed_answer, { partnerId: row.partner_id, serviceId: row.service_id })
+  },
+  userErasedAt: row.user_erased_at ?? undefined,
+  userWrittenAt: row.user_prefill_written_at ?? undefined,
+  userid: row.user_userid ?? undefined,
+})
+
+/** Judges a seen key by the table of contract §4. */
+export const judgeClaim = (
+  claim: Claim,
+  seen: SeenKey,
+  context: { now: Instant; userid: string; held: User | undefined; dataKey: () => Buffer | undefined },
+): ClaimVerdict => {
+  const isMine = seen.attemptId === claim.attemptId
+  if (!isMine && isLapsed(claim, seen, context)) return { kind: 'free' }
+  const { held } = context
+  const isErased = seen.userErasedAt !== undefined || (held?.serviceId === seen.serviceId && held?.status === 'erased')
+  if (claim.mode === 'erase' && isErased && seen.requestHash.equals(claim.requestHash)) {
+    const erasedAt = held?.serviceId === seen.serviceId ? held?.erasedAt : undefined
+    const reply = { erased: { serviceId: seen.serviceId, erasedAt: erasedAt ?? seen.userErasedAt } }
+    return { kind: 'answered', reply, replayed: !isMine }
+  }
+  if (isErased) return { kind: 'answered', code: 'user_erased', replayed: false }
+  if (!seen.requestHash.equals(claim.requestHash)) {
+    return { kind: 'answered', code: 'idempotency_key_reused', replayed: false }
+  }
+  if (claim.mode === 'prefill') {
+    if (isMine) return { kind: 'answered', reply: 'prefill saved', replayed: false }
+    const isSuperseded = held !== undefined && held.prefillCount > (seen.prefillNumber ?? 0)
+    return { kind: 'answered', code: isSuperseded ? 'prefill_superseded' : 'user_exists', replayed: true }
+  }
+  return { kind: 'answered', reply: seen.answer(context.dataKey), replayed: !isMine }
+}
+
+const isLapsed = (claim: Claim, seen: SeenKey, context: { now: Instant; held: User | undefined }): boolean => {
+  if (claim.mode !== 'prefill' || seen.userErasedAt !== undefined) return seen.expiresAt <= context.now
+  const own = context.held?.serviceId === seen.serviceId ? context.held : undefined
+  const writtenAt = own?.prefillWrittenAt ?? seen.userWrittenAt
+  return (writtenAt === undefined ? seen.expiresAt : prefillExpiresAt(writtenAt)) <= context.now
+}
+
+/** The row that a claim leaves; keyed answers live 24 h, a prefill's key as long as its entry at least. */
+export const claimedKey = (
+  claim: Claim,
+  context: { partner: Partner; user: User; now: Instant },
+): ClaimedKey & { serviceId: string } => ({
+  partnerId: context.partner.partnerId,
+  operation: claim.operation,
+  keyHash: claim.keyHash,
+  requestHash: claim.requestHash,
+  attemptId: claim.attemptId,
+  serviceId: context.user.serviceId,
+  prefillNumber: claim.mode === 'prefill' ? context.user.prefillCount : undefined,
+  sealedAnswer: undefined,
+  createdAt: context.now,
+  expiresAt: claim.mode === 'prefill' ? prefillExpiresAt(context.now) : context.now + DAY_MS,
+})

@@ -1,0 +1,137 @@
+import type { Instant } from '../calendar/calendar.ts'
+import { closed, newEnrolment, withEnrolment } from './enrolments.ts'
+import { type Raised, raise } from './events.ts'
+import { heldEnrolment, isHeld, isInForce, isLive, type SwapPair, type User } from './state.ts'
+import {
+  hasConsent,
+  isAvailable,
+  judgeOfferAt,
+  judgePick,
+  offerOf,
+  openBenefit,
+  partnerOffer,
+  slotsTaken,
+  type Terms,
+} from './terms.ts'
+
+/** A user after a change, and the events that the change raised. */
+export type Changed = { readonly user: User; readonly events: readonly Raised[] }
+
+/** A cancel takes effect: all cover ends, what has not begun is withdrawn, pending changes are gone. */
+export const applyCancel = (user: User, at: Instant): Changed => {
+  const cancelled: User = {
+    ...user,
+    status: 'cancelled',
+    offer: user.offer && { ...user.offer, inForce: false },
+    pendingOffer: undefined,
+    swap: undefined,
+    enrolments: user.enrolments.map(enrolment =>
+      isLive(enrolment) ? closed(enrolment, at, 'cancelled') : enrolment,
+    ),
+  }
+  return { user: cancelled, events: [raise(cancelled, 'offer_cancel_successful', at)] }
+}
+
+/**
+ * A change to another offer takes effect: picks that it also has stay, earliest first, up to its slots; its fixed
+ * benefits join where the user is admitted; the rest ends. An offer that is closed by then, or does not admit the
+ * user any more, changes nothing but the pending change, which is cancelled.
+ */
+export const applyOfferChange = (user: User, name: string, context: { at: Instant; terms: Terms }): Changed => {
+  const { at, terms } = context
+  const offer = partnerOffer(terms, name)
+  const before = offerOf(terms, user)
+  const free: User = { ...user, pendingOffer: undefined }
+  if (!offer || !before || !isAvailable(terms, offer, at) || !judgeOfferAt(terms, offer, at).admitted) {
+    return { user: free, events: [raise(free, 'offer_change_cancelled', at)] }
+  }
+  const kept = keptPicks(user, offer)
+  let changed: User = {
+    ...free,
+    offer: { name, since: at, version: terms.today.version, inForce: true },
+    enrolments: user.enrolments.map(enrolment => {
+      if (!isHeld(enrolment)) return enrolment
+      const isFixed = offer.fixed.includes(enrolment.benefit)
+      if (isFixed || kept.has(enrolment.id)) return { ...enrolment, offer: name, isFixed }
+      return closed(enrolment, at, 'offer changed')
+    }),
+  }
+  for (const fixed of offer.fixed) {
+    const benefit = openBenefit(terms, fixed)
+    if (!benefit || heldEnrolment(changed, fixed) || !judgePick(terms, benefit, at, name).admitted) continue
+    const joined = newEnrolment(changed, terms, { benefit, offer: name, isFixed: true, pickedAt: at, startsAt: at })
+    changed = withEnrolment(changed, { ...joined, plannedBy: 'offer' })
+  }
+  const direction = offer.rank > before.rank ? 'offer_upgrade_successful' : 'offer_downgrade_successful'
+  return {
+    user: changed,
+    events: [raise(changed, direction, at), raise(changed, 'offer_activiation_successful', at)],
+  }
+}
+
+const keptPicks = (user: User, offer: { selectable: readonly string[]; slots: number }): Set<string> =>
+  new Set(
+    user.enrolments
+      .filter(enrolment => isHeld(enrolment) && !enrolment.isFixed && offer.selectable.includes(enrolment.benefit))
+      .sort((a, b) => a.pickedAt - b.pickedAt)
+      .slice(0, offer.slots)
+      .map(enrolment => enrolment.id),
+  )
+
+/**
+ * A swap takes effect, pair by pair: where an add fails, its removal is undone, so nobody ends with less cover.
+ * In-time equals out-time. In an `outlook` a missing consent does not fail the add, as there is time to give it.
+ */
+export const applySwap = (
+  user: User,
+  pairs: readonly SwapPair[],
+  context: { at: Instant; terms: Terms; outlook: boolean },
+): Changed => {
+  let changed: User = { ...user, swap: undefined }
+  let done = 0
+  for (const pair of pairs) {
+    const after = swapPair(changed, pair, context)
+    if (after === undefined) continue
+    changed = after
+    done += 1
+  }
+  const events: Raised[] = []
+  if (done > 0) events.push(raise(changed, 'user_benefits_swap_successful', context.at))
+  if (done < pairs.length) events.push(raise(changed, 'user_benefits_swap_failed', context.at))
+  return { user: changed, events }
+}
+
+const swapPair = (
+  user: User,
+  pair: SwapPair,
+  context: { at: Instant; terms: Terms; outlook: boolean },
+): User | undefined => {
+  const { at, terms, outlook } = context
+  if (pairMisfit(user, pair, terms)) return undefined
+  let changed = user
+  const removed = pair.remove === undefined ? undefined : heldEnrolment(user, pair.remove)
+  if (removed) changed = withEnrolment(changed, closed(removed, at, 'swapped out'))
+  if (pair.add === undefined) return changed
+  const benefit = openBenefit(terms, pair.add)
+  const offer = user.offer?.name
+  if (!benefit || offer === undefined) return undefined
+  if (!outlook && !hasConsent(user, benefit)) return undefined
+  if (!judgePick(terms, benefit, at, offer).admitted) return undefined
+  const added = newEnrolment(changed, terms, { benefit, offer, isFixed: false, pickedAt: at, startsAt: at })
+  return withEnrolment(changed, { ...added, plannedBy: 'swap' })
+}
+
+/** Why a pair of a swap does not fit what the user has and holds; eligibility apart. */
+export type Misfit = 'not_selectable' | 'already_held' | 'not_held' | 'no_slot'
+
+/** Whether a pair fits the user's offer and picks at this point; `undefined` when it does. */
+export const pairMisfit = (user: User, pair: SwapPair, terms: Terms): Misfit | undefined => {
+  const offer = offerOf(terms, user)
+  if (!offer) return 'not_selectable'
+  const removed = pair.remove === undefined ? undefined : heldEnrolment(user, pair.remove)
+  if (pair.remove !== undefined && (!removed || removed.isFixed || !isInForce(removed))) return 'not_held'
+  if (pair.add === undefined) return undefined
+  if (!offer.selectable.includes(pair.add) || !openBenefit(terms, pair.add)) return 'not_selectable'
+  if (heldEnrolment(user, pair.add)) return 'already_held'
+  return slotsTaken(user) - (removed ? 1 : 0) + 1 > offer.slots ? 'no_slot' : undefined
+}

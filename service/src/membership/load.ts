@@ -1,0 +1,105 @@
+import type { Instant } from '../calendar/calendar.ts'
+import type { Executor } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import type { DocumentKind } from './documents.ts'
+import type { UserRow } from './rows.ts'
+
+/** Names a user as the partner does. */
+export type UserName = { readonly partnerId: string; readonly userid: string }
+
+const columns = (names: readonly UserName[]) => ({
+  partners: names.map(name => name.partnerId),
+  userids: names.map(name => name.userid),
+})
+
+/** Locks the rows of these users, in one order everywhere, so that two batches never wait for each other in a ring. */
+export const lockUsers = async (tx: Executor, names: readonly UserName[]): Promise<void> => {
+  const { partners, userids } = columns(names)
+  await tx.query(sql`
+    select 1 from users u
+    where (u.partner_id, u.userid) in (select * from unnest(${partners}::uuid[], ${userids}::text[])) and u.is_current
+    order by u.partner_id, u.service_id
+    for update`)
+}
+
+/** The current users of these names with their enrolments, consents and wrapped data keys. */
+export const loadUsers = (db: Executor, names: readonly UserName[]): Promise<UserRow[]> => {
+  const { partners, userids } = columns(names)
+  return db.query<UserRow>(sql`
+    select u.partner_id, u.service_id, u.userid, u.status, u.created_at, u.updated_at, u.prefill_count,
+      u.prefill_written_at, u.entry_expires_at, u.offer, u.offer_since, u.offer_version, u.offer_in_force,
+      u.pending_offer, u.pending_offer_at, u.swap_pairs, u.swap_at, u.cancel_at, u.cancel_requested_at,
+      u.cancel_reason, u.erased_at, u.due_at, k.wrapped_key,
+      case when u.offer is not null then (
+        select jsonb_agg(jsonb_build_object(
+          'enrolment_id', e.enrolment_id, 'benefit', e.benefit, 'offer', e.offer, 'is_fixed', e.is_fixed,
+          'state', e.state, 'planned_by', e.planned_by, 'catalogue_version', e.catalogue_version,
+          'picked_at', (extract(epoch from e.picked_at) * 1000)::bigint,
+          'starts_at', (extract(epoch from e.starts_at) * 1000)::bigint,
+          'ends_at', (extract(epoch from e.ends_at) * 1000)::bigint,
+          'own_end_at', (extract(epoch from e.own_end_at) * 1000)::bigint,
+          'own_end_reason', e.own_end_reason,
+          'action_due_at', (extract(epoch from e.action_due_at) * 1000)::bigint,
+          'close_reason', e.close_reason) order by e.picked_at, e.enrolment_id)
+        from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id
+      ) end as enrolments,
+      case when u.offer is not null then (
+        select jsonb_agg(jsonb_build_object('name', c.name, 'version', c.version,
+          'agreed_at', (extract(epoch from c.agreed_at) * 1000)::bigint, 'locale', c.locale) order by c.name, c.version)
+        from consents c where c.partner_id = u.partner_id and c.service_id = u.service_id
+      ) end as consents
+    from unnest(${partners}::uuid[], ${userids}::text[]) as wanted (partner_id, userid)
+    join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
+    left join data_keys k on k.partner_id = u.partner_id and k.service_id = u.service_id`)
+}
+
+/** A row of `documents`. */
+export type DocumentRow = {
+  partner_id: string
+  service_id: string
+  kind: DocumentKind
+  sealed: Buffer
+  written_at: Instant
+}
+
+/** The sealed documents of these users. */
+export const loadDocuments = (
+  db: Executor,
+  users: readonly { partner_id: string; service_id: string }[],
+): Promise<DocumentRow[]> =>
+  db.query<DocumentRow>(sql`
+    select d.partner_id, d.service_id, d.kind, d.sealed, d.written_at
+    from unnest(${users.map(user => user.partner_id)}::uuid[], ${users.map(user => user.service_id)}::uuid[])
+      as wanted (partner_id, service_id)
+    join documents d using (partner_id, service_id)`)
+
+/** A row of `idempotency_keys` with what became of its user. */
+export type KeyRow = {
+  partner_id: string
+  operation: string
+  key_hash: Buffer
+  request_hash: Buffer
+  attempt_id: string
+  service_id: string | null
+  prefill_number: number | null
+  sealed_answer: Buffer | null
+  expires_at: Instant
+  user_prefill_count: number | null
+  user_prefill_written_at: Instant | null
+  user_erased_at: Instant | null
+  user_userid: string | null
+}
+
+/** The rows of these idempotency keys. */
+export const loadKeys = (
+  db: Executor,
+  keys: readonly { partnerId: string; operation: string; keyHash: Buffer }[],
+): Promise<KeyRow[]> =>
+  db.query<KeyRow>(sql`
+    select k.partner_id, k.operation, k.key_hash, k.request_hash, k.attempt_id, k.service_id, k.prefill_number,
+      k.sealed_answer, k.expires_at, u.prefill_count as user_prefill_count,
+      u.prefill_written_at as user_prefill_written_at, u.erased_at as user_erased_at, u.userid as user_userid
+    from unnest(${keys.map(key => key.partnerId)}::uuid[], ${keys.map(key => key.operation)}::text[],
+      ${keys.map(key => key.keyHash)}::bytea[]) as wanted (partner_id, operation, key_hash)
+    join idempotency_keys k using (partner_id, operation, key_hash)
+    left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id`)

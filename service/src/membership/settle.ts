@@ -1,0 +1,177 @@
+import type { Instant } from '../calendar/calendar.ts'
+import { closed, withEnrolment } from './enrolments.ts'
+import { type Raised, raise } from './events.ts'
+import { applyCancel, applyOfferChange, applySwap, type Changed } from './intents.ts'
+import { type Enrolment, hasPendingCancel, isActive, isInForce, isLive, type User } from './state.ts'
+import { hasConsent, openBenefit, type Terms } from './terms.ts'
+
+/** One change of a user: what it was, what it became, when, and what was raised. */
+export type Step = {
+  readonly at: Instant
+  readonly before: User
+  readonly after: User
+  readonly events: readonly Raised[]
+}
+
+/** The earliest instant at which something is to be applied to the user. */
+export const dueAt = (user: User): Instant | undefined => {
+  const instants: (Instant | undefined)[] = [user.entryExpiresAt]
+  if (isActive(user)) {
+    instants.push(user.cancel?.at, user.pendingOffer?.at, user.swap?.at)
+    if (user.offer && !user.offer.inForce) instants.push(user.offer.since)
+    for (const enrolment of user.enrolments) {
+      if (enrolment.plannedBy !== undefined || !isLive(enrolment)) continue
+      if (enrolment.state === 'scheduled') instants.push(enrolment.startsAt)
+      instants.push(enrolment.ownEnd?.at)
+    }
+  }
+  return instants.reduce((first, at) => (at === undefined || (first !== undefined && first <= at) ? first : at))
+}
+
+/** Applies everything due up to and at `now`, in order, each at its own instant; nothing due: no steps. */
+export const settle = (user: User, now: Instant, terms: Terms): Step[] => {
+  const steps: Step[] = []
+  let before = user
+  for (;;) {
+    const at = dueAt(before)
+    if (at === undefined || at > now) return steps
+    const changed = applyAt(withoutPlans(before), { at, terms, outlook: false })
+    const after = plan(settledPlans(before, { ...changed.user, updatedAt: at }), terms, { user: before, at })
+    steps.push({ at, before, after, events: changed.events })
+    before = after
+  }
+}
+
+/**
+ * The user with what pending changes will bring: dated ends on what they take away, planned rows for what they
+ * bring. The outlook is made by the same functions that will apply the changes, so that they agree. Planned rows
+ * of `earlier` that stay keep their ids; those that vanish are withdrawn, or rejected when their time had come.
+ */
+export const plan = (user: User, terms: Terms, earlier: { user: User; at: Instant }): User => {
+  const base = withoutPlans(user)
+  const outlook = outlookOf(base, terms)
+  const past = earlier.user.enrolments.filter(enrolment => enrolment.plannedBy !== undefined && isLive(enrolment))
+  const known = new Set(base.enrolments.map(enrolment => enrolment.id))
+  const planned = outlook.enrolments
+    .filter(enrolment => !known.has(enrolment.id) && isLive(enrolment))
+    .map(enrolment => {
+      const same = past.find(candidate => candidate.benefit === enrolment.benefit && candidate.startsAt === enrolment.startsAt)
+      const state = enrolment.state === 'enrolled' ? ('scheduled' as const) : enrolment.state
+      return { ...enrolment, state, ...(same ? { id: same.id, pickedAt: same.pickedAt } : {}) }
+    })
+  const kept = new Set([...known, ...planned.map(enrolment => enrolment.id)])
+  const vanished = past.filter(enrolment => !kept.has(enrolment.id)).map(enrolment => gone(enrolment, earlier.at))
+  return {
+    ...base,
+    enrolments: [...base.enrolments.map(enrolment => dated(enrolment, outlook)), ...planned, ...vanished],
+  }
+}
+
+const gone = (enrolment: Enrolment, at: Instant): Enrolment =>
+  enrolment.plannedBy === 'swap' && enrolment.startsAt <= at
+    ? { ...closed(enrolment, at, 'swap failed'), state: 'rejected' }
+    : closed(enrolment, at, 'undone')
+
+/** The enrolment with the end that lies ahead of it, if any. */
+const dated = (enrolment: Enrolment, outlook: User): Enrolment => {
+  if (!isInForce(enrolment)) return enrolment
+  const ahead = outlook.enrolments.find(candidate => candidate.id === enrolment.id)
+  const endsAt = ahead?.state === 'ended' ? ahead.endsAt : enrolment.ownEnd?.at
+  return { ...enrolment, state: endsAt === undefined ? 'enrolled' : 'endscheduled', endsAt }
+}
+
+/** The user as it will be once all pending changes have taken effect. */
+const outlookOf = (user: User, terms: Terms): User => {
+  let ahead = user
+  for (;;) {
+    const pending = [hasPendingCancel(ahead) ? ahead.cancel?.at : undefined, ahead.pendingOffer?.at, ahead.swap?.at]
+    const last = pending.reduce<number | undefined>(
+      (latest, at) => (at !== undefined && (latest === undefined || at > latest) ? at : latest),
+      undefined,
+    )
+    const at = dueAt(ahead)
+    if (last === undefined || at === undefined || at > last || !isActive(ahead)) return ahead
+    ahead = applyAt(ahead, { at, terms, outlook: true }).user
+  }
+}
+
+const withoutPlans = (user: User): User =>
+  user.enrolments.some(enrolment => enrolment.plannedBy !== undefined && isLive(enrolment))
+    ? { ...user, enrolments: user.enrolments.filter(enrolment => enrolment.plannedBy === undefined || !isLive(enrolment)) }
+    : user
+
+/** Rows that came true lose their mark, and take over the id under which they were planned. */
+const settledPlans = (before: User, after: User): User => ({
+  ...after,
+  enrolments: after.enrolments.map(enrolment => {
+    if (enrolment.plannedBy === undefined || !isLive(enrolment)) return enrolment
+    const planned = before.enrolments.find(
+      candidate =>
+        candidate.plannedBy !== undefined &&
+        isLive(candidate) &&
+        candidate.benefit === enrolment.benefit &&
+        candidate.startsAt === enrolment.startsAt,
+    )
+    return {
+      ...enrolment,
+      plannedBy: undefined,
+      ...(planned ? { id: planned.id, pickedAt: planned.pickedAt } : {}),
+    }
+  }),
+})
+
+/** Rows that a change at once brought, without having been planned. */
+export const settledAtOnce = (user: User): User => settledPlans({ ...user, enrolments: [] }, user)
+
+type Moment = { readonly at: Instant; readonly terms: Terms; readonly outlook: boolean }
+
+/** What is due at one instant, in the order of contract §8: lapse, cancel, offer change, swap, ends, starts. */
+const applyAt = (user: User, moment: Moment): Changed => {
+  const { at, terms, outlook } = moment
+  let changed = user
+  const events: Raised[] = []
+  const take = (result: Changed) => {
+    changed = result.user
+    events.push(...result.events)
+  }
+  if (changed.entryExpiresAt !== undefined && changed.entryExpiresAt <= at) changed = lapsed(changed)
+  if (hasPendingCancel(changed) && changed.cancel && changed.cancel.at <= at) take(applyCancel(changed, at))
+  if (changed.pendingOffer && changed.pendingOffer.at <= at) {
+    take(applyOfferChange(changed, changed.pendingOffer.name, { at, terms }))
+  }
+  if (changed.swap && changed.swap.at <= at) take(applySwap(changed, changed.swap.pairs, { at, terms, outlook }))
+  take(applyEnds(changed, at))
+  take(applyStarts(changed, moment))
+  return { user: changed, events }
+}
+
+const lapsed = (user: User): User => ({
+  ...user,
+  entryExpiresAt: undefined,
+  status: user.status === 'prefilled' || user.status === 'registering' ? 'none' : user.status,
+})
+
+const applyEnds = (user: User, at: Instant): Changed => {
+  let changed = user
+  const events: Raised[] = []
+  for (const enrolment of user.enrolments) {
+    if (enrolment.ownEnd === undefined || enrolment.ownEnd.at > at || !isLive(enrolment)) continue
+    changed = withEnrolment(changed, closed(enrolment, at, enrolment.ownEnd.reason))
+    if (isInForce(enrolment)) events.push(raise(changed, 'benefit_enrollment_ended', at, enrolment.benefit))
+  }
+  return { user: changed, events }
+}
+
+const applyStarts = (user: User, { at, terms, outlook }: Moment): Changed => {
+  let changed = user
+  if (!isActive(user)) return { user, events: [] }
+  for (const enrolment of user.enrolments) {
+    if (enrolment.state !== 'scheduled' || enrolment.startsAt > at || enrolment.plannedBy !== undefined) continue
+    const benefit = openBenefit(terms, enrolment.benefit)
+    const isMissing = !outlook && benefit !== undefined && !hasConsent(user, benefit)
+    changed = withEnrolment(changed, { ...enrolment, state: isMissing ? 'actionrequired' : 'enrolled' })
+  }
+  if (!changed.offer || changed.offer.inForce || changed.offer.since > at) return { user: changed, events: [] }
+  changed = { ...changed, offer: { ...changed.offer, inForce: true } }
+  return { user: changed, events: [raise(changed, 'offer_activiation_successful', at)] }
+}

@@ -1,0 +1,128 @@
+import type { EnrolmentState } from '@benefit-enrolment/contract'
+import type { Instant } from '../calendar/calendar.ts'
+
+/** The states of a user (contract §9); `none`: known by its serviceid only, its prefill has lapsed. */
+export type UserStatus = 'none' | 'prefilled' | 'registering' | 'active' | 'cancelled' | 'erased'
+
+/** One user holding one benefit over one window of time. */
+export type Enrolment = {
+  readonly id: string
+  readonly benefit: string
+  readonly offer: string
+  readonly isFixed: boolean
+  readonly state: EnrolmentState
+  /** The pending change that would bring it; the row follows that change. */
+  readonly plannedBy: 'offer' | 'swap' | undefined
+  /** The catalogue version whose terms hold for it. */
+  readonly version: number
+  readonly pickedAt: Instant
+  readonly startsAt: Instant
+  /** Dated end, whatever brings it. */
+  readonly endsAt: Instant | undefined
+  /** An end that the enrolment has by itself, not by a pending change. */
+  readonly ownEnd: { readonly at: Instant; readonly reason: OwnEndReason } | undefined
+  readonly actionDueAt: Instant | undefined
+  readonly closeReason: CloseReason | undefined
+}
+
+/** Why an enrolment ends by itself. */
+export type OwnEndReason = 'ineligible' | 'endsatage'
+/** Why an enrolment is over. */
+export type CloseReason =
+  | 'cancelled'
+  | 'offer changed'
+  | 'swapped out'
+  | 'undone'
+  | 'swap failed'
+  | 'ineligible'
+  | 'endsatage'
+  | 'declined'
+  | 'erased'
+
+/** One element of a swap: in, out, or one against the other. */
+export type SwapPair = { readonly add: string | undefined; readonly remove: string | undefined }
+
+/** A consent that the user gave. */
+export type Consent = {
+  readonly name: string
+  readonly version: string
+  readonly agreedAt: Instant
+  readonly locale: 'en' | 'es'
+}
+
+/** Everything but personal data that the service knows of one user. */
+export type User = {
+  readonly partnerId: string
+  readonly serviceId: string
+  readonly userid: string
+  readonly status: UserStatus
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly prefillCount: number
+  readonly prefillWrittenAt: Instant | undefined
+  /** When the prefill entry or the registration lapses. */
+  readonly entryExpiresAt: Instant | undefined
+  /** The offer in force, to start, or last held; `since` is when it came or comes into force. */
+  readonly offer:
+    | { readonly name: string; readonly since: Instant; readonly version: number; readonly inForce: boolean }
+    | undefined
+  readonly pendingOffer: { readonly name: string; readonly at: Instant } | undefined
+  readonly swap: { readonly pairs: readonly SwapPair[]; readonly at: Instant } | undefined
+  readonly cancel:
+    | { readonly at: Instant; readonly requestedAt: Instant; readonly reason: string }
+    | undefined
+  readonly enrolments: readonly Enrolment[]
+  readonly consents: readonly Consent[]
+  readonly erasedAt: Instant | undefined
+}
+
+/** A user of whom nothing is known yet but the names. */
+export const newUser = (identity: {
+  partnerId: string
+  serviceId: string
+  userid: string
+  at: Instant
+}): User => ({
+  partnerId: identity.partnerId,
+  serviceId: identity.serviceId,
+  userid: identity.userid,
+  status: 'none',
+  createdAt: identity.at,
+  updatedAt: identity.at,
+  prefillCount: 0,
+  prefillWrittenAt: undefined,
+  entryExpiresAt: undefined,
+  offer: undefined,
+  pendingOffer: undefined,
+  swap: undefined,
+  cancel: undefined,
+  enrolments: [],
+  consents: [],
+  erasedAt: undefined,
+})
+
+const liveStates = new Set<EnrolmentState>(['selected', 'actionrequired', 'scheduled', 'enrolled', 'endscheduled'])
+
+/** Whether cover is in force: the wire status `enrolled`. */
+export const isInForce = (enrolment: Enrolment): boolean =>
+  enrolment.state === 'enrolled' || enrolment.state === 'endscheduled'
+
+/** Whether the enrolment is or may come into force: from selected to endscheduled. */
+export const isLive = (enrolment: Enrolment): boolean => liveStates.has(enrolment.state)
+
+/** Whether the user holds it for itself, not as the outlook of a pending change. */
+export const isHeld = (enrolment: Enrolment): boolean => isLive(enrolment) && enrolment.plannedBy === undefined
+
+/** The held enrolment of one benefit. */
+export const heldEnrolment = (user: User, benefit: string): Enrolment | undefined =>
+  user.enrolments.find(enrolment => enrolment.benefit === benefit && isHeld(enrolment))
+
+/** Whether an account exists and no cancel is in effect. */
+export const isActive = (user: User): boolean => user.status === 'active'
+
+/** Whether a cancel is dated but not in effect. */
+export const hasPendingCancel = (user: User): boolean => user.status === 'active' && user.cancel !== undefined
+
+/** Whether a prefill entry or an account of the user can be seen by the partner. */
+export const isKnown = (user: User | undefined): user is User =>
+  user !== undefined && user.status !== 'none' && user.status !== 'erased'

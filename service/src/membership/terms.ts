@@ -1,0 +1,89 @@
+import { ageOn, dateAt, type Instant, type PlainDate, type Zone } from '../calendar/calendar.ts'
+import { type Facts, judgeBenefit, judgeOffer, type Verdict } from '../catalogue/eligibility.ts'
+import type { Benefit, Catalogue, Offer } from '../catalogue/model.ts'
+import { isHeld, type User } from './state.ts'
+
+/** One published version of the catalogue. */
+export type Published = { readonly version: number; readonly catalogue: Catalogue }
+
+/** What decides about a user: the catalogue, the partner's zone and offers, and the user's own data. */
+export type Terms = {
+  readonly zone: Zone
+  /** The newest version: decides listing, eligibility and new picks. */
+  readonly today: Published
+  /** An earlier version, whose terms hold for what began under it. */
+  readonly version: (version: number) => Catalogue
+  /** The partner's offers; `undefined`: all. */
+  readonly partnerOffers: readonly string[] | undefined
+  /** Birth date, state and ZIP code of the account, once they are known. */
+  readonly residence: () => Residence | undefined
+  /** A fresh id for an enrolment. */
+  readonly newId: () => string
+}
+
+/** What eligibility asks of a person. */
+export type Residence = { readonly dob: PlainDate; readonly state: string; readonly zipcode: string }
+
+/** The facts of the account at an instant, with the age on that date. Throws when the account has no data. */
+export const factsAt = (terms: Terms, at: Instant, offer: string | undefined): Facts => {
+  const residence = terms.residence()
+  if (!residence) throw new Error('an account without birth date, state and ZIP code')
+  return {
+    age: ageOn(residence.dob, dateAt(at, terms.zone)),
+    state: residence.state,
+    zipcode: residence.zipcode,
+    ...(offer === undefined ? {} : { offer }),
+  }
+}
+
+/** An offer that the partner may give to newcomers; `undefined` when it is not the partner's or not in the catalogue. */
+export const partnerOffer = (terms: Terms, name: string): Offer | undefined =>
+  terms.partnerOffers && !terms.partnerOffers.includes(name) ? undefined : terms.today.catalogue.offers.get(name)
+
+/** All offers that the partner may give, by rank. */
+export const partnerOffers = (terms: Terms): Offer[] =>
+  [...terms.today.catalogue.offers.values()]
+    .filter(offer => partnerOffer(terms, offer.offer) !== undefined)
+    .sort((a, b) => a.rank - b.rank)
+
+/** Whether newcomers may take the offer on the date of `at`. */
+export const isAvailable = (terms: Terms, offer: Offer, at: Instant): boolean => {
+  const date = dateAt(at, terms.zone)
+  const { from, until } = offer.availability ?? {}
+  return (from === undefined || date >= from) && (until === undefined || date <= until)
+}
+
+/** The offer the user has or will start with: today's terms for it, or those it began under when it was closed. */
+export const offerOf = (terms: Terms, user: User): Offer | undefined =>
+  user.offer &&
+  (terms.today.catalogue.offers.get(user.offer.name) ??
+    terms.version(user.offer.version).offers.get(user.offer.name))
+
+/** A benefit that may be picked today; `undefined` when it is closed to newcomers. */
+export const openBenefit = (terms: Terms, name: string): Benefit | undefined =>
+  terms.today.catalogue.benefits.get(name)
+
+/** A benefit as it is shown: today's entry, or the one under which it is held. */
+export const knownBenefit = (terms: Terms, user: User, name: string): Benefit | undefined => {
+  const open = openBenefit(terms, name)
+  if (open) return open
+  const held = user.enrolments.findLast(enrolment => enrolment.benefit === name)
+  return held && terms.version(held.version).benefits.get(name)
+}
+
+/** The verdict on a new pick at an instant, under an offer. */
+export const judgePick = (terms: Terms, benefit: Benefit, at: Instant, offer: string): Verdict =>
+  judgeBenefit(benefit, factsAt(terms, at, offer))
+
+/** The verdict on an offer at an instant. */
+export const judgeOfferAt = (terms: Terms, offer: Offer, at: Instant): Verdict =>
+  judgeOffer(offer, factsAt(terms, at, offer.offer), dateAt(at, terms.zone))
+
+/** How many slots the user's picks take. */
+export const slotsTaken = (user: User): number =>
+  user.enrolments.filter(enrolment => isHeld(enrolment) && !enrolment.isFixed).length
+
+/** Whether the benefit's consent, where it asks for one, was given in the present version. */
+export const hasConsent = (user: User, benefit: Benefit): boolean =>
+  benefit.consent === undefined ||
+  user.consents.some(given => given.name === benefit.name && given.version === benefit.consent?.version)

@@ -1,0 +1,85 @@
+import type { Instant } from '../calendar/calendar.ts'
+import { dropMisfitSwap, isBoundaryLocked, nextBoundary } from '../membership/boundary.ts'
+import { type Raised, raise } from '../membership/events.ts'
+import { applyOfferChange, type Changed } from '../membership/intents.ts'
+import { reasonsFor, type Refusal, refuse } from '../membership/refusal.ts'
+import { isHeld, type User } from '../membership/state.ts'
+import { isAvailable, judgeOfferAt, offerOf, partnerOffer, type Terms } from '../membership/terms.ts'
+
+/** What a partner asks for. */
+export type Wish = {
+  readonly offername: string
+  readonly action: 'upgrade' | 'downgrade' | 'auto'
+  readonly effective: 'auto' | 'immediate' | 'nextperiod'
+}
+
+/** An offer change, made or previewed. */
+export type OfferChange = Changed & {
+  readonly direction: 'upgrade' | 'downgrade' | 'none'
+  readonly isImmediate: boolean
+  readonly effectiveAt: Instant
+  readonly gained: readonly string[]
+  readonly lost: readonly string[]
+  readonly kept: readonly string[]
+}
+
+/**
+ * Moves a user to another offer, now or at the next period, or says why not. A newer change replaces a pending one;
+ * asking for the current offer undoes it. A pending swap that no longer fits is dropped.
+ */
+export const changeOfferOf = (user: User, wish: Wish, now: Instant, terms: Terms): OfferChange | Refusal => {
+  const current = offerOf(terms, user)
+  const offer = partnerOffer(terms, wish.offername) ?? (wish.offername === user.offer?.name ? current : undefined)
+  if (!current || !offer) return refuse('offername_unknown')
+  if (offer.offer === current.offer) return user.pendingOffer ? undoOfferChangeOf(user, now, terms) : refuse('already_on_offer')
+  const direction = offer.rank > current.rank ? 'upgrade' : 'downgrade'
+  if (wish.action !== 'auto' && wish.action !== direction) return refuse('direction_mismatch')
+  const isImmediate = wish.effective === 'immediate' || (wish.effective === 'auto' && direction === 'upgrade')
+  const boundary = nextBoundary(user, now, terms)
+  const effectiveAt = isImmediate ? Math.max(now, user.offer?.since ?? now) : boundary
+  if (!isAvailable(terms, offer, effectiveAt)) return refuse('offer_not_available')
+  const verdict = judgeOfferAt(terms, offer, effectiveAt)
+  if (!verdict.admitted) return refuse('ineligible', reasonsFor('offername', verdict.reasons))
+  if (!isImmediate && isBoundaryLocked(user, boundary, { now, terms })) return refuse('change_locked')
+
+  const events: Raised[] = []
+  let base: User = { ...user, updatedAt: now }
+  if (base.pendingOffer) {
+    if (isBoundaryLocked(user, base.pendingOffer.at, { now, terms }) && !isImmediate) return refuse('change_locked')
+    base = { ...base, pendingOffer: undefined }
+    events.push(raise(base, 'offer_change_cancelled', now))
+  }
+  const applied = applyOfferChange(base, offer.offer, { at: effectiveAt, terms })
+  const outcome = compare(base, applied.user)
+  if (isImmediate && effectiveAt <= now) {
+    const swept = dropMisfitSwap(applied.user, now, terms)
+    return { ...outcome, user: swept.user, events: [...events, ...applied.events, ...swept.events], direction, isImmediate, effectiveAt }
+  }
+  const pending: User = { ...base, pendingOffer: { name: offer.offer, at: effectiveAt } }
+  events.push(raise(pending, 'offer_change_scheduled', now))
+  const swept = dropMisfitSwap(pending, now, terms)
+  return { ...outcome, user: swept.user, events: [...events, ...swept.events], direction, isImmediate, effectiveAt }
+}
+
+/** Undoes a pending offer change; without one nothing changes. Refused in the locked hours before its boundary. */
+export const undoOfferChangeOf = (user: User, now: Instant, terms: Terms): OfferChange | Refusal => {
+  const kept = user.enrolments.filter(isHeld).map(enrolment => enrolment.benefit)
+  const same = { direction: 'none', isImmediate: true, effectiveAt: now, gained: [], lost: [], kept } as const
+  if (!user.pendingOffer) return { ...same, user, events: [] }
+  if (isBoundaryLocked(user, user.pendingOffer.at, { now, terms })) return refuse('change_locked')
+  const free: User = { ...user, pendingOffer: undefined, updatedAt: now }
+  const swept = dropMisfitSwap(free, now, terms)
+  return { ...same, user: swept.user, events: [raise(free, 'offer_change_cancelled', now), ...swept.events] }
+}
+
+const compare = (before: User, after: User): { gained: string[]; lost: string[]; kept: string[] } => {
+  const had = new Set(before.enrolments.filter(isHeld).map(enrolment => enrolment.benefit))
+  const has = after.enrolments
+    .filter(enrolment => ['actionrequired', 'scheduled', 'enrolled', 'endscheduled'].includes(enrolment.state))
+    .map(enrolment => enrolment.benefit)
+  return {
+    gained: has.filter(name => !had.has(name)),
+    lost: [...had].filter(name => !has.includes(name)),
+    kept: has.filter(name => had.has(name)),
+  }
+}

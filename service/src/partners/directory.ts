@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import type { Instant } from '../calendar/calendar.ts'
+import { coalesce } from '../db/coalesce.ts'
+import type { Database } from '../db/database.ts'
+import { keyedHash, sameHash } from '../vault/hash.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import { parseSecret, type SecretKind, type SecretMode } from '../vault/secret.ts'
+import { decodeUuid } from '../vault/base62.ts'
+import { partnerOf } from './keys.ts'
+import type { Partner } from './partner.ts'
+import { type CredentialRow, findCredentials, findPartners } from './store.ts'
+import { findTokens, type TokenRow } from './tokens.ts'
+
+/** How long an answer of the directory may be older than the database (contract §3). */
+const freshMs = 1000
+const maxEntries = 100_000
+
+/** A bearer token that holds. */
+export type Bearer = { readonly partner: Partner; readonly scopes: ReadonlySet<string>; readonly expiresAt: Instant }
+/** A credential that holds. */
+export type Credential = { readonly partner: Partner; readonly credentialId: string }
+
+/** Partners and their credentials, answered from memory and re-read on use when older than one second. */
+export type Directory = {
+  /** The partner, or `undefined`. */
+  partner(partnerId: string): Promise<Partner | undefined>
+  /** The bearer of an access token, or `undefined` when the token is unknown, wrong, expired or revoked. */
+  bearer(token: string): Promise<Bearer | undefined>
+  /** The same from memory alone: `undefined` when memory cannot tell. */
+  bearerNow(token: string): Bearer | undefined
+  /** The partner that a client secret or API key belongs to, or `undefined`. */
+  credential(secret: string, kind: 'client_secret' | 'api_key'): Promise<Credential | undefined>
+  /** The same from memory alone. */
+  credentialNow(secret: string, kind: 'client_secret' | 'api_key'): Credential | undefined
+  /** Forgets what memory holds of a partner, after a change made by this process. */
+  forget(partnerId: string): void
+}
+
+type Cached<T> = { readonly value: T | undefined; readonly readAt: Instant; readonly partnerId: string }
+
+const kinds = { client_secret: 'cs', api_key: 'ak' } as const satisfies Record<string, SecretKind>
+
+/** The id that a secret carries in clear: the partner's, and the credential's own. */
+export const splitSecretId = (id: string): { partnerId: string; ownId: string } | undefined => {
+  const partnerId = decodeUuid(id.slice(0, 22))
+  return partnerId && id.length > 22 ? { partnerId, ownId: id.slice(22) } : undefined
+}
+
+/** Opens the directory. */
+export const openDirectory = (context: {
+  database: Database
+  keyring: Keyring
+  mode: SecretMode
+  real: () => Instant
+}): Directory => {
+  const { database, keyring, mode, real } = context
+  const partners = new Map<string, Cached<Partner>>()
+  const bearers = new Map<string, Cached<Bearer>>()
+  const credentials = new Map<string, Cached<Credential>>()
+
+  const readPartners = coalesce<string, Partner | undefined>({
+    maxBatch: 500,
+    run: async ids => {
+      const rows = new Map((await findPartners(database, ids)).map(row => [row.partner_id, row]))
+      return ids.map(id => {
+        const row = rows.get(id)
+        return { ok: true, value: row && partnerOf(row, keyring) }
+      })
+    },
+  })
+  const readTokens = coalesce<{ partnerId: string; tokenId: string }, TokenRow | undefined>({
+    maxBatch: 500,
+    run: async keys => {
+      const rows = new Map((await findTokens(database, keys)).map(row => [`${row.partner_id} ${row.token_id}`, row]))
+      return keys.map(key => ({ ok: true, value: rows.get(`${key.partnerId} ${key.tokenId}`) }))
+    },
+  })
+  const readCredentials = coalesce<{ partnerId: string; credentialId: string }, CredentialRow | undefined>({
+    maxBatch: 500,
+    run: async keys => {
+      const rows = new Map(
+        (await findCredentials(database, keys)).map(row => [`${row.partner_id} ${row.credential_id}`, row]),
+      )
+      return keys.map(key => ({ ok: true, value: rows.get(`${key.partnerId} ${key.credentialId}`) }))
+    },
+  })
+
+  const isFresh = (entry: Cached<unknown> | undefined): boolean => entry !== undefined && real() - entry.readAt < freshMs
+  const keep = <T>(map: Map<string, Cached<T>>, key: string, entry: Cached<T>): T | undefined => {
+    // Only what holds is kept: an unknown secret is looked up each time, and cannot fill the memory.
+    map.delete(key)
+    if (entry.value !== undefined) map.set(key, entry)
+    const oldest = map.keys().next().value
+    if (map.size > maxEntries && oldest !== undefined) map.delete(oldest)
+    return entry.value
+  }
+
+  const partner = async (partnerId: string): Promise<Partner | undefined> => {
+    const known = partners.get(partnerId)
+    if (known && isFresh(known)) return known.value
+    const readAt = real()
+    return keep(partners, partnerId, { value: await readPartners(partnerId), readAt, partnerId })
+  }
+
+  const isRight = (row: { pepper_id: string; hash: Buffer } | undefined, secret: string, purpose: string): boolean => {
+    // An unknown id costs the same hash as a known one.
+    const pepper = keyring.peppers.byId.get(row?.pepper_id ?? keyring.peppers.current.id)
+    return pepper !== undefined && sameHash(keyedHash(pepper, purpose, secret), row?.hash ?? emptyHash)
+  }
+
+  const digest = (secret: string) => createHash('sha256').update(secret).digest('base64')
+
+  const holdsStill = (bearer: Bearer | undefined): Bearer | undefined =>
+    bearer && bearer.expiresAt > real() && bearer.partner.disabledAt === undefined ? bearer : undefined
+
+  const bearer = async (token: string): Promise<Bearer | undefined> => {
+    const parsed = parseSecret(token)
+    const id = parsed?.kind === 'at' && parsed.mode === mode ? splitSecretId(parsed.id) : undefined
+    if (!id) return undefined
+    const readAt = real()
+    const row = await readTokens({ partnerId: id.partnerId, tokenId: id.ownId })
+    const isValid = isRight(row, token, 'access_token') && row?.revoked_at === null
+    const owner = isValid ? await partner(id.partnerId) : undefined
+    const value =
+      owner && row ? { partner: owner, scopes: new Set(row.scopes), expiresAt: row.expires_at } : undefined
+    return holdsStill(keep(bearers, digest(token), { value, readAt, partnerId: id.partnerId }))
+  }
+
+  const credential = async (secret: string, kind: 'client_secret' | 'api_key'): Promise<Credential | undefined> => {
+    const parsed = parseSecret(secret)
+    const id = parsed?.kind === kinds[kind] && parsed.mode === mode ? splitSecretId(parsed.id) : undefined
+    if (!id) return undefined
+    const readAt = real()
+    const row = await readCredentials({ partnerId: id.partnerId, credentialId: id.ownId })
+    const isLive = row?.revoked_at === null && (row.expires_at === null || row.expires_at > real())
+    const isValid = isRight(row, secret, kind) && isLive && row?.kind === kind
+    const owner = isValid ? await partner(id.partnerId) : undefined
+    const value = owner && { partner: owner, credentialId: id.ownId }
+    return keep(credentials, digest(secret), { value, readAt, partnerId: id.partnerId })
+  }
+
+  const known = <T>(map: Map<string, Cached<T>>, secret: string): Cached<T> | undefined => {
+    const entry = map.get(digest(secret))
+    return isFresh(entry) && isFresh(partners.get(entry?.partnerId ?? '')) ? entry : undefined
+  }
+
+  return {
+    partner,
+    bearer,
+    bearerNow: token => holdsStill(known(bearers, token)?.value),
+    credential,
+    credentialNow: secret => known(credentials, secret)?.value,
+    forget(partnerId) {
+      partners.delete(partnerId)
+      for (const map of [bearers, credentials]) {
+        for (const [key, entry] of map) if (entry.partnerId === partnerId) map.delete(key)
+      }
+    },
+  }
+}
+
+const emptyHash = Buffer.alloc(32)

@@ -1,0 +1,35 @@
+import type { Keyring } from '../vault/keyring.ts'
+import { newKey, unwrapKey, wrapKey } from '../vault/seal.ts'
+import type { Partner } from './partner.ts'
+import type { PartnerRow } from './store.ts'
+
+// A partner has one key so far; its id makes room for more without a rewrite.
+const firstKeyId = '1'
+
+const binding = (partnerId: string) => ({ purpose: 'partners.key', partnerId })
+
+/** A fresh partner key, wrapped by the root key in use. */
+export const newPartnerKey = (partnerId: string, keyring: Keyring): Buffer =>
+  wrapKey(keyring.rootKeys.current, newKey(), binding(partnerId))
+
+/** The partner that a row tells of. Throws when its key was wrapped by a root key that is not in the keyring. */
+export const partnerOf = (row: PartnerRow, keyring: Keyring): Partner => ({
+  partnerId: row.partner_id,
+  name: row.name,
+  aliases: row.aliases,
+  timezone: row.timezone,
+  locale: row.locale,
+  origins: row.origins,
+  redirects: row.redirects,
+  offers: row.offers ?? undefined,
+  apiKeyOptional: row.api_key_optional,
+  ratePerSecond: row.rate_per_second ?? undefined,
+  scopes: row.scopes ?? undefined,
+  clockOffsetMs: row.clock_offset_ms,
+  disabledAt: row.disabled_at ?? undefined,
+  createdAt: row.created_at,
+  key: {
+    id: firstKeyId,
+    key: unwrapKey(id => keyring.rootKeys.byId.get(id), row.wrapped_key, binding(row.partner_id)),
+  },
+})

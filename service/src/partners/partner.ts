@@ -1,0 +1,38 @@
+import type { Instant, Zone } from '../calendar/calendar.ts'
+import type { NamedKey } from '../vault/seal.ts'
+
+/** A platform that integrates the service; everything it owns is keyed by `partnerId` first. */
+export type Partner = {
+  readonly partnerId: string
+  readonly name: string
+  readonly aliases: readonly string[]
+  readonly timezone: Zone
+  readonly locale: 'en' | 'es'
+  readonly origins: readonly string[]
+  readonly redirects: readonly string[]
+  /** `undefined`: all offers of the catalogue. */
+  readonly offers: readonly string[] | undefined
+  readonly apiKeyOptional: boolean
+  readonly ratePerSecond: number | undefined
+  /** `undefined`: all scopes. */
+  readonly scopes: readonly string[] | undefined
+  readonly clockOffsetMs: number
+  readonly disabledAt: Instant | undefined
+  readonly createdAt: Instant
+  /** Wraps the data keys of the partner's users, and seals what belongs to the partner as a whole. */
+  readonly key: NamedKey
+}
+
+/** Real time, and each partner's business time. */
+export type Clock = {
+  /** Real time: tokens, sessions, limits, retry delays. */
+  readonly real: () => Instant
+  /** Business time of a partner: a sandbox moves it forward. */
+  readonly now: (partner: { readonly clockOffsetMs: number }) => Instant
+}
+
+/** A clock on a source of real time. */
+export const clockOn = (real: () => Instant): Clock => ({
+  real,
+  now: partner => real() + partner.clockOffsetMs,
+})

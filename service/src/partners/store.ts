@@ -1,0 +1,119 @@
+import type { Executor } from '../db/database.ts'
+import { sql, timestamp } from '../db/sql.ts'
+import type { Instant } from '../calendar/calendar.ts'
+
+/** A row of `partners`. */
+export type PartnerRow = {
+  partner_id: string
+  name: string
+  aliases: string[]
+  timezone: string
+  locale: 'en' | 'es'
+  origins: string[]
+  redirects: string[]
+  offers: string[] | null
+  api_key_optional: boolean
+  rate_per_second: number | null
+  scopes: string[] | null
+  wrapped_key: Buffer
+  clock_offset_ms: number
+  disabled_at: Instant | null
+  created_at: Instant
+}
+
+/** The partners with these ids. */
+export const findPartners = (db: Executor, ids: readonly string[]): Promise<PartnerRow[]> =>
+  db.query<PartnerRow>(sql`
+    select partner_id, name, aliases, timezone, locale, origins, redirects, offers, api_key_optional,
+      rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
+    from partners where partner_id = any(${ids}::uuid[])`)
+
+/** All partners, oldest first. */
+export const listPartners = (db: Executor): Promise<PartnerRow[]> =>
+  db.query<PartnerRow>(sql`
+    select partner_id, name, aliases, timezone, locale, origins, redirects, offers, api_key_optional,
+      rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
+    from partners order by created_at, partner_id`)
+
+/** Stores a new partner. */
+export const insertPartner = async (db: Executor, row: PartnerRow): Promise<void> => {
+  await db.query(sql`
+    insert into partners (partner_id, name, aliases, timezone, locale, origins, redirects, offers,
+      api_key_optional, rate_per_second, scopes, wrapped_key, created_at, updated_at)
+    values (${row.partner_id}, ${row.name}, ${row.aliases}::text[], ${row.timezone}, ${row.locale},
+      ${row.origins}::text[], ${row.redirects}::text[], ${row.offers}::text[], ${row.api_key_optional},
+      ${row.rate_per_second}, ${row.scopes}::text[], ${row.wrapped_key},
+      ${timestamp(row.created_at)}, ${timestamp(row.created_at)})`)
+}
+
+/** Stores what the operator may change of a partner. */
+export const updatePartner = async (db: Executor, row: PartnerRow, at: Instant): Promise<void> => {
+  await db.query(sql`
+    update partners set name = ${row.name}, aliases = ${row.aliases}::text[], timezone = ${row.timezone},
+      locale = ${row.locale}, origins = ${row.origins}::text[], redirects = ${row.redirects}::text[],
+      offers = ${row.offers}::text[], api_key_optional = ${row.api_key_optional},
+      rate_per_second = ${row.rate_per_second}, scopes = ${row.scopes}::text[],
+      disabled_at = ${timestamp(row.disabled_at)}, updated_at = ${timestamp(at)}
+    where partner_id = ${row.partner_id}`)
+}
+
+/** Moves a sandbox partner's business clock; never back. Gives the offset that then holds. */
+export const moveClock = async (db: Executor, partnerId: string, offsetMs: number): Promise<number> => {
+  const [row] = await db.query<{ clock_offset_ms: number }>(sql`
+    update partners set clock_offset_ms = greatest(clock_offset_ms, ${offsetMs})
+    where partner_id = ${partnerId} returning clock_offset_ms`)
+  return row?.clock_offset_ms ?? 0
+}
+
+/** The kinds of a partner's own secrets. */
+export type CredentialKind = 'client_secret' | 'api_key'
+
+/** A row of `credentials`. */
+export type CredentialRow = {
+  partner_id: string
+  credential_id: string
+  kind: CredentialKind
+  pepper_id: string
+  hash: Buffer
+  created_at: Instant
+  expires_at: Instant | null
+  revoked_at: Instant | null
+}
+
+/** One credential by its id. */
+export const findCredentials = (
+  db: Executor,
+  keys: readonly { partnerId: string; credentialId: string }[],
+): Promise<CredentialRow[]> =>
+  db.query<CredentialRow>(sql`
+    select c.* from unnest(${keys.map(key => key.partnerId)}::uuid[], ${keys.map(key => key.credentialId)}::text[])
+      as wanted (partner_id, credential_id)
+    join credentials c using (partner_id, credential_id)`)
+
+/** All credentials of a partner, oldest first. */
+export const listCredentials = (db: Executor, partnerId: string): Promise<CredentialRow[]> =>
+  db.query<CredentialRow>(sql`
+    select * from credentials where partner_id = ${partnerId} order by created_at, credential_id`)
+
+/** Stores a new credential. */
+export const insertCredential = async (db: Executor, row: CredentialRow): Promise<void> => {
+  await db.query(sql`
+    insert into credentials (partner_id, credential_id, kind, pepper_id, hash, created_at, expires_at)
+    values (${row.partner_id}, ${row.credential_id}, ${row.kind}, ${row.pepper_id}, ${row.hash},
+      ${timestamp(row.created_at)}, ${timestamp(row.expires_at)})`)
+}
+
+/** Revokes a credential and the tokens issued from it; false when there is no live one. */
+export const revokeCredential = async (
+  db: Executor,
+  key: { partnerId: string; credentialId: string; at: Instant },
+): Promise<boolean> => {
+  const rows = await db.query(sql`
+    update credentials set revoked_at = ${timestamp(key.at)}
+    where partner_id = ${key.partnerId} and credential_id = ${key.credentialId} and revoked_at is null
+    returning 1`)
+  await db.query(sql`
+    update access_tokens set revoked_at = ${timestamp(key.at)}
+    where partner_id = ${key.partnerId} and credential_id = ${key.credentialId} and revoked_at is null`)
+  return rows.length > 0
+}

@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { keyedHash, sameHash } from './hash.ts'
+import { joinParts } from './parts.ts'
+
+const pepper = Buffer.from(Array.from({ length: 32 }, (_, n) => n))
+const part = fc.oneof(
+  fc.string({ unit: 'grapheme' }),
+  fc.uint8Array({ maxLength: 8 }).map(bytes => Buffer.from(bytes)),
+)
+
+test('a keyed hash has its known value', () => {
+  expect(keyedHash(pepper, 'token', 'abc', 'é').toString('hex')).toBe(
+    'c52ac53333377fab792026361e2b13e9af604fa20d8f93e875f3ecc9cbb4241e',
+  )
+})
+
+test('a string counts as its UTF-8 bytes', () => {
+  expect(keyedHash(pepper, 'key', 'é')).toEqual(keyedHash(pepper, 'key', Buffer.from([0xc3, 0xa9])))
+})
+
+test('another pepper, purpose or split of the parts gives another hash', () => {
+  const hashes = [
+    keyedHash(pepper, 'token', 'ab', 'c'),
+    keyedHash(pepper, 'token', 'a', 'bc'),
+    keyedHash(pepper, 'token', 'abc'),
+    keyedHash(pepper, 'token', 'abc', ''),
+    keyedHash(pepper, 'tokena', 'b', 'c'),
+    keyedHash(pepper, 'secret', 'ab', 'c'),
+    keyedHash(Buffer.alloc(32), 'token', 'ab', 'c'),
+  ]
+  expect(new Set(hashes.map(hash => hash.toString('hex'))).size).toBe(hashes.length)
+})
+
+test('no two lists of parts are joined to the same bytes', () => {
+  const list = fc.array(part, { maxLength: 4 })
+  const bytes = (parts: (string | Buffer)[]) => parts.map(each => Buffer.from(each).toString('hex')).join()
+  fc.assert(
+    fc.property(list, list, (a, b) => {
+      fc.pre(a.length !== b.length || bytes(a) !== bytes(b))
+      expect(joinParts(a).equals(joinParts(b))).toBe(false)
+    }),
+  )
+  fc.assert(
+    fc.property(list, parts => {
+      const joined = joinParts(parts)
+      let at = 0
+      for (const each of parts) {
+        const length = joined.readUInt32BE(at)
+        expect(joined.subarray(at + 4, at + 4 + length)).toEqual(Buffer.from(each))
+        at += 4 + length
+      }
+      expect(joined).toHaveLength(at)
+    }),
+  )
+})
+
+test('hashes are the same only byte for byte; other lengths are simply not the same', () => {
+  const hash = keyedHash(pepper, 'token', 'a')
+  expect(sameHash(hash, Buffer.from(hash))).toBe(true)
+  expect(sameHash(hash, keyedHash(pepper, 'token', 'b'))).toBe(false)
+  expect(sameHash(hash, hash.subarray(1))).toBe(false)
+  expect(sameHash(hash, Buffer.alloc(0))).toBe(false)
+})

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { OperatorError } from '../operator-error.ts'
+
+/**
+ * The text of the file at `path`, which only its owner may read or write; `undefined` when there is no such file.
+ * Throws OperatorError when others may use the file too, or when it cannot be read.
+ */
+export function readPrivateFile(path: string): string | undefined {
+  try {
+    const file = openSync(path, 'r')
+    try {
+      refuseSharedFile(file, path)
+      return readFileSync(file, 'utf8')
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw operatorError(error, `The file ${path} cannot be read`)
+  }
+}
+
+/**
+ * Writes `text` durably to a new file at `path` that only its owner may read, and returns what the file then holds:
+ * of several processes that create it at once, all get the text of one. An existing file is never overwritten.
+ * Throws OperatorError when the file cannot be made; then none was.
+ */
+export function createPrivateFile(path: string, text: string): string {
+  const directory = dirname(path)
+  const draft = `${path}.${randomUUID()}.new`
+  try {
+    const firstMade = mkdirSync(directory, { recursive: true, mode: 0o700 })
+    try {
+      writeDurably(draft, text)
+      linkUnlessThere(draft, path)
+    } finally {
+      unlinkIfThere(draft)
+    }
+    syncUpTo(dirname(firstMade ?? directory), directory)
+  } catch (error) {
+    throw operatorError(error, `The file ${path} cannot be created`)
+  }
+  return readPrivateFile(path) ?? text
+}
+
+function refuseSharedFile(file: number, path: string): void {
+  // Windows has no such permissions and reports all files as open to all.
+  if (process.platform === 'win32') return
+  if ((fstatSync(file).mode & 0o177) !== 0)
+    throw new OperatorError(`Others than its owner may use the file ${path}: run chmod 600 on it.`)
+}
+
+function writeDurably(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeFileSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function linkUnlessThere(draft: string, path: string): void {
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
+  }
+}
+
+function unlinkIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+  }
+}
+
+/** A new name is durable once its directory is, and so is a new directory's name in its parent. */
+function syncUpTo(top: string, directory: string): void {
+  if (process.platform === 'win32') return
+  const file = openSync(directory, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  if (directory !== top) syncUpTo(top, dirname(directory))
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+function operatorError(error: unknown, what: string): OperatorError {
+  if (error instanceof OperatorError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+  return new OperatorError(`${what} (${code}): check the path and its permissions.`, { cause: error })
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { encodeBase62 } from './base62.ts'
+
+/**
+ * What a secret opens: `at` access token, `cs` client secret, `ak` API key, `lt` link token, `rt` result token,
+ * `sh` handle of a page session.
+ */
+export type SecretKind = 'at' | 'cs' | 'ak' | 'lt' | 'rt' | 'sh'
+
+/** Whether a secret was issued by a sandbox or by a service with real users. */
+export type SecretMode = 'sandbox' | 'live'
+
+/** What a secret says of itself in clear. */
+export type SecretName = { kind: SecretKind; mode: SecretMode; id: string }
+
+/**
+ * Mints a secret in the form that scanners find (contract §3): `enr_<kind>_<mode>_<id>_<random><crc>`, with 256
+ * random bits. Throws RangeError unless `id` is 1 to 40 base62 characters.
+ */
+export function makeSecret(kind: SecretKind, mode: SecretMode, id: string): { text: string } {
+  if (!/^[\dA-Za-z]{1,40}$/.test(id)) throw new RangeError('The id of a secret is 1 to 40 base62 characters')
+  const random = encodeBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_CHARS)
+  const text = `enr_${kind}_${mode}_${id}_${random}`
+  return { text: text + checksum(text) }
+}
+
+/**
+ * What `text` says of itself when it has the form of a secret and its checksum is right, else `undefined`. It proves
+ * nothing: only the stored hash of the whole text does.
+ */
+export function parseSecret(text: string): SecretName | undefined {
+  const match = FORM.exec(text)
+  if (!match || checksum(text.slice(0, -CRC_CHARS)) !== text.slice(-CRC_CHARS)) return undefined
+  const [, kind, mode, id = ''] = match
+  return { kind: kind as SecretKind, mode: mode as SecretMode, id }
+}
+
+const RANDOM_CHARS = 43
+const CRC_CHARS = 6
+const FORM = /^enr_(at|cs|ak|lt|rt|sh)_(sandbox|live)_([\dA-Za-z]{1,40})_[\dA-Za-z]{49}$/
+
+function checksum(text: string): string {
+  return encodeBase62(BigInt(crc32(text)), CRC_CHARS)
+}
