@@ -3,11 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 
 /** What a handler sees of a request; `Caller` is who was authenticated. */
 export type OperationRequest<T extends Operation, Caller> = {
+  readonly operation: Operation
   readonly body: BodyOf<T>
   readonly params: ParamsOf<T>
   readonly query: QueryOf<T>
   readonly headers: IncomingHttpHeaders
-  /** The body as it came, for operations whose key or signature covers it. */
   readonly locale: Locale
   readonly requestId: string
   readonly caller: Caller

@@ -1,0 +1,100 @@
+import { type Operation, type OperationId, type Operations, operations } from '@benefit-enrolment/contract'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type OperationReply, type OperationRequest, ReadyJson, ReadyText } from './operation-request.ts'
+import { localeOf } from './problem.ts'
+import { compileCheck } from './validation.ts'
+
+/** A handler of each operation; a missing one does not compile. */
+export type Handlers<Caller, Ids extends OperationId = OperationId> = {
+  readonly [Id in Ids]: Handler<Operations[Id], Caller>
+}
+
+/** Answers one operation, or rejects with ServiceError. */
+export type Handler<T extends Operation, Caller> = (
+  request: OperationRequest<T, Caller>,
+) => Promise<OperationReply<T>> | OperationReply<T>
+
+/** Who authenticates a request of an operation, before its body is looked at. */
+export type Authenticate<Caller> = (
+  request: FastifyRequest,
+  operation: Operation,
+) => Caller | Promise<Caller>
+
+const noQuery = { type: 'object', additionalProperties: false }
+
+/** Mounts the operations: route, validation, handler and serialisation follow from their declarations. */
+export const mountOperations = <Caller>(
+  app: FastifyInstance,
+  handlers: Partial<Handlers<Caller>>,
+  context: { basePath: string; authenticate: Authenticate<Caller> },
+): void => {
+  for (const [id, handler] of Object.entries(handlers)) {
+    const operation: Operation = operations[id as OperationId]
+    mountOperation(app, operation, handler as unknown as Handler<Operation, Caller>, context)
+  }
+}
+
+const mountOperation = <Caller>(
+  app: FastifyInstance,
+  operation: Operation,
+  handler: Handler<Operation, Caller>,
+  context: { basePath: string; authenticate: Authenticate<Caller> },
+): void => {
+  const isForm = operation.caller === 'client'
+  const checkBody = operation.body && !isForm ? compileCheck(operation.body, 'body') : undefined
+  const checkQuery = isForm ? undefined : compileCheck(operation.query ?? noQuery, 'query')
+  const checkParams = operation.params && compileCheck(operation.params, 'path')
+  const callers = new WeakMap<FastifyRequest, Caller>()
+  app.route({
+    method: operation.method,
+    url: context.basePath + operation.path.replace(/\{(\w+)\}/g, ':$1'),
+    config: {
+      operation,
+      ...(operation.body ? { takes: isForm ? 'application/x-www-form-urlencoded' : 'application/json' } : {}),
+    },
+    onRequest: (request, _reply, done) => {
+      let caller: Caller | Promise<Caller>
+      try {
+        caller = context.authenticate(request, operation)
+      } catch (error) {
+        done(error as Error)
+        return
+      }
+      // What memory can tell is not awaited: a promise per request costs more than the check itself.
+      if (!(caller instanceof Promise)) {
+        callers.set(request, caller)
+        done()
+        return
+      }
+      caller.then(
+        known => {
+          callers.set(request, known)
+          done()
+        },
+        (error: Error) => done(error),
+      )
+    },
+    handler: async (request, reply) => {
+      checkParams?.(request.params)
+      checkQuery?.(request.query)
+      checkBody?.(request.body)
+      const [path = '', query = ''] = request.url.split('?', 2)
+      const answer = await handler({
+        operation,
+        body: request.body as never,
+        params: request.params as never,
+        query: request.query as never,
+        headers: request.headers,
+        locale: localeOf(request.headers['accept-language']),
+        requestId: request.id,
+        caller: callers.get(request) as Caller,
+        target: { path: path.slice(context.basePath.length), query },
+        setHeader: (name, value) => void reply.header(name, value),
+      })
+      if (answer instanceof ReadyText) return reply.type(answer.type).send(answer.text)
+      // Fastify would send a string as plain text: every reply is serialised here.
+      const text = answer instanceof ReadyJson ? answer.text : JSON.stringify(answer)
+      return reply.type('application/json; charset=utf-8').send(text)
+    },
+  })
+}

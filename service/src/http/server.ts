@@ -1,0 +1,230 @@
+import { errors, type Operation } from '@benefit-enrolment/contract'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Socket } from 'node:net'
+import { uuidv7 } from '../vault/uuid.ts'
+import { readJson } from './json-body.ts'
+import { localeOf, problemOf } from './problem.ts'
+import { ServiceError } from './service-error.ts'
+
+/** What every route knows of its operation. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: Operation
+    /** The only media type that the route takes; absent: it takes no body. */
+    takes?: 'application/json' | 'application/x-www-form-urlencoded'
+  }
+}
+
+/** What the HTTP layer needs of its surroundings. */
+export type ServerContext = {
+  /** Absolute address of the service with its stage path and without a slash at the end. */
+  readonly baseUrl: () => string
+  readonly basePath: string
+  readonly trustProxy: readonly string[]
+  readonly log: (event: string, fields: Record<string, unknown>) => void
+}
+
+const maxHeaderPairs = 64
+const onceOnly = ['authorization', 'x-api-key', 'idempotency-key']
+
+/** Makes the HTTP server with the limits of trust.md and every error as a problem; routes are mounted by others. */
+export const createServer = (context: ServerContext): FastifyInstance => {
+  const app = Fastify({
+    logger: false,
+    disableRequestLogging: true,
+    genReqId: () => uuidv7(Date.now()),
+    requestIdHeader: false,
+    bodyLimit: 64 * 1024,
+    requestTimeout: 15_000,
+    connectionTimeout: 70_000,
+    keepAliveTimeout: 65_000,
+    maxRequestsPerSocket: 1000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    onProtoPoisoning: 'error',
+    onConstructorPoisoning: 'error',
+    trustProxy: context.trustProxy.length > 0 ? [...context.trustProxy] : false,
+    // Userids stand in paths: 128 characters, percent-encoded, of up to four bytes.
+    routerOptions: { maxParamLength: 2000, ignoreTrailingSlash: false },
+    http: { headersTimeout: 10_000, maxHeaderSize: 8 * 1024 },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(context, error, socket as Socket),
+    frameworkErrors: (_error, request, reply) => {
+      void sendProblem(context, new ServiceError('bad_request', 'The path is not valid: check its percent-encoding.'), request as FastifyRequest, reply as FastifyReply)
+    },
+  })
+  const routes: KnownRoute[] = []
+  app.addHook('onRoute', route => {
+    routes.push({ methods: [route.method].flat(), pattern: patternOf(route.url) })
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      const isForm = request.routeOptions.config.takes === 'application/x-www-form-urlencoded'
+      done(null, isForm ? body.toString() : readJson(body as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('Request-Id', request.id)
+    done(checkHeaders(request))
+  })
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const wrong = checkMediaType(request)
+    if (wrong) done(wrong)
+    else done(null, payload)
+  })
+  app.setErrorHandler((error, request, reply) => sendProblem(context, asServiceError(error), request, reply))
+  app.setNotFoundHandler((request, reply) => sendProblem(context, missing(routes, request), request, reply))
+  app.addHook('onResponse', (request, reply, done) => {
+    const { operation } = request.routeOptions.config
+    context.log('request', {
+      requestid: request.id,
+      method: request.method,
+      route: operation?.path ?? request.routeOptions.url ?? '(none)',
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...(request.partnerId ? { partnerid: request.partnerId } : {}),
+    })
+    done()
+  })
+  app.decorateRequest('partnerId', '')
+  return app
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who was authenticated; "" before. */
+    partnerId: string
+  }
+}
+
+/** Too many headers, or one twice that must not be. */
+const checkHeaders = (request: FastifyRequest): ServiceError | undefined => {
+  const { rawHeaders } = request.raw
+  if (rawHeaders.length > maxHeaderPairs * 2) return new ServiceError('headers_too_large')
+  let seen = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const bit = 1 << onceOnly.indexOf((rawHeaders[index] ?? '').toLowerCase())
+    // indexOf gives -1 for other headers: the highest bit, which is not counted.
+    if (bit < 0) continue
+    if ((seen & bit) !== 0) return new ServiceError('duplicate_header')
+    seen |= bit
+  }
+  return undefined
+}
+
+const mediaType = /^\s*([\w.+-]+\/[\w.+-]+)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
+
+/** The media type is compared before the body is read. */
+const checkMediaType = (request: FastifyRequest): ServiceError | undefined => {
+  const { takes } = request.routeOptions.config
+  const type = request.headers['content-type']
+  const hasBody =
+    request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
+  if (!takes || (!hasBody && type === undefined)) return undefined
+  const sent = mediaType.exec(type ?? '')?.[1]?.toLowerCase()
+  if (sent !== takes || request.headers['content-encoding'] !== undefined) {
+    return new ServiceError('unsupported_media_type', takes === 'application/json' ? undefined : `Send Content-Type: ${takes}.`)
+  }
+  return undefined
+}
+
+type KnownRoute = { readonly methods: readonly string[]; readonly pattern: RegExp }
+
+/** A path that exists with other methods is 405, any other 404. */
+const missing = (routes: readonly KnownRoute[], request: FastifyRequest): ServiceError => {
+  const path = request.url.split('?')[0] ?? ''
+  const allowed = new Set(routes.filter(route => route.pattern.test(path)).flatMap(route => route.methods))
+  if (allowed.size === 0) return new ServiceError('not_found')
+  const names = [...allowed].sort()
+  return new ServiceError('method_not_allowed', `This path takes ${names.join(' and ')}.`, {
+    headers: { Allow: names.join(', ') },
+  })
+}
+
+const patternOf = (url: string): RegExp =>
+  new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`)
+
+const fastifyCodes: Record<string, ConstructorParameters<typeof ServiceError>[0]> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed_json',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
+  FST_ERR_BAD_URL: 'bad_request',
+}
+
+const asServiceError = (error: unknown): ServiceError => {
+  if (error instanceof ServiceError) return error
+  const code = (error as { code?: string }).code ?? ''
+  const known = fastifyCodes[code]
+  if (known) return new ServiceError(known)
+  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') return new ServiceError('request_timeout')
+  return new ServiceError('internal', undefined, { cause: error })
+}
+
+/** Answers a problem; what is not a refusal is logged whole and answered with a request id only. */
+export const sendProblem = (
+  context: ServerContext,
+  error: ServiceError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply => {
+  const { status } = errors[error.code]
+  if (error.code === 'internal' || (error.code === 'unavailable' && error.cause)) {
+    context.log('failure', { requestid: request.id, code: error.code, ...describeCause(error.cause) })
+  }
+  if (status === 503 && !error.headers['Retry-After']) reply.header('Retry-After', '1')
+  for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
+  const problem = problemOf(error, {
+    requestId: request.id,
+    baseUrl: context.baseUrl(),
+    locale: localeOf(request.headers['accept-language']),
+  })
+  return reply
+    .code(status)
+    .header('Content-Language', localeOf(request.headers['accept-language']))
+    .type('application/problem+json; charset=utf-8')
+    .send(JSON.stringify(problem))
+}
+
+/** Of an unexpected error: its class, code and place; never its message, which may hold a value. */
+export const describeCause = (cause: unknown): Record<string, unknown> => {
+  if (!(cause instanceof Error)) return { cause: typeof cause }
+  const frames = (cause.stack ?? '').split('\n').filter(line => line.trimStart().startsWith('at '))
+  const { code, constraint, table } = cause as { code?: unknown; constraint?: unknown; table?: unknown }
+  return {
+    cause: cause.name,
+    ...(typeof code === 'string' ? { causecode: code } : {}),
+    ...(typeof constraint === 'string' ? { constraint } : {}),
+    ...(typeof table === 'string' ? { table } : {}),
+    at: frames.slice(0, 6).map(line => line.trim().replace(/\(?(?:file:\/\/)?\/.*\/(?=[^/]+:\d+:\d+\)?$)/, '(')),
+    ...(cause.cause ? { because: describeCause(cause.cause) } : {}),
+  }
+}
+
+/** A request that Node could not even parse gets a problem too, then the connection ends. */
+const answerBrokenRequest = (context: ServerContext, error: Error & { code?: string }, socket: Socket): void => {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const code =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? 'headers_too_large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'request_timeout'
+        : 'bad_request'
+  const requestId = uuidv7(Date.now())
+  const problem = problemOf(new ServiceError(code, code === 'bad_request' ? 'The request is not valid HTTP.' : undefined), {
+    requestId,
+    baseUrl: context.baseUrl(),
+    locale: 'en',
+  })
+  const body = JSON.stringify(problem)
+  context.log('request', { requestid: requestId, method: '(none)', route: '(none)', status: problem.status })
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${problem.title}\r\nRequest-Id: ${requestId}\r\nConnection: close\r\n` +
+      `Content-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import canonicalize from 'canonicalize'
+import { ServiceError } from '../http/service-error.ts'
+import type { Claim } from '../membership/claims.ts'
+import { keyedHash } from '../vault/hash.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import { uuidv4 } from '../vault/uuid.ts'
+
+/** What makes two requests the same (contract §4). */
+export type SameRequest = {
+  readonly operation: { readonly id: string; readonly method: string }
+  readonly target: { readonly path: string; readonly query: string }
+  readonly body: unknown
+}
+
+/** The Idempotency-Key of a request without the quotes around it; `undefined` when none is sent. Refuses a wrong one. */
+export const idempotencyKeyOf = (headers: IncomingHttpHeaders): string | undefined => {
+  const sent = headers['idempotency-key']
+  if (sent === undefined) return undefined
+  const text = String(sent)
+  const key = /^"(.*)"$/s.exec(text)?.[1] ?? text
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw new ServiceError('idempotency_key_invalid')
+  return key
+}
+
+/**
+ * Claims a key for a request. Only keyed hashes are kept: the key is usually a hash of personal data, and so is
+ * the request's own.
+ */
+export const claimOf = (key: string, request: SameRequest, context: { keyring: Keyring; mode: Claim['mode'] }): Claim => {
+  const pepper = context.keyring.peppers.current.key
+  const { operation, target, body } = request
+  return {
+    operation: operation.id,
+    keyHash: keyedHash(pepper, 'idempotency_keys.key', key),
+    requestHash: keyedHash(
+      pepper,
+      'idempotency_keys.request',
+      operation.method,
+      target.path,
+      target.query,
+      body === undefined ? '' : (canonicalize(body) ?? ''),
+    ),
+    attemptId: uuidv4(),
+    mode: context.mode,
+  }
+}
