@@ -102,8 +102,10 @@ function opened(level: number, by: OpenState['by'], at: number): OpenState {
 
 function count(breaker: Breaker, eventId: string, blame: OpenState['by']): Breaker {
   const isNew = blame === 'event' && !breaker.failedEvents.includes(eventId)
+  const isOverloaded = blame === 'endpoint' && breaker.window !== null
   return {
     ...breaker,
+    window: isOverloaded ? Math.max(1, Math.floor((breaker.window ?? 1) / 2)) : breaker.window,
     endpointInRow: blame === 'endpoint' ? breaker.endpointInRow + 1 : 0,
     credentialsInRow: blame === 'credentials' ? breaker.credentialsInRow + 1 : 0,
     failedEvents: isNew ? [...breaker.failedEvents, eventId] : breaker.failedEvents,
