@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
-import { Client, type Dispatcher } from 'undici'
+import { Client, type Dispatcher, errors } from 'undici'
 import { type ConnectionTrace, type ConnectOptions, connectTo } from './connect.ts'
 import { codeOf, type ErrorClass, Fault, faultOf } from './outcome.ts'
 
@@ -152,8 +152,8 @@ function readable(bytes: Buffer): string {
 function meaningOf(error: unknown): ErrorClass {
   const code = codeOf(error)
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'headers_too_large'
-  if (code === 'UND_ERR_SOCKET') return /^bad /.test(String((error as Error).message)) ? 'protocol' : 'reset'
-  if (/^(HPE_|UND_ERR_RES_|ERR_ASSERTION)/.test(code)) return 'protocol'
+  if (error instanceof errors.SocketError) return /^bad /.test(error.message) ? 'protocol' : 'reset'
+  if (error instanceof errors.HTTPParserError || /^(UND_ERR_RES_|ERR_ASSERTION)/.test(code)) return 'protocol'
   if (/^(ERR_SSL_|ERR_TLS_|EPROTO)/.test(code)) return 'tls'
   if (/^E[A-Z]+$/.test(code)) return 'reset'
   return 'unexpected'
