@@ -136,6 +136,17 @@ test.each([
   expect(() => parseAllowList(`192.168.0.0/16,${text}`)).toThrow(`ENROLMENT_WEBHOOK_ALLOW: "${text}"`)
 })
 
+test('a public address of this machine is reached only where the operator allows it', () => {
+  const own = new Set(['8.8.8.8', '2606:4700::1'])
+  for (const ip of own) {
+    expect(mayReach(ip, 'https:', live)).toBe(true)
+    expect(mayReach(ip, 'https:', { ...live, own })).toBe(false)
+    expect(mayReach(ip, 'https:', { ...sandbox, own })).toBe(false)
+    expect(mayReach(ip, 'https:', { sandbox: false, allow: parseAllowList(ip), own })).toBe(true)
+  }
+  expect(mayReach('127.0.0.1', 'http:', { ...sandbox, own: new Set(['127.0.0.1']) })).toBe(true)
+})
+
 test('an empty allow list allows nothing more', () => {
   expect(parseAllowList('')).toEqual([])
   expect(parseAllowList(' , ')).toEqual([])

@@ -12,6 +12,8 @@ export interface AllowedRange {
 export interface AddressRules {
   sandbox: boolean
   allow: readonly AllowedRange[]
+  /** Addresses of this machine, known at delivery: it answers there with services that only the inside should see. */
+  own?: ReadonlySet<string>
 }
 
 export type CheckedUrl = { ok: true; url: URL } | { ok: false; reason: string }
@@ -87,11 +89,13 @@ export function isLoopbackName(host: string): boolean {
 
 /**
  * Whether a webhook may be sent to this address by this protocol (`https:` or `http:`): a public one by https,
- * one of the operator's ranges by either; in a sandbox loopback too, and http everywhere.
+ * one of the operator's ranges by either; in a sandbox loopback too, and http everywhere. Of this machine's own
+ * addresses only those that the operator's ranges or the sandbox name.
  */
 export function mayReach(ip: string, protocol: string, rules: AddressRules): boolean {
   if (rules.sandbox && isIP(ip) !== 0 && ipaddr.parse(ip).range() === 'loopback') return true
   if (isInRanges(ip, rules.allow)) return true
+  if (rules.own?.has(ip)) return false
   return (protocol === 'https:' || rules.sandbox) && isPublicAddress(ip, [])
 }
 
@@ -115,8 +119,7 @@ function isGlobalUnicast(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return first >> 13 === 1 && !isatap
 }
 
-/** Whether an address lies in one of the ranges; text that is no IP address does not. */
-export function isInRanges(ip: string, ranges: readonly AllowedRange[]): boolean {
+function isInRanges(ip: string, ranges: readonly AllowedRange[]): boolean {
   if (isIP(ip) === 0) return false
   const address = ipaddr.parse(ip)
   return ranges.some(({ network, bits }) => network.kind() === address.kind() && address.match(network, bits))

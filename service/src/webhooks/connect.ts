@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction, connect as openSocket, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { connect as openTls, type TLSSocket } from 'node:tls'
-import { type AddressRules, hostOf, isInRanges, mayReach } from './address.ts'
+import { type AddressRules, hostOf, mayReach } from './address.ts'
 import { Fault, faultOf, type Timings, timeoutFault } from './outcome.ts'
 import type { NameResolver } from './resolver.ts'
 
@@ -70,20 +70,17 @@ function refuseForbidden(
   { url, options, trace }: { url: URL; options: ConnectOptions; trace: ConnectionTrace },
 ): void {
   trace.address = addresses[0] ?? ''
-  const own = ownPublicAddresses()
+  const rules = { ...options.rules, own: ownAddresses() }
   for (const address of addresses) {
-    const allowed = mayReach(address, url.protocol, options.rules)
-    const isOurs = own.has(address) && !isInRanges(address, options.rules.allow)
-    if (allowed && !isOurs) continue
+    if (mayReach(address, url.protocol, rules)) continue
     trace.address = address
     throw new Fault('blocked_address')
   }
 }
 
-/** This machine answers on its public addresses too, with services that only the inside should see. */
-function ownPublicAddresses(): ReadonlySet<string> {
+function ownAddresses(): ReadonlySet<string> {
   const interfaces = Object.values(networkInterfaces()).flatMap(list => list ?? [])
-  return new Set(interfaces.filter(({ internal }) => !internal).map(({ address }) => address))
+  return new Set(interfaces.map(({ address }) => address))
 }
 
 /** Node must connect to exactly the addresses that were checked, so it may not look up again. */
