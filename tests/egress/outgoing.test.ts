@@ -114,6 +114,19 @@ describe('connections', () => {
     await expect.poll(target.open).toBe(0)
     await expect.poll(outgoing.connections).toBe(0)
   })
+  test('are kept after an answer of 16 KiB and closed within one that is longer', async () => {
+    for (const [bytes, kept] of [
+      [16 * 1024, 1],
+      [16 * 1024 + 1, 0],
+    ] as const) {
+      const target = await endpoint(answering(reply('200 OK', 'a'.repeat(bytes))))
+      const outgoing = out()
+      const outcome = await outgoing.send({ endpointId: 'e', url: target.url }, request)
+      expect(outcome).toMatchObject({ status: 200, snippet: 'a'.repeat(1024) })
+      await expect.poll(outgoing.connections).toBe(kept)
+      await expect.poll(target.open).toBe(kept)
+    }
+  })
   test('of a forgotten endpoint are closed, a busy one after its try', async () => {
     const target = await endpoint({ onRequest: socket => setTimeout(() => socket.write(OK), 60) })
     const outgoing = out()
