@@ -51,6 +51,7 @@ export function openLink(url: URL, options: ConnectOptions, onClose: (link: Link
   let opening: Promise<void> | undefined
   let heardBefore = 0
   let served = 0
+  let isInStep = true
   const openedAt = performance.now()
 
   const client = new Client(url.origin, {
@@ -82,12 +83,13 @@ export function openLink(url: URL, options: ConnectOptions, onClose: (link: Link
     },
     isReusable() {
       const isOpen = socket !== undefined && !socket.destroyed && !client.destroyed
-      return isOpen && performance.now() - openedAt < MAX_AGE_MS
+      return isOpen && isInStep && performance.now() - openedAt < MAX_AGE_MS
     },
     hasHeard: () => (socket?.bytesRead ?? 0) > heardBefore,
     async post(target, request) {
       heardBefore = socket?.bytesRead ?? 0
-      const answer = await postOn(client, target, request)
+      const { isWhole, ...answer } = await postOn(client, target, request)
+      isInStep = isWhole
       served += 1
       return answer
     },
@@ -103,7 +105,11 @@ export function openLink(url: URL, options: ConnectOptions, onClose: (link: Link
   return link
 }
 
-async function postOn(client: Client, { pathname, search }: URL, request: TryRequest): Promise<LinkAnswer> {
+async function postOn(
+  client: Client,
+  { pathname, search }: URL,
+  request: TryRequest,
+): Promise<LinkAnswer & { isWhole: boolean }> {
   const answer = await client
     .request({
       method: 'POST',
@@ -117,19 +123,22 @@ async function postOn(client: Client, { pathname, search }: URL, request: TryReq
     })
   const statusAt = performance.now()
   const retryAfter = answer.headers['retry-after']
-  const snippet = await readSome(answer.body)
+  const body = await readSome(answer.body)
   return {
     status: answer.statusCode,
     statusAt,
-    snippet,
+    ...body,
     ...(typeof retryAfter === 'string' && { retryAfter }),
   }
 }
 
-/** Reads the body to its end or to the cap, whose crossing destroys the socket; however it breaks off is all the same. */
-async function readSome(body: Dispatcher.ResponseData['body']): Promise<string> {
+/** Reads the body to its end or to the cap; one that breaks off is no error, but its connection is of no more use. */
+async function readSome(
+  body: Dispatcher.ResponseData['body'],
+): Promise<{ snippet: string; isWhole: boolean }> {
   const kept: Buffer[] = []
   let size = 0
+  let isWhole = false
   body.on('error', () => {})
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -137,10 +146,11 @@ async function readSome(body: Dispatcher.ResponseData['body']): Promise<string> 
       size += chunk.length
       if (size > MAX_BODY_BYTES) break
     }
+    isWhole = size <= MAX_BODY_BYTES
   } catch {
     // The status has decided already.
   }
-  return readable(Buffer.concat(kept))
+  return { snippet: readable(Buffer.concat(kept)), isWhole }
 }
 
 /** As text for a database: a character cut at the end is left out, and PostgreSQL takes no NUL. */
