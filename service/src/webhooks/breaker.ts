@@ -1,0 +1,120 @@
+import type { Verdict } from './backoff.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+
+/** How long the breaker stays open: each failed probe leads to the next entry, and from the last to itself. */
+export const OPEN_FOR: readonly number[] = [
+  10 * SECOND,
+  30 * SECOND,
+  MINUTE,
+  2 * MINUTE,
+  5 * MINUTE,
+  10 * MINUTE,
+  15 * MINUTE,
+]
+
+const ENDPOINT_FAILURES = 5
+const CREDENTIALS_FAILURES = 3
+const FAILED_EVENTS = 3
+
+/** The circuit breaker of one endpoint; plain data, which may be stored as JSON. */
+export interface Breaker {
+  /** Failures in a row that speak about the endpoint. */
+  endpointInRow: number
+  /** 401 and 403 in a row. */
+  credentialsInRow: number
+  /** Different events that got another 4xx or a redirect since the last success; three at most. */
+  failedEvents: readonly string[]
+  open: OpenState | null
+  /** How many tries may be in flight while the backlog of an outage is released; null means no limit of ours. */
+  window: number | null
+}
+
+interface OpenState {
+  /** Index into OPEN_FOR. */
+  level: number
+  until: number
+  /** Which rule opened it. */
+  by: 'endpoint' | 'credentials' | 'event'
+}
+
+/** One try that has ended. */
+export interface TryResult {
+  eventId: string
+  verdict: Verdict
+  startedAt: number
+  endedAt: number
+}
+
+/** The breaker of a new endpoint: closed. */
+export function closedBreaker(): Breaker {
+  return { endpointInRow: 0, credentialsInRow: 0, failedEvents: [], open: null, window: null }
+}
+
+/**
+ * How many tries the endpoint may have in flight now, `limit` being its own bound: none while the breaker is open,
+ * one when a probe is due, a growing number after an outage.
+ */
+export function roomOf(breaker: Breaker, limit: number, now: number): number {
+  if (breaker.open !== null) return now < breaker.open.until ? 0 : Math.min(1, limit)
+  return breaker.window === null ? limit : Math.min(breaker.window, limit)
+}
+
+/** The breaker after one more try; `limit` is the endpoint's own bound of tries in flight. */
+export function afterTry(breaker: Breaker, result: TryResult, limit: number): Breaker {
+  const { verdict } = result
+  if (verdict.kind === 'delivered') return afterSuccess(breaker, limit)
+  if (verdict.kind !== 'failed') return breaker
+  if (breaker.open !== null) return afterProbe(breaker, breaker.open, result)
+  const counted = count(breaker, result.eventId, verdict.blame)
+  const by = reasonToOpen(counted)
+  if (by === undefined) return counted
+  return { ...counted, window: null, open: opened(0, by, result.endedAt) }
+}
+
+/**
+ * The window starts at one and grows by one per success: it doubles with each round trip, until the endpoint's
+ * own bound is reached again.
+ */
+function afterSuccess(breaker: Breaker, limit: number): Breaker {
+  const grown = breaker.open === null ? breaker.window && breaker.window + 1 : 1
+  return { ...closedBreaker(), window: grown === null || grown >= limit ? null : grown }
+}
+
+function afterProbe(
+  breaker: Breaker,
+  open: OpenState,
+  { eventId, verdict, startedAt, endedAt }: TryResult,
+): Breaker {
+  // Begun before the breaker opened, so no probe: it tells nothing that was not known.
+  if (verdict.kind !== 'failed' || startedAt < open.until) return breaker
+  if (verdict.blame === 'event' && open.by !== 'event') {
+    // The endpoint answers again; it only does not like this event, which must not keep the others waiting.
+    return count({ ...closedBreaker(), window: 1 }, eventId, 'event')
+  }
+  return { ...breaker, open: opened(Math.min(open.level + 1, OPEN_FOR.length - 1), open.by, endedAt) }
+}
+
+function opened(level: number, by: OpenState['by'], at: number): OpenState {
+  return { level, by, until: at + (OPEN_FOR[level] ?? 0) }
+}
+
+function count(breaker: Breaker, eventId: string, blame: OpenState['by']): Breaker {
+  const isNew = blame === 'event' && !breaker.failedEvents.includes(eventId)
+  const isOverloaded = blame === 'endpoint' && breaker.window !== null
+  return {
+    ...breaker,
+    window: isOverloaded ? Math.max(1, Math.floor((breaker.window ?? 1) / 2)) : breaker.window,
+    endpointInRow: blame === 'endpoint' ? breaker.endpointInRow + 1 : 0,
+    credentialsInRow: blame === 'credentials' ? breaker.credentialsInRow + 1 : 0,
+    failedEvents: isNew ? [...breaker.failedEvents, eventId] : breaker.failedEvents,
+  }
+}
+
+function reasonToOpen(breaker: Breaker): OpenState['by'] | undefined {
+  if (breaker.endpointInRow >= ENDPOINT_FAILURES) return 'endpoint'
+  if (breaker.credentialsInRow >= CREDENTIALS_FAILURES) return 'credentials'
+  if (breaker.failedEvents.length >= FAILED_EVENTS) return 'event'
+  return undefined
+}

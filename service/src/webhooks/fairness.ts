@@ -1,0 +1,225 @@
+/** Why a try is due: an event's first try, a later one, or one that somebody asked to repeat. */
+export type Work = 'fresh' | 'retry' | 'replay'
+
+/** What an endpoint has due, and how many tries it may have in flight at once: 0 while its breaker is open. */
+export interface Due {
+  fresh: number
+  retry: number
+  replay: number
+  limit: number
+}
+
+/** The right to make one try now; it holds one slot until it is settled. */
+export interface Turn {
+  readonly endpointId: string
+  readonly work: Work
+  readonly startedAt: number
+  /** Which share of the slots it uses. */
+  readonly share: Share
+  /** What was charged for it beforehand, in milliseconds. */
+  readonly charged: number
+}
+
+/** Deals out the slots for tries among the endpoints that have something due. */
+export interface Turns {
+  /** Says what an endpoint has due from now on, in place of what was said before. */
+  offer(endpointId: string, due: Due, now: number): void
+  /** The next try to make; `undefined` when no slot is free for anything that is due. */
+  next(now: number): Turn | undefined
+  /** Frees the slot of a try that has ended and charges its endpoint for the time. */
+  settle(turn: Turn, now: number): void
+  /** Drops what an endpoint has due, and its account; its turns may still be settled. */
+  forget(endpointId: string): void
+  /** How many slots are in use. */
+  inUse(): number
+}
+
+/** `slow` and `unknown` are for all work of endpoints that are slow, or of which no try has ended yet. */
+type Share = Work | 'slow' | 'unknown'
+
+const SHARES: readonly Share[] = ['retry', 'replay', 'slow', 'unknown', 'fresh']
+
+/**
+ * The part of all slots that a share may use while fresh work of healthy endpoints waits. It is a guarantee too:
+ * up to it these go first, so that a flood of fresh events cannot hold them up for ever.
+ */
+const PART: Readonly<Record<Exclude<Share, 'fresh'>, number>> = {
+  retry: 1 / 4,
+  replay: 1 / 8,
+  slow: 1 / 4,
+  unknown: 1 / 8,
+}
+
+/** The part that only fresh work of healthy endpoints may use, so that it finds a free slot when it comes. */
+const RESERVE = 1 / 4
+
+/** An endpoint is slow when its tries usually take longer, or one is taking longer right now. */
+const SLOW_MS = 1000
+
+/** What one visit adds to an endpoint's account, in milliseconds of a slot: about one try. */
+const QUANTUM_MS: Readonly<Record<Share, number>> = {
+  fresh: 20,
+  retry: 20,
+  replay: 20,
+  unknown: 100,
+  slow: SLOW_MS,
+}
+
+/** What the first try of an endpoint is charged beforehand. */
+const UNKNOWN_MS = 100
+
+/** Even the fastest try costs something. */
+const LEAST_MS = 1
+
+/** No debt beyond one try that ran into the deadline: old waste is not held against an endpoint for long. */
+const MOST_DEBT_MS = 15_000
+
+/** How many tries an endpoint may have in flight before its first one has shown how long they take. */
+const UNKNOWN_ROOM = 4
+
+interface Lane {
+  endpointId: string
+  due: Due
+  /** Milliseconds of a slot that it may still use in this round; negative after an expensive try. */
+  account: number
+  /** How long its tries take, on a moving average; undefined before the first. */
+  typicalMs: number | undefined
+  /** Oldest first. */
+  inFlight: Set<Turn>
+  /** What it was served last while all its work was in one share. */
+  lastWork: Work
+}
+
+/**
+ * Deficit round robin where the cost is the time that a slot is held: over any while in which two endpoints both
+ * have work, they get the same slot time, whatever their backlogs are. The work per try does not grow with the
+ * backlogs, and hardly with the number of endpoints.
+ */
+export function createTurns(slots: number): Turns {
+  const lanes = new Map<string, Lane>()
+  const rings: Record<Share, Set<Lane>> = {
+    fresh: new Set(),
+    retry: new Set(),
+    replay: new Set(),
+    slow: new Set(),
+    unknown: new Set(),
+  }
+  const used: Record<Share, number> = { fresh: 0, retry: 0, replay: 0, slow: 0, unknown: 0 }
+  const inUse = () => used.fresh + used.retry + used.replay + used.slow + used.unknown
+
+  const place = (lane: Lane, now: number) => {
+    const common = commonShare(lane, now)
+    const isServable = hasRoom(lane)
+    for (const share of SHARES) {
+      const hasSome = isWork(share)
+        ? common === undefined && lane.due[share] > 0
+        : share === common && hasWork(lane)
+      if (!hasSome || !isServable) rings[share].delete(lane)
+      else if (!rings[share].has(lane)) rings[share].add(lane)
+    }
+  }
+
+  const mayUse = (share: Share): boolean => {
+    if (rings[share].size === 0 || inUse() >= slots) return false
+    if (share === 'fresh') return true
+    if (used[share] < Math.max(1, Math.floor(slots * PART[share]))) return true
+    return rings.fresh.size === 0 && inUse() < slots - Math.floor(slots * RESERVE)
+  }
+
+  const take = (lane: Lane, share: Share, now: number): Turn => {
+    const work = isWork(share) ? share : nextWork(lane)
+    const charged = lane.typicalMs ?? UNKNOWN_MS
+    const turn: Turn = { endpointId: lane.endpointId, work, startedAt: now, share, charged }
+    lane.due[work] -= 1
+    lane.inFlight.add(turn)
+    used[share] += 1
+    lane.account -= charged
+    place(lane, now)
+    return turn
+  }
+
+  const serve = (share: Share, now: number): Turn | undefined => {
+    const ring = rings[share]
+    for (const lane of ring) {
+      place(lane, now)
+      if (!ring.has(lane)) continue
+      if (lane.account > 0) return take(lane, share, now)
+      lane.account += QUANTUM_MS[share]
+      // A Set is walked in the order of insertion, and what is added during the walk comes at its end.
+      ring.delete(lane)
+      ring.add(lane)
+    }
+    return undefined
+  }
+
+  return {
+    offer(endpointId, due, now) {
+      const lane = lanes.get(endpointId) ?? newLane(endpointId)
+      lanes.set(endpointId, lane)
+      lane.due = { ...due }
+      place(lane, now)
+    },
+    next(now) {
+      // Twice, since the first walk may find an endpoint that has become slow, and move it.
+      for (const share of [...SHARES, ...SHARES]) {
+        if (!mayUse(share)) continue
+        const turn = serve(share, now)
+        if (turn !== undefined) return turn
+      }
+      return undefined
+    },
+    settle(turn, now) {
+      used[turn.share] -= 1
+      const lane = lanes.get(turn.endpointId)
+      if (lane === undefined || !lane.inFlight.delete(turn)) return
+      const took = Math.max(LEAST_MS, now - turn.startedAt)
+      lane.typicalMs = lane.typicalMs === undefined ? took : lane.typicalMs * 0.75 + took * 0.25
+      const settled = lane.account + turn.charged - took
+      lane.account = Math.min(QUANTUM_MS[turn.share], Math.max(-MOST_DEBT_MS, settled))
+      place(lane, now)
+    },
+    forget(endpointId) {
+      const lane = lanes.get(endpointId)
+      lanes.delete(endpointId)
+      for (const share of SHARES) if (lane !== undefined) rings[share].delete(lane)
+    },
+    inUse,
+  }
+}
+
+function newLane(endpointId: string): Lane {
+  const due = { fresh: 0, retry: 0, replay: 0, limit: 0 }
+  return { endpointId, due, account: 0, typicalMs: undefined, inFlight: new Set(), lastWork: 'replay' }
+}
+
+function hasRoom({ due, typicalMs, inFlight }: Lane): boolean {
+  return inFlight.size < (typicalMs === undefined ? Math.min(due.limit, UNKNOWN_ROOM) : due.limit)
+}
+
+function hasWork({ due }: Lane): boolean {
+  return due.fresh > 0 || due.retry > 0 || due.replay > 0
+}
+
+const AFTER: Readonly<Record<Work, readonly Work[]>> = {
+  fresh: ['retry', 'replay', 'fresh'],
+  retry: ['replay', 'fresh', 'retry'],
+  replay: ['fresh', 'retry', 'replay'],
+}
+
+/** Where one share has all work of an endpoint, the kinds take turns. */
+function nextWork(lane: Lane): Work {
+  lane.lastWork = AFTER[lane.lastWork].find(work => lane.due[work] > 0) ?? 'fresh'
+  return lane.lastWork
+}
+
+function isWork(share: Share): share is Work {
+  return share !== 'slow' && share !== 'unknown'
+}
+
+/** The one share for all work of an endpoint; `undefined` for one that is known to be quick. */
+function commonShare({ typicalMs, inFlight }: Lane, now: number): 'slow' | 'unknown' | undefined {
+  const [oldest] = inFlight
+  if (oldest !== undefined && now - oldest.startedAt > SLOW_MS) return 'slow'
+  if (typicalMs === undefined) return 'unknown'
+  return typicalMs > SLOW_MS ? 'slow' : undefined
+}

@@ -1,0 +1,161 @@
+import type { ConnectOptions } from './connect.ts'
+import { type Link, type LinkAnswer, openLink, type TryRequest } from './link.ts'
+import { Fault, faultOf, type Outcome, type Timings, timeoutFault } from './outcome.ts'
+
+/** Where a try goes. The id keeps connections apart: those of one endpoint serve no other. */
+export interface Destination {
+  endpointId: string
+  url: string
+}
+
+export interface OutgoingOptions extends Omit<ConnectOptions, 'connectMs' | 'tlsMs'> {
+  /** The longest that one try may take, body included. */
+  deadlineMs?: number
+  connectMs?: number
+  tlsMs?: number
+}
+
+/** The one way out of the service. */
+export interface Outgoing {
+  /** Makes one try, within the deadline. Never throws: what goes wrong is the outcome. */
+  send(destination: Destination, request: TryRequest): Promise<Outcome>
+  /** Closes the idle connections of an endpoint that was changed or removed; busy ones close after their try. */
+  forget(endpointId: string): void
+  /** How many connections are open or being opened. */
+  connections(): number
+  /** Ends every try with the outcome `stopped` and fulfils when no socket is left; later tries end the same way. */
+  close(): Promise<void>
+}
+
+interface Pool {
+  idle: Link[]
+  busy: Set<Link>
+}
+
+/** Opens the way out, with the limits of trust.md: 3 s to connect, 5 s for TLS, 15 s for all. */
+export function createOutgoing(options: OutgoingOptions): Outgoing {
+  const { deadlineMs = 15_000, connectMs = 3000, tlsMs = 5000 } = options
+  const pools = new Map<string, Pool>()
+  const open = new Map<Link, Promise<void> | undefined>()
+  let stopped = false
+
+  const end = (link: Link, fault: Fault) => {
+    const ending = open.get(link) ?? link.destroy(fault).finally(() => open.delete(link))
+    open.set(link, ending)
+    return ending
+  }
+
+  const takeLink = (pool: Pool, url: URL, fresh: boolean): Link => {
+    let link = fresh ? undefined : pool.idle.pop()
+    while (link !== undefined && (!link.isReusable() || link.origin !== url.origin)) {
+      end(link, new Fault('reset'))
+      link = pool.idle.pop()
+    }
+    link ??= openLink(url, { ...options, connectMs, tlsMs }, closed => {
+      pool.idle = pool.idle.filter(other => other !== closed)
+      if (!pool.busy.has(closed)) end(closed, new Fault('reset'))
+    })
+    if (!open.has(link)) open.set(link, undefined)
+    pool.busy.add(link)
+    return link
+  }
+
+  const giveBack = (endpointId: string, pool: Pool, link: Link) => {
+    pool.busy.delete(link)
+    const isCurrent = pools.get(endpointId) === pool
+    if (isCurrent && link.isReusable()) pool.idle.push(link)
+    else end(link, new Fault('reset'))
+    if (isCurrent && pool.idle.length + pool.busy.size === 0) pools.delete(endpointId)
+  }
+
+  const post = async (destination: Destination, request: TryRequest, trial: Trial): Promise<LinkAnswer> => {
+    const url = new URL(destination.url)
+    const pool = pools.get(destination.endpointId) ?? { idle: [], busy: new Set() }
+    pools.set(destination.endpointId, pool)
+    for (;;) {
+      if (stopped) throw new Fault('stopped')
+      if (trial.fault !== undefined) throw trial.fault
+      const link = takeLink(pool, url, trial.link !== undefined)
+      trial.link = link
+      trial.reused = link.served > 0
+      try {
+        return await link.post(url, request)
+      } catch (error) {
+        // An idle connection that the endpoint closed meanwhile says nothing about the endpoint.
+        const wasStale =
+          trial.reused && !link.hasHeard() && faultOf(error, 'unexpected').errorClass === 'reset'
+        if (!wasStale) throw error
+      } finally {
+        giveBack(destination.endpointId, pool, link)
+      }
+    }
+  }
+
+  return {
+    async send(destination, request) {
+      const trial: Trial = { startedAt: performance.now(), reused: false }
+      if (stopped) return failed(trial, new Fault('stopped'))
+      const timer = setTimeout(() => {
+        trial.fault = timeoutFault('timeout', performance.now() - trial.startedAt - deadlineMs)
+        if (trial.link !== undefined) end(trial.link, trial.fault)
+      }, deadlineMs)
+      try {
+        return answered(trial, await post(destination, request, trial))
+      } catch (error) {
+        return failed(trial, faultOf(error, 'unexpected'))
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    forget(endpointId) {
+      const pool = pools.get(endpointId)
+      pools.delete(endpointId)
+      for (const link of pool?.idle.splice(0) ?? []) end(link, new Fault('reset'))
+    },
+    connections: () => open.size,
+    async close() {
+      stopped = true
+      await Promise.all([...open.keys()].map(link => end(link, new Fault('stopped'))))
+      pools.clear()
+    },
+  }
+}
+
+/** One try under way. */
+interface Trial {
+  startedAt: number
+  link?: Link
+  /** Whether its connection was opened by an earlier try. */
+  reused: boolean
+  /** Why it must end. */
+  fault?: Fault
+}
+
+function answered(trial: Trial, answer: LinkAnswer): Outcome {
+  const { status, snippet, retryAfter, statusAt } = answer
+  return {
+    status,
+    snippet,
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...traceOf(trial, { firstByteMs: Math.round(statusAt - trial.startedAt) }),
+  }
+}
+
+function failed(trial: Trial, fault: Fault): Outcome {
+  return { errorClass: fault.errorClass, cause: fault.cause, ...traceOf(trial, {}) }
+}
+
+function traceOf(
+  { link, reused, startedAt }: Trial,
+  timings: Partial<Timings>,
+): Pick<Outcome, 'address' | 'timings'> {
+  const { address, ...opening } = link?.trace ?? {}
+  return {
+    ...(address !== undefined && { address }),
+    timings: {
+      ...(!reused && opening),
+      ...timings,
+      totalMs: Math.round(performance.now() - startedAt),
+    },
+  }
+}

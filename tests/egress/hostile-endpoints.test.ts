@@ -1,0 +1,391 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, test } from 'vitest'
+import { judge } from '../../service/src/webhooks/backoff.ts'
+import { createOutgoing, type Outgoing, type OutgoingOptions } from '../../service/src/webhooks/outgoing.ts'
+import { createResolver } from '../../service/src/webhooks/resolver.ts'
+import { CERTIFICATES } from './certificates.ts'
+import { drip, type Endpoint, flood, reply, type Script, startEndpoint } from './endpoint.ts'
+
+/** In place of 15 s, 3 s and 5 s; HANG only tells an end from a hang. */
+const LIMITS = { deadlineMs: 600, connectMs: 250, tlsMs: 300 }
+const HANG = 5000
+const MEGABYTE = 1024 * 1024
+
+const request = {
+  headers: { 'Idempotency-Key': 'k', 'Content-Type': 'application/json' },
+  body: Buffer.from('{"userid":"u"}'),
+}
+const cleanups: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+function out(options: Partial<OutgoingOptions> = {}): Outgoing {
+  const outgoing = createOutgoing({
+    rules: { sandbox: true, allow: [] },
+    resolver: createResolver({ servers: ['127.0.0.1:1'] }),
+    ...LIMITS,
+    ...options,
+  })
+  cleanups.push(() => outgoing.close())
+  return outgoing
+}
+
+async function endpoint(script: Script, options?: Parameters<typeof startEndpoint>[1]): Promise<Endpoint> {
+  const started = await startEndpoint(script, options)
+  cleanups.push(() => started.close())
+  return started
+}
+
+const answering = (text: string | Buffer): Script => ({ onRequest: socket => socket.write(text) })
+
+/** One try against an endpoint, after which neither side may hold a socket. */
+async function tryOnce(target: Endpoint, options: Partial<OutgoingOptions> = {}) {
+  const outgoing = out(options)
+  const outcome = await outgoing.send({ endpointId: 'e', url: target.url }, request)
+  expect(outcome.timings.totalMs).toBeLessThan(HANG)
+  await outgoing.close()
+  expect(outgoing.connections()).toBe(0)
+  await expect.poll(target.open).toBe(0)
+  return outcome
+}
+
+const OK = reply('200 OK', '"received"')
+
+describe('an endpoint that gives no answer ends within the deadline as what it is', () => {
+  test('a closed port', async () => {
+    const target = await endpoint({})
+    await target.close()
+    expect(await tryOnce(target)).toMatchObject({ errorClass: 'connect', address: '127.0.0.1' })
+  })
+  test('accepts nothing', async () => {
+    const code = `require('net').createServer().listen(0,'127.0.0.1',1,function(){console.log(this.address().port)})`
+    const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+    cleanups.push(async () => child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    child.kill('SIGSTOP')
+    const port = Number(line.toString())
+    const fillers = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    cleanups.push(async () => {
+      for (const filler of fillers) filler.destroy()
+    })
+    await expect.poll(() => fillers.filter(filler => !filler.connecting).length).toBeGreaterThan(1)
+    const outgoing = out()
+    const outcome = await outgoing.send({ endpointId: 'e', url: `http://127.0.0.1:${port}/` }, request)
+    expect(outcome).toMatchObject({ errorClass: 'connect' })
+    expect(outcome.timings.totalMs).toBeLessThan(LIMITS.deadlineMs)
+    await expect.poll(outgoing.connections).toBe(0)
+  })
+  test('resets on connect', async () => {
+    // Sooner or later than our own side is told of the connection.
+    const target = await endpoint({ onConnection: socket => socket.resetAndDestroy() })
+    expect(await tryOnce(target)).toMatchObject({ errorClass: expect.stringMatching(/^(connect|reset)$/) })
+  })
+  test.each<[string, Script, string]>([
+    ['says nothing', {}, 'timeout'],
+    ['says one byte now and then', { onRequest: socket => drip(socket, OK, 50) }, 'timeout'],
+    [
+      'sends one header byte now and then for ever',
+      { onRequest: socket => drip(socket, `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(999)}`, 20) },
+      'timeout',
+    ],
+    ['hangs up on connect', { onConnection: socket => socket.destroy() }, 'reset'],
+    ['hangs up on the request', { onRequest: socket => socket.end() }, 'reset'],
+    ['resets on the request', { onRequest: socket => socket.resetAndDestroy() }, 'reset'],
+    [
+      'resets in the head',
+      { onRequest: socket => socket.write('HTTP/1.1 200 OK\r\nx: ', () => socket.resetAndDestroy()) },
+      'reset',
+    ],
+    ['ends in the head', { onRequest: socket => socket.end('HTTP/1.1 200 OK\r\nx: ') }, 'reset'],
+    ['is no HTTP server', { onConnection: socket => socket.write('SSH-2.0-OpenSSH_9.9\r\n') }, 'protocol'],
+    ['speaks HTTP/2', answering(Buffer.from('000012040000000000', 'hex')), 'protocol'],
+    [
+      'switches protocols',
+      answering('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
+      'protocol',
+    ],
+    ['says 101 and no more', answering('HTTP/1.1 101 Switching Protocols\r\n\r\n'), 'protocol'],
+    ['says 100 that nobody asked for', answering(`HTTP/1.1 100 Continue\r\n\r\n${OK}`), 'protocol'],
+    [
+      'sends two lengths',
+      answering('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'),
+      'protocol',
+    ],
+    [
+      'sends a length and chunks',
+      answering('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'),
+      'protocol',
+    ],
+    [
+      'sends 5,000 headers',
+      answering(
+        reply(
+          '200 OK',
+          '',
+          Array.from({ length: 5000 }, (_, n) => `x-${n}: ${n}`),
+        ),
+      ),
+      'headers_too_large',
+    ],
+    [
+      'sends one header of 100 KB',
+      answering(reply('200 OK', '', [`x: ${'a'.repeat(100_000)}`])),
+      'headers_too_large',
+    ],
+  ])('%s', async (_name, script, errorClass) => {
+    const outcome = await tryOnce(await endpoint(script))
+    expect(outcome).toMatchObject({ errorClass, address: '127.0.0.1' })
+    expect(outcome).not.toHaveProperty('status', expect.anything())
+    expect(judge(outcome, 0)).toEqual({ kind: 'failed', blame: 'endpoint' })
+  })
+})
+
+describe('an endless answer is cut off long before 20 MB', () => {
+  const onRequest = (head: string, piece: string): Script => ({
+    onRequest: socket => {
+      socket.write(head)
+      flood(socket, piece)
+    },
+  })
+  const big = 'a'.repeat(65_536)
+  const chunk = `10000\r\n${big}\r\n`
+  test.each<[string, Script, object]>([
+    ['100 MB', onRequest('HTTP/1.1 200 OK\r\ncontent-length: 104857600\r\n\r\n', big), { status: 200 }],
+    ['a body without length', onRequest('HTTP/1.1 500 Oops\r\n\r\n', big), { status: 500 }],
+    ['chunks', onRequest('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', chunk), { status: 200 }],
+    [
+      'chunks of one byte',
+      onRequest('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\na\r\n'.repeat(5000)),
+      { status: 200 },
+    ],
+    [
+      'a chunk extension',
+      onRequest('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;x=', big),
+      { status: 200 },
+    ],
+    [
+      'trailers',
+      onRequest('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n', 'x: y\r\n'.repeat(5000)),
+      { status: 200 },
+    ],
+    [
+      'headers',
+      onRequest('HTTP/1.1 200 OK\r\n', 'x: y\r\n'.repeat(5000)),
+      { errorClass: 'headers_too_large' },
+    ],
+    ['one header', onRequest('HTTP/1.1 200 OK\r\nx: ', big), { errorClass: 'headers_too_large' }],
+    ['a reason phrase', onRequest('HTTP/1.1 200 ', big), { errorClass: 'protocol' }],
+    [
+      'interim answers',
+      onRequest('', 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'.repeat(500)),
+      { errorClass: 'protocol' },
+    ],
+    ['empty lines', onRequest('', '\r\n'.repeat(30_000)), { errorClass: 'protocol' }],
+    ['garbage', onRequest('', big), { errorClass: 'protocol' }],
+  ])('%s', async (_name, script, outcome) => {
+    const target = await endpoint(script)
+    expect(await tryOnce(target, { deadlineMs: HANG })).toMatchObject(outcome)
+    // What the kernel buffers on both sides of a local connection is in it, hence not our 64 KiB.
+    expect(target.sent()).toBeLessThan(10 * MEGABYTE)
+  })
+  test('a gzip bomb, which is not unpacked', async () => {
+    const bomb = gzipSync(Buffer.alloc(10 * MEGABYTE))
+    const head = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`
+    const outcome = await tryOnce(await endpoint(answering(Buffer.concat([Buffer.from(head), bomb]))))
+    expect(outcome).toMatchObject({ status: 200 })
+    expect(outcome.status !== undefined && outcome.snippet.length).toBeLessThanOrEqual(1024)
+  })
+})
+
+describe('the status decides, whatever becomes of the body', () => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n'
+  test.each<[string, Script]>([
+    ['stalls', answering(`${head}abc`)],
+    [
+      'comes byte by byte',
+      {
+        onRequest: socket => {
+          socket.write(head)
+          drip(socket, 'abc'.repeat(33), 30)
+        },
+      },
+    ],
+    ['is reset', { onRequest: socket => socket.write(`${head}abc`, () => socket.resetAndDestroy()) }],
+    ['is too short', { onRequest: socket => socket.end(`${head}abc`) }],
+    ['is too long', answering('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabcdef')],
+    [
+      'has broken chunks',
+      answering('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n'),
+    ],
+    ['never begins', answering(head)],
+  ])('when it %s', async (name, script) => {
+    const outcome = await tryOnce(await endpoint(script))
+    expect(outcome).toMatchObject({ status: 200 })
+    if (name !== 'never begins') expect(outcome).toMatchObject({ snippet: expect.stringMatching(/^abc/) })
+    expect(judge(outcome, 0)).toEqual({ kind: 'delivered' })
+  })
+  test('and no more than 1 KiB of it is kept, as text that a database takes', async () => {
+    const kept = async (body: Buffer) => {
+      const answer = Buffer.concat([
+        Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`),
+        body,
+      ])
+      const outcome = await tryOnce(await endpoint(answering(answer)))
+      return outcome.status === undefined ? undefined : outcome.snippet
+    }
+    expect(await kept(Buffer.from('é'.repeat(2000)))).toBe('é'.repeat(512))
+    expect(await kept(Buffer.from(`x${'é'.repeat(2000)}`))).toBe(`x${'é'.repeat(511)}`)
+    expect(await kept(Buffer.from('a\0b\xff', 'latin1'))).toBe('a\uFFFDb\uFFFD')
+    expect(await kept(Buffer.from(''))).toBe('')
+  })
+})
+
+describe('an answer is taken at its word and no further', () => {
+  test('a redirect is not followed', async () => {
+    const trap = await endpoint(answering(OK))
+    for (const location of [trap.url, 'http://169.254.169.254/latest/meta-data/']) {
+      const target = await endpoint(answering(reply('302 Found', '', [`location: ${location}`])))
+      expect(await tryOnce(target)).toMatchObject({ status: 302 })
+    }
+    expect(trap.accepted()).toBe(0)
+  })
+  test('410 disables the endpoint', async () => {
+    const outcome = await tryOnce(await endpoint(answering(reply('410 Gone'))))
+    expect(judge(outcome, 0)).toEqual({ kind: 'gone' })
+  })
+  test('Retry-After 1e12 pauses for 24 hours', async () => {
+    for (const text of ['1e12', '1000000000000']) {
+      const outcome = await tryOnce(
+        await endpoint(answering(reply('429 Slow down', '', [`retry-after: ${text}`]))),
+      )
+      expect(judge(outcome, 0)).toEqual({ kind: 'failed', blame: 'event', pausedUntil: 86_400_000 })
+    }
+  })
+  test('an answer that comes before the request is complete counts', async () => {
+    const target = await endpoint({
+      onConnection: socket => socket.write(reply('503 Busy', '', ['connection: close'])),
+    })
+    expect(await tryOnce(target)).toMatchObject({ status: 503 })
+  })
+  test('an early hint does not replace the answer', async () => {
+    const target = await endpoint(answering(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${OK}`))
+    expect(await tryOnce(target)).toMatchObject({ status: 200, snippet: '"received"' })
+  })
+  test('an extra answer is never taken for that of the next try', async () => {
+    const target = await endpoint({
+      onRequest: socket =>
+        socket.write(target.accepted() === 1 ? `${OK}${reply('204 Forged')}` : reply('500 Real')),
+    })
+    const outgoing = out()
+    const destination = { endpointId: 'e', url: target.url }
+    expect(await outgoing.send(destination, request)).toMatchObject({ status: 200 })
+    expect(await outgoing.send(destination, request)).toMatchObject({ status: 500 })
+    expect(target.accepted()).toBe(2)
+  })
+  test('an extra answer that comes late closes the idle connection', async () => {
+    const target = await endpoint({
+      onRequest: socket => {
+        socket.write(target.accepted() === 1 ? OK : reply('500 Real'))
+        if (target.accepted() === 1) setTimeout(() => socket.write(reply('204 Forged')), 50)
+      },
+    })
+    const outgoing = out()
+    const destination = { endpointId: 'e', url: target.url }
+    expect(await outgoing.send(destination, request)).toMatchObject({ status: 200 })
+    await expect.poll(target.open).toBe(0)
+    expect(outgoing.connections()).toBe(0)
+    expect(await outgoing.send(destination, request)).toMatchObject({ status: 500 })
+  })
+})
+
+describe('TLS', () => {
+  const { good, wrong, expired } = CERTIFICATES
+  test('a certificate that is trusted and fits is accepted, and the handshake is timed', async () => {
+    const target = await endpoint(answering(OK), { tls: good })
+    const outcome = await tryOnce(target, { trusted: good.cert })
+    expect(outcome).toMatchObject({
+      status: 200,
+      timings: { connectMs: expect.any(Number), tlsMs: expect.any(Number) },
+    })
+  })
+  test.each<[string, Parameters<typeof startEndpoint>[1], string | undefined]>([
+    ['an unknown issuer', { tls: good }, undefined],
+    ['another name', { tls: wrong }, wrong.cert],
+    ['a date long past', { tls: expired }, expired.cert],
+    [
+      'an old protocol only',
+      { tls: { ...good, maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' } },
+      good.cert,
+    ],
+    [
+      'a client certificate asked for',
+      { tls: { ...good, requestCert: true, rejectUnauthorized: true } },
+      good.cert,
+    ],
+  ])('%s ends the try before the request is sent', async (name, options, trusted) => {
+    const target = await endpoint(answering(OK), options)
+    const outcome = await tryOnce(target, trusted === undefined ? {} : { trusted })
+    expect(outcome.errorClass, name).toMatch(/^(tls|reset)$/)
+    expect(target.requests).toEqual([])
+  })
+  test.each<[string, Script]>([
+    ['never shakes hands', {}],
+    ['speaks plain HTTP', { onConnection: socket => socket.write(OK) }],
+    ['hangs up in the handshake', { onConnection: socket => socket.end() }],
+    [
+      'sends garbage in the handshake for ever',
+      { onConnection: socket => flood(socket, Buffer.alloc(65_536, 22)) },
+    ],
+  ])('an endpoint that %s', async (_name, script) => {
+    const plain = await endpoint(script)
+    const target = { ...plain, url: plain.url.replace('http:', 'https:') }
+    const outcome = await tryOnce(target)
+    expect(outcome).toMatchObject({ errorClass: 'tls', address: '127.0.0.1' })
+    expect(outcome.timings.totalMs).toBeLessThan(LIMITS.deadlineMs)
+    expect(plain.sent()).toBeLessThan(10 * MEGABYTE)
+  })
+  test('an endless answer is cut off inside TLS too', async () => {
+    const script: Script = {
+      onRequest: socket => {
+        socket.write('HTTP/1.1 200 ')
+        flood(socket, 'a'.repeat(65_536))
+      },
+    }
+    const target = await endpoint(script, { tls: good })
+    expect(await tryOnce(target, { trusted: good.cert, deadlineMs: HANG })).toMatchObject({
+      errorClass: 'protocol',
+    })
+    expect(target.sent()).toBeLessThan(10 * MEGABYTE)
+  })
+})
+
+test('forty hostile endpoints at once hold one connection each and harm no healthy one', async () => {
+  const scripts: Script[] = [
+    {},
+    { onRequest: socket => drip(socket, OK, 100) },
+    {
+      onRequest: socket => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n')
+        flood(socket, 'a'.repeat(65_536))
+      },
+    },
+    { onRequest: socket => socket.resetAndDestroy() },
+  ]
+  const hostile = await Promise.all(Array.from({ length: 40 }, (_, n) => endpoint(scripts[n % 4] ?? {})))
+  const healthy = await endpoint(answering(OK))
+  const outgoing = out()
+  const bad = hostile.map(({ url }, n) => outgoing.send({ endpointId: `bad${n}`, url }, request))
+  const good = await Promise.all(
+    Array.from({ length: 20 }, () => outgoing.send({ endpointId: 'good', url: healthy.url }, request)),
+  )
+  expect(good.map(({ status }) => status)).toEqual(Array(20).fill(200))
+  expect(hostile.every(target => target.open() <= 1)).toBe(true)
+  const outcomes = await Promise.all(bad)
+  expect(outcomes).toHaveLength(40)
+  expect(hostile.map(target => target.accepted())).toEqual(Array(40).fill(1))
+})

@@ -1,0 +1,376 @@
+import { networkInterfaces } from 'node:os'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parseAllowList } from '../../service/src/webhooks/address.ts'
+import { judge } from '../../service/src/webhooks/backoff.ts'
+import { faultOf } from '../../service/src/webhooks/outcome.ts'
+import { createOutgoing, type Outgoing, type OutgoingOptions } from '../../service/src/webhooks/outgoing.ts'
+import { createResolver, type NameResolver } from '../../service/src/webhooks/resolver.ts'
+import { CERTIFICATES } from './certificates.ts'
+import { type Endpoint, reply, type Script, startEndpoint } from './endpoint.ts'
+import { HOSTILE_HOSTS, HOSTILE_IPS } from './hostile-addresses.ts'
+import { type NameServer, startNameServer } from './name-server.ts'
+
+const SERVFAIL = 2
+const NXDOMAIN = 3
+const OK = reply('200 OK', '"received"')
+const request = { headers: { 'Idempotency-Key': 'k' }, body: Buffer.from('{"userid":"ü"}') }
+const cleanups: (() => Promise<unknown>)[] = []
+let names: NameServer
+let resolver: NameResolver
+
+beforeEach(async () => {
+  names = await startNameServer()
+  resolver = createResolver({ servers: [names.address], timeoutMs: 400 })
+  cleanups.push(names.close, async () => resolver.close())
+})
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+function out(options: Partial<OutgoingOptions> = {}): Outgoing {
+  const rules = { sandbox: false, allow: parseAllowList('127.0.0.1/32') }
+  const outgoing = createOutgoing({
+    rules,
+    resolver,
+    deadlineMs: 1000,
+    connectMs: 300,
+    tlsMs: 300,
+    ...options,
+  })
+  cleanups.push(() => outgoing.close())
+  return outgoing
+}
+
+async function endpoint(script: Script, options?: Parameters<typeof startEndpoint>[1]): Promise<Endpoint> {
+  const started = await startEndpoint(script, options)
+  cleanups.push(() => started.close())
+  return started
+}
+
+const answering = (text: string): Script => ({ onRequest: socket => socket.write(text) })
+const named = (target: Endpoint, name = 'good.example') => target.url.replace('127.0.0.1', name)
+
+describe('what is sent', () => {
+  test('is one POST with the given headers and exactly the given bytes', async () => {
+    const target = await endpoint(answering(OK))
+    const outcome = await out().send({ endpointId: 'e', url: `${target.url}?a=b` }, request)
+    expect(outcome).toMatchObject({ status: 200, address: '127.0.0.1', snippet: '"received"' })
+    expect(target.requests).toHaveLength(1)
+    const [text = ''] = target.requests
+    expect(text.split('\r\n')[0]).toBe('POST /hook?a=b HTTP/1.1')
+    expect(text).toContain(`host: 127.0.0.1:${target.port}\r\n`)
+    expect(text).toContain('Idempotency-Key: k\r\n')
+    expect(text).toContain('content-length: 15\r\n')
+    expect(text.endsWith('\r\n\r\n{"userid":"ü"}')).toBe(true)
+    expect(text).not.toMatch(/accept-encoding|expect|upgrade/i)
+  })
+  test('has its times told apart', async () => {
+    names.zones.set('good.example', ['127.0.0.1'])
+    const target = await endpoint(answering(OK), { tls: CERTIFICATES.good })
+    const outgoing = out({ trusted: CERTIFICATES.good.cert })
+    const destination = { endpointId: 'e', url: named(target) }
+    const number = expect.any(Number)
+    expect(await outgoing.send(destination, request)).toMatchObject({
+      status: 200,
+      timings: { dnsMs: number, connectMs: number, tlsMs: number, firstByteMs: number, totalMs: number },
+    })
+    const again = await outgoing.send(destination, request)
+    expect(Object.keys(again.timings).sort()).toEqual(['firstByteMs', 'totalMs'])
+    expect(again.address).toBe('127.0.0.1')
+  })
+})
+
+describe('connections', () => {
+  test('serve one try after the other, and as many at once as are asked for', async () => {
+    const target = await endpoint({ onRequest: socket => setTimeout(() => socket.write(OK), 30) })
+    const outgoing = out()
+    const destination = { endpointId: 'e', url: target.url }
+    for (let n = 0; n < 5; n += 1) await outgoing.send(destination, request)
+    expect(target.accepted()).toBe(1)
+    await Promise.all(Array.from({ length: 6 }, () => outgoing.send(destination, request)))
+    expect(target.accepted()).toBe(6)
+    expect(outgoing.connections()).toBe(6)
+  })
+  test('are never shared between endpoints, even of one address', async () => {
+    const target = await endpoint(answering(OK))
+    const outgoing = out()
+    for (const endpointId of ['a', 'b', 'a', 'b'])
+      await outgoing.send({ endpointId, url: target.url }, request)
+    expect(target.accepted()).toBe(2)
+  })
+  test('to an old address are not used for a new one', async () => {
+    const before = await endpoint(answering(OK))
+    const after = await endpoint(answering(reply('201 Created')))
+    const outgoing = out()
+    await outgoing.send({ endpointId: 'e', url: before.url }, request)
+    expect(await outgoing.send({ endpointId: 'e', url: after.url }, request)).toMatchObject({ status: 201 })
+    await expect.poll(before.open).toBe(0)
+  })
+  test('that the endpoint asks to close are closed', async () => {
+    const target = await endpoint(answering(reply('200 OK', 'x', ['connection: close'])))
+    const outgoing = out()
+    await outgoing.send({ endpointId: 'e', url: target.url }, request)
+    await expect.poll(target.open).toBe(0)
+    await expect.poll(outgoing.connections).toBe(0)
+  })
+  test('are kept after an answer of 16 KiB and closed within one that is longer', async () => {
+    for (const [bytes, kept] of [
+      [16 * 1024, 1],
+      [16 * 1024 + 1, 0],
+    ] as const) {
+      const target = await endpoint(answering(reply('200 OK', 'a'.repeat(bytes))))
+      const outgoing = out()
+      const outcome = await outgoing.send({ endpointId: 'e', url: target.url }, request)
+      expect(outcome).toMatchObject({ status: 200, snippet: 'a'.repeat(1024) })
+      await expect.poll(outgoing.connections).toBe(kept)
+      await expect.poll(target.open).toBe(kept)
+    }
+  })
+  test('of a forgotten endpoint are closed, a busy one after its try', async () => {
+    const target = await endpoint({ onRequest: socket => setTimeout(() => socket.write(OK), 60) })
+    const outgoing = out()
+    const destination = { endpointId: 'e', url: target.url }
+    await Promise.all([outgoing.send(destination, request), outgoing.send(destination, request)])
+    const busy = outgoing.send(destination, request)
+    outgoing.forget('e')
+    expect(await busy).toMatchObject({ status: 200 })
+    await expect.poll(target.open).toBe(0)
+    expect(outgoing.connections()).toBe(0)
+  })
+  test('that went stale while idle cost no try: it is made again at once, on a new one', async () => {
+    const target = await endpoint({
+      onRequest: (socket, count) => (count === 1 ? socket.write(OK) : socket.resetAndDestroy()),
+    })
+    const outgoing = out()
+    const destination = { endpointId: 'e', url: target.url }
+    for (let n = 0; n < 4; n += 1)
+      expect(await outgoing.send(destination, request)).toMatchObject({ status: 200 })
+    expect(target.accepted()).toBe(4)
+    expect(new Set(target.requests).size).toBe(1)
+  })
+  test('that break after the first byte of the answer do cost the try', async () => {
+    const target = await endpoint({
+      onRequest: (socket, count) =>
+        count === 1 ? socket.write(OK) : socket.write('HTTP/1.1 ', () => socket.resetAndDestroy()),
+    })
+    const outgoing = out()
+    const destination = { endpointId: 'e', url: target.url }
+    await outgoing.send(destination, request)
+    expect(await outgoing.send(destination, request)).toMatchObject({ errorClass: 'reset' })
+    expect(target.accepted()).toBe(1)
+  })
+})
+
+describe('faults of our own are told apart', () => {
+  test('closing ends every try under way and every later one as stopped, and leaves no socket', async () => {
+    const silent = await endpoint({})
+    const handshake = await endpoint({})
+    names.zones.set('slow.example', 'silent')
+    const outgoing = out({ deadlineMs: 5000, tlsMs: 5000 })
+    const tries = [
+      outgoing.send({ endpointId: 'a', url: silent.url }, request),
+      outgoing.send({ endpointId: 'b', url: handshake.url.replace('http:', 'https:') }, request),
+      outgoing.send({ endpointId: 'c', url: 'https://slow.example/' }, request),
+    ]
+    await expect.poll(() => silent.requests.length + handshake.accepted()).toBe(2)
+    await outgoing.close()
+    for (const outcome of await Promise.all(tries)) expect(outcome).toMatchObject({ errorClass: 'stopped' })
+    expect(outgoing.connections()).toBe(0)
+    await expect.poll(() => silent.open() + handshake.open()).toBe(0)
+    const late = await outgoing.send({ endpointId: 'a', url: silent.url }, request)
+    expect(judge(late, 0)).toEqual({ kind: 'unspent', fault: 'stopped' })
+  })
+  test('a deadline that passed while this process stood still is no time-out of the endpoint', async () => {
+    const target = await endpoint({})
+    const sending = out({ deadlineMs: 200 }).send({ endpointId: 'e', url: target.url }, request)
+    await expect.poll(() => target.requests.length).toBe(1)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1400)
+    expect(await sending).toMatchObject({ errorClass: 'stalled' })
+  })
+  test('a name server that cannot be reached is our trouble', async () => {
+    const nobody = createResolver({ servers: ['127.0.0.1:1'], timeoutMs: 400 })
+    const outcome = await out({ resolver: nobody }).send(
+      { endpointId: 'e', url: 'https://good.example/' },
+      request,
+    )
+    expect(outcome).toMatchObject({ errorClass: 'resolver' })
+  })
+  test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])('%s is our shortage', code => {
+    const error = Object.assign(new Error(code), { code })
+    expect(faultOf(error, 'connect').errorClass).toBe('exhausted')
+    expect(judge({ errorClass: 'exhausted', timings: { totalMs: 1 } }, 0).kind).toBe('unspent')
+  })
+  test('headers that cannot be sent are our mistake', async () => {
+    const target = await endpoint(answering(OK))
+    const outcome = await out().send(
+      { endpointId: 'e', url: target.url },
+      { ...request, headers: { x: 'a\nb' } },
+    )
+    expect(outcome).toMatchObject({ errorClass: 'unexpected', cause: expect.any(Error) })
+  })
+})
+
+describe('names', () => {
+  const send = (outgoing: Outgoing, url: string) => outgoing.send({ endpointId: 'e', url }, request)
+
+  test('are looked up once for each connection, in both families', async () => {
+    const target = await endpoint(answering(OK))
+    names.zones.set('good.example', ['127.0.0.1'])
+    const outgoing = out()
+    expect(await send(outgoing, named(target))).toMatchObject({ status: 200 })
+    expect(await send(outgoing, named(target))).toMatchObject({ status: 200 })
+    expect([...names.questions].sort()).toEqual(['good.example/4', 'good.example/6'])
+  })
+  test('with one private address among allowed ones are refused whole', async () => {
+    const target = await endpoint(answering(OK))
+    for (const bad of ['10.0.0.1', '::1', '169.254.169.254', 'fd00::1', '::ffff:127.0.0.1', '127.0.0.2']) {
+      for (const answer of [
+        ['127.0.0.1', bad],
+        [bad, '127.0.0.1'],
+      ]) {
+        names.zones.set('mixed.example', answer)
+        expect(await send(out(), named(target, 'mixed.example'))).toMatchObject({
+          errorClass: 'blocked_address',
+          address: bad,
+        })
+      }
+    }
+    expect(target.accepted()).toBe(0)
+  })
+  test('that are bound anew between two tries reach nothing at the second', async () => {
+    const target = await endpoint(answering(reply('200 OK', '', ['connection: close'])))
+    const outgoing = out()
+    names.zones.set('rebind.example', ['127.0.0.1'])
+    expect(await send(outgoing, named(target, 'rebind.example'))).toMatchObject({ status: 200 })
+    names.zones.set('rebind.example', ['169.254.169.254'])
+    expect(await send(outgoing, named(target, 'rebind.example'))).toMatchObject({
+      errorClass: 'blocked_address',
+    })
+  })
+  test('that change with each question are never connected at an address that was not checked', async () => {
+    const trap = await endpoint(answering(OK), { host: '0.0.0.0' })
+    let asked = 0
+    names.zones.set('flip.example', family => {
+      asked += 1
+      return family === 4 ? [asked % 4 < 2 ? '127.0.0.1' : '127.0.0.2'] : []
+    })
+    const seen = new Set<string>()
+    for (let n = 0; n < 8; n += 1) {
+      const outcome = await send(out(), `http://flip.example:${trap.port}/`)
+      seen.add(outcome.errorClass ?? `${outcome.status} ${outcome.address}`)
+    }
+    expect([...seen].sort()).toEqual(['200 127.0.0.1', 'blocked_address'])
+  })
+  test('that do not exist, have no address or cannot be found out are faults of the endpoint', async () => {
+    names.zones.set('empty.example', [])
+    names.zones.set('broken.example', { rcode: SERVFAIL })
+    names.zones.set('missing.example', { rcode: NXDOMAIN })
+    names.zones.set('silent.example', 'silent')
+    for (const name of ['empty', 'broken', 'missing', 'silent'])
+      expect(await send(out(), `https://${name}.example/`), name).toMatchObject({ errorClass: 'dns' })
+  })
+  test('whose name server never answers for IPv6 are reached by IPv4', async () => {
+    const target = await endpoint(answering(OK))
+    names.zones.set('half.example', family => (family === 4 ? ['127.0.0.1'] : 'silent'))
+    expect(await send(out(), named(target, 'half.example'))).toMatchObject({ status: 200 })
+    names.zones.set('half.example', family => (family === 4 ? ['127.0.0.1'] : { rcode: SERVFAIL }))
+    expect(await send(out(), named(target, 'half.example'))).toMatchObject({ status: 200 })
+  })
+  test('with a dead address first are reached by the next', async () => {
+    const target = await endpoint(answering(OK))
+    names.zones.set('two.example', ['127.0.0.3', '127.0.0.1'])
+    const rules = { sandbox: false, allow: parseAllowList('127.0.0.0/8') }
+    expect(await send(out({ rules }), named(target, 'two.example'))).toMatchObject({
+      status: 200,
+      address: '127.0.0.1',
+    })
+  })
+  test('under localhost mean this machine, are not looked up, and count in a sandbox only', async () => {
+    const target = await endpoint(answering(OK))
+    const sandbox = out({ rules: { sandbox: true, allow: [] } })
+    for (const name of ['localhost', 'a.localhost'])
+      expect(await send(sandbox, named(target, name))).toMatchObject({ status: 200, address: '127.0.0.1' })
+    const live = out({ rules: { sandbox: false, allow: [] } })
+    expect(await send(live, named(target, 'localhost'))).toMatchObject({ errorClass: 'blocked_address' })
+    expect(names.questions).toEqual([])
+  })
+  test('are resolved within a bound, after which the second family is not waited for', async () => {
+    names.zones.set('late.example', family => (family === 4 ? ['192.0.2.1'] : 'silent'))
+    expect(await resolver.resolve('late.example')).toEqual(['192.0.2.1'])
+    names.zones.set('never.example', 'silent')
+    await expect(resolver.resolve('never.example')).rejects.toMatchObject({ errorClass: 'dns' })
+  })
+})
+
+describe('no connection is made to an address that is not public', () => {
+  const live = { sandbox: false, allow: [] }
+
+  test('however its literal is spelt', async () => {
+    const outgoing = out({ rules: live })
+    const literals = [
+      ...HOSTILE_IPS.map(ip => (ip.includes(':') ? `[${ip}]` : ip)),
+      ...HOSTILE_HOSTS.filter(host => /^[\d[]|^%3/.test(host)),
+    ]
+    expect(literals.length).toBeGreaterThan(200)
+    for (const host of literals) {
+      const outcome = await outgoing.send({ endpointId: 'e', url: `https://${host}/` }, request)
+      expect(outcome, host).toMatchObject({ errorClass: 'blocked_address' })
+    }
+    expect(names.questions).toEqual([])
+  })
+  test('whatever name resolves to it', async () => {
+    const outgoing = out({ rules: live })
+    for (const ip of HOSTILE_IPS) {
+      names.zones.set('evil.example', [ip])
+      const outcome = await outgoing.send({ endpointId: 'e', url: 'https://evil.example/' }, request)
+      expect(outcome, ip).toMatchObject({ errorClass: 'blocked_address' })
+    }
+  })
+  test('nor by plain http to one that is public', async () => {
+    names.zones.set('public.example', ['8.8.8.8'])
+    const outgoing = out({ rules: { sandbox: false, allow: parseAllowList('127.0.0.1') } })
+    for (const host of ['8.8.8.8', 'public.example'])
+      expect(await outgoing.send({ endpointId: 'e', url: `http://${host}/` }, request)).toMatchObject({
+        errorClass: 'blocked_address',
+      })
+  })
+  test('nor to this machine by an address that the system turns into one of its own', async () => {
+    const target = await endpoint(answering(OK), { host: '0.0.0.0' })
+    // To Linux 0.0.0.0 means this machine: only the connected socket tells.
+    const rules = { sandbox: false, allow: parseAllowList('0.0.0.0/32') }
+    const outcome = await out({ rules }).send(
+      { endpointId: 'e', url: `http://0.0.0.0:${target.port}/` },
+      request,
+    )
+    expect(outcome).toMatchObject({ errorClass: 'blocked_address', address: '127.0.0.1' })
+    expect(target.requests).toEqual([])
+    await expect.poll(target.open).toBe(0)
+  })
+  test('nor to a private address of this machine, unless the operator allows it', async () => {
+    const own = Object.values(networkInterfaces())
+      .flatMap(list => list ?? [])
+      .find(({ internal, family }) => !internal && family === 'IPv4')?.address
+    if (own === undefined) return
+    const target = await endpoint(answering(OK), { host: own })
+    const destination = { endpointId: 'e', url: target.url }
+    const sandboxed = out({ rules: { sandbox: true, allow: [] } })
+    expect(await sandboxed.send(destination, request)).toMatchObject({ errorClass: 'blocked_address' })
+    const allowing = out({ rules: { sandbox: false, allow: parseAllowList(`${own}/32`) } })
+    expect(await allowing.send(destination, request)).toMatchObject({ status: 200 })
+    expect(target.accepted()).toBe(1)
+  })
+})
+
+test('the deadline holds for everything together', async () => {
+  names.zones.set('good.example', family => (family === 4 ? ['127.0.0.1'] : 'silent'))
+  const target = await endpoint({})
+  const outcome = await out({ deadlineMs: 450 }).send({ endpointId: 'e', url: named(target) }, request)
+  expect(outcome).toMatchObject({ errorClass: 'timeout' })
+  const silentName = out({ deadlineMs: 100 })
+  names.zones.set('silent.example', 'silent')
+  expect(await silentName.send({ endpointId: 'e', url: 'https://silent.example/' }, request)).toMatchObject({
+    errorClass: 'timeout',
+  })
+  await expect.poll(silentName.connections).toBe(0)
+})
