@@ -28,12 +28,16 @@ const known = new Set([
 export const readConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
   for (const name of Object.keys(environment)) {
     if (name.startsWith('ENROLMENT_') && !known.has(name)) {
-      throw new OperatorError(`${name} is not a setting of this service; the settings are ${[...known].join(', ')}.`)
+      throw new OperatorError(
+        `${name} is not a setting of this service; the settings are ${[...known].join(', ')}.`,
+      )
     }
   }
   const { DATABASE_URL: databaseUrl, HOST: host } = environment
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    throw new OperatorError('DATABASE_URL must be an address like postgres://user:password@host:5432/database.')
+    throw new OperatorError(
+      'DATABASE_URL must be an address like postgres://user:password@host:5432/database.',
+    )
   }
   return {
     baseUrl: readBaseUrl(environment['ENROLMENT_BASE_URL']),
@@ -45,7 +49,8 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     trustProxy: readList(environment['ENROLMENT_TRUST_PROXY']),
     webhookAllow: environment['ENROLMENT_WEBHOOK_ALLOW'] || undefined,
     metricsPort: readPort('ENROLMENT_METRICS_PORT', environment['ENROLMENT_METRICS_PORT']),
-    databaseConnections: readCount('ENROLMENT_DATABASE_CONNECTIONS', environment['ENROLMENT_DATABASE_CONNECTIONS']) ?? 10,
+    databaseConnections:
+      readCount('ENROLMENT_DATABASE_CONNECTIONS', environment['ENROLMENT_DATABASE_CONNECTIONS']) ?? 10,
   }
 }
 
@@ -56,7 +61,8 @@ const readBaseUrl = (text: string | undefined): string | undefined => {
   )
   if (!URL.canParse(text)) throw wrong
   const url = new URL(text)
-  if (!['http:', 'https:'].includes(url.protocol) || url.search || url.hash || url.username || url.password) throw wrong
+  if (!['http:', 'https:'].includes(url.protocol) || url.search || url.hash || url.username || url.password)
+    throw wrong
   return url.href.replace(/\/+$/, '')
 }
 

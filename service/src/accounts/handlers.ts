@@ -15,11 +15,18 @@ import type { Caller } from '../http/authenticate.ts'
 import type { Handler } from '../http/mount.ts'
 import { badField, badFields, ServiceError } from '../http/service-error.ts'
 import { type AccountCommands, activeAccount } from '../membership/account-command.ts'
+import { erasedAnswer } from '../membership/claims.ts'
 import { consentsOf } from '../membership/consents.ts'
 import { type Person, residenceOf } from '../membership/documents.ts'
-import type { Situation } from '../membership/ledger.ts'
 import { raise } from '../membership/events.ts'
-import { checkBirthDate, mergePerson, missingForAccount, personOf, updatedPerson } from '../membership/person.ts'
+import type { Situation } from '../membership/ledger.ts'
+import {
+  checkBirthDate,
+  mergePerson,
+  missingForAccount,
+  personOf,
+  updatedPerson,
+} from '../membership/person.ts'
 import type { Reader } from '../membership/reader.ts'
 import { isRefusal, refuse } from '../membership/refusal.ts'
 import { isInForce, isKnown, type User } from '../membership/state.ts'
@@ -53,7 +60,7 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
       if (isRefusal(created)) return created
       return {
         change: { ...created, documents: { profile: person, prefill: null, draft: null } },
-        reply: viewUser(created.user, terms, request.locale),
+        answer: after => viewUser(after, terms, request.locale),
       }
     })
   }
@@ -79,7 +86,9 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
       const person = updatedPerson(stored, fields)
       const missing = missingForAccount(person)
       if (missing.length > 0) {
-        throw badFields(missing.map(field => ({ field, code: 'required', message: `${field} must not be cleared` })))
+        throw badFields(
+          missing.map(field => ({ field, code: 'required', message: `${field} must not be cleared` })),
+        )
       }
       const terms = situation.terms(person)
       const changed: User = { ...user, updatedAt: situation.now }
@@ -90,8 +99,7 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
           events: [raise(judged, 'user_update_successful', situation.now)],
           documents: { profile: person },
         },
-        reply: judged,
-        view: (after: User) => viewUser(after, terms, request.locale),
+        answer: after => viewUser(after, terms, request.locale),
       }
     })
   }
@@ -101,13 +109,13 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
     const { effective = 'endofperiod', reason = 'voluntary' } = request.query
     return commands.run(request, { userid, why: `cancel: ${reason}` }, situation => {
       const user = situation.member?.user
-      if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled')) return refuse('user_not_found')
+      if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
+        return refuse('user_not_found')
       const terms = situation.terms()
       const change = cancelAccount(user, { effective, reason }, situation.now, terms)
       return {
         ...(change.user === user ? {} : { change }),
-        reply: change.user,
-        view: (after: User) => viewCancelled(after, terms),
+        answer: after => viewCancelled(after, terms),
       }
     })
   }
@@ -116,7 +124,8 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
     const { userid } = request.body
     return commands.run(request, { userid, why: 'reinstate' }, situation => {
       const user = situation.member?.user
-      if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled')) return refuse('user_not_found')
+      if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
+        return refuse('user_not_found')
       const terms = situation.terms()
       const change = reinstateAccount(user, situation.now, terms)
       if (isRefusal(change)) return change
@@ -127,8 +136,7 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
       }))
       return {
         change,
-        reply: change.user,
-        view: (after: User) => ({ ...viewUser(after, terms, request.locale), notrestored }),
+        answer: after => ({ ...viewUser(after, terms, request.locale), notrestored }),
       }
     })
   }
@@ -137,14 +145,21 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
     const { userid } = request.body
     return commands.run<ErasedUser>(request, { userid, why: 'erase', mode: 'erase' }, situation => {
       const user = situation.member?.user
-      if (user?.status === 'erased') return { reply: viewErased(user) }
+      if (user?.status === 'erased') return { answer: viewErased }
       if (!isKnown(user)) return refuse('user_not_found')
       const change = eraseAccount(user, situation.now, situation.terms())
-      return { change, reply: viewErased(change.user) }
+      return { change, answer: viewErased }
     })
   }
 
-  return { createUser: create, getUser: get, updateUser: update, cancelUser: cancel, reinstateUser: reinstate, eraseUser: erase }
+  return {
+    createUser: create,
+    getUser: get,
+    updateUser: update,
+    cancelUser: cancel,
+    reinstateUser: reinstate,
+    eraseUser: erase,
+  }
 }
 
 const closedTexts = {
@@ -153,7 +168,11 @@ const closedTexts = {
 } as const
 
 /** The offer and the start that a request asks for; refuses what it does not name well. */
-const readCreate = (body: CreateUser, partner: Partner, situation: Situation): { offer: Offer; startsAt: Instant } => {
+const readCreate = (
+  body: CreateUser,
+  partner: Partner,
+  situation: Situation,
+): { offer: Offer; startsAt: Instant } => {
   const terms = situation.terms()
   const offer = readOffer(body.offername, terms)
   const unknown = (body.benefits ?? []).findIndex(name => openBenefit(terms, name) === undefined)
@@ -177,12 +196,8 @@ const readOffer = (name: string | undefined, terms: Terms): Offer => {
 const livesElsewhere = (before: Person, after: Person): boolean =>
   JSON.stringify(residenceOf(before)) !== JSON.stringify(residenceOf(after))
 
-const viewErased = (user: User): ErasedUser => ({
-  userid: user.userid,
-  serviceid: user.serviceId,
-  status: 'erased',
-  erasedat: formatTimestamp(user.erasedAt ?? user.updatedAt),
-})
+const viewErased = (user: User): ErasedUser =>
+  erasedAnswer(user.userid, user.serviceId, user.erasedAt ?? user.updatedAt)
 
 const viewCancelled = (user: User, terms: Terms): Cancelled => {
   const at = user.cancel?.at ?? user.updatedAt
@@ -192,8 +207,15 @@ const viewCancelled = (user: User, terms: Terms): Cancelled => {
     status: user.status === 'cancelled' ? 'cancelled' : 'active',
     effectiveattimestamp: formatTimestamp(at),
     benefits: user.enrolments
-      .filter(enrolment => (isInForce(enrolment) && user.cancel !== undefined) || (enrolment.state === 'ended' && enrolment.endsAt === at))
-      .map(enrolment => ({ name: enrolment.benefit, endsattimestamp: formatTimestamp(enrolment.endsAt ?? at) })),
+      .filter(
+        enrolment =>
+          (isInForce(enrolment) && user.cancel !== undefined) ||
+          (enrolment.state === 'ended' && enrolment.endsAt === at),
+      )
+      .map(enrolment => ({
+        name: enrolment.benefit,
+        endsattimestamp: formatTimestamp(enrolment.endsAt ?? at),
+      })),
     reinstatableuntil: formatTimestamp(reinstatableUntil(at, terms.zone)),
   }
 }

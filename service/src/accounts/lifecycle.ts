@@ -1,8 +1,10 @@
 import { boundaryAfter, type Instant, reinstatableUntil } from '../calendar/calendar.ts'
+import type { Reason } from '../catalogue/eligibility.ts'
+import type { Benefit, Offer } from '../catalogue/model.ts'
 import { closed, mergeConsents, newEnrolment, withAgeEnd, withEnrolment } from '../membership/enrolments.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import { applyCancel, type Changed } from '../membership/intents.ts'
-import { because, reasonsFor, type Refusal, type RefusalReason, refuse } from '../membership/refusal.ts'
+import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/refusal.ts'
 import {
   type Consent,
   type Enrolment,
@@ -20,8 +22,6 @@ import {
   partnerOffer,
   type Terms,
 } from '../membership/terms.ts'
-import type { Benefit, Offer } from '../catalogue/model.ts'
-import type { Reason } from '../catalogue/eligibility.ts'
 
 /** What a membership starts with. */
 export type Start = {
@@ -104,7 +104,8 @@ export const rejudge = (user: User, now: Instant, terms: Terms): User => {
       const at = isInForce(enrolment) ? now : Math.max(now, enrolment.startsAt)
       const isAdmitted = isOfferAdmitted && isStillAdmitted(benefit, enrolment, { at, terms })
       if (isAdmitted) {
-        const free = enrolment.ownEnd?.reason === 'ineligible' ? { ...enrolment, ownEnd: undefined } : enrolment
+        const free =
+          enrolment.ownEnd?.reason === 'ineligible' ? { ...enrolment, ownEnd: undefined } : enrolment
         return withAgeEnd(free, benefit, terms)
       }
       if (!isInForce(enrolment)) return closed(enrolment, now, 'ineligible')
@@ -231,7 +232,8 @@ const restore = (
 }
 
 const isClosedBy = (cancel: { at: Instant; requestedAt: Instant }, enrolment: Enrolment): boolean =>
-  enrolment.closeReason === 'cancelled' && (enrolment.endsAt === cancel.at || enrolment.endsAt === cancel.requestedAt)
+  enrolment.closeReason === 'cancelled' &&
+  (enrolment.endsAt === cancel.at || enrolment.endsAt === cancel.requestedAt)
 
 /** Ends all cover at once and leaves a user of whom only the names and the history remain. */
 export const eraseAccount = (user: User, now: Instant, terms: Terms): Changed => {
@@ -239,6 +241,12 @@ export const eraseAccount = (user: User, now: Instant, terms: Terms): Changed =>
     user.status === 'active'
       ? cancelAccount(user, { effective: 'immediate', reason: 'voluntary' }, now, terms)
       : { user, events: [] }
-  const erased: User = { ...ended.user, status: 'erased', erasedAt: now, updatedAt: now, entryExpiresAt: undefined }
+  const erased: User = {
+    ...ended.user,
+    status: 'erased',
+    erasedAt: now,
+    updatedAt: now,
+    entryExpiresAt: undefined,
+  }
   return { user: erased, events: [...ended.events, raise(erased, 'user_erased', now)] }
 }

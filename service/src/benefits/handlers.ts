@@ -2,6 +2,8 @@ import type {
   declineBenefit,
   enrolBenefit,
   getBenefits,
+  HeldBenefit,
+  Locale,
   Operation,
   Swap,
   swapBenefits,
@@ -13,24 +15,32 @@ import type { Handler } from '../http/mount.ts'
 import { type OperationRequest, ReadyJson } from '../http/operation-request.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { AccountCommands } from '../membership/account-command.ts'
-import { consentsOf } from '../membership/consents.ts'
 import { problemOfRefusal } from '../membership/answer.ts'
+import { consentsOf } from '../membership/consents.ts'
 import type { Reader } from '../membership/reader.ts'
 import { isRefusal } from '../membership/refusal.ts'
-import { isKnown } from '../membership/state.ts'
+import { type Enrolment, isKnown, type User } from '../membership/state.ts'
+import type { Terms } from '../membership/terms.ts'
 import { viewEnrolment } from '../membership/view.ts'
 import { listBenefits, openFragments } from './listing.ts'
 import { declineBenefitOf, enrolBenefitOf } from './single.ts'
 import { type SwapChange, swapBenefitsOf } from './swap.ts'
 
 /** Lists benefits with their status, swaps, enrols and declines single ones (contract §6 and §8). */
-export const benefitHandlers = (context: { reader: Reader; commands: AccountCommands; baseUrl: () => string }) => {
+export const benefitHandlers = (context: {
+  reader: Reader
+  commands: AccountCommands
+  baseUrl: () => string
+}) => {
   const fragment = openFragments(context.baseUrl)
 
   const list: Handler<typeof getBenefits, Caller> = async request => {
     const { partner } = request.caller
     const { body } = request
-    if (body.partnername && ![partner.name, ...partner.aliases].some(name => isSameName(name, body.partnername ?? ''))) {
+    if (
+      body.partnername &&
+      ![partner.name, ...partner.aliases].some(name => isSameName(name, body.partnername ?? ''))
+    ) {
       throw new ServiceError('partnername_not_allowed')
     }
     const reading = await context.reader.read(partner, body.userid)
@@ -53,7 +63,7 @@ export const benefitHandlers = (context: { reader: Reader; commands: AccountComm
     return context.commands.change(request, { userid: lists.userid, why: 'swap' }, (user, now, terms) => {
       const change = swapBenefitsOf(user, lists, now, terms)
       if (isRefusal(change)) return change
-      return { change, reply: viewSwap(change, { userid: user.userid, serviceid: user.serviceId }) }
+      return { change, answer: () => viewSwap(change, { userid: user.userid, serviceid: user.serviceId }) }
     })
   }
 
@@ -70,7 +80,7 @@ export const benefitHandlers = (context: { reader: Reader; commands: AccountComm
       const consents = consentsOf(request.body.consents ?? [], { terms, now, locale: request.locale })
       const change = enrolBenefitOf(user, { name, consents }, now, terms)
       if (isRefusal(change)) return change
-      return { change, reply: viewEnrolment(change.enrolment, { user: change.user, terms, locale: request.locale }) }
+      return { change, answer: after => viewOf(change.enrolment, after, { terms, locale: request.locale }) }
     })
   }
 
@@ -80,15 +90,29 @@ export const benefitHandlers = (context: { reader: Reader; commands: AccountComm
     return context.commands.change(request, { userid, why }, (user, now, terms) => {
       const change = declineBenefitOf(user, name, now, terms)
       if (isRefusal(change)) return change
-      return { change, reply: viewEnrolment(change.enrolment, { user: change.user, terms, locale: request.locale }) }
+      return { change, answer: after => viewOf(change.enrolment, after, { terms, locale: request.locale }) }
     })
   }
 
-  return { getBenefits: list, swapBenefits: swapIn, undoSwap: undo, enrolBenefit: enrol, declineBenefit: decline }
+  return {
+    getBenefits: list,
+    swapBenefits: swapIn,
+    undoSwap: undo,
+    enrolBenefit: enrol,
+    declineBenefit: decline,
+  }
 }
 
 // A free text could hold personal data, which must not reach the plain history: only a plain code is kept.
-const plainReason = (reason: string): string => (/^[a-z][a-z_-]{0,39}$/.test(reason) ? reason : 'reason given')
+const plainReason = (reason: string): string =>
+  /^[a-z][a-z_-]{0,39}$/.test(reason) ? reason : 'reason given'
+
+/** The enrolment as it stands after the change: a pending change may date its end. */
+const viewOf = (enrolment: Enrolment, after: User, context: { terms: Terms; locale: Locale }): HeldBenefit =>
+  viewEnrolment(after.enrolments.find(one => one.id === enrolment.id) ?? enrolment, {
+    user: after,
+    ...context,
+  })
 
 const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 

@@ -1,7 +1,6 @@
 import type { BenefitsRequest, BenefitWithStatus, Locale } from '@benefit-enrolment/contract'
-import { formatTimestamp } from '../calendar/calendar.ts'
+import { dateAt, formatTimestamp } from '../calendar/calendar.ts'
 import { type Facts, judgeBenefit, judgeOffer } from '../catalogue/eligibility.ts'
-import { dateAt } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import type { Reading } from '../membership/reader.ts'
 import { type Enrolment, isHeld, isInForce, isLive, type User } from '../membership/state.ts'
@@ -24,7 +23,10 @@ export type Listed = {
   readonly enrolment: Enrolment | undefined
   readonly status: BenefitWithStatus['status']
   readonly route: 'swap' | 'manage' | 'enrol' | 'details'
-  readonly swap: Pick<BenefitWithStatus, 'isselectedforswap' | 'swapeffectiveattimestamp' | 'swapexpiresattimestamp'>
+  readonly swap: Pick<
+    BenefitWithStatus,
+    'isselectedforswap' | 'swapeffectiveattimestamp' | 'swapexpiresattimestamp'
+  >
 }
 
 /**
@@ -51,14 +53,16 @@ export const listBenefits = (reading: Reading, request: BenefitsRequest): Listed
     listed.set(name, describe(benefit, { user, terms, own, enrolment, isAdmitted }))
   }
   for (const offer of offers) for (const name of [...offer.fixed, ...offer.selectable]) add(name, offer)
-  if (!asked && own) for (const enrolment of user.enrolments) if (isInForce(enrolment)) add(enrolment.benefit, own)
+  if (!asked && own)
+    for (const enrolment of user.enrolments) if (isInForce(enrolment)) add(enrolment.benefit, own)
   return [...listed.values()].sort(inOrder).slice(0, maxListed)
 }
 
 const hasAccount = (user: User): boolean => user.status === 'active'
 
 const askedOffer = (user: User, terms: Terms, name: string): Offer | undefined =>
-  partnerOffer(terms, name) ?? (hasAccount(user) && user.offer?.name === name ? offerOf(terms, user) : undefined)
+  partnerOffer(terms, name) ??
+  (hasAccount(user) && user.offer?.name === name ? offerOf(terms, user) : undefined)
 
 const openOffers = (terms: Terms, facts: Facts, now: number): Offer[] =>
   partnerOffers(terms).filter(
@@ -117,7 +121,10 @@ const routeOf = (benefit: Benefit, standing: Standing, isPickedForSwap: boolean)
   if (isPickedForSwap || mayComeInBySwapOnly) return 'swap'
   if (isEnrolled) return 'manage'
   const isOfOffer = isSelectable || (own?.fixed.includes(benefit.name) ?? false)
-  const mayEnrol = enrolment === undefined ? isOfOffer && isAdmitted && (hasSlot || !isSelectable) : enrolment.state === 'actionrequired'
+  const mayEnrol =
+    enrolment === undefined
+      ? isOfOffer && isAdmitted && (hasSlot || !isSelectable)
+      : enrolment.state === 'actionrequired'
   return mayEnrol ? 'enrol' : 'details'
 }
 

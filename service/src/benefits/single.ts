@@ -2,8 +2,15 @@ import type { Instant } from '../calendar/calendar.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/enrolments.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import type { Changed } from '../membership/intents.ts'
-import { because, reasonsFor, type Refusal, refuse } from '../membership/refusal.ts'
-import { type Consent, type Enrolment, heldEnrolment, isInForce, isLive, type User } from '../membership/state.ts'
+import { because, type Refusal, reasonsFor, refuse } from '../membership/refusal.ts'
+import {
+  type Consent,
+  type Enrolment,
+  heldEnrolment,
+  isInForce,
+  isLive,
+  type User,
+} from '../membership/state.ts'
 import { hasConsent, judgePick, offerOf, openBenefit, slotsTaken, type Terms } from '../membership/terms.ts'
 
 /** A change of one benefit, and the enrolment that answers it. */
@@ -37,7 +44,8 @@ export const enrolBenefitOf = (
   const startsAt = Math.max(now, user.offer?.since ?? now)
   const verdict = judgePick(terms, benefit, startsAt, offer.offer)
   if (!verdict.admitted) return refuse('ineligible', reasonsFor('name', verdict.reasons))
-  if (!isFixed && slotsTaken(user) + addsFromFreeSlots(user) + 1 > offer.slots) return refuse('slots_exceeded')
+  if (!isFixed && slotsTaken(user) + addsFromFreeSlots(user) + 1 > offer.slots)
+    return refuse('slots_exceeded')
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
   const enrolment = newEnrolment(consenting, terms, fresh)
   const enrolled = withEnrolment({ ...consenting, updatedAt: now }, enrolment)
@@ -70,7 +78,12 @@ const completed = (user: User, held: Enrolment, now: Instant, terms: Terms): Sin
  * Declines one benefit of the user's offer that is not in force; a pick or a fixed benefit that waits is closed.
  * Refused: what is in force, and what is neither held nor open to the user.
  */
-export const declineBenefitOf = (user: User, name: string, now: Instant, terms: Terms): SingleChange | Refusal => {
+export const declineBenefitOf = (
+  user: User,
+  name: string,
+  now: Instant,
+  terms: Terms,
+): SingleChange | Refusal => {
   const held = heldEnrolment(user, name)
   if (held && isInForce(held)) return refuse('benefit_in_force')
   if (held) {
@@ -84,9 +97,19 @@ export const declineBenefitOf = (user: User, name: string, now: Instant, terms: 
   if (!offer || !benefit || !(offer.fixed.includes(name) || offer.selectable.includes(name))) {
     return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
   }
-  const fresh = { benefit, offer: offer.offer, isFixed: offer.fixed.includes(name), pickedAt: now, startsAt: now }
+  const fresh = {
+    benefit,
+    offer: offer.offer,
+    isFixed: offer.fixed.includes(name),
+    pickedAt: now,
+    startsAt: now,
+  }
   const enrolment = newEnrolment(user, terms, fresh)
-  return decline(user, { ...enrolment, state: 'declined', endsAt: now, ownEnd: undefined, closeReason: 'declined' }, now)
+  return decline(
+    user,
+    { ...enrolment, state: 'declined', endsAt: now, ownEnd: undefined, closeReason: 'declined' },
+    now,
+  )
 }
 
 const decline = (user: User, enrolment: Enrolment, now: Instant): SingleChange => {

@@ -2,7 +2,7 @@ import { type Instant, lockedFrom } from '../calendar/calendar.ts'
 import { beforeSwap, isBoundaryLocked, nextBoundary, withoutMarks } from '../membership/boundary.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import { applySwap, type Misfit, pairMisfit } from '../membership/intents.ts'
-import { because, reasonsFor, type Refusal, type RefusalReason, refuse } from '../membership/refusal.ts'
+import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/refusal.ts'
 import type { SwapPair, User } from '../membership/state.ts'
 import { judgePick, offerOf, openBenefit, type Terms } from '../membership/terms.ts'
 

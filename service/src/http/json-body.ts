@@ -36,7 +36,8 @@ const scan = (text: string): void => {
       const end = endOfString(text, at)
       const raw = text.slice(at, end + 1)
       if (raw.includes('\\u') || raw.includes('\0')) checkString(JSON.parse(raw) as string)
-      if (expectsName) noteMember(members.at(-1), raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1))
+      if (expectsName)
+        noteMember(members.at(-1), raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1))
       expectsName = false
       at = end
     } else if (char === 0x7b || char === 0x5b) {

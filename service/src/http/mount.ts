@@ -15,10 +15,7 @@ export type Handler<T extends Operation, Caller> = (
 ) => Promise<OperationReply<T>> | OperationReply<T>
 
 /** Who authenticates a request of an operation, before its body is looked at. */
-export type Authenticate<Caller> = (
-  request: FastifyRequest,
-  operation: Operation,
-) => Caller | Promise<Caller>
+export type Authenticate<Caller> = (request: FastifyRequest, operation: Operation) => Caller | Promise<Caller>
 
 const noQuery = { type: 'object', additionalProperties: false }
 

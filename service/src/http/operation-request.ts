@@ -1,5 +1,5 @@
-import type { BodyOf, Locale, Operation, ParamsOf, QueryOf, ReplyOf } from '@benefit-enrolment/contract'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { BodyOf, Locale, Operation, ParamsOf, QueryOf, ReplyOf } from '@benefit-enrolment/contract'
 
 /** What a handler sees of a request; `Caller` is who was authenticated. */
 export type OperationRequest<T extends Operation, Caller> = {

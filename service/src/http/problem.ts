@@ -29,7 +29,8 @@ export const localeOf = (header: string | undefined): Locale => {
     const language = tag.split('-')[0]
     const quality = parameters.map(text => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(text)?.[1]).find(Boolean)
     const weight = quality === undefined ? 1 : Number(quality)
-    const locale: Locale | undefined = language === 'es' ? 'es' : language === 'en' || language === '*' ? 'en' : undefined
+    const locale: Locale | undefined =
+      language === 'es' ? 'es' : language === 'en' || language === '*' ? 'en' : undefined
     if (locale && weight > best.weight) best = { locale, weight }
   }
   return best.locale

@@ -1,6 +1,6 @@
+import type { Socket } from 'node:net'
 import { errors, type Operation } from '@benefit-enrolment/contract'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { Socket } from 'node:net'
 import { uuidv7 } from '../vault/uuid.ts'
 import { readJson } from './json-body.ts'
 import { localeOf, problemOf } from './problem.ts'
@@ -49,7 +49,12 @@ export const createServer = (context: ServerContext): FastifyInstance => {
     http: { headersTimeout: 10_000, maxHeaderSize: 8 * 1024 },
     clientErrorHandler: (error, socket) => answerBrokenRequest(context, error, socket as Socket),
     frameworkErrors: (_error, request, reply) => {
-      void sendProblem(context, new ServiceError('bad_request', 'The path is not valid: check its percent-encoding.'), request as FastifyRequest, reply as FastifyReply)
+      void sendProblem(
+        context,
+        new ServiceError('bad_request', 'The path is not valid: check its percent-encoding.'),
+        request as FastifyRequest,
+        reply as FastifyReply,
+      )
     },
   })
   const routes: KnownRoute[] = []
@@ -125,7 +130,10 @@ const checkMediaType = (request: FastifyRequest): ServiceError | undefined => {
   if (!takes || (!hasBody && type === undefined)) return undefined
   const sent = mediaType.exec(type ?? '')?.[1]?.toLowerCase()
   if (sent !== takes || request.headers['content-encoding'] !== undefined) {
-    return new ServiceError('unsupported_media_type', takes === 'application/json' ? undefined : `Send Content-Type: ${takes}.`)
+    return new ServiceError(
+      'unsupported_media_type',
+      takes === 'application/json' ? undefined : `Send Content-Type: ${takes}.`,
+    )
   }
   return undefined
 }
@@ -159,7 +167,8 @@ const asServiceError = (error: unknown): ServiceError => {
   const code = (error as { code?: string }).code ?? ''
   const known = fastifyCodes[code]
   if (known) return new ServiceError(known)
-  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') return new ServiceError('request_timeout')
+  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
+    return new ServiceError('request_timeout')
   return new ServiceError('internal', undefined, { cause: error })
 }
 
@@ -198,13 +207,19 @@ export const describeCause = (cause: unknown): Record<string, unknown> => {
     ...(typeof code === 'string' ? { causecode: code } : {}),
     ...(typeof constraint === 'string' ? { constraint } : {}),
     ...(typeof table === 'string' ? { table } : {}),
-    at: frames.slice(0, 6).map(line => line.trim().replace(/\(?(?:file:\/\/)?\/.*\/(?=[^/]+:\d+:\d+\)?$)/, '(')),
+    at: frames
+      .slice(0, 6)
+      .map(line => line.trim().replace(/\(?(?:file:\/\/)?\/.*\/(?=[^/]+:\d+:\d+\)?$)/, '(')),
     ...(cause.cause ? { because: describeCause(cause.cause) } : {}),
   }
 }
 
 /** A request that Node could not even parse gets a problem too, then the connection ends. */
-const answerBrokenRequest = (context: ServerContext, error: Error & { code?: string }, socket: Socket): void => {
+const answerBrokenRequest = (
+  context: ServerContext,
+  error: Error & { code?: string },
+  socket: Socket,
+): void => {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -216,11 +231,14 @@ const answerBrokenRequest = (context: ServerContext, error: Error & { code?: str
         ? 'request_timeout'
         : 'bad_request'
   const requestId = uuidv7(Date.now())
-  const problem = problemOf(new ServiceError(code, code === 'bad_request' ? 'The request is not valid HTTP.' : undefined), {
-    requestId,
-    baseUrl: context.baseUrl(),
-    locale: 'en',
-  })
+  const problem = problemOf(
+    new ServiceError(code, code === 'bad_request' ? 'The request is not valid HTTP.' : undefined),
+    {
+      requestId,
+      baseUrl: context.baseUrl(),
+      locale: 'en',
+    },
+  )
   const body = JSON.stringify(problem)
   context.log('request', { requestid: requestId, method: '(none)', route: '(none)', status: problem.status })
   socket.end(

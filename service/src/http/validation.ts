@@ -3,10 +3,22 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { isRealDate, parseTimestamp } from '../calendar/calendar.ts'
 import { badFields } from './service-error.ts'
 
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, coerceTypes: false, removeAdditional: false })
-ajv.addFormat('birthdate', { type: 'string', validate: text => text === '' || (isRealDate(text) && text >= '1900-01-01') })
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  strict: false,
+  coerceTypes: false,
+  removeAdditional: false,
+})
+ajv.addFormat('birthdate', {
+  type: 'string',
+  validate: text => text === '' || (isRealDate(text) && text >= '1900-01-01'),
+})
 ajv.addFormat('plaindate', { type: 'string', validate: isRealDate })
-ajv.addFormat('timestamp', { type: 'string', validate: text => text === '' || parseTimestamp(text) !== undefined })
+ajv.addFormat('timestamp', {
+  type: 'string',
+  validate: text => text === '' || parseTimestamp(text) !== undefined,
+})
 
 /** Checks a part of a request; gives it back as it is, or throws a 400 that names each wrong field and its rule. */
 export type Check = (value: unknown) => void
@@ -42,7 +54,11 @@ const problemOf = (error: ErrorObject, where: string): FieldProblem | undefined 
   }
   if (error.keyword === 'additionalProperties') {
     const field = inside(safeName(String(error.params['additionalProperty'])))
-    return { field, code: 'unknown_field', message: `${field} is not a field of this request; compare its spelling` }
+    return {
+      field,
+      code: 'unknown_field',
+      message: `${field} is not a field of this request; compare its spelling`,
+    }
   }
   const field = parent === '' ? where : parent
   const rule = (error.parentSchema as { 'x-rule'?: string } | undefined)?.['x-rule']
@@ -50,9 +66,12 @@ const problemOf = (error: ErrorObject, where: string): FieldProblem | undefined 
 }
 
 const plainRule = (error: ErrorObject): string =>
-  error.keyword === 'type' ? `must be ${article(String(error.params['type']))}` : (error.message ?? 'is not valid')
+  error.keyword === 'type'
+    ? `must be ${article(String(error.params['type']))}`
+    : (error.message ?? 'is not valid')
 
-const article = (type: string): string => (type === 'object' ? 'a JSON object' : type === 'array' ? 'a list' : `a ${type}`)
+const article = (type: string): string =>
+  type === 'object' ? 'a JSON object' : type === 'array' ? 'a list' : `a ${type}`
 
 /** `/address/zipcode` and `/benefits/0` as `address.zipcode` and `benefits[0]`. */
 const fieldOf = (path: string): string =>
@@ -60,7 +79,10 @@ const fieldOf = (path: string): string =>
     .split('/')
     .slice(1)
     .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce((whole, part) => (/^\d+$/.test(part) ? `${whole}[${part}]` : whole === '' ? part : `${whole}.${part}`), '')
+    .reduce(
+      (whole, part) => (/^\d+$/.test(part) ? `${whole}[${part}]` : whole === '' ? part : `${whole}.${part}`),
+      '',
+    )
 
 /** A name that the caller made up: shown when it looks like a name, as values are never echoed. */
 const safeName = (name: string): string => (/^[A-Za-z_][\w-]{0,39}$/.test(name) ? name : '(unnamed)')

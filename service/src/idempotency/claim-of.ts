@@ -27,7 +27,11 @@ export const idempotencyKeyOf = (headers: IncomingHttpHeaders): string | undefin
  * Claims a key for a request. Only keyed hashes are kept: the key is usually a hash of personal data, and so is
  * the request's own.
  */
-export const claimOf = (key: string, request: SameRequest, context: { keyring: Keyring; mode: Claim['mode'] }): Claim => {
+export const claimOf = (
+  key: string,
+  request: SameRequest,
+  context: { keyring: Keyring; mode: Claim['mode'] },
+): Claim => {
   const pepper = context.keyring.peppers.current.key
   const { operation, target, body } = request
   return {

@@ -7,11 +7,11 @@ import { claimOf, idempotencyKeyOf } from '../idempotency/claim-of.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { replyOf } from './answer.ts'
 import type { Claim } from './claims.ts'
+import { residenceOf } from './documents.ts'
 import type { Decided, Ledger, Situation } from './ledger.ts'
 import type { Reader, Reading } from './reader.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import { isActive, isKnown, type User } from './state.ts'
-import { residenceOf } from './documents.ts'
 import type { Terms } from './terms.ts'
 
 type AnyRequest = Pick<
@@ -40,7 +40,8 @@ export type AccountCommands = {
 /** The account of a situation, or why there is none to change. */
 export const activeAccount = (situation: Situation): User | Refusal => {
   const user = situation.member?.user
-  if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled')) return refuse('user_not_found')
+  if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
+    return refuse('user_not_found')
   return isActive(user) ? user : refuse('user_cancelled')
 }
 
@@ -54,7 +55,9 @@ export const openAccountCommands = (context: {
   const run: AccountCommands['run'] = async (request, command, decide) => {
     const key = idempotencyKeyOf(request.headers)
     const claim =
-      key === undefined ? undefined : claimOf(key, request, { keyring: context.keyring, mode: command.mode ?? 'keyed' })
+      key === undefined
+        ? undefined
+        : claimOf(key, request, { keyring: context.keyring, mode: command.mode ?? 'keyed' })
     const outcome = await context.ledger.submit({
       partner: request.caller.partner,
       userid: command.userid,

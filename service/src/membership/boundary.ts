@@ -9,8 +9,11 @@ export const nextBoundary = (user: User, now: Instant, terms: Terms): Instant =>
   boundaryAfter(Math.max(now, user.offer?.since ?? now), terms.zone)
 
 /** Whether changes for a boundary are locked by the cut-off of the user's offer. */
-export const isBoundaryLocked = (user: User, boundary: Instant, context: { now: Instant; terms: Terms }): boolean =>
-  isLocked(context.now, boundary, offerOf(context.terms, user)?.cutoffhours ?? 24)
+export const isBoundaryLocked = (
+  user: User,
+  boundary: Instant,
+  context: { now: Instant; terms: Terms },
+): boolean => isLocked(context.now, boundary, offerOf(context.terms, user)?.cutoffhours ?? 24)
 
 /** The user as it will be at a boundary for whom a swap is tried: its own holdings, a pending offer change applied. */
 export const beforeSwap = (user: User, at: Instant, terms: Terms): User => {

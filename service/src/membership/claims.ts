@@ -1,5 +1,5 @@
-import type { ErrorCode } from '@benefit-enrolment/contract'
-import { type Instant, prefillExpiresAt } from '../calendar/calendar.ts'
+import type { ErasedUser, ErrorCode } from '@benefit-enrolment/contract'
+import { formatTimestamp, type Instant, prefillExpiresAt } from '../calendar/calendar.ts'
 import type { Partner } from '../partners/partner.ts'
 import { openAnswer } from './documents.ts'
 import type { KeyRow } from './load.ts'
@@ -28,7 +28,6 @@ export type SeenKey = {
   readonly answer: (dataKey: () => Buffer | undefined) => unknown
   readonly userErasedAt: Instant | undefined
   readonly userWrittenAt: Instant | undefined
-  readonly userid: string | undefined
 }
 
 /** What a seen key means for a command: it has its answer, or the key has lapsed and is free. */
@@ -57,7 +56,6 @@ export const seenKeyOf = (row: KeyRow): SeenKey => ({
   },
   userErasedAt: row.user_erased_at ?? undefined,
   userWrittenAt: row.user_prefill_written_at ?? undefined,
-  userid: row.user_userid ?? undefined,
 })
 
 /** Judges a seen key by the table of contract §4. */
@@ -69,11 +67,15 @@ export const judgeClaim = (
   const isMine = seen.attemptId === claim.attemptId
   if (!isMine && isLapsed(claim, seen, context)) return { kind: 'free' }
   const { held } = context
-  const isErased = seen.userErasedAt !== undefined || (held?.serviceId === seen.serviceId && held?.status === 'erased')
+  const isErased =
+    seen.userErasedAt !== undefined || (held?.serviceId === seen.serviceId && held?.status === 'erased')
   if (claim.mode === 'erase' && isErased && seen.requestHash.equals(claim.requestHash)) {
-    const erasedAt = held?.serviceId === seen.serviceId ? held?.erasedAt : undefined
-    const reply = { erased: { serviceId: seen.serviceId, erasedAt: erasedAt ?? seen.userErasedAt } }
-    return { kind: 'answered', reply, replayed: !isMine }
+    const erasedAt = (held?.serviceId === seen.serviceId ? held?.erasedAt : undefined) ?? seen.userErasedAt
+    return {
+      kind: 'answered',
+      reply: erasedAnswer(context.userid, seen.serviceId ?? '', erasedAt ?? 0),
+      replayed: !isMine,
+    }
   }
   if (isErased) return { kind: 'answered', code: 'user_erased', replayed: false }
   if (!seen.requestHash.equals(claim.requestHash)) {
@@ -87,7 +89,11 @@ export const judgeClaim = (
   return { kind: 'answered', reply: seen.answer(context.dataKey), replayed: !isMine }
 }
 
-const isLapsed = (claim: Claim, seen: SeenKey, context: { now: Instant; held: User | undefined }): boolean => {
+const isLapsed = (
+  claim: Claim,
+  seen: SeenKey,
+  context: { now: Instant; held: User | undefined },
+): boolean => {
   if (claim.mode !== 'prefill' || seen.userErasedAt !== undefined) return seen.expiresAt <= context.now
   const own = context.held?.serviceId === seen.serviceId ? context.held : undefined
   const writtenAt = own?.prefillWrittenAt ?? seen.userWrittenAt
@@ -109,4 +115,12 @@ export const claimedKey = (
   sealedAnswer: undefined,
   createdAt: context.now,
   expiresAt: claim.mode === 'prefill' ? prefillExpiresAt(context.now) : context.now + DAY_MS,
+})
+
+/** What an erase answers: all that is left of the user. */
+export const erasedAnswer = (userid: string, serviceId: string, erasedAt: Instant): ErasedUser => ({
+  userid,
+  serviceid: serviceId,
+  status: 'erased',
+  erasedat: formatTimestamp(erasedAt),
 })

@@ -1,5 +1,5 @@
-import type { Static } from 'typebox'
 import type { GivenConsents, Locale } from '@benefit-enrolment/contract'
+import type { Static } from 'typebox'
 import { type Instant, parseTimestamp } from '../calendar/calendar.ts'
 import { badField } from '../http/service-error.ts'
 import type { Consent } from './state.ts'
@@ -12,9 +12,14 @@ export const consentsOf = (
 ): Consent[] =>
   given.map((consent, index) => {
     const wanted = openBenefit(context.terms, consent.name)?.consent
-    if (!wanted) throw badField(`consents[${index}].name`, 'unknown', 'must be a benefit that asks for a consent')
+    if (!wanted)
+      throw badField(`consents[${index}].name`, 'unknown', 'must be a benefit that asks for a consent')
     if (wanted.version !== consent.version) {
-      throw badField(`consents[${index}].version`, 'unknown', 'must be the version of the consent text in force')
+      throw badField(
+        `consents[${index}].version`,
+        'unknown',
+        'must be the version of the consent text in force',
+      )
     }
     const agreedAt = consent.agreedattimestamp ? parseTimestamp(consent.agreedattimestamp) : undefined
     if (agreedAt !== undefined && agreedAt > context.now) {

@@ -69,7 +69,8 @@ export const sealDocument = (
   dataKey: Buffer,
   content: unknown,
   place: { kind: DocumentKind; partnerId: string; serviceId: string },
-): Buffer => seal(dataKey, JSON.stringify(content), documentBinding(place.kind, place.partnerId, place.serviceId))
+): Buffer =>
+  seal(dataKey, JSON.stringify(content), documentBinding(place.kind, place.partnerId, place.serviceId))
 
 /** Opens a document of one user. */
 export const openDocument = (
@@ -77,12 +78,20 @@ export const openDocument = (
   sealed: Buffer,
   place: { kind: DocumentKind; partnerId: string; serviceId: string },
 ): unknown =>
-  JSON.parse(unseal(dataKey, sealed, documentBinding(place.kind, place.partnerId, place.serviceId)).toString('utf8'))
+  JSON.parse(
+    unseal(dataKey, sealed, documentBinding(place.kind, place.partnerId, place.serviceId)).toString('utf8'),
+  )
 
 /** Seals an answer that is kept under an Idempotency-Key. */
-export const sealAnswer = (dataKey: Buffer, answer: unknown, place: { partnerId: string; serviceId: string }): Buffer =>
-  seal(dataKey, JSON.stringify(answer), { purpose: 'idempotency_keys', ...place })
+export const sealAnswer = (
+  dataKey: Buffer,
+  answer: unknown,
+  place: { partnerId: string; serviceId: string },
+): Buffer => seal(dataKey, JSON.stringify(answer), { purpose: 'idempotency_keys', ...place })
 
 /** Opens an answer that is kept under an Idempotency-Key. */
-export const openAnswer = (dataKey: Buffer, sealed: Buffer, place: { partnerId: string; serviceId: string }): unknown =>
-  JSON.parse(unseal(dataKey, sealed, { purpose: 'idempotency_keys', ...place }).toString('utf8'))
+export const openAnswer = (
+  dataKey: Buffer,
+  sealed: Buffer,
+  place: { partnerId: string; serviceId: string },
+): unknown => JSON.parse(unseal(dataKey, sealed, { purpose: 'idempotency_keys', ...place }).toString('utf8'))

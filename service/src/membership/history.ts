@@ -26,7 +26,8 @@ export const linesOf = (step: Step, who: Who, why: string): HistoryLine[] => {
     if (from !== to) lines.push({ at: step.at, what, from, to, who, why: because })
   }
   const { before, after } = step
-  if (!userMayMove(before.status, after.status)) throw new Error(`user moved ${before.status} to ${after.status}`)
+  if (!userMayMove(before.status, after.status))
+    throw new Error(`user moved ${before.status} to ${after.status}`)
   note('user', before.status, after.status)
   if (after.prefillCount > before.prefillCount) note('prefill', '', 'stored')
   note('offer', offerInForce(before), offerInForce(after))

@@ -37,7 +37,11 @@ export const applyCancel = (user: User, at: Instant): Changed => {
  * benefits join where the user is admitted; the rest ends. An offer that is closed by then, or does not admit the
  * user any more, changes nothing but the pending change, which is cancelled.
  */
-export const applyOfferChange = (user: User, name: string, context: { at: Instant; terms: Terms }): Changed => {
+export const applyOfferChange = (
+  user: User,
+  name: string,
+  context: { at: Instant; terms: Terms },
+): Changed => {
   const { at, terms } = context
   const offer = partnerOffer(terms, name)
   const before = offerOf(terms, user)
@@ -59,7 +63,13 @@ export const applyOfferChange = (user: User, name: string, context: { at: Instan
   for (const fixed of offer.fixed) {
     const benefit = openBenefit(terms, fixed)
     if (!benefit || heldEnrolment(changed, fixed) || !judgePick(terms, benefit, at, name).admitted) continue
-    const joined = newEnrolment(changed, terms, { benefit, offer: name, isFixed: true, pickedAt: at, startsAt: at })
+    const joined = newEnrolment(changed, terms, {
+      benefit,
+      offer: name,
+      isFixed: true,
+      pickedAt: at,
+      startsAt: at,
+    })
     changed = withEnrolment(changed, { ...joined, plannedBy: 'offer' })
   }
   const direction = offer.rank > before.rank ? 'offer_upgrade_successful' : 'offer_downgrade_successful'
@@ -72,7 +82,9 @@ export const applyOfferChange = (user: User, name: string, context: { at: Instan
 const keptPicks = (user: User, offer: { selectable: readonly string[]; slots: number }): Set<string> =>
   new Set(
     user.enrolments
-      .filter(enrolment => isHeld(enrolment) && !enrolment.isFixed && offer.selectable.includes(enrolment.benefit))
+      .filter(
+        enrolment => isHeld(enrolment) && !enrolment.isFixed && offer.selectable.includes(enrolment.benefit),
+      )
       .sort((a, b) => a.pickedAt - b.pickedAt)
       .slice(0, offer.slots)
       .map(enrolment => enrolment.id),

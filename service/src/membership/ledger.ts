@@ -8,7 +8,15 @@ import { ServiceError } from '../http/service-error.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import { newKey } from '../vault/seal.ts'
 import { uuidv4, uuidv7 } from '../vault/uuid.ts'
-import { type Claim, type ClaimVerdict, claimedKey, judgeClaim, keyName, type SeenKey, seenKeyOf } from './claims.ts'
+import {
+  type Claim,
+  type ClaimVerdict,
+  claimedKey,
+  judgeClaim,
+  keyName,
+  type SeenKey,
+  seenKeyOf,
+} from './claims.ts'
 import {
   type DocumentKind,
   openDataKey,
@@ -51,8 +59,8 @@ export type Change = {
   readonly documents?: Partial<Record<DocumentKind, unknown>>
 }
 
-/** A decided command: its answer, and its change where there is one. */
-export type Decided<Reply> = { readonly reply: Reply; readonly change?: Change }
+/** A decided command: its change where there is one, and its answer, told of the user as it then is. */
+export type Decided<Reply> = { readonly answer: (after: User) => Reply; readonly change?: Change }
 
 /** One write on one user. */
 export type Command<Reply> = {
@@ -115,7 +123,8 @@ const runIsolated = async (context: LedgerContext, commands: Command<unknown>[])
     return await runBatch(context, commands)
   } catch (error) {
     const failure = failureOf(error)
-    if (error instanceof CommitUnknown || failure.unavailable) return commands.map(() => failed(unavailable(error)))
+    if (error instanceof CommitUnknown || failure.unavailable)
+      return commands.map(() => failed(unavailable(error)))
     if (commands.length === 1) return [failed(error)]
   }
   const results: Result[] = []
@@ -134,15 +143,17 @@ const runBatch = async (context: LedgerContext, commands: Command<unknown>[]): P
   for (let tries = 1; ; tries += 1) {
     let session: Session | undefined
     try {
-      return await context.database.transaction(async tx => {
-        session = await openSession(context, tx, commands)
-        const results = commands.map(command => decideSafely(session as Session, command))
-        if (session.wroteAnything()) await saveBatch(tx, session.batch())
-        return results
-      }).then(results => {
-        session?.announce()
-        return results
-      })
+      return await context.database
+        .transaction(async tx => {
+          session = await openSession(context, tx, commands)
+          const results = commands.map(command => decideSafely(session as Session, command))
+          if (session.wroteAnything()) await saveBatch(tx, session.batch())
+          return results
+        })
+        .then(results => {
+          session?.announce()
+          return results
+        })
     } catch (error) {
       if (error instanceof CommitUnknown && session && (await tookPlace(context.database, session))) {
         session.announce()
@@ -216,7 +227,11 @@ type Writes = {
 const nameOf = (name: { partnerId: string; userid: string }) => `${name.partnerId} ${name.userid}`
 
 /** Locks and loads what the commands need, and collects what they write. */
-const openSession = async (context: LedgerContext, tx: Executor, commands: Command<unknown>[]): Promise<Session> => {
+const openSession = async (
+  context: LedgerContext,
+  tx: Executor,
+  commands: Command<unknown>[],
+): Promise<Session> => {
   const names = [
     ...new Map(
       commands.map(command => {
@@ -232,10 +247,18 @@ const openSession = async (context: LedgerContext, tx: Executor, commands: Comma
     command.claim ? [{ partnerId: command.partner.partnerId, ...command.claim }] : [],
   )
   const seen = new Map<string, SeenKey>(
-    claims.length > 0 ? (await loadKeys(tx, claims)).map(row => [keyName(row.partner_id, row.operation, row.key_hash), seenKeyOf(row)]) : [],
+    claims.length > 0
+      ? (await loadKeys(tx, claims)).map(row => [
+          keyName(row.partner_id, row.operation, row.key_hash),
+          seenKeyOf(row),
+        ])
+      : [],
   )
   await context.prepareTerms(
-    rows.flatMap(row => [row.offer_version ?? 0, ...(row.enrolments ?? []).map(enrolment => enrolment.catalogue_version)]),
+    rows.flatMap(row => [
+      row.offer_version ?? 0,
+      ...(row.enrolments ?? []).map(enrolment => enrolment.catalogue_version),
+    ]),
   )
   const offsets = context.sandbox ? await loadOffsets(tx, names) : new Map<string, number>()
 
@@ -249,7 +272,9 @@ const openSession = async (context: LedgerContext, tx: Executor, commands: Comma
       wrappedKey: row.wrapped_key ?? undefined,
       documents: new Map(
         documents
-          .filter(document => document.partner_id === row.partner_id && document.service_id === row.service_id)
+          .filter(
+            document => document.partner_id === row.partner_id && document.service_id === row.service_id,
+          )
           .map(document => [document.kind, document.sealed]),
       ),
       people: new Map(),
@@ -281,12 +306,16 @@ const openSession = async (context: LedgerContext, tx: Executor, commands: Comma
       return line && { partnerId: line.user.partnerId, serviceId: line.user.serviceId, entryId: line.id }
     },
     announce: () => {
-      if (writes.events.length > 0) context.onEvents(new Set(writes.events.map(event => event.user.partnerId)))
+      if (writes.events.length > 0)
+        context.onEvents(new Set(writes.events.map(event => event.user.partnerId)))
     },
   }
 }
 
-const loadOffsets = async (tx: Executor, names: readonly { partnerId: string }[]): Promise<Map<string, number>> => {
+const loadOffsets = async (
+  tx: Executor,
+  names: readonly { partnerId: string }[],
+): Promise<Map<string, number>> => {
   const rows = await tx.query<{ partner_id: string; clock_offset_ms: number }>(sql`
     select partner_id, clock_offset_ms from partners where partner_id = any(${names.map(name => name.partnerId)}::uuid[])`)
   return new Map(rows.map(row => [row.partner_id, row.clock_offset_ms]))
@@ -310,9 +339,18 @@ const decide = (desk: Desk, command: Command<unknown>): Outcome<unknown> => {
   const claimKey = claim && keyName(partner.partnerId, claim.operation, claim.keyHash)
   const known = claimKey === undefined ? undefined : seen.get(claimKey)
   if (claim && known) {
-    const verdict = judgeClaim(claim, known, { now, userid: command.userid, held: found?.user, dataKey: () => dataKeyOf(found, partner) })
+    const verdict = judgeClaim(claim, known, {
+      now,
+      userid: command.userid,
+      held: found?.user,
+      dataKey: () => dataKeyOf(found, partner),
+    })
     if (verdict.kind === 'answered') return answered(verdict)
-    writes.staleKeys.push({ partnerId: partner.partnerId, operation: claim.operation, keyHash: claim.keyHash })
+    writes.staleKeys.push({
+      partnerId: partner.partnerId,
+      operation: claim.operation,
+      keyHash: claim.keyHash,
+    })
   }
 
   const dossier = found ?? undefined
@@ -322,32 +360,49 @@ const decide = (desk: Desk, command: Command<unknown>): Outcome<unknown> => {
   const settled = steps.at(-1)?.after ?? dossier?.user
   const situation: Situation = {
     now,
-    member: settled && settled.status !== 'erased' ? { user: settled, person } : settled && { user: settled, person: () => undefined },
+    member:
+      settled && settled.status !== 'erased'
+        ? { user: settled, person }
+        : settled && { user: settled, person: () => undefined },
     orNew: () =>
       settled && settled.status !== 'erased'
         ? settled
-        : newUser({ partnerId: partner.partnerId, serviceId: uuidv7(context.clock.real()), userid: command.userid, at: now }),
+        : newUser({
+            partnerId: partner.partnerId,
+            serviceId: uuidv7(context.clock.real()),
+            userid: command.userid,
+            at: now,
+          }),
     terms: given => (given ? context.terms(partner, () => given) : accountTerms),
   }
   const decided = command.decide(situation)
   if (isRefusal(decided)) return { ...decided, replayed: false }
   const change = decided.change ?? (steps.length > 0 && settled ? { user: settled, events: [] } : undefined)
-  if (change) apply(desk, command, { change, steps, found, now, settled })
-  if (claim) {
-    const user = change?.user ?? settled
-    if (user) {
-      const mine = held.get(name)
-      const key = mine && user.status !== 'erased' ? dataKeyOf(mine, partner) : undefined
-      const entry = claimedKey(claim, { partner, user, now })
-      writes.keys.push({
-        ...entry,
-        sealedAnswer:
-          claim.mode === 'keyed' && key ? sealAnswer(key, decided.reply, { partnerId: user.partnerId, serviceId: user.serviceId }) : undefined,
-      })
-      seen.set(keyName(partner.partnerId, claim.operation, claim.keyHash), { ...entry, answer: () => decided.reply, userErasedAt: undefined, userWrittenAt: undefined, userid: command.userid })
-    }
-  }
-  return { reply: decided.reply, replayed: false }
+  const user = change ? apply(desk, command, { change, steps, found, now, settled }) : settled
+  if (!user) throw new Error('a command that neither changed nor found a user')
+  const reply = decided.answer(user)
+  if (claim) spendKey(desk, { claim, partner, user, now, reply })
+  return { reply, replayed: false }
+}
+
+/** Only what was answered 2xx spends a key; the answer is kept sealed with the user's data key. */
+const spendKey = (
+  desk: Desk,
+  spent: { claim: Claim; partner: Partner; user: User; now: Instant; reply: unknown },
+): void => {
+  const { claim, partner, user, reply } = spent
+  const mine = desk.held.get(nameOf(user))
+  const key =
+    claim.mode === 'keyed' && mine && user.status !== 'erased' ? dataKeyOf(mine, partner) : undefined
+  const place = { partnerId: user.partnerId, serviceId: user.serviceId }
+  const entry = { ...claimedKey(claim, spent), sealedAnswer: key && sealAnswer(key, reply, place) }
+  desk.writes.keys.push(entry)
+  desk.seen.set(keyName(partner.partnerId, claim.operation, claim.keyHash), {
+    ...entry,
+    answer: () => reply,
+    userErasedAt: undefined,
+    userWrittenAt: undefined,
+  })
 }
 
 const answered = (verdict: Extract<ClaimVerdict, { kind: 'answered' }>): Outcome<unknown> =>
@@ -356,7 +411,8 @@ const answered = (verdict: Extract<ClaimVerdict, { kind: 'answered' }>): Outcome
     : { reply: verdict.reply, replayed: verdict.replayed }
 
 const dataKeyOf = (held: Held | undefined, partner: Partner): Buffer | undefined => {
-  if (!held?.dataKey && held?.wrappedKey) held.dataKey = openDataKey(partner, held.user.serviceId, held.wrappedKey)
+  if (!held?.dataKey && held?.wrappedKey)
+    held.dataKey = openDataKey(partner, held.user.serviceId, held.wrappedKey)
   return held?.dataKey
 }
 
@@ -366,7 +422,11 @@ const personOf = (held: Held, partner: Partner, kind: DocumentKind): Person | un
   const key = sealed && dataKeyOf(held, partner)
   const person =
     sealed && key
-      ? (openDocument(key, sealed, { kind, partnerId: held.user.partnerId, serviceId: held.user.serviceId }) as Person)
+      ? (openDocument(key, sealed, {
+          kind,
+          partnerId: held.user.partnerId,
+          serviceId: held.user.serviceId,
+        }) as Person)
       : undefined
   held.people.set(kind, person)
   return person
@@ -381,23 +441,40 @@ type Applied = {
 }
 
 /** Takes a change over into memory and into what the batch will write. */
-const apply = (desk: Desk, command: Command<unknown>, applied: Applied): void => {
+const apply = (desk: Desk, command: Command<unknown>, applied: Applied): User => {
   const { context, held, writes } = desk
   const { partner } = command
   const { change, steps, found, now, settled } = applied
   const isNew = found === undefined || found.user.serviceId !== change.user.serviceId
   const mine: Held = isNew ? openDossier(partner, change.user) : found
-  if (isNew && found) writes.renamed.push({ partnerId: found.user.partnerId, serviceId: found.user.serviceId })
-  const before = isNew ? { ...change.user, status: 'none' as const, enrolments: [], consents: [], prefillCount: 0, offer: undefined, cancel: undefined, pendingOffer: undefined, swap: undefined } : settled ?? change.user
-  const person = change.documents && 'profile' in change.documents ? (change.documents.profile as Person) : undefined
+  if (isNew && found)
+    writes.renamed.push({ partnerId: found.user.partnerId, serviceId: found.user.serviceId })
+  const before = isNew
+    ? {
+        ...change.user,
+        status: 'none' as const,
+        enrolments: [],
+        consents: [],
+        prefillCount: 0,
+        offer: undefined,
+        cancel: undefined,
+        pendingOffer: undefined,
+        swap: undefined,
+      }
+    : (settled ?? change.user)
+  const person =
+    change.documents && 'profile' in change.documents ? (change.documents.profile as Person) : undefined
   const terms = context.terms(partner, () => person ?? personOf(mine, partner, 'profile'))
-  const after = change.user.status === 'active' ? plan(change.user, terms, { user: before, at: now }) : change.user
+  const after =
+    change.user.status === 'active' ? plan(change.user, terms, { user: before, at: now }) : change.user
   const ownStep: Step = { at: now, before, after, events: change.events }
 
   for (const step of steps) noteStep(desk, step, 'schedule', 'due')
-  if (ownStep.before !== ownStep.after || change.events.length > 0) noteStep(desk, ownStep, command.who, command.why)
+  if (ownStep.before !== ownStep.after || change.events.length > 0)
+    noteStep(desk, ownStep, command.who, command.why)
   for (const consent of after.consents) {
-    if (!before.consents.includes(consent)) writes.consents.push({ user: after, consent, textHash: context.consentHash(consent) })
+    if (!before.consents.includes(consent))
+      writes.consents.push({ user: after, consent, textHash: context.consentHash(consent) })
   }
   mine.user = after
   held.set(nameOf(after), mine)
@@ -410,6 +487,7 @@ const apply = (desk: Desk, command: Command<unknown>, applied: Applied): void =>
     mine.documents.clear()
     mine.people.clear()
   }
+  return after
 }
 
 const hasLapsed = (step: Step): boolean =>
@@ -441,7 +519,8 @@ const writeDocuments = (
   }
   for (const [kind, content] of Object.entries(changes) as [DocumentKind, unknown][]) {
     const key = content === null || content === undefined ? undefined : dataKeyOf(mine, partner)
-    const sealed = key && sealDocument(key, content, { kind, partnerId: user.partnerId, serviceId: user.serviceId })
+    const sealed =
+      key && sealDocument(key, content, { kind, partnerId: user.partnerId, serviceId: user.serviceId })
     if (!sealed && !mine.documents.has(kind)) continue
     desk.writes.documents.set(`${user.serviceId} ${kind}`, { user, kind, sealed, writtenAt: now })
     mine.documents.set(kind, sealed)
@@ -487,14 +566,21 @@ const batchOf = (writes: Writes, context: LedgerContext): Batch => {
   const changed = [...writes.changed.values()]
   return {
     renamed: writes.renamed,
-    users: changed.map(mine => ({ user: mine.user, isNew: mine.stored === undefined, wrappedKey: mine.wrappedKey })),
+    users: changed.map(mine => ({
+      user: mine.user,
+      isNew: mine.stored === undefined,
+      wrappedKey: mine.wrappedKey,
+    })),
     erased: writes.erased,
     enrolments: changed.flatMap(mine =>
       mine.user.enrolments
         .filter(enrolment => !mine.stored?.enrolments.includes(enrolment))
         .map(enrolment => ({ user: mine.user, enrolment })),
     ),
-    consents: lastOnes(writes.consents, entry => `${entry.user.serviceId} ${entry.consent.name} ${entry.consent.version}`),
+    consents: lastOnes(
+      writes.consents,
+      entry => `${entry.user.serviceId} ${entry.consent.name} ${entry.consent.version}`,
+    ),
     documents: [...writes.documents.values()].filter(change => change.user.status !== 'erased'),
     history: writes.history,
     events: writes.events,
@@ -506,4 +592,3 @@ const batchOf = (writes: Writes, context: LedgerContext): Batch => {
 const lastOnes = <T>(entries: readonly T[], nameOfEntry: (entry: T) => string): T[] => [
   ...new Map(entries.map(entry => [nameOfEntry(entry), entry])).values(),
 ]
-

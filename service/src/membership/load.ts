@@ -87,7 +87,6 @@ export type KeyRow = {
   user_prefill_count: number | null
   user_prefill_written_at: Instant | null
   user_erased_at: Instant | null
-  user_userid: string | null
 }
 
 /** The rows of these idempotency keys. */
@@ -98,7 +97,7 @@ export const loadKeys = (
   db.query<KeyRow>(sql`
     select k.partner_id, k.operation, k.key_hash, k.request_hash, k.attempt_id, k.service_id, k.prefill_number,
       k.sealed_answer, k.expires_at, u.prefill_count as user_prefill_count,
-      u.prefill_written_at as user_prefill_written_at, u.erased_at as user_erased_at, u.userid as user_userid
+      u.prefill_written_at as user_prefill_written_at, u.erased_at as user_erased_at
     from unnest(${keys.map(key => key.partnerId)}::uuid[], ${keys.map(key => key.operation)}::text[],
       ${keys.map(key => key.keyHash)}::bytea[]) as wanted (partner_id, operation, key_hash)
     join idempotency_keys k using (partner_id, operation, key_hash)

@@ -1,6 +1,6 @@
 import type { CreateUser, Prefill, UpdateUser } from '@benefit-enrolment/contract'
-import { badField } from '../http/service-error.ts'
 import { dateAt, type Instant, type Zone } from '../calendar/calendar.ts'
+import { badField } from '../http/service-error.ts'
 import type { Person, PersonAddress } from './documents.ts'
 
 const fields = ['firstname', 'lastname', 'email', 'zipcode', 'state', 'dob', 'phone', 'gender'] as const
@@ -45,7 +45,9 @@ const patch = (target: Record<string, unknown>, field: string, value: string | n
 
 /** What an account must have; names the missing ones. A state or ZIP code may stand in the address. */
 export const missingForAccount = (person: Person): string[] => {
-  const missing: string[] = (['firstname', 'lastname', 'email', 'dob'] as const).filter(field => !person[field])
+  const missing: string[] = (['firstname', 'lastname', 'email', 'dob'] as const).filter(
+    field => !person[field],
+  )
   if (!person.state && !person.address?.state) missing.push('address.state')
   if (!person.zipcode && !person.address?.zipcode) missing.push('zipcode')
   return missing

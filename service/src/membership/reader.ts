@@ -35,19 +35,28 @@ export const openReader = (context: Omit<LedgerContext, 'onEvents' | 'consentHas
     maxBatch: 256,
     run: async names => {
       const rows = new Map(
-        (await guarded(() => loadUsers(context.database, names))).map(row => [`${row.partner_id} ${row.userid}`, row]),
+        (await guarded(() => loadUsers(context.database, names))).map(row => [
+          `${row.partner_id} ${row.userid}`,
+          row,
+        ]),
       )
       return names.map(name => ({ ok: true, value: rows.get(`${name.partnerId} ${name.userid}`) }))
     },
   })
 
-  const documentsOf = async (partner: Partner, row: Pick<UserRow, 'partner_id' | 'service_id' | 'wrapped_key'>) => {
+  const documentsOf = async (
+    partner: Partner,
+    row: Pick<UserRow, 'partner_id' | 'service_id' | 'wrapped_key'>,
+  ) => {
     const rows = await guarded(() => loadDocuments(context.database, [row]))
     const people = new Map<DocumentKind, Person>()
     if (!row.wrapped_key) return people
     const key = openDataKey(partner, row.service_id, row.wrapped_key)
     for (const { kind, sealed } of rows) {
-      people.set(kind, openDocument(key, sealed, { kind, partnerId: row.partner_id, serviceId: row.service_id }) as Person)
+      people.set(
+        kind,
+        openDocument(key, sealed, { kind, partnerId: row.partner_id, serviceId: row.service_id }) as Person,
+      )
     }
     return people
   }
@@ -58,7 +67,10 @@ export const openReader = (context: Omit<LedgerContext, 'onEvents' | 'consentHas
       if (!row) return undefined
       const stored = userOf(row)
       const now = await currentNow(context, partner)
-      await context.prepareTerms([stored.offer?.version ?? 0, ...stored.enrolments.map(enrolment => enrolment.version)])
+      await context.prepareTerms([
+        stored.offer?.version ?? 0,
+        ...stored.enrolments.map(enrolment => enrolment.version),
+      ])
       const due = dueAt(stored)
       if (due === undefined || due > now) {
         return { user: stored, terms: context.terms(partner, () => undefined), now }
@@ -81,7 +93,10 @@ export const openReader = (context: Omit<LedgerContext, 'onEvents' | 'consentHas
 }
 
 /** In a sandbox another process may just have moved the clock. */
-const currentNow = async (context: Pick<LedgerContext, 'database' | 'clock' | 'sandbox'>, partner: Partner): Promise<Instant> => {
+const currentNow = async (
+  context: Pick<LedgerContext, 'database' | 'clock' | 'sandbox'>,
+  partner: Partner,
+): Promise<Instant> => {
   if (!context.sandbox) return context.clock.now(partner)
   const [row] = await context.database.query<{ clock_offset_ms: number }>(
     sql`select clock_offset_ms from partners where partner_id = ${partner.partnerId}`,
@@ -90,10 +105,24 @@ const currentNow = async (context: Pick<LedgerContext, 'database' | 'clock' | 's
 }
 
 const readHistory = async (database: Database, user: User): Promise<HistoryLine[]> => {
-  const rows = await database.query<{ at: Instant; what: string; from_state: string; to_state: string; who: Who; why: string }>(sql`
+  const rows = await database.query<{
+    at: Instant
+    what: string
+    from_state: string
+    to_state: string
+    who: Who
+    why: string
+  }>(sql`
     select at, what, from_state, to_state, who, why from history
     where partner_id = ${user.partnerId} and service_id = ${user.serviceId} order by at, entry_id`)
-  return rows.map(row => ({ at: row.at, what: row.what, from: row.from_state, to: row.to_state, who: row.who, why: row.why }))
+  return rows.map(row => ({
+    at: row.at,
+    what: row.what,
+    from: row.from_state,
+    to: row.to_state,
+    who: row.who,
+    why: row.why,
+  }))
 }
 
 const guarded = async <T>(work: () => Promise<T>): Promise<T> => {

@@ -12,7 +12,10 @@ export type RefusalReason = {
 export type Refusal = { readonly refused: ErrorCode; readonly reasons: readonly RefusalReason[] }
 
 /** A refusal with a code of the contract's table. */
-export const refuse = (refused: ErrorCode, reasons: readonly RefusalReason[] = []): Refusal => ({ refused, reasons })
+export const refuse = (refused: ErrorCode, reasons: readonly RefusalReason[] = []): Refusal => ({
+  refused,
+  reasons,
+})
 
 /** A reason in plain words that are the same in all languages' problem documents. */
 export const because = (field: string, code: string, message: string): RefusalReason => ({

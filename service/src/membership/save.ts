@@ -7,7 +7,11 @@ import { dueAt } from './settle.ts'
 import type { Consent, Enrolment, User } from './state.ts'
 
 /** A history line of one user. */
-export type HistoryRow = HistoryLine & { readonly id: string; readonly user: User; readonly recordedAt: Instant }
+export type HistoryRow = HistoryLine & {
+  readonly id: string
+  readonly user: User
+  readonly recordedAt: Instant
+}
 /** An event with the bytes that will be sent. */
 export type EventRow = {
   readonly id: string
@@ -160,7 +164,10 @@ const updateUsers = async (tx: Executor, entries: Batch['users']): Promise<void>
 const saveEnrolments = async (tx: Executor, entries: Batch['enrolments']): Promise<void> => {
   // Rows that close are written before rows that open, as the windows of one benefit must not overlap at any moment.
   const sorted = [...entries].sort((a, b) => rank(a.enrolment) - rank(b.enrolment))
-  for (const part of [sorted.filter(entry => rank(entry.enrolment) === 0), sorted.filter(entry => rank(entry.enrolment) === 1)]) {
+  for (const part of [
+    sorted.filter(entry => rank(entry.enrolment) === 0),
+    sorted.filter(entry => rank(entry.enrolment) === 1),
+  ]) {
     if (part.length > 0) await upsertEnrolments(tx, part)
   }
 }

@@ -25,7 +25,9 @@ export const dueAt = (user: User): Instant | undefined => {
       instants.push(enrolment.ownEnd?.at)
     }
   }
-  return instants.reduce((first, at) => (at === undefined || (first !== undefined && first <= at) ? first : at))
+  return instants.reduce((first, at) =>
+    at === undefined || (first !== undefined && first <= at) ? first : at,
+  )
 }
 
 /** Applies everything due up to and at `now`, in order, each at its own instant; nothing due: no steps. */
@@ -50,17 +52,23 @@ export const settle = (user: User, now: Instant, terms: Terms): Step[] => {
 export const plan = (user: User, terms: Terms, earlier: { user: User; at: Instant }): User => {
   const base = withoutPlans(user)
   const outlook = outlookOf(base, terms)
-  const past = earlier.user.enrolments.filter(enrolment => enrolment.plannedBy !== undefined && isLive(enrolment))
+  const past = earlier.user.enrolments.filter(
+    enrolment => enrolment.plannedBy !== undefined && isLive(enrolment),
+  )
   const known = new Set(base.enrolments.map(enrolment => enrolment.id))
   const planned = outlook.enrolments
     .filter(enrolment => !known.has(enrolment.id) && isLive(enrolment))
     .map(enrolment => {
-      const same = past.find(candidate => candidate.benefit === enrolment.benefit && candidate.startsAt === enrolment.startsAt)
+      const same = past.find(
+        candidate => candidate.benefit === enrolment.benefit && candidate.startsAt === enrolment.startsAt,
+      )
       const state = enrolment.state === 'enrolled' ? ('scheduled' as const) : enrolment.state
       return { ...enrolment, state, ...(same ? { id: same.id, pickedAt: same.pickedAt } : {}) }
     })
   const kept = new Set([...known, ...planned.map(enrolment => enrolment.id)])
-  const vanished = past.filter(enrolment => !kept.has(enrolment.id)).map(enrolment => gone(enrolment, earlier.at))
+  const vanished = past
+    .filter(enrolment => !kept.has(enrolment.id))
+    .map(enrolment => gone(enrolment, earlier.at))
   return {
     ...base,
     enrolments: [...base.enrolments.map(enrolment => dated(enrolment, outlook)), ...planned, ...vanished],
@@ -84,7 +92,11 @@ const dated = (enrolment: Enrolment, outlook: User): Enrolment => {
 const outlookOf = (user: User, terms: Terms): User => {
   let ahead = user
   for (;;) {
-    const pending = [hasPendingCancel(ahead) ? ahead.cancel?.at : undefined, ahead.pendingOffer?.at, ahead.swap?.at]
+    const pending = [
+      hasPendingCancel(ahead) ? ahead.cancel?.at : undefined,
+      ahead.pendingOffer?.at,
+      ahead.swap?.at,
+    ]
     const last = pending.reduce<number | undefined>(
       (latest, at) => (at !== undefined && (latest === undefined || at > latest) ? at : latest),
       undefined,
@@ -95,13 +107,19 @@ const outlookOf = (user: User, terms: Terms): User => {
   }
 }
 
-const withoutPlans = (user: User): User =>
+/** The user without the outlook: planned rows are made anew by `plan`. */
+export const withoutPlans = (user: User): User =>
   user.enrolments.some(enrolment => enrolment.plannedBy !== undefined && isLive(enrolment))
-    ? { ...user, enrolments: user.enrolments.filter(enrolment => enrolment.plannedBy === undefined || !isLive(enrolment)) }
+    ? {
+        ...user,
+        enrolments: user.enrolments.filter(
+          enrolment => enrolment.plannedBy === undefined || !isLive(enrolment),
+        ),
+      }
     : user
 
 /** Rows that came true lose their mark, and take over the id under which they were planned. */
-const settledPlans = (before: User, after: User): User => ({
+export const settledPlans = (before: User, after: User): User => ({
   ...after,
   enrolments: after.enrolments.map(enrolment => {
     if (enrolment.plannedBy === undefined || !isLive(enrolment)) return enrolment
@@ -120,9 +138,6 @@ const settledPlans = (before: User, after: User): User => ({
   }),
 })
 
-/** Rows that a change at once brought, without having been planned. */
-export const settledAtOnce = (user: User): User => settledPlans({ ...user, enrolments: [] }, user)
-
 type Moment = { readonly at: Instant; readonly terms: Terms; readonly outlook: boolean }
 
 /** What is due at one instant, in the order of contract §8: lapse, cancel, offer change, swap, ends, starts. */
@@ -139,7 +154,8 @@ const applyAt = (user: User, moment: Moment): Changed => {
   if (changed.pendingOffer && changed.pendingOffer.at <= at) {
     take(applyOfferChange(changed, changed.pendingOffer.name, { at, terms }))
   }
-  if (changed.swap && changed.swap.at <= at) take(applySwap(changed, changed.swap.pairs, { at, terms, outlook }))
+  if (changed.swap && changed.swap.at <= at)
+    take(applySwap(changed, changed.swap.pairs, { at, terms, outlook }))
   take(applyEnds(changed, at))
   take(applyStarts(changed, moment))
   return { user: changed, events }
@@ -166,12 +182,14 @@ const applyStarts = (user: User, { at, terms, outlook }: Moment): Changed => {
   let changed = user
   if (!isActive(user)) return { user, events: [] }
   for (const enrolment of user.enrolments) {
-    if (enrolment.state !== 'scheduled' || enrolment.startsAt > at || enrolment.plannedBy !== undefined) continue
+    if (enrolment.state !== 'scheduled' || enrolment.startsAt > at || enrolment.plannedBy !== undefined)
+      continue
     const benefit = openBenefit(terms, enrolment.benefit)
     const isMissing = !outlook && benefit !== undefined && !hasConsent(user, benefit)
     changed = withEnrolment(changed, { ...enrolment, state: isMissing ? 'actionrequired' : 'enrolled' })
   }
-  if (!changed.offer || changed.offer.inForce || changed.offer.since > at) return { user: changed, events: [] }
+  if (!changed.offer || changed.offer.inForce || changed.offer.since > at)
+    return { user: changed, events: [] }
   changed = { ...changed, offer: { ...changed.offer, inForce: true } }
   return { user: changed, events: [raise(changed, 'offer_activiation_successful', at)] }
 }

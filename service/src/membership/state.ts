@@ -101,7 +101,13 @@ export const newUser = (identity: {
   erasedAt: undefined,
 })
 
-const liveStates = new Set<EnrolmentState>(['selected', 'actionrequired', 'scheduled', 'enrolled', 'endscheduled'])
+const liveStates = new Set<EnrolmentState>([
+  'selected',
+  'actionrequired',
+  'scheduled',
+  'enrolled',
+  'endscheduled',
+])
 
 /** Whether cover is in force: the wire status `enrolled`. */
 export const isInForce = (enrolment: Enrolment): boolean =>
@@ -111,7 +117,8 @@ export const isInForce = (enrolment: Enrolment): boolean =>
 export const isLive = (enrolment: Enrolment): boolean => liveStates.has(enrolment.state)
 
 /** Whether the user holds it for itself, not as the outlook of a pending change. */
-export const isHeld = (enrolment: Enrolment): boolean => isLive(enrolment) && enrolment.plannedBy === undefined
+export const isHeld = (enrolment: Enrolment): boolean =>
+  isLive(enrolment) && enrolment.plannedBy === undefined
 
 /** The held enrolment of one benefit. */
 export const heldEnrolment = (user: User, benefit: string): Enrolment | undefined =>

@@ -38,7 +38,9 @@ export const factsAt = (terms: Terms, at: Instant, offer: string | undefined): F
 
 /** An offer that the partner may give to newcomers; `undefined` when it is not the partner's or not in the catalogue. */
 export const partnerOffer = (terms: Terms, name: string): Offer | undefined =>
-  terms.partnerOffers && !terms.partnerOffers.includes(name) ? undefined : terms.today.catalogue.offers.get(name)
+  terms.partnerOffers && !terms.partnerOffers.includes(name)
+    ? undefined
+    : terms.today.catalogue.offers.get(name)
 
 /** All offers that the partner may give, by rank. */
 export const partnerOffers = (terms: Terms): Offer[] =>

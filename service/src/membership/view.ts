@@ -1,4 +1,11 @@
-import type { Condition, EnrolmentState, HeldBenefit, Locale, TimelineEntry, User as WireUser } from '@benefit-enrolment/contract'
+import type {
+  Condition,
+  EnrolmentState,
+  HeldBenefit,
+  Locale,
+  TimelineEntry,
+  User as WireUser,
+} from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant } from '../calendar/calendar.ts'
 import { currentOffer } from './events.ts'
 import type { HistoryLine } from './history.ts'
@@ -51,7 +58,8 @@ const conditionsOf = (user: User): Condition[] => {
   if (user.pendingOffer) conditions.push('offerchangepending')
   if (user.swap) conditions.push('swappending')
   if (hasPendingCancel(user)) conditions.push('cancelpending')
-  if (user.enrolments.some(enrolment => enrolment.state === 'actionrequired')) conditions.push('actionrequired')
+  if (user.enrolments.some(enrolment => enrolment.state === 'actionrequired'))
+    conditions.push('actionrequired')
   return conditions
 }
 
@@ -61,7 +69,9 @@ export const viewEnrolment = (
   context: { user: User; terms: Terms; locale: Locale },
 ): HeldBenefit => ({
   name: enrolment.benefit,
-  displayname: knownBenefit(context.terms, context.user, enrolment.benefit)?.displayname[context.locale] ?? enrolment.benefit,
+  displayname:
+    knownBenefit(context.terms, context.user, enrolment.benefit)?.displayname[context.locale] ??
+    enrolment.benefit,
   state: enrolment.state satisfies EnrolmentState,
   startsattimestamp: hasStart(enrolment) ? formatTimestamp(enrolment.startsAt) : null,
   endsattimestamp: isInForce(enrolment) || enrolment.state === 'ended' ? optional(enrolment.endsAt) : null,
@@ -82,7 +92,10 @@ const shownEnrolments = (user: User, terms: Terms): Enrolment[] => {
   const order = (enrolment: Enrolment) =>
     knownBenefit(terms, user, enrolment.benefit)?.sortorder ?? Number.MAX_SAFE_INTEGER
   return [...shown, ...last.values()].sort(
-    (a, b) => order(a) - order(b) || (a.benefit < b.benefit ? -1 : a.benefit > b.benefit ? 1 : 0) || a.startsAt - b.startsAt,
+    (a, b) =>
+      order(a) - order(b) ||
+      (a.benefit < b.benefit ? -1 : a.benefit > b.benefit ? 1 : 0) ||
+      a.startsAt - b.startsAt,
   )
 }
 
@@ -98,7 +111,14 @@ export const viewTimeline = (user: User, past: readonly HistoryLine[]): Timeline
   })),
   ...ahead(user)
     .sort((a, b) => a.at - b.at)
-    .map(line => ({ attimestamp: formatTimestamp(line.at), what: line.what, from: line.from, to: line.to, who: 'schedule', why: line.why })),
+    .map(line => ({
+      attimestamp: formatTimestamp(line.at),
+      what: line.what,
+      from: line.from,
+      to: line.to,
+      who: 'schedule',
+      why: line.why,
+    })),
 ]
 
 type Ahead = { at: Instant; what: string; from: string; to: string; why: string }
@@ -109,20 +129,39 @@ const ahead = (user: User): Ahead[] => {
     lines.push({ at: user.entryExpiresAt, what: 'prefill', from: 'stored', to: '', why: 'prefill expires' })
   }
   if (user.status !== 'active') return lines
-  if (user.cancel) lines.push({ at: user.cancel.at, what: 'user', from: 'active', to: 'cancelled', why: user.cancel.reason })
+  if (user.cancel)
+    lines.push({ at: user.cancel.at, what: 'user', from: 'active', to: 'cancelled', why: user.cancel.reason })
   if (user.offer && !user.offer.inForce) {
     lines.push({ at: user.offer.since, what: 'offer', from: '', to: user.offer.name, why: 'start' })
   }
   if (user.pendingOffer) {
-    lines.push({ at: user.pendingOffer.at, what: 'offer', from: user.offer?.name ?? '', to: user.pendingOffer.name, why: 'offer change' })
+    lines.push({
+      at: user.pendingOffer.at,
+      what: 'offer',
+      from: user.offer?.name ?? '',
+      to: user.pendingOffer.name,
+      why: 'offer change',
+    })
   }
   for (const enrolment of user.enrolments) {
     const what = `benefit ${enrolment.benefit}`
     if (enrolment.state === 'scheduled') {
-      lines.push({ at: enrolment.startsAt, what, from: 'scheduled', to: 'enrolled', why: enrolment.plannedBy ?? 'start' })
+      lines.push({
+        at: enrolment.startsAt,
+        what,
+        from: 'scheduled',
+        to: 'enrolled',
+        why: enrolment.plannedBy ?? 'start',
+      })
     }
     if (enrolment.state === 'endscheduled' && enrolment.endsAt !== undefined) {
-      lines.push({ at: enrolment.endsAt, what, from: 'endscheduled', to: 'ended', why: enrolment.ownEnd?.reason ?? 'pending change' })
+      lines.push({
+        at: enrolment.endsAt,
+        what,
+        from: 'endscheduled',
+        to: 'ended',
+        why: enrolment.ownEnd?.reason ?? 'pending change',
+      })
     }
   }
   return lines

@@ -2,7 +2,8 @@ import type { Instant } from '../calendar/calendar.ts'
 import { dropMisfitSwap, isBoundaryLocked, nextBoundary } from '../membership/boundary.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import { applyOfferChange, type Changed } from '../membership/intents.ts'
-import { reasonsFor, type Refusal, refuse } from '../membership/refusal.ts'
+import { type Refusal, reasonsFor, refuse } from '../membership/refusal.ts'
+import { settledPlans, withoutPlans } from '../membership/settle.ts'
 import { isHeld, type User } from '../membership/state.ts'
 import { isAvailable, judgeOfferAt, offerOf, partnerOffer, type Terms } from '../membership/terms.ts'
 
@@ -29,9 +30,11 @@ export type OfferChange = Changed & {
  */
 export const changeOfferOf = (user: User, wish: Wish, now: Instant, terms: Terms): OfferChange | Refusal => {
   const current = offerOf(terms, user)
-  const offer = partnerOffer(terms, wish.offername) ?? (wish.offername === user.offer?.name ? current : undefined)
+  const offer =
+    partnerOffer(terms, wish.offername) ?? (wish.offername === user.offer?.name ? current : undefined)
   if (!current || !offer) return refuse('offername_unknown')
-  if (offer.offer === current.offer) return user.pendingOffer ? undoOfferChangeOf(user, now, terms) : refuse('already_on_offer')
+  if (offer.offer === current.offer)
+    return user.pendingOffer ? undoOfferChangeOf(user, now, terms) : refuse('already_on_offer')
   const direction = offer.rank > current.rank ? 'upgrade' : 'downgrade'
   if (wish.action !== 'auto' && wish.action !== direction) return refuse('direction_mismatch')
   const isImmediate = wish.effective === 'immediate' || (wish.effective === 'auto' && direction === 'upgrade')
@@ -43,22 +46,37 @@ export const changeOfferOf = (user: User, wish: Wish, now: Instant, terms: Terms
   if (!isImmediate && isBoundaryLocked(user, boundary, { now, terms })) return refuse('change_locked')
 
   const events: Raised[] = []
-  let base: User = { ...user, updatedAt: now }
+  let base: User = withoutPlans({ ...user, updatedAt: now })
   if (base.pendingOffer) {
-    if (isBoundaryLocked(user, base.pendingOffer.at, { now, terms }) && !isImmediate) return refuse('change_locked')
+    if (isBoundaryLocked(user, base.pendingOffer.at, { now, terms }) && !isImmediate)
+      return refuse('change_locked')
     base = { ...base, pendingOffer: undefined }
     events.push(raise(base, 'offer_change_cancelled', now))
   }
   const applied = applyOfferChange(base, offer.offer, { at: effectiveAt, terms })
   const outcome = compare(base, applied.user)
   if (isImmediate && effectiveAt <= now) {
-    const swept = dropMisfitSwap(applied.user, now, terms)
-    return { ...outcome, user: swept.user, events: [...events, ...applied.events, ...swept.events], direction, isImmediate, effectiveAt }
+    const swept = dropMisfitSwap(settledPlans(user, applied.user), now, terms)
+    return {
+      ...outcome,
+      user: swept.user,
+      events: [...events, ...applied.events, ...swept.events],
+      direction,
+      isImmediate,
+      effectiveAt,
+    }
   }
   const pending: User = { ...base, pendingOffer: { name: offer.offer, at: effectiveAt } }
   events.push(raise(pending, 'offer_change_scheduled', now))
   const swept = dropMisfitSwap(pending, now, terms)
-  return { ...outcome, user: swept.user, events: [...events, ...swept.events], direction, isImmediate, effectiveAt }
+  return {
+    ...outcome,
+    user: swept.user,
+    events: [...events, ...swept.events],
+    direction,
+    isImmediate,
+    effectiveAt,
+  }
 }
 
 /** Undoes a pending offer change; without one nothing changes. Refused in the locked hours before its boundary. */
@@ -75,7 +93,9 @@ export const undoOfferChangeOf = (user: User, now: Instant, terms: Terms): Offer
 const compare = (before: User, after: User): { gained: string[]; lost: string[]; kept: string[] } => {
   const had = new Set(before.enrolments.filter(isHeld).map(enrolment => enrolment.benefit))
   const has = after.enrolments
-    .filter(enrolment => ['actionrequired', 'scheduled', 'enrolled', 'endscheduled'].includes(enrolment.state))
+    .filter(enrolment =>
+      ['actionrequired', 'scheduled', 'enrolled', 'endscheduled'].includes(enrolment.state),
+    )
     .map(enrolment => enrolment.benefit)
   return {
     gained: has.filter(name => !had.has(name)),

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Instant } from '../calendar/calendar.ts'
 import { coalesce } from '../db/coalesce.ts'
 import type { Database } from '../db/database.ts'
+import { decodeUuid } from '../vault/base62.ts'
 import { keyedHash, sameHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { parseSecret, type SecretKind, type SecretMode } from '../vault/secret.ts'
-import { decodeUuid } from '../vault/base62.ts'
 import { partnerOf } from './keys.ts'
 import type { Partner } from './partner.ts'
 import { type CredentialRow, findCredentials, findPartners } from './store.ts'
@@ -16,7 +16,11 @@ const freshMs = 1000
 const maxEntries = 100_000
 
 /** A bearer token that holds. */
-export type Bearer = { readonly partner: Partner; readonly scopes: ReadonlySet<string>; readonly expiresAt: Instant }
+export type Bearer = {
+  readonly partner: Partner
+  readonly scopes: ReadonlySet<string>
+  readonly expiresAt: Instant
+}
 /** A credential that holds. */
 export type Credential = { readonly partner: Partner; readonly credentialId: string }
 
@@ -71,7 +75,9 @@ export const openDirectory = (context: {
   const readTokens = coalesce<{ partnerId: string; tokenId: string }, TokenRow | undefined>({
     maxBatch: 500,
     run: async keys => {
-      const rows = new Map((await findTokens(database, keys)).map(row => [`${row.partner_id} ${row.token_id}`, row]))
+      const rows = new Map(
+        (await findTokens(database, keys)).map(row => [`${row.partner_id} ${row.token_id}`, row]),
+      )
       return keys.map(key => ({ ok: true, value: rows.get(`${key.partnerId} ${key.tokenId}`) }))
     },
   })
@@ -85,7 +91,8 @@ export const openDirectory = (context: {
     },
   })
 
-  const isFresh = (entry: Cached<unknown> | undefined): boolean => entry !== undefined && real() - entry.readAt < freshMs
+  const isFresh = (entry: Cached<unknown> | undefined): boolean =>
+    entry !== undefined && real() - entry.readAt < freshMs
   const keep = <T>(map: Map<string, Cached<T>>, key: string, entry: Cached<T>): T | undefined => {
     // Only what holds is kept: an unknown secret is looked up each time, and cannot fill the memory.
     map.delete(key)
@@ -102,7 +109,11 @@ export const openDirectory = (context: {
     return keep(partners, partnerId, { value: await readPartners(partnerId), readAt, partnerId })
   }
 
-  const isRight = (row: { pepper_id: string; hash: Buffer } | undefined, secret: string, purpose: string): boolean => {
+  const isRight = (
+    row: { pepper_id: string; hash: Buffer } | undefined,
+    secret: string,
+    purpose: string,
+  ): boolean => {
     // An unknown id costs the same hash as a known one.
     const pepper = keyring.peppers.byId.get(row?.pepper_id ?? keyring.peppers.current.id)
     return pepper !== undefined && sameHash(keyedHash(pepper, purpose, secret), row?.hash ?? emptyHash)
@@ -126,7 +137,10 @@ export const openDirectory = (context: {
     return holdsStill(keep(bearers, digest(token), { value, readAt, partnerId: id.partnerId }))
   }
 
-  const credential = async (secret: string, kind: 'client_secret' | 'api_key'): Promise<Credential | undefined> => {
+  const credential = async (
+    secret: string,
+    kind: 'client_secret' | 'api_key',
+  ): Promise<Credential | undefined> => {
     const parsed = parseSecret(secret)
     const id = parsed?.kind === kinds[kind] && parsed.mode === mode ? splitSecretId(parsed.id) : undefined
     if (!id) return undefined

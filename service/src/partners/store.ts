@@ -1,6 +1,6 @@
+import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
-import type { Instant } from '../calendar/calendar.ts'
 
 /** A row of `partners`. */
 export type PartnerRow = {

@@ -1,4 +1,5 @@
 import type { prefillUser } from '@benefit-enrolment/contract'
+import type { Instant } from '../calendar/calendar.ts'
 import { prefillExpiresAt } from '../calendar/calendar.ts'
 import type { Caller } from '../http/authenticate.ts'
 import type { Handler } from '../http/mount.ts'
@@ -9,7 +10,6 @@ import { raise } from '../membership/events.ts'
 import type { Change, Ledger } from '../membership/ledger.ts'
 import { checkBirthDate, personOf } from '../membership/person.ts'
 import { isRefusal } from '../membership/refusal.ts'
-import type { Instant } from '../calendar/calendar.ts'
 import type { User } from '../membership/state.ts'
 import type { Clock } from '../partners/partner.ts'
 import type { Keyring } from '../vault/keyring.ts'
@@ -25,7 +25,8 @@ export const prefillHandlers = (context: { ledger: Ledger; clock: Clock; keyring
     const key = version === 'v2' ? idempotencyKeyOf(request.headers) : undefined
     if (version === 'v2' && key === undefined) throw new ServiceError('idempotency_key_missing')
     checkBirthDate(request.body.dob, context.clock.now(partner), partner.timezone)
-    const claim = key === undefined ? undefined : claimOf(key, request, { keyring: context.keyring, mode: 'prefill' })
+    const claim =
+      key === undefined ? undefined : claimOf(key, request, { keyring: context.keyring, mode: 'prefill' })
     const person = personOf(request.body)
     const outcome = await context.ledger.submit({
       partner,
@@ -34,7 +35,7 @@ export const prefillHandlers = (context: { ledger: Ledger; clock: Clock; keyring
       why: 'prefill',
       claim,
       decide: situation => ({
-        reply: saved,
+        answer: () => saved,
         change: storePrefill(situation.orNew(), person, situation.now),
       }),
     })

@@ -1,0 +1,146 @@
+import type {
+  changeOffer,
+  listAvailableOffers,
+  OfferChanged,
+  previewOfferChange,
+  undoOfferChange,
+} from '@benefit-enrolment/contract'
+import { formatTimestamp } from '../calendar/calendar.ts'
+import type { Caller } from '../http/authenticate.ts'
+import type { Handler } from '../http/mount.ts'
+import { badField, ServiceError } from '../http/service-error.ts'
+import type { AccountCommands } from '../membership/account-command.ts'
+import { problemOfRefusal } from '../membership/answer.ts'
+import { nextBoundary } from '../membership/boundary.ts'
+import { isRefusal, refuse } from '../membership/refusal.ts'
+import type { User } from '../membership/state.ts'
+import { isAvailable, judgeOfferAt, offerOf, partnerOffers, type Terms } from '../membership/terms.ts'
+import { offerDetailsOf, pendingOfferOf } from '../membership/view.ts'
+import type { Partner } from '../partners/partner.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import { changeOfferOf, type OfferChange, undoOfferChangeOf, type Wish } from './change.ts'
+import { checkPreview, makePreview } from './preview.ts'
+
+/** Moves users between offers, lists and previews the moves (contract §8). */
+export const offerHandlers = (context: { commands: AccountCommands; keyring: Keyring }) => {
+  const { commands, keyring } = context
+
+  const change: Handler<typeof changeOffer, Caller> = request => {
+    const { body } = request
+    const wish = wishOf(body)
+    return commands.change(request, { userid: body.userid, why: 'offer change' }, (user, now, terms) => {
+      checkOwn(user, wish, { partner: request.caller.partner, terms })
+      const changed = changeOfferOf(user, wish, now, terms)
+      if (isRefusal(changed)) return changed
+      const takesCoverAtOnce = changed.isImmediate && changed.direction === 'downgrade'
+      if (takesCoverAtOnce && !body.previewid) {
+        throw badField(
+          'previewid',
+          'required',
+          'is required: an immediate downgrade takes cover away at once, see POST /user/offers/preview',
+        )
+      }
+      if (body.previewid && !checkPreview(body.previewid, { user, wish, changed, now, keyring }))
+        return refuse('preview_stale')
+      return { change: changed, answer: after => viewChange(after, changed) }
+    })
+  }
+
+  const undo: Handler<typeof undoOfferChange, Caller> = request =>
+    commands.change(
+      request,
+      { userid: request.params.userid, why: 'offer change undone' },
+      (user, now, terms) => {
+        const undone = undoOfferChangeOf(user, now, terms)
+        if (isRefusal(undone)) return undone
+        return {
+          ...(undone.user === user ? {} : { change: undone }),
+          answer: after => viewChange(after, undone),
+        }
+      },
+    )
+
+  const available: Handler<typeof listAvailableOffers, Caller> = async request => {
+    const { user, terms, now } = await commands.look(request, request.body.userid)
+    const current = offerOf(terms, user)
+    return partnerOffers(terms)
+      .filter(offer => offer.offer !== current?.offer)
+      .map(offer => {
+        const isUpgrade = offer.rank > (current?.rank ?? 0)
+        const effectiveAt = isUpgrade
+          ? Math.max(now, user.offer?.since ?? now)
+          : nextBoundary(user, now, terms)
+        const verdict = judgeOfferAt(terms, offer, effectiveAt)
+        const closed = isAvailable(terms, offer, effectiveAt) ? [] : [closedReason(request.locale)]
+        return {
+          offer: offer.offer,
+          displayname: offer.displayname[request.locale],
+          direction: isUpgrade ? ('upgrade' as const) : ('downgrade' as const),
+          effectiveattimestamp: formatTimestamp(effectiveAt),
+          reasons: [
+            ...closed,
+            ...verdict.reasons.map(reason => ({
+              field: 'offername',
+              code: reason.code,
+              message: reason.text[request.locale],
+            })),
+          ],
+        }
+      })
+  }
+
+  const preview: Handler<typeof previewOfferChange, Caller> = async request => {
+    const wish = wishOf(request.body)
+    const { user, terms, now } = await commands.look(request, request.body.userid)
+    checkOwn(user, wish, { partner: request.caller.partner, terms })
+    const changed = changeOfferOf(user, wish, now, terms)
+    if (isRefusal(changed)) throw problemOfRefusal(changed, request.locale)
+    const { previewid, expiresAt } = makePreview({ user, wish, changed, now, keyring })
+    return { ...viewChange(changed.user, changed), previewid, expiresat: formatTimestamp(expiresAt) }
+  }
+
+  return {
+    changeOffer: change,
+    undoOfferChange: undo,
+    listAvailableOffers: available,
+    previewOfferChange: preview,
+  }
+}
+
+const wishOf = (body: {
+  offername: string
+  action?: Wish['action']
+  effective?: Wish['effective']
+}): Wish => ({
+  offername: body.offername,
+  action: body.action ?? 'auto',
+  effective: body.effective ?? 'auto',
+})
+
+/** An offer that is neither the partner's nor the user's own is a fault of the request, not of the user. */
+const checkOwn = (user: User, wish: Wish, context: { partner: Partner; terms: Terms }): void => {
+  const isKnown =
+    wish.offername === user.offer?.name ||
+    partnerOffers(context.terms).some(offer => offer.offer === wish.offername)
+  if (!isKnown) throw new ServiceError('offername_unknown')
+}
+
+const viewChange = (after: User, changed: OfferChange): OfferChanged => ({
+  userid: after.userid,
+  serviceid: after.serviceId,
+  direction: changed.direction,
+  currentofferdetails: offerDetailsOf(after),
+  pendingoffer: pendingOfferOf(after),
+  gained: [...changed.gained],
+  lost: [...changed.lost],
+  kept: [...changed.kept],
+})
+
+const closedReason = (locale: 'en' | 'es') => ({
+  field: 'offername',
+  code: 'offer_not_available',
+  message:
+    locale === 'es'
+      ? 'Esta oferta no está disponible en esa fecha.'
+      : 'This offer is not available on that date.',
+})

@@ -1,0 +1,48 @@
+import type { Instant } from '../calendar/calendar.ts'
+import type { User } from '../membership/state.ts'
+import { keyedHash, sameHash } from '../vault/hash.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import type { OfferChange, Wish } from './change.ts'
+
+const validMs = 15 * 60_000
+
+type Previewed = { user: User; wish: Wish; changed: OfferChange; now: Instant; keyring: Keyring }
+
+/**
+ * Names a preview by a keyed hash of what it showed, so that nothing needs to be kept: the change holds as long as it
+ * would do the same.
+ */
+export const makePreview = (previewed: Previewed): { previewid: string; expiresAt: Instant } => {
+  const expiresAt = previewed.now + validMs
+  return { previewid: nameOf(previewed, expiresAt).toString('base64url'), expiresAt }
+}
+
+/** Whether a change is what its preview showed, and the preview is not older than 15 minutes. */
+export const checkPreview = (previewid: string, previewed: Previewed): boolean => {
+  const sent = Buffer.from(previewid, 'base64url')
+  if (sent.length !== nameBytes || sent.toString('base64url') !== previewid) return false
+  const expiresAt = Number(sent.readBigUInt64BE(0))
+  return expiresAt > previewed.now && sameHash(sent, nameOf(previewed, expiresAt))
+}
+
+const nameBytes = 8 + 32
+
+const nameOf = ({ user, wish, changed, keyring }: Previewed, expiresAt: Instant): Buffer => {
+  const expiry = Buffer.alloc(8)
+  expiry.writeBigUInt64BE(BigInt(expiresAt))
+  const shown = JSON.stringify([
+    wish.offername,
+    changed.direction,
+    changed.isImmediate,
+    // An immediate change takes effect whenever it is asked for; a later one at its boundary.
+    changed.isImmediate ? '' : changed.effectiveAt,
+    [...changed.gained].sort(),
+    [...changed.lost].sort(),
+    [...changed.kept].sort(),
+    user.offer?.name,
+  ])
+  return Buffer.concat([
+    expiry,
+    keyedHash(keyring.peppers.current.key, 'offers.preview', user.partnerId, user.serviceId, expiry, shown),
+  ])
+}
