@@ -68,6 +68,8 @@ export type GivenConsent = {
  */
 export type CreateUser = UseridRequest &
   PersonFields & {
+    /** A USPS code in capitals; left out: the one of the address. */
+    state?: State | ''
     /** The offer to start with; may be left out only when you have a single one. */
     offername?: string
     /** First picks among the selectable benefits of the offer, at most 200 names, each once. */
@@ -82,6 +84,8 @@ export type CreateUser = UseridRequest &
 export type UpdateUser = UseridRequest & {
   [Field in Exclude<keyof PersonFields, 'address'>]?: string | null
 } & {
+  /** A USPS code in capitals. */
+  state?: string | null
   /** Its fields follow the same rule; `null` clears the whole address. */
   address?: { [Field in keyof Address]?: string | null } | null
 }

@@ -2,9 +2,11 @@ import { type Static, Type } from 'typebox'
 import {
   BenefitNames,
   GivenConsents,
+  OptionalState,
   PlainDate,
   personFields,
   Timestamp,
+  UpdatedState,
   Userid,
   updatedFields,
 } from './fields.ts'
@@ -17,6 +19,7 @@ export const CreateUser = Type.Object(
   {
     userid: Userid,
     ...personFields,
+    state: OptionalState,
     offername: Type.Optional(
       Type.String({
         maxLength: 64,
@@ -35,7 +38,7 @@ export type CreateUser = Static<typeof CreateUser>
 
 /** The request of Update User (contract §7). */
 export const UpdateUser = Type.Object(
-  { userid: Userid, ...updatedFields },
+  { userid: Userid, ...updatedFields, state: UpdatedState },
   { additionalProperties: false, title: 'UpdateUser' },
 )
 /** The shape of {@link UpdateUser}. */

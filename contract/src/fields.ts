@@ -41,6 +41,19 @@ export const RequiredZipcode = Type.String({
 /** State of a request in which it must be given. */
 export const RequiredState = Type.Enum([...states], { 'x-rule': rules.state, description: 'USPS code' })
 
+/** State of the person where it may be left out; the address's state counts then. */
+export const OptionalState = Type.Optional(
+  Type.Enum([...states, ''], {
+    'x-rule': rules.state,
+    description: 'USPS code; absent: the one of the address',
+  }),
+)
+
+/** State of the person in Update User. */
+export const UpdatedState = Type.Optional(
+  Type.Unsafe<string | null>({ enum: [...states, '', null], 'x-rule': rules.state }),
+)
+
 /** An address (interface §2.2); `""` means not given. */
 export const Address = Type.Object(
   {

@@ -1,5 +1,5 @@
 import { boundaryAfter, type Instant, reinstatableUntil } from '../calendar/calendar.ts'
-import type { Reason } from '../catalogue/eligibility.ts'
+import { judgeHeldOffer, type Reason } from '../catalogue/eligibility.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import { closed, mergeConsents, newEnrolment, withAgeEnd, withEnrolment } from '../membership/enrolments.ts'
 import { type Raised, raise } from '../membership/events.ts'
@@ -15,6 +15,7 @@ import {
   type User,
 } from '../membership/state.ts'
 import {
+  factsAt,
   isAvailable,
   judgeOfferAt,
   judgePick,
@@ -95,14 +96,14 @@ const refusedPicks = (
 export const rejudge = (user: User, now: Instant, terms: Terms): User => {
   const boundary = boundaryAfter(now, terms.zone)
   const offer = user.offer && partnerOfferUnder(user, terms)
-  const isOfferAdmitted = !offer || judgeOfferAt(terms, offer, now).admitted
+  const since = user.offer?.since ?? now
+  const isOfferAdmitted = !offer || judgeHeldOffer(offer, factsAt(terms, since, offer.offer)).admitted
   return {
     ...user,
     enrolments: user.enrolments.map(enrolment => {
       if (!isHeld(enrolment)) return enrolment
       const benefit = terms.version(enrolment.version).benefits.get(enrolment.benefit)
-      const at = isInForce(enrolment) ? now : Math.max(now, enrolment.startsAt)
-      const isAdmitted = isOfferAdmitted && isStillAdmitted(benefit, enrolment, { at, terms })
+      const isAdmitted = isOfferAdmitted && isStillAdmitted(benefit, enrolment, terms)
       if (isAdmitted) {
         const free =
           enrolment.ownEnd?.reason === 'ineligible' ? { ...enrolment, ownEnd: undefined } : enrolment
@@ -118,11 +119,9 @@ export const rejudge = (user: User, now: Instant, terms: Terms): User => {
 const partnerOfferUnder = (user: User, terms: Terms): Offer | undefined =>
   user.offer && terms.version(user.offer.version).offers.get(user.offer.name)
 
-const isStillAdmitted = (
-  benefit: Benefit | undefined,
-  enrolment: Enrolment,
-  context: { at: Instant; terms: Terms },
-): boolean => benefit === undefined || judgePick(context.terms, benefit, context.at, enrolment.offer).admitted
+/** Judged at the age of the start, as time alone ends nothing. */
+const isStillAdmitted = (benefit: Benefit | undefined, enrolment: Enrolment, terms: Terms): boolean =>
+  benefit === undefined || judgePick(terms, benefit, enrolment.startsAt, enrolment.offer).admitted
 
 /**
  * Cancels: at the end of the period, or at once. What has not begun is withdrawn at once, a pending offer change
@@ -191,7 +190,7 @@ export const reinstateAccount = (user: User, now: Instant, terms: Terms): Reinst
   const offer = partnerOffer(terms, user.offer.name)
   if (!offer) return refuse('ineligible', [because('offername', 'offer_closed', 'the offer is closed')])
   const startsAt = Math.max(now, user.offer.since)
-  const verdict = judgeOfferAt(terms, offer, startsAt)
+  const verdict = judgeHeldOffer(offer, factsAt(terms, startsAt, offer.offer))
   if (!verdict.admitted) return refuse('ineligible', reasonsFor('offername', verdict.reasons))
   const isInForceAtOnce = startsAt <= now
   const active: User = {

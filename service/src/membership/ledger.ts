@@ -22,7 +22,6 @@ import {
   openDataKey,
   openDocument,
   type Person,
-  residenceOf,
   sealAnswer,
   sealDocument,
   wrapDataKey,
@@ -300,7 +299,7 @@ const openSession = async (
     },
     results: () => results,
     wroteAnything: () => writes.changed.size > 0 || writes.keys.length > 0,
-    batch: () => batchOf(writes, context),
+    batch: () => batchOf(writes),
     proof: () => {
       const line = writes.history[0]
       return line && { partnerId: line.user.partnerId, serviceId: line.user.serviceId, entryId: line.id }
@@ -562,7 +561,7 @@ const bodyOf = (user: User, event: Raised): Buffer =>
     }),
   )
 
-const batchOf = (writes: Writes, context: LedgerContext): Batch => {
+const batchOf = (writes: Writes): Batch => {
   const changed = [...writes.changed.values()]
   return {
     renamed: writes.renamed,

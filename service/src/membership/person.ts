@@ -25,7 +25,10 @@ export const personOf = (request: Given): Person => {
 export const mergePerson = (stored: Person | undefined, given: Person): Person => ({ ...stored, ...given })
 
 /** Data after an update: absent and `""` mean unchanged, `null` clears; within the address too. */
-export const updatedPerson = (stored: Person, update: Omit<UpdateUser, 'userid'>): Person => {
+export const updatedPerson = (
+  stored: Person,
+  update: Omit<UpdateUser, 'userid'> & { state?: string | null },
+): Person => {
   const person: Record<string, unknown> = { ...stored }
   for (const field of fields) patch(person, field, update[field])
   if (update.address === null) delete person['address']

@@ -14,7 +14,7 @@ import type { User } from '../membership/state.ts'
 import type { Clock } from '../partners/partner.ts'
 import type { Keyring } from '../vault/keyring.ts'
 
-const saved = 'prefill saved'
+const saved = 'prefill saved' as const
 
 /** Stores prefill data (interface §4.1, contract §4 and §5). */
 export const prefillHandlers = (context: { ledger: Ledger; clock: Clock; keyring: Keyring }) => {
