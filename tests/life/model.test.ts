@@ -39,19 +39,20 @@ const picksOf = (max: number) => fc.uniqueArray(anyPick, { maxLength: max })
 // What goes out is something held, chosen by its place in the list once that is known.
 const anyPlaces = fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { maxLength: 2 })
 const of = <T extends Step['op']>(op: T) => fc.constant(op)
+const create = fc.record({
+  op: of('create'),
+  offer: anyOffer,
+  picks: picksOf(3),
+  days: fc.constantFrom(0, 0, 0, 0, 1, 9, 40),
+  state: anyState,
+  dob: anyBirth,
+  agreed: fc.subarray(['eyes', 'gold']),
+})
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ op: of('prefill') }) },
   {
-    weight: 14,
-    arbitrary: fc.record({
-      op: of('create'),
-      offer: anyOffer,
-      picks: picksOf(3),
-      days: fc.constantFrom(0, 0, 0, 0, 1, 9, 40),
-      state: anyState,
-      dob: anyBirth,
-      agreed: fc.subarray(['eyes', 'gold']),
-    }),
+    weight: 9,
+    arbitrary: create,
   },
   {
     weight: 4,
@@ -84,7 +85,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       op: of('clock'),
       to: fc.constantFrom('hours', 'days', 'before', 'after', 'after'),
-      n: fc.integer({ min: 1, max: 40 }),
+      n: fc.integer({ min: 1, max: 95 }),
       late: fc.boolean(),
     }),
   },
@@ -111,8 +112,16 @@ test.each([...seeds, random])(
     await fc.assert(
       fc.asyncProperty(
         fc.tuple(zones, zones),
-        fc.array(command, { minLength: 50, maxLength: 50 }),
-        async (twoZones, commands) => {
+        fc.tuple(create, create, create),
+        fc.array(command, { minLength: 47, maxLength: 47 }),
+        async (twoZones, [one, two, three], more) => {
+          // Lives that have begun: otherwise most commands would find nobody.
+          const begun = [
+            { ...one, user: 'u1', partner: 0 },
+            { ...two, user: 'u1', partner: 1 },
+            { ...three, user: 'u2', partner: 0 },
+          ] as Command[]
+          const commands = [...begun, ...more]
           const world = await openWorld(twoZones)
           for (const one of commands) await world.step(one)
           for (const name of await world.moves()) moved.add(name)
@@ -147,7 +156,10 @@ const possible = (): string[] => {
   const never = [
     // Refused picks are answered, not stored; only a swap's pick is rejected, at its boundary.
     'new>rejected',
-    // A swap fails for its missing consent only while the benefit waits for it.
+    // A scheduled pick fails or waits again only when a new catalogue says so: see boundary-order.test.ts.
+    'scheduled>rejected',
+    'scheduled>actionrequired',
+    // Cover that ends at an age is dated when it begins, and begins when it is picked.
     'actionrequired>endscheduled',
     'scheduled>endscheduled',
     'new>endscheduled',
@@ -222,7 +234,7 @@ const openWorld = async (twoZones: readonly string[]) => {
       })
       if (place.isLate) {
         await check(place, one.user, now(), one)
-        await stage.service.service().runDue()
+        await place.partner.to(new Date(now()).toISOString())
         place.isLate = false
       }
       await check(place, one.user, now(), one)
