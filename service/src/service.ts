@@ -22,6 +22,7 @@ import { partnerOf } from './partners/keys.ts'
 import { clockOn } from './partners/partner.ts'
 import { listPartners } from './partners/store.ts'
 import { prefillHandlers } from './prefill/handlers.ts'
+import { linkTokenHandlers } from './registration/link-tokens.ts'
 import { sandboxHandlers } from './sandbox/handlers.ts'
 import { openSchedule } from './schedule/schedule.ts'
 import { mountSystem } from './system/mount.ts'
@@ -111,6 +112,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
       ...benefitHandlers({ reader, commands, baseUrl }),
       ...accountHandlers({ commands, reader, clock }),
       ...offerHandlers({ commands, keyring }),
+      ...linkTokenHandlers({ database, reader, keyring, mode, real, baseUrl }),
       ...(sandbox ? sandboxHandlers({ database, directory, clock, schedule }) : {}),
     },
     { basePath, authenticate: authenticatePartner({ directory, refuse }) },
