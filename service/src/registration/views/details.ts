@@ -147,14 +147,16 @@ function contactInputs(answers: Answers): Slot {
 
 function addressInputs(answers: Answers): Slot {
   const words = answers.texts.details
-  const third = answers.kept['state'] === 'PR' ? words.urbanization : words.addline3
-  const line = (input: 'addline1' | 'addline2' | 'addline3', label: string, at: number) =>
+  const line = (input: 'addline1' | 'addline2', label: string, at: number) =>
     textField(answers, { input, label, optional: true, autocomplete: `address-line${at}` })
   return [
     html`<p class="hint">${words.addresshint}</p>`,
     line('addline1', words.addline1, 1),
     line('addline2', words.addline2, 2),
-    line('addline3', third, 3),
+    textField(answers, {
+      ...{ input: 'addline3', label: words.addline3, labelinpr: words.urbanization },
+      ...{ optional: true, autocomplete: 'address-line3' },
+    }),
     textField(answers, { input: 'city', label: words.city, optional: true, autocomplete: 'address-level2' }),
     selectField(
       answers,

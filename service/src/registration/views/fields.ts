@@ -21,6 +21,8 @@ export interface TextField {
   readonly type?: 'email' | 'tel'
   readonly hint?: string
   readonly optional?: boolean
+  /** The label instead where the state chosen is Puerto Rico; the script changes it as the state changes. */
+  readonly labelinpr?: string
   readonly size?: 'short' | 'middle'
 }
 
@@ -49,7 +51,7 @@ export function textField(answers: Answers, field: TextField): Html {
   const id = inputId(input)
   const error = errorOf(answers, input)
   return html`<div class="field${error && ' wrong'}">
-<label for="${id}">${field.label}${field.optional && html` <span class="optional">${answers.texts.shell.optional}</span>`}</label>
+<label for="${id}"${field.labelinpr && html` data-pr="${field.labelinpr}" data-other="${field.label}"`}>${labelOf(answers, field)}${field.optional && html` <span class="optional">${answers.texts.shell.optional}</span>`}</label>
 ${field.hint && html`<p class="hint" id="${id}-hint">${field.hint}</p>`}
 ${error && fault(id, answers.texts, error)}
 <input id="${id}" name="${input}" type="${field.type ?? 'text'}" class="${size ?? 'full'}" value="${answers.kept[input] ?? ''}" autocomplete="${field.autocomplete}"${field.inputmode && html` inputmode="${field.inputmode}"`}${input === 'email' && html` autocapitalize="none" spellcheck="false"`}${described(id, field.hint !== undefined, error !== undefined)}>
@@ -128,6 +130,10 @@ export function radio(
 /** The button that moves on. */
 export function primary(label: string, sign: Slot = null): Html {
   return html`<p class="actions"><button class="primary">${label}${sign}</button></p>`
+}
+
+function labelOf(answers: Answers, field: TextField): string {
+  return answers.kept['state'] === 'PR' && field.labelinpr ? field.labelinpr : field.label
 }
 
 /** The fault of an input, if it has one. */

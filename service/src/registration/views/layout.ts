@@ -54,9 +54,9 @@ ${page.conflict && notice(texts.shell.conflict, texts.shell.conflicttext, 'alert
 ${content.body}
 </main>
 ${footer(page, texts)}
-<p id="live" class="unseen" role="status" aria-live="polite"></p>
 ${scriptTexts(texts)}
-</div>`
+</div>
+<p id="live" class="unseen" role="status" aria-live="polite"></p>`
 }
 
 /** The language button posts with the answers where there are any, so that none is lost. */
@@ -113,7 +113,7 @@ function attributes(page: Page, content: Content): readonly Html[] {
 /** Words the script needs when the network is not there to bring them. */
 function scriptTexts(texts: Texts): Html {
   const { shell } = texts
-  return html`<template id="texts" data-sending="${shell.sending}" data-loading="${shell.loading}"><section class="notice alert" id="offline" role="alert" tabindex="-1">${icon('alert')}<div><h2>${shell.offline}</h2><p>${shell.offlinetext}</p><p><button type="button" class="secondary" data-retry>${shell.tryagain}</button></p></div></section><dialog id="timeout" aria-labelledby="timeout-title"><h2 id="timeout-title">${shell.timeout}</h2><p>${shell.timeouttext}</p><button type="button" class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
+  return html`<template id="texts" data-sending="${shell.sending}"><section class="notice alert" id="offline" role="alert" tabindex="-1">${icon('alert')}<div><h2>${shell.offline}</h2><p>${shell.offlinetext}</p><p><button type="button" class="secondary" data-retry>${shell.tryagain}</button></p></div></section><dialog id="timeout" aria-labelledby="timeout-title"><h2 id="timeout-title">${shell.timeout}</h2><p>${shell.timeouttext}</p><button type="button" class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
 }
 
 /** A box that says something important with a sign, a heading and a sentence. */

@@ -358,7 +358,7 @@ export interface DoneView extends ViewOf<'DONE'> {
   readonly effectiveon?: Day
   /** Until when it can be undone. */
   readonly undountil?: Instant
-  /** Given only in the frame: what the partner's server may exchange. */
+  /** In the frame: what the partner's server may exchange for this outcome. */
   readonly resulttoken?: string
   /** Where back leads; only ever a checked address. */
   readonly redirecturl?: string
@@ -398,4 +398,6 @@ export interface ProblemView extends ViewOf<'PROBLEM'> {
 export interface FrameView extends ViewOf<'FRAME'> {
   /** The origins that may hold the frame. */
   readonly origins: readonly string[]
+  /** Where the frame exchanges a link token for a session. */
+  readonly sessionurl: string
 }

@@ -23,7 +23,6 @@ export function done(view: DoneView, texts: Texts): Content {
     title,
     signals: {
       outcome,
-      reference,
       ...(view.resulttoken === undefined ? {} : { resulttoken: view.resulttoken }),
     },
     body: html`<div class="success"><span class="seal">${icon('check')}</span>
@@ -84,7 +83,7 @@ export function linkEnded(view: LinkEndedView, texts: Texts): Content {
 <p class="lead">${kind === 'link' ? words.linktext : words.sessiontext}</p>
 <p>${words.kept}</p>
 <section class="panel"><h2>${words.what}</h2><p>${words.again(page.partner.displayname)}</p></section>
-${leave(page, texts, view.redirecturl)}`,
+${leave(page, texts, view.redirecturl, page.shell === 'frame' && kind === 'session' && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>`)}`,
   }
 }
 

@@ -70,6 +70,6 @@ export function frame(view: FrameView, texts: Texts): Content {
     body: html`<h1 class="unseen" tabindex="-1">${texts.shell.loading}</h1>
 <div class="waiting" aria-hidden="true"><span></span><span></span><span></span></div>
 <noscript><p>${texts.shell.noscript}</p></noscript>`,
-    signals: { origins: view.origins.join(' ') },
+    signals: { origins: view.origins.join(' '), session: view.sessionurl },
   }
 }
