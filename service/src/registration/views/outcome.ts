@@ -33,7 +33,7 @@ ${effectiveon && html`<p class="lead">${words.effective(dayText(page.locale, eff
 ${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(instantText(page, undountil))}</p>`}
 ${benefits.length > 0 && html`<section><h2>${words.benefits}</h2>${benefitList(page, texts, benefits)}</section>`}
 <section class="panel"><h2>${words.next}</h2><ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
-${leave(page, texts, view.redirecturl, page.shell === 'hosted' && html`<button type="button" class="secondary" data-print hidden>${texts.shell.print}</button>`)}`,
+${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'hosted' && html`<button type="button" class="secondary" data-print hidden>${texts.shell.print}</button>` })}`,
   }
 }
 
@@ -52,7 +52,7 @@ export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Conten
 <p class="lead">${words.lead(view.offername)}</p>
 ${benefitList(page, texts, view.benefits)}
 ${paths.length > 0 && html`<section><h2>${words.what}</h2><ul class="paths">${paths}</ul></section>`}
-${leave(page, texts, view.redirecturl)}`,
+${leave(page, texts, { redirecturl: view.redirecturl })}`,
   }
 }
 
@@ -67,7 +67,7 @@ export function noBenefits(view: NoBenefitsView, texts: Texts): Content {
 ${reasons.length > 0 && html`<section><h2>${words.why}</h2><ul class="plain">${reasons.map(reason => html`<li>${reason}</li>`)}</ul></section>`}
 <p>${words.kept}</p>
 <p class="actions"><a class="primary" href="${page.root}/details">${words.button}</a></p>
-${leave(page, texts, view.redirecturl)}`,
+${leave(page, texts, { redirecturl: view.redirecturl, rank: 'secondary' })}`,
   }
 }
 
@@ -83,7 +83,7 @@ export function linkEnded(view: LinkEndedView, texts: Texts): Content {
 <p class="lead">${kind === 'link' ? words.linktext : words.sessiontext}</p>
 <p>${words.kept}</p>
 <section class="panel"><h2>${words.what}</h2><p>${words.again(page.partner.displayname)}</p></section>
-${leave(page, texts, view.redirecturl, page.shell === 'frame' && kind === 'session' && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>`)}`,
+${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'frame' && kind === 'session' && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>` })}`,
   }
 }
 
@@ -103,17 +103,25 @@ export function problem(view: ProblemView, texts: Texts): Content {
 <p class="lead">${text}</p>
 ${retry && html`<p class="actions"><a class="primary" href="${retry}">${words.retry}</a></p>`}
 <p class="hint">${words.request}</p><p class="requestid">${requestid}</p>
-${leave(page, texts, undefined)}`,
+${leave(page, texts, retry ? { rank: 'secondary' } : {})}`,
   }
 }
 
 /** The way out: back to the partner where the address was checked; in the frame, the button that closes it. */
-function leave(page: Page, texts: Texts, redirecturl: string | undefined, more: Slot = null): Html {
+function leave(page: Page, texts: Texts, way: WayOut): Html {
+  const { redirecturl, rank = 'primary', more } = way
   const partner = texts.shell.backto(page.partner.displayname)
   const out =
     page.shell === 'frame'
-      ? html`<button type="button" class="primary" data-exit>${texts.shell.close}</button>`
+      ? html`<button type="button" class="${rank}" data-exit>${texts.shell.close}</button>`
       : redirecturl &&
-        html`<a class="primary" href="${redirecturl}" data-plain rel="noreferrer">${partner}</a>`
+        html`<a class="${rank}" href="${redirecturl}" data-plain rel="noreferrer">${partner}</a>`
   return html`<p class="actions">${out}${more}</p>`
+}
+
+interface WayOut {
+  readonly redirecturl?: string | undefined
+  /** `secondary` where the view has something better to do. */
+  readonly rank?: 'primary' | 'secondary'
+  readonly more?: Slot
 }

@@ -76,11 +76,11 @@ function pairList(page: Page, texts: Texts, pairs: readonly SwapPair[], on: stri
   const words = texts.swap
   return html`<ul class="pairs">${pairs.map(
     pair =>
-      html`<li><div class="side out"><h3>${words.now}</h3>${
+      html`<li><div class="side out"><p class="when">${words.now}</p>${
         pair.out
           ? html`<div class="line">${benefitLine(page, texts, pair.out)}</div>`
           : html`<p class="hint">${words.freeslot}</p>`
-      }</div><span class="between">${icon('arrow')}</span><div class="side in"><h3>${words.from(on)}</h3><div class="line">${benefitLine(page, texts, pair.in)}</div></div></li>`,
+      }</div><span class="between">${icon('arrow')}</span><div class="side in"><p class="when">${words.from(on)}</p><div class="line">${benefitLine(page, texts, pair.in)}</div></div></li>`,
   )}</ul>`
 }
 

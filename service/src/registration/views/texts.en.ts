@@ -80,7 +80,6 @@ export const en = {
     suggested: (partner: string) => `${partner} sent a newer value`,
     suggestedtext: 'We kept what you confirmed. Choose Change to use the newer one.',
     confirm: 'These are right – continue',
-    changewhat: (what: string) => `Change ${what.toLowerCase()}`,
     suggestion: (partner: string) => `${partner} sent:`,
     question: {
       name: 'What is your name?',
@@ -144,7 +143,6 @@ export const en = {
     costnothing: 'Nothing',
     costmonth: (amount: string) => `${amount} a month`,
     costonce: (amount: string) => `${amount} once`,
-    reason: 'Why',
     status: {
       available: 'You can choose this',
       enrolled: (since: string) => `You have this since ${since}`,

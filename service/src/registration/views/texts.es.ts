@@ -81,7 +81,6 @@ export const es: Texts = {
     suggested: partner => `${partner} envió un dato más reciente`,
     suggestedtext: 'Conservamos lo que usted confirmó. Elija Cambiar para usar el más reciente.',
     confirm: 'Todo está bien: continuar',
-    changewhat: what => `Cambiar ${what.toLowerCase()}`,
     suggestion: partner => `${partner} envió:`,
     question: {
       name: '¿Cómo se llama?',
@@ -145,7 +144,6 @@ export const es: Texts = {
     costnothing: 'Nada',
     costmonth: amount => `${amount} al mes`,
     costonce: amount => `${amount} una sola vez`,
-    reason: 'Por qué',
     status: {
       available: 'Puede elegirlo',
       enrolled: since => `Lo tiene desde el ${since}`,
@@ -257,7 +255,7 @@ export const es: Texts = {
     action: 'Todavía falta algo de su parte para que empiece',
   },
   already: {
-    title: 'Ya está inscrito',
+    title: 'Su inscripción ya está hecha',
     lead: offer => `Tiene ${offer} con estos beneficios:`,
     what: 'Lo que puede hacer',
     swap: 'Cambiar un beneficio',
