@@ -39,7 +39,8 @@ async function bundle(entry, format) {
     format,
     target: ['es2022', 'chrome111', 'firefox114', 'safari16.4'],
     legalComments: 'none',
-    charset: 'utf8',
+    // Letters beyond ASCII as escapes: a host's page may be read in any encoding.
+    charset: 'ascii',
   })
   return outputFiles[0].contents
 }

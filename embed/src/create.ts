@@ -170,6 +170,7 @@ export function create(options: Options): Embed {
       version,
       protocol: `${protocol}`,
       locale: locale ?? '',
+      shown: container ? 'inline' : 'dialog',
     }).toString()
     addEventListener('message', greet)
     const loaded = () => !port && !failure && wait(2_000, 'ORIGIN_NOT_ALLOWED')

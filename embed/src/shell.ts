@@ -101,9 +101,9 @@ const css = `:host{color-scheme:light dark}
 iframe{display:block;width:100%;min-height:24rem;border:0}
 [hidden]{display:none}
 p{margin:0;padding:3rem 1.5rem;font:1.125rem/1.5 system-ui,sans-serif;text-align:center}
-dialog{width:100%;max-width:48rem;height:min(56rem,100dvh - 3rem);max-height:none;padding:0;border:0;border-radius:16px;overflow:hidden;background:Canvas;color:CanvasText;box-shadow:0 24px 64px -16px rgb(0 0 0/40%)}
-dialog iframe{height:calc(100% - 48px)}
+dialog{width:100%;max-width:46rem;height:min(56rem,100dvh - 3rem);max-height:none;padding:0;border:0;border-radius:16px;overflow:hidden;background:Canvas;color:CanvasText;box-shadow:0 24px 64px -16px rgb(0 0 0/40%)}
+dialog iframe{height:100%}
 dialog::backdrop{background:rgb(0 0 0/55%)}
-button{display:block;width:48px;height:48px;margin-left:auto;border:0;border-radius:12px;background:none;color:inherit;font:1.75rem/1 system-ui,sans-serif;cursor:pointer}
+button{position:absolute;top:8px;right:8px;width:44px;height:44px;padding:0;border:0;border-radius:50%;background:Canvas;color:CanvasText;font:1.75rem/1 system-ui,sans-serif;cursor:pointer}
 button:focus-visible{outline:3px solid;outline-offset:-4px}
-@media(max-width:48rem){dialog{max-width:none;height:100dvh;margin:0;border-radius:0}}`
+@media(max-width:46rem){dialog{max-width:none;height:100dvh;margin:0;border-radius:0}}`

@@ -115,6 +115,15 @@ describeInBrowser('the embed', () => {
     await context.close()
   })
 
+  test('speaks as it should on a page in any encoding', async () => {
+    const page = await openHost({ make: "{ locale: 'es' }", tokens: 0 })
+    expect(await page.evaluate('document.characterSet')).toBe('windows-1252')
+    await page.evaluate('embed.open()')
+    await page.getByRole('alert').filter({ hasText: 'No se perdió nada. Inténtelo de nuevo.' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Cerrar' }).textContent()).toBe('\u00d7')
+    await page.context().close()
+  })
+
   test('has a frame with exactly the rights it needs', async () => {
     const page = await openHost()
     await page.getByRole('button', { name: 'My benefits' }).click()

@@ -25,6 +25,8 @@ let tokenGiven: ((token: string | undefined) => void) | undefined
 export function startFrame(): void {
   const { origins = '', session: sessionurl = '' } = document.getElementById('main')?.dataset ?? {}
   const allowed = origins.split(' ')
+  const inDialog = new URLSearchParams(location.search).get('shown') === 'dialog'
+  document.documentElement.classList.toggle('dialog', inDialog)
   addEventListener('message', event => {
     if (event.source !== parent || event.data !== portGiven || port) return
     const [given] = event.ports
