@@ -75,7 +75,7 @@ export const createLinkToken = operation({
     body: { userid: 'u-1001', purpose: 'registration', delivery: 'hosted', locale: 'en' },
     reply: {
       linktoken: 'enr_lt_sandbox_…',
-      linkurl: 'https://benefits.example.com/register/enr_lt_sandbox_…',
+      linkurl: 'https://benefits.example.com/register/link/enr_lt_sandbox_…',
       sessionid: exampleSession,
       expiresat: '2026-11-20T15:19:05.123Z',
     },

@@ -75,7 +75,7 @@ export const linkTokenHandlers = (context: LinkContext) => {
     })
     return {
       linktoken: text,
-      linkurl: link.delivery === 'embed' ? null : `${context.baseUrl()}/register/${text}`,
+      linkurl: link.delivery === 'embed' ? null : `${context.baseUrl()}/register/link/${text}`,
       sessionid: sessionId,
       expiresat: formatTimestamp(expiresAt),
     }
