@@ -1,1 +1,150 @@
-export {}
+import type { FastifyInstance } from 'fastify'
+import { accountHandlers } from './accounts/handlers.ts'
+import { benefitHandlers } from './benefits/handlers.ts'
+import { openPublished } from './catalogue/published.ts'
+import type { Database } from './db/database.ts'
+import { sql } from './db/sql.ts'
+import { authenticatePartner, refuseFailures } from './http/authenticate.ts'
+import { mountOperations } from './http/mount.ts'
+import { createServer, describeCause } from './http/server.ts'
+import { ServiceError } from './http/service-error.ts'
+import type { Installation } from './installation.ts'
+import type { Log } from './log.ts'
+import { openAccountCommands } from './membership/account-command.ts'
+import { type Ledger, type LedgerContext, openLedger } from './membership/ledger.ts'
+import { openReader } from './membership/reader.ts'
+import { openTerms } from './membership/open-terms.ts'
+import { mountOAuth } from './oauth/handlers.ts'
+import { offerHandlers } from './offers/handlers.ts'
+import { openDirectory } from './partners/directory.ts'
+import { partnerOf } from './partners/keys.ts'
+import { clockOn } from './partners/partner.ts'
+import { listPartners } from './partners/store.ts'
+import { prefillHandlers } from './prefill/handlers.ts'
+import { sandboxHandlers } from './sandbox/handlers.ts'
+import { openSchedule } from './schedule/schedule.ts'
+import { mountSystem } from './system/mount.ts'
+import type { Keyring } from './vault/keyring.ts'
+
+/** What a service is made of. */
+export type ServiceOptions = {
+  readonly database: Database
+  readonly keyring: Keyring
+  readonly installation: Installation
+  readonly host: string
+  readonly port: number
+  /** Where the world reaches it; absent: the address it listens on. */
+  readonly baseUrl?: string | undefined
+  readonly trustProxy?: readonly string[]
+  readonly log: Log
+  /** Real time. */
+  readonly real: () => number
+  /** True while writes are refused because the disk is nearly full. */
+  readonly lowOnSpace?: () => boolean
+}
+
+/** A running service. */
+export type Service = {
+  /** Where it listens, `http://HOST:PORT`. */
+  readonly address: string
+  readonly baseUrl: string
+  /** Applies everything that is due now. */
+  runDue(): Promise<number>
+  /** Answers what was accepted, ends its work and lets go of everything; the database stays open. */
+  close(): Promise<void>
+}
+
+/** Assembles and starts a service on a database that is migrated. Rejects when the address is taken. */
+export const startService = async (options: ServiceOptions): Promise<Service> => {
+  const { database, keyring, installation, log, real } = options
+  const { sandbox } = installation
+  const mode = sandbox ? 'sandbox' : 'live'
+  const clock = clockOn(real)
+  let address = ''
+  const baseUrl = () => options.baseUrl ?? address
+  const basePath = options.baseUrl ? new URL(options.baseUrl).pathname.replace(/\/+$/, '') : ''
+  let isClosing = false
+
+  const directory = openDirectory({ database, keyring, mode, real })
+  const published = openPublished({ database, real })
+  const { terms, prepareTerms, consentHash } = openTerms({ published, real })
+  const context: LedgerContext = {
+    database,
+    clock,
+    sandbox,
+    terms,
+    prepareTerms,
+    consentHash,
+    onEvents: () => {},
+  }
+  const ledger = guardSpace(openLedger(context), options.lowOnSpace)
+  const reader = openReader(context)
+  const schedule = openSchedule({
+    database,
+    ledger,
+    clock,
+    partners: async () => (await listPartners(database)).map(row => partnerOf(row, keyring)),
+    onError: error => log('schedule_failed', describeCause(error)),
+  })
+  const commands = openAccountCommands({ ledger, reader, keyring, terms })
+
+  const app: FastifyInstance = createServer({
+    baseUrl,
+    basePath,
+    trustProxy: options.trustProxy ?? [],
+    log,
+    real,
+  })
+  const refuse = refuseFailures({ sandbox, real })
+  mountOAuth(app, { database, directory, keyring, mode, real, refuse, baseUrl, basePath })
+  mountSystem(app, {
+    baseUrl,
+    basePath,
+    sandbox,
+    isReady: async () => !isClosing && !(options.lowOnSpace?.() ?? false) && (await isReachable(database)),
+  })
+  mountOperations(
+    app,
+    {
+      ...prefillHandlers({ ledger, clock, keyring }),
+      ...benefitHandlers({ reader, commands, baseUrl }),
+      ...accountHandlers({ commands, reader, clock }),
+      ...offerHandlers({ commands, keyring }),
+      ...(sandbox ? sandboxHandlers({ database, directory, clock, schedule }) : {}),
+    },
+    { basePath, authenticate: authenticatePartner({ directory, refuse }) },
+  )
+  const listening = await app.listen({ host: options.host, port: options.port, backlog: 4096 })
+  address = listening
+  schedule.start()
+
+  return {
+    address,
+    baseUrl: baseUrl(),
+    runDue: schedule.runAll,
+    async close() {
+      isClosing = true
+      await app.close()
+      await schedule.close()
+    },
+  }
+}
+
+const isReachable = async (database: Database): Promise<boolean> => {
+  try {
+    await database.query(sql`select 1`)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Refuses writes while the disk is nearly full: the database must never run into its end. */
+const guardSpace = (ledger: Ledger, lowOnSpace: (() => boolean) | undefined): Ledger =>
+  lowOnSpace
+    ? {
+        ...ledger,
+        submit: command =>
+          lowOnSpace() ? Promise.reject(new ServiceError('unavailable')) : ledger.submit(command),
+      }
+    : ledger

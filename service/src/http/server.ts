@@ -22,6 +22,7 @@ export type ServerContext = {
   readonly basePath: string
   readonly trustProxy: readonly string[]
   readonly log: (event: string, fields: Record<string, unknown>) => void
+  readonly real: () => number
 }
 
 const maxHeaderPairs = 64
@@ -32,7 +33,7 @@ export const createServer = (context: ServerContext): FastifyInstance => {
   const app = Fastify({
     logger: false,
     disableRequestLogging: true,
-    genReqId: () => uuidv7(Date.now()),
+    genReqId: () => uuidv7(context.real()),
     requestIdHeader: false,
     bodyLimit: 64 * 1024,
     requestTimeout: 15_000,
@@ -230,7 +231,7 @@ const answerBrokenRequest = (
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? 'request_timeout'
         : 'bad_request'
-  const requestId = uuidv7(Date.now())
+  const requestId = uuidv7(context.real())
   const problem = problemOf(
     new ServiceError(code, code === 'bad_request' ? 'The request is not valid HTTP.' : undefined),
     {

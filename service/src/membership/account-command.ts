@@ -4,10 +4,11 @@ import type { Caller } from '../http/authenticate.ts'
 import type { OperationRequest } from '../http/operation-request.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { claimOf, idempotencyKeyOf } from '../idempotency/claim-of.ts'
+import type { Partner } from '../partners/partner.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { replyOf } from './answer.ts'
 import type { Claim } from './claims.ts'
-import { residenceOf } from './documents.ts'
+import type { Person } from './documents.ts'
 import type { Decided, Ledger, Situation } from './ledger.ts'
 import type { Reader, Reading } from './reader.ts'
 import { type Refusal, refuse } from './refusal.ts'
@@ -50,7 +51,7 @@ export const openAccountCommands = (context: {
   ledger: Ledger
   reader: Reader
   keyring: Keyring
-  terms: (reading: Reading, residence: ReturnType<typeof residenceOf>) => Terms
+  terms: (partner: Partner, person: () => Person | undefined) => Terms
 }): AccountCommands => {
   const run: AccountCommands['run'] = async (request, command, decide) => {
     const key = idempotencyKeyOf(request.headers)
@@ -84,7 +85,7 @@ export const openAccountCommands = (context: {
       }
       if (!isActive(user)) throw new ServiceError('user_cancelled')
       const people = await context.reader.documents(partner, user)
-      return { ...reading, terms: context.terms(reading, residenceOf(people.get('profile'))) }
+      return { ...reading, terms: context.terms(partner, () => people.get('profile')) }
     },
   }
 }

@@ -1,0 +1,88 @@
+import type { Instant } from '../calendar/calendar.ts'
+import type { Database, Executor } from '../db/database.ts'
+import { sql, timestamp } from '../db/sql.ts'
+import { readCatalogue } from './document.ts'
+import type { Catalogue } from './model.ts'
+
+/** One published version of the catalogue. */
+export type PublishedCatalogue = { readonly version: number; readonly catalogue: Catalogue }
+
+/** The published versions, answered from memory; the newest is looked for again when older than one second. */
+export type Published = {
+  /** Brings these versions and the newest into memory. */
+  prepare(versions: readonly number[]): Promise<void>
+  /** The newest version; an empty catalogue while nothing is published. */
+  today(): PublishedCatalogue
+  /** A version that was prepared, or an empty catalogue. */
+  version(version: number): Catalogue
+}
+
+const freshMs = 1000
+const empty: Catalogue = { benefits: new Map(), offers: new Map() }
+
+/** Opens the published versions. */
+export const openPublished = (context: { database: Database; real: () => Instant }): Published => {
+  const { database, real } = context
+  const known = new Map<number, Catalogue>()
+  let newest = 0
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | undefined
+
+  const readNewest = async (): Promise<void> => {
+    const startedAt = real()
+    const [row] = await database.query<{ version: number }>(
+      sql`select max(version) as version from catalogue_versions having max(version) is not null`,
+    )
+    if (row && !known.has(row.version)) await read([row.version])
+    newest = row?.version ?? 0
+    readAt = startedAt
+  }
+  const read = async (versions: readonly number[]): Promise<void> => {
+    const rows = await database.query<{ version: number; document: unknown }>(
+      sql`select version, document from catalogue_versions where version = any(${versions}::integer[])`,
+    )
+    for (const row of rows) known.set(row.version, readCatalogue(row.document))
+  }
+
+  return {
+    async prepare(versions) {
+      if (real() - readAt >= freshMs) {
+        reading ??= readNewest().finally(() => {
+          reading = undefined
+        })
+        await reading
+      }
+      const missing = [...new Set(versions)].filter(version => version > 0 && !known.has(version))
+      if (missing.length > 0) await read(missing)
+    },
+    today: () => ({ version: newest, catalogue: known.get(newest) ?? empty }),
+    version: version => known.get(version) ?? empty,
+  }
+}
+
+/** All versions, oldest first: what a new one is checked against. */
+export const listVersions = async (db: Executor): Promise<PublishedCatalogue[]> => {
+  const rows = await db.query<{ version: number; document: unknown }>(
+    sql`select version, document from catalogue_versions order by version`,
+  )
+  return rows.map(row => ({ version: row.version, catalogue: readCatalogue(row.document) }))
+}
+
+/** Publishes the next version and gives its number; the same document as the newest publishes nothing. */
+export const publishVersion = async (
+  database: Database,
+  fresh: { document: unknown; at: Instant; by: string },
+): Promise<{ version: number; isNew: boolean }> =>
+  database.transaction(async tx => {
+    // Rare and by hand: two who publish at once take turns.
+    await tx.query(sql`lock table catalogue_versions in share row exclusive mode`)
+    const text = JSON.stringify(fresh.document)
+    const [newest] = await tx.query<{ version: number; same: boolean }>(sql`
+      select version, document = ${text}::jsonb as same from catalogue_versions order by version desc limit 1`)
+    if (newest?.same) return { version: newest.version, isNew: false }
+    const version = (newest?.version ?? 0) + 1
+    await tx.query(sql`
+      insert into catalogue_versions (version, document, published_at, published_by)
+      values (${version}, ${text}::jsonb, ${timestamp(fresh.at)}, ${fresh.by})`)
+    return { version, isNew: true }
+  })

@@ -1,0 +1,42 @@
+import type { Database } from './db/database.ts'
+import { sql, timestamp } from './db/sql.ts'
+import { OperatorError } from './operator-error.ts'
+import { keyedHash, sameHash } from './vault/hash.ts'
+import type { Keyring } from './vault/keyring.ts'
+
+/** What a database is for ever: a sandbox or not (contract §1). */
+export type Installation = { readonly sandbox: boolean }
+
+type Row = { sandbox: boolean; keyring_check: Buffer }
+
+/**
+ * Reads the mark of a database, or sets it at the first use: a sandbox when `wanted` is one, else production.
+ * Throws OperatorError when `wanted` is the other kind, or when the keys are not those of this database.
+ */
+export const claimInstallation = async (
+  database: Database,
+  context: { keyring: Keyring; wanted: 'sandbox' | 'live' | 'either'; now: number },
+): Promise<Installation> => {
+  const { keyring, wanted, now } = context
+  const check = keyedHash(keyring.rootKeys.current.key, 'installation', 'keyring')
+  await database.query(sql`
+    insert into installation (sandbox, keyring_check, created_at)
+    values (${wanted === 'sandbox'}, ${check}, ${timestamp(now)}) on conflict do nothing`)
+  const [row] = await database.query<Row>(sql`select sandbox, keyring_check from installation`)
+  if (!row) throw new Error('the installation row is missing')
+  const isOurs = [...keyring.rootKeys.byId.values()].some(key =>
+    sameHash(keyedHash(key, 'installation', 'keyring'), row.keyring_check),
+  )
+  if (!isOurs) {
+    throw new OperatorError(
+      'The keys are not those of this database: restore the keyring.json that belongs to it, or set the ENROLMENT_ROOT_KEY it was made with.',
+    )
+  }
+  if (wanted === 'live' && row.sandbox) {
+    throw new OperatorError('This database is a sandbox of `enrolment dev`, for ever: give `serve` another one.')
+  }
+  if (wanted === 'sandbox' && !row.sandbox) {
+    throw new OperatorError('This database is a production one: `enrolment dev` never touches it; give it another --data.')
+  }
+  return { sandbox: row.sandbox }
+}

@@ -1,0 +1,184 @@
+import { isScope, scopeNames } from '@benefit-enrolment/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { operations } from '@benefit-enrolment/contract'
+import type { Refuse } from '../http/authenticate.ts'
+import { ServiceError } from '../http/service-error.ts'
+import type { Database } from '../db/database.ts'
+import { type Directory, splitSecretId } from '../partners/directory.ts'
+import { insertToken, revokeTokenRow } from '../partners/tokens.ts'
+import type { Partner } from '../partners/partner.ts'
+import { encodeUuid } from '../vault/base62.ts'
+import { keyedHash } from '../vault/hash.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import { makeSecret, parseSecret, type SecretMode } from '../vault/secret.ts'
+import { uuidv7 } from '../vault/uuid.ts'
+import { clientIdOf, readClient } from './client-credentials.ts'
+import { OAuthRefusal } from './refusal.ts'
+
+const lifetimeSeconds = 3600
+
+/** What the Authentication API needs of its surroundings. */
+export type OAuthContext = {
+  readonly database: Database
+  readonly directory: Directory
+  readonly keyring: Keyring
+  readonly mode: SecretMode
+  readonly real: () => number
+  readonly refuse: Refuse
+  readonly baseUrl: () => string
+  readonly basePath: string
+}
+
+/** Mounts token, revocation and metadata (contract §3); their errors have the form of RFC 6749. */
+export const mountOAuth = (app: FastifyInstance, context: OAuthContext): void => {
+  mountForm(app, context, 'issueToken', async (form, request) => issueToken(context, form, request))
+  mountForm(app, context, 'revokeToken', async (form, request) => revokeToken(context, form, request))
+  // RFC 8414 §3.1 puts the well-known part before the path of the issuer; below it works as well.
+  const places = new Set([
+    `${operations.getMetadata.path}${context.basePath}`,
+    `${context.basePath}${operations.getMetadata.path}`,
+  ])
+  for (const url of places) {
+    app.get(url, { config: { operation: operations.getMetadata } }, (_request, reply) => {
+      void reply.type('application/json; charset=utf-8').send(JSON.stringify(metadataOf(context.baseUrl())))
+    })
+  }
+}
+
+type Form = ReadonlyMap<string, string>
+
+const mountForm = (
+  app: FastifyInstance,
+  context: OAuthContext,
+  id: 'issueToken' | 'revokeToken',
+  handle: (form: Form, request: FastifyRequest) => Promise<object>,
+): void => {
+  const operation = operations[id]
+  app.route({
+    method: 'POST',
+    url: context.basePath + operation.path,
+    config: { operation, takes: 'application/x-www-form-urlencoded' },
+    errorHandler: (error, request, reply) => answerError(error, request, reply, context),
+    handler: async (request, reply) => {
+      const answer = await handle(readForm(request.body), request)
+      return reply
+        .header('Cache-Control', 'no-store')
+        .header('Pragma', 'no-cache')
+        .type('application/json; charset=utf-8')
+        .send(JSON.stringify(answer))
+    },
+  })
+}
+
+/** OAuth refusals in their own form; shedding and faults of ours as everywhere. */
+const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply, context: OAuthContext): void => {
+  const refusal = asRefusal(error)
+  if (!refusal) throw error
+  if (refusal.code === 'invalid_client') {
+    const limited = context.refuse(request, new ServiceError('unauthorized'))
+    if (limited.code === 'too_many_requests') throw limited
+    reply.header('WWW-Authenticate', 'Basic realm="oauth2", charset="UTF-8"')
+  }
+  void reply
+    .code(refusal.status)
+    .header('Cache-Control', 'no-store')
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ error: refusal.code, error_description: refusal.message }))
+}
+
+const asRefusal = (error: unknown): OAuthRefusal | undefined => {
+  if (error instanceof OAuthRefusal) return error
+  const code = error instanceof ServiceError ? error.code : (error as { code?: string }).code
+  if (code === 'duplicate_header' || code === 'unsupported_media_type' || code === 'malformed_json') {
+    return new OAuthRefusal('invalid_request', 'Send application/x-www-form-urlencoded, with each header once.')
+  }
+  return undefined
+}
+
+/** A form with each parameter once (RFC 6749 §3.2); empty values count as not sent. */
+const readForm = (body: unknown): Form => {
+  const form = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(typeof body === 'string' ? body : '')) {
+    if (form.has(name)) throw new OAuthRefusal('invalid_request', 'A parameter is sent twice.')
+    form.set(name, value)
+  }
+  for (const [name, value] of form) if (value === '') form.delete(name)
+  return form
+}
+
+const issueToken = async (context: OAuthContext, form: Form, request: FastifyRequest): Promise<object> => {
+  const { database, keyring, mode, real } = context
+  const grant = form.get('grant_type')
+  if (grant === undefined) throw new OAuthRefusal('invalid_request', 'grant_type is missing: send client_credentials.')
+  const { partner, credentialId } = await authenticate(context, form, request)
+  if (grant !== 'client_credentials') {
+    throw new OAuthRefusal('unsupported_grant_type', 'The only grant_type is client_credentials.')
+  }
+  const scopes = readScopes(form.get('scope'), partner)
+  const now = real()
+  const tokenId = encodeUuid(uuidv7(now)).slice(-16)
+  const { text } = makeSecret('at', mode, encodeUuid(partner.partnerId) + tokenId)
+  const pepper = keyring.peppers.current
+  await insertToken(database, {
+    partner_id: partner.partnerId,
+    token_id: tokenId,
+    credential_id: credentialId,
+    pepper_id: pepper.id,
+    hash: keyedHash(pepper.key, 'access_token', text),
+    scopes,
+    issued_at: now,
+    expires_at: now + lifetimeSeconds * 1000,
+    revoked_at: null,
+  })
+  return { access_token: text, token_type: 'Bearer', expires_in: lifetimeSeconds, scope: scopes.join(' ') }
+}
+
+const revokeToken = async (context: OAuthContext, form: Form, request: FastifyRequest): Promise<object> => {
+  const { partner } = await authenticate(context, form, request)
+  const token = form.get('token')
+  if (token === undefined) throw new OAuthRefusal('invalid_request', 'token is missing.')
+  const parsed = parseSecret(token)
+  const id = parsed?.kind === 'at' ? splitSecretId(parsed.id) : undefined
+  // RFC 7009 §2.2: an unknown token, or another client's, is answered like a revoked one.
+  if (id && id.partnerId === partner.partnerId) {
+    await revokeTokenRow(context.database, { partnerId: id.partnerId, tokenId: id.ownId, at: context.real() })
+    context.directory.forget(id.partnerId)
+  }
+  return {}
+}
+
+const authenticate = async (
+  context: OAuthContext,
+  form: Form,
+  request: FastifyRequest,
+): Promise<{ partner: Partner; credentialId: string }> => {
+  const client = readClient(form, request.headers.authorization)
+  const credential = await context.directory.credential(client.secret, 'client_secret')
+  const isRight = credential !== undefined && clientIdOf(credential.partner.partnerId) === client.id
+  if (!isRight || credential.partner.disabledAt !== undefined) {
+    throw new OAuthRefusal('invalid_client', 'The client id or the client secret is not valid.')
+  }
+  request.partnerId = credential.partner.partnerId
+  return credential
+}
+
+const readScopes = (text: string | undefined, partner: Partner): string[] => {
+  const given = partner.scopes ?? scopeNames
+  if (text === undefined) return [...given]
+  const asked = [...new Set(text.split(' ').filter(Boolean))]
+  const wrong = asked.some(scope => !isScope(scope) || !given.includes(scope))
+  if (asked.length === 0 || wrong) throw new OAuthRefusal('invalid_scope', 'Ask only for scopes that the client was given.')
+  return asked
+}
+
+const metadataOf = (baseUrl: string) => ({
+  issuer: baseUrl,
+  token_endpoint: `${baseUrl}/oauth2/token`,
+  token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+  revocation_endpoint: `${baseUrl}/oauth2/revoke`,
+  revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+  grant_types_supported: ['client_credentials'],
+  response_types_supported: [],
+  scopes_supported: scopeNames,
+  service_documentation: `${baseUrl}/openapi.json`,
+})
