@@ -33,10 +33,14 @@ export const claimInstallation = async (
     )
   }
   if (wanted === 'live' && row.sandbox) {
-    throw new OperatorError('This database is a sandbox of `enrolment dev`, for ever: give `serve` another one.')
+    throw new OperatorError(
+      'This database is a sandbox of `enrolment dev`, for ever: give `serve` another one.',
+    )
   }
   if (wanted === 'sandbox' && !row.sandbox) {
-    throw new OperatorError('This database is a production one: `enrolment dev` never touches it; give it another --data.')
+    throw new OperatorError(
+      'This database is a production one: `enrolment dev` never touches it; give it another --data.',
+    )
   }
   return { sandbox: row.sandbox }
 }

@@ -22,20 +22,29 @@ export const readClient = (
   const id = form.get('client_id')
   const secret = form.get('client_secret')
   if (basic && secret !== undefined) {
-    throw new OAuthRefusal('invalid_request', 'Send the client credentials by HTTP Basic or in the body, not both.')
+    throw new OAuthRefusal(
+      'invalid_request',
+      'Send the client credentials by HTTP Basic or in the body, not both.',
+    )
   }
   if (basic && id !== undefined && id !== basic.id) {
     throw new OAuthRefusal('invalid_request', 'client_id differs from the one of HTTP Basic.')
   }
   if (basic) return basic
   if (id === undefined || secret === undefined) {
-    throw new OAuthRefusal('invalid_client', 'Send client_id and client_secret, by HTTP Basic or in the body.')
+    throw new OAuthRefusal(
+      'invalid_client',
+      'Send client_id and client_secret, by HTTP Basic or in the body.',
+    )
   }
   return { id, secret }
 }
 
 const readBasic = (authorization: string): { id: string; secret: string } => {
-  const wrong = new OAuthRefusal('invalid_client', 'The Authorization header must be Basic with client id and secret.')
+  const wrong = new OAuthRefusal(
+    'invalid_client',
+    'The Authorization header must be Basic with client id and secret.',
+  )
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization)?.[1]
   if (encoded === undefined) throw wrong
   const bytes = Buffer.from(encoded, 'base64')

@@ -1,12 +1,11 @@
-import { isScope, scopeNames } from '@benefit-enrolment/contract'
+import { isScope, operations, scopeNames } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { operations } from '@benefit-enrolment/contract'
+import type { Database } from '../db/database.ts'
 import type { Refuse } from '../http/authenticate.ts'
 import { ServiceError } from '../http/service-error.ts'
-import type { Database } from '../db/database.ts'
 import { type Directory, splitSecretId } from '../partners/directory.ts'
-import { insertToken, revokeTokenRow } from '../partners/tokens.ts'
 import type { Partner } from '../partners/partner.ts'
+import { insertToken, revokeTokenRow } from '../partners/tokens.ts'
 import { encodeUuid } from '../vault/base62.ts'
 import { keyedHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
@@ -71,7 +70,12 @@ const mountForm = (
 }
 
 /** OAuth refusals in their own form; shedding and faults of ours as everywhere. */
-const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply, context: OAuthContext): void => {
+const answerError = (
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: OAuthContext,
+): void => {
   const refusal = asRefusal(error)
   if (!refusal) throw error
   if (refusal.code === 'invalid_client') {
@@ -90,7 +94,10 @@ const asRefusal = (error: unknown): OAuthRefusal | undefined => {
   if (error instanceof OAuthRefusal) return error
   const code = error instanceof ServiceError ? error.code : (error as { code?: string }).code
   if (code === 'duplicate_header' || code === 'unsupported_media_type' || code === 'malformed_json') {
-    return new OAuthRefusal('invalid_request', 'Send application/x-www-form-urlencoded, with each header once.')
+    return new OAuthRefusal(
+      'invalid_request',
+      'Send application/x-www-form-urlencoded, with each header once.',
+    )
   }
   return undefined
 }
@@ -109,7 +116,8 @@ const readForm = (body: unknown): Form => {
 const issueToken = async (context: OAuthContext, form: Form, request: FastifyRequest): Promise<object> => {
   const { database, keyring, mode, real } = context
   const grant = form.get('grant_type')
-  if (grant === undefined) throw new OAuthRefusal('invalid_request', 'grant_type is missing: send client_credentials.')
+  if (grant === undefined)
+    throw new OAuthRefusal('invalid_request', 'grant_type is missing: send client_credentials.')
   const { partner, credentialId } = await authenticate(context, form, request)
   if (grant !== 'client_credentials') {
     throw new OAuthRefusal('unsupported_grant_type', 'The only grant_type is client_credentials.')
@@ -167,7 +175,8 @@ const readScopes = (text: string | undefined, partner: Partner): string[] => {
   if (text === undefined) return [...given]
   const asked = [...new Set(text.split(' ').filter(Boolean))]
   const wrong = asked.some(scope => !isScope(scope) || !given.includes(scope))
-  if (asked.length === 0 || wrong) throw new OAuthRefusal('invalid_scope', 'Ask only for scopes that the client was given.')
+  if (asked.length === 0 || wrong)
+    throw new OAuthRefusal('invalid_scope', 'Ask only for scopes that the client was given.')
   return asked
 }
 

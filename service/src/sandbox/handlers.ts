@@ -13,9 +13,12 @@ import type { Schedule } from '../schedule/schedule.ts'
 export const sandboxHandlers = (context: ClockContext) => {
   const advance: Handler<typeof advanceClock, Caller> = async request => {
     const to = parseTimestamp(request.body.advanceto)
-    if (to === undefined) throw badField('advanceto', 'format', 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ')
-    const partner = (await context.directory.partner(request.caller.partner.partnerId)) ?? request.caller.partner
-    if (to < context.clock.now(partner)) throw badField('advanceto', 'past', 'must not lie before the present clock')
+    if (to === undefined)
+      throw badField('advanceto', 'format', 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ')
+    const partner =
+      (await context.directory.partner(request.caller.partner.partnerId)) ?? request.caller.partner
+    if (to < context.clock.now(partner))
+      throw badField('advanceto', 'past', 'must not lie before the present clock')
     return { now: formatTimestamp(await advanceClockTo(context, partner, to)) }
   }
   return { advanceClock: advance }
@@ -33,9 +36,14 @@ export type ClockContext = {
 export const maxAheadMs = 20 * 366 * 86_400_000
 
 /** Moves a partner's clock to `to` and applies everything due on the way, in order; gives the time that then is. */
-export const advanceClockTo = async (context: ClockContext, partner: Partner, to: number): Promise<number> => {
+export const advanceClockTo = async (
+  context: ClockContext,
+  partner: Partner,
+  to: number,
+): Promise<number> => {
   const offset = to - context.clock.real()
-  if (offset > maxAheadMs) throw badField('advanceto', 'toofar', 'must not lie more than 20 years ahead of real time')
+  if (offset > maxAheadMs)
+    throw badField('advanceto', 'toofar', 'must not lie more than 20 years ahead of real time')
   const clockOffsetMs = await moveClock(context.database, partner.partnerId, Math.max(0, Math.ceil(offset)))
   context.directory.forget(partner.partnerId)
   const moved = { ...partner, clockOffsetMs }

@@ -98,4 +98,3 @@ const settleUser = async (ledger: Ledger, partner: Partner, userid: string): Pro
           { change: { user: situation.member.user, events: [] }, answer: () => undefined },
   })
 }
-

@@ -1,9 +1,15 @@
-import { describeInterface, errors, type InterfaceVersion, isErrorCode, operations } from '@benefit-enrolment/contract'
-import type { FastifyInstance } from 'fastify'
 import { readFile } from 'node:fs/promises'
+import {
+  describeInterface,
+  errors,
+  type InterfaceVersion,
+  isErrorCode,
+  operations,
+} from '@benefit-enrolment/contract'
+import type { FastifyInstance } from 'fastify'
 import { stringify } from 'yaml'
-import { compileCheck } from '../http/validation.ts'
 import { ServiceError } from '../http/service-error.ts'
+import { compileCheck } from '../http/validation.ts'
 
 /** What the system routes need of their surroundings. */
 export type SystemContext = {
@@ -35,7 +41,10 @@ export const mountSystem = (app: FastifyInstance, context: SystemContext): void 
     const known = described.get(version)
     if (known) return known
     const description = describeInterface({ baseUrl: context.baseUrl(), version, sandbox: context.sandbox })
-    const made = { json: JSON.stringify(description), yaml: stringify(description, { aliasDuplicateObjects: false }) }
+    const made = {
+      json: JSON.stringify(description),
+      yaml: stringify(description, { aliasDuplicateObjects: false }),
+    }
     described.set(version, made)
     return made
   }
@@ -43,7 +52,10 @@ export const mountSystem = (app: FastifyInstance, context: SystemContext): void 
     reply.type(json).header('Cache-Control', 'no-cache').send(describe(request.query).json),
   )
   app.get(at('/openapi.yaml'), { config: { operation: operations.getOpenapiYaml } }, async (request, reply) =>
-    reply.type('application/yaml; charset=utf-8').header('Cache-Control', 'no-cache').send(describe(request.query).yaml),
+    reply
+      .type('application/yaml; charset=utf-8')
+      .header('Cache-Control', 'no-cache')
+      .send(describe(request.query).yaml),
   )
 
   app.get(at('/docs/errors/:code'), async (request, reply) => {
@@ -51,7 +63,10 @@ export const mountSystem = (app: FastifyInstance, context: SystemContext): void 
     if (!isErrorCode(code)) throw new ServiceError('not_found')
     return reply
       .type('text/html; charset=utf-8')
-      .header('Content-Security-Policy', "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+      .header(
+        'Content-Security-Policy',
+        "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      )
       .header('X-Content-Type-Options', 'nosniff')
       .send(errorPage(code, context.baseUrl()))
   })
