@@ -32,7 +32,6 @@ const onceOnly = ['authorization', 'x-api-key', 'idempotency-key']
 export const createServer = (context: ServerContext): FastifyInstance => {
   const app = Fastify({
     logger: false,
-    disableRequestLogging: true,
     genReqId: () => uuidv7(context.real()),
     requestIdHeader: false,
     bodyLimit: 64 * 1024,

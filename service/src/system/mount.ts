@@ -107,10 +107,10 @@ const errorPage = (code: keyof typeof errors, baseUrl: string): string => {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${code}</title></head>
-<body><main><h1>${code}</h1><p>Status ${status}. ${escape(title)}.</p><p>${escape(remedy)}</p>
-<p>The interface description: <a href="${escape(baseUrl)}/openapi.json">openapi.json</a></p></main></body></html>
+<body><main><h1>${code}</h1><p>Status ${status}. ${escapeHtml(title)}.</p><p>${escapeHtml(remedy)}</p>
+<p>The interface description: <a href="${escapeHtml(baseUrl)}/openapi.json">openapi.json</a></p></main></body></html>
 `
 }
 
-const escape = (text: string): string =>
+const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises'
+import { type ParsedCatalogue, parseCatalogue } from '../catalogue/parse.ts'
+import { describeProblem, type Problem } from '../catalogue/problem.ts'
+import { listVersions, publishVersion } from '../catalogue/published.ts'
+import { checkSuccession } from '../catalogue/succession.ts'
+import { OperatorError } from '../operator-error.ts'
+import type { Command, Input } from './command.ts'
+import { inWorkspace } from './workspace.ts'
+
+const mostShown = 50
+
+const readFileOf = async (input: Input): Promise<string> => {
+  const [path = ''] = input.positionals
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new OperatorError(
+      `The file ${path} cannot be read (${(error as { code?: string }).code ?? 'unknown'}).`,
+    )
+  }
+}
+
+/** The catalogue of a file. Throws OperatorError that lists every problem with its line and remedy. */
+const parseOrRefuse = (text: string): ParsedCatalogue => {
+  const parsed = parseCatalogue(text)
+  if (!parsed.ok) throw refusalOf(parsed.problems)
+  return parsed
+}
+
+const refusalOf = (problems: readonly Problem[]): OperatorError => {
+  const more = problems.length > mostShown ? [`… and ${problems.length - mostShown} more`] : []
+  const count = `${problems.length} problem${problems.length === 1 ? '' : 's'} in the catalogue:`
+  return new OperatorError([count, ...problems.slice(0, mostShown).map(describeProblem), ...more].join('\n'))
+}
+
+const check: Command = {
+  name: 'catalogue check',
+  arguments: ['FILE'],
+  summary: 'Check a catalogue file, alone and against the versions published before.',
+  options: {},
+  run: async input => {
+    const parsed = parseOrRefuse(await readFileOf(input))
+    await inWorkspace(input, async ({ database }) => {
+      const versions = await listVersions(database)
+      const problems = checkSuccession(
+        parsed,
+        versions.map(version => version.catalogue),
+      )
+      if (problems.length > 0) throw refusalOf(problems)
+    })
+    const { benefits, offers } = parsed.catalogue
+    input.print({ ok: true, benefits: benefits.size, offers: offers.size }, [
+      `The catalogue is right: ${benefits.size} benefits, ${offers.size} offers.`,
+    ])
+  },
+}
+
+const publish: Command = {
+  name: 'catalogue publish',
+  arguments: ['FILE'],
+  summary: 'Publish a catalogue file as the next version; running services use it within a second.',
+  options: {},
+  run: async input => {
+    const parsed = parseOrRefuse(await readFileOf(input))
+    await inWorkspace(input, async ({ database, real }) => {
+      const versions = await listVersions(database)
+      const problems = checkSuccession(
+        parsed,
+        versions.map(version => version.catalogue),
+      )
+      if (problems.length > 0) throw refusalOf(problems)
+      const { version, isNew } = await publishVersion(database, {
+        document: parsed.document,
+        at: real(),
+        by: 'operator',
+      })
+      input.print({ version, published: isNew }, [
+        isNew
+          ? `Version ${version} is published.`
+          : `Version ${version} has this content already; nothing was published.`,
+      ])
+    })
+  },
+}
+
+/** The commands about the catalogue. */
+export const catalogueCommands: readonly Command[] = [check, publish]

@@ -1,0 +1,156 @@
+import type { Config } from '../config.ts'
+import { readPort } from '../config.ts'
+import { type Database, openDatabase } from '../db/database.ts'
+import { type OwnedDatabase, ownEmbeddedDatabase } from '../embedded/own.ts'
+import { describeCause } from '../http/server.ts'
+import { claimInstallation, type Installation } from '../installation.ts'
+import { type Log, logTo } from '../log.ts'
+import { OperatorError } from '../operator-error.ts'
+import { type Service, startService } from '../service.ts'
+import { type Keyring, loadKeyring } from '../vault/keyring.ts'
+import type { Input, Option } from './command.ts'
+import { dataDirOf, reach } from './workspace.ts'
+
+/** The options of the commands that serve. */
+export const servingOptions: Readonly<Record<string, Option>> = {
+  port: { type: 'string', value: 'PORT', help: 'port to listen on (default 8080; 0 picks a free one)' },
+  host: { type: 'string', value: 'HOST', help: 'address to listen on (default 127.0.0.1)' },
+}
+
+/** What is there once the service runs. */
+export type Running = {
+  readonly service: Service
+  readonly database: Database
+  readonly keyring: Keyring
+  readonly installation: Installation
+  readonly dataDir: string
+  readonly log: Log
+}
+
+type Prepared = Omit<Running, 'service'>
+
+/** Work beside the service: made before it listens, ended after it. */
+export type Beside = {
+  /** Before the service listens: the catalogue, the partner. */
+  readonly prepare?: (prepared: Prepared) => Promise<void>
+  /** After it listens and before it says so. Gives what is printed then, and what ends it. */
+  readonly started?: (running: Running) => Promise<{ greeting: string; close: () => Promise<void> }>
+}
+
+/**
+ * Runs the service until a signal ends it: accepted requests are answered, then the database is left in order.
+ * A second signal within a second is the same Ctrl-C arriving twice; a later one ends the process at once.
+ */
+export const runService = async (
+  input: Input,
+  config: Config,
+  wanted: 'sandbox' | 'live',
+  beside: Beside = {},
+): Promise<void> => {
+  const log = logTo(process.stderr, Date.now)
+  const ended = signalled(log)
+  const dataDir = dataDirOf(input, config)
+  const closers: (() => Promise<void>)[] = []
+  try {
+    const owned = config.databaseUrl === undefined ? await ownEmbeddedDatabase({ dataDir, log }) : undefined
+    if (owned) closers.unshift(() => owned.stop())
+    const prepared = await prepare(config, { dataDir, owned, log, wanted })
+    closers.unshift(() => prepared.database.close())
+    await beside.prepare?.(prepared)
+    const service = await listen(input, config, { prepared, owned })
+    closers.unshift(() => service.close())
+    const besides = await beside.started?.({ ...prepared, service })
+    if (besides) closers.unshift(besides.close)
+    // Told last, as whoever reads it may stop us right away.
+    process.stdout.write(`listening on ${service.address}\n${besides?.greeting ?? ''}`)
+    log('started', { address: service.address, sandbox: prepared.installation.sandbox })
+    await ended
+  } finally {
+    for (const close of closers) {
+      await close().catch(error => log('close_failed', describeCause(error)))
+    }
+  }
+  log('stopped')
+}
+
+const prepare = async (
+  config: Config,
+  context: { dataDir: string; owned: OwnedDatabase | undefined; log: Log; wanted: 'sandbox' | 'live' },
+): Promise<Prepared> => {
+  const { dataDir, owned, log, wanted } = context
+  const address = owned?.address ?? { url: config.databaseUrl ?? '' }
+  const database = openDatabase(address, {
+    max: config.databaseConnections,
+    onError: error => log('database_connection_lost', describeCause(error)),
+  })
+  try {
+    const applied = await reach(database)
+    if (applied.length > 0) log('migrated', { applied })
+    const keyring = loadKeyring({
+      dataDir,
+      ...(config.rootKey === undefined ? {} : { rootKey: config.rootKey }),
+    })
+    const installation = await claimInstallation(database, { keyring, wanted, now: Date.now() })
+    return { database, keyring, installation, dataDir, log }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+const listen = async (
+  input: Input,
+  config: Config,
+  context: { prepared: Prepared; owned: OwnedDatabase | undefined },
+): Promise<Service> => {
+  const port = readPort('--port', input.text('port')) ?? config.port ?? 8080
+  const host = input.text('host') ?? config.host ?? '127.0.0.1'
+  const { prepared, owned } = context
+  try {
+    return await startService({
+      database: prepared.database,
+      keyring: prepared.keyring,
+      installation: prepared.installation,
+      host,
+      port,
+      baseUrl: config.baseUrl,
+      trustProxy: config.trustProxy,
+      log: prepared.log,
+      real: Date.now,
+      ...(owned ? { lowOnSpace: owned.lowOnSpace } : {}),
+    })
+  } catch (error) {
+    const code = (error as { code?: string }).code
+    if (code === 'EADDRINUSE') {
+      throw new OperatorError(
+        `Port ${port} is taken: stop what listens there, or give another --port (0 picks a free one).`,
+      )
+    }
+    if (code === 'EADDRNOTAVAIL' || code === 'EACCES' || code === 'ENOTFOUND') {
+      throw new OperatorError(`It cannot listen on ${host}:${port} (${code}): give another --host or --port.`)
+    }
+    throw error
+  }
+}
+
+/** Resolves at the first SIGTERM, SIGINT or SIGHUP. */
+const signalled = (log: Log): Promise<void> =>
+  new Promise(resolve => {
+    let firstAt = 0
+    const onSignal = (signal: string) => {
+      const now = Date.now()
+      if (firstAt > 0 && now - firstAt > 1000) process.exit(130)
+      if (firstAt > 0) return
+      firstAt = now
+      log('stopping', { signal })
+      // Whatever hangs must not hold the process longer than an orchestrator waits.
+      setTimeout(() => process.exit(1), 14_000).unref()
+      resolve()
+    }
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, onSignal)
+    process.on('uncaughtException', error => {
+      log('crashed', describeCause(error))
+      process.exitCode = 1
+      process.exit(1)
+    })
+  })

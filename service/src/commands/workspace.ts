@@ -1,0 +1,79 @@
+import { resolve } from 'node:path'
+import { type Config, readConfig } from '../config.ts'
+import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
+import { failureOf } from '../db/failure.ts'
+import { migrate } from '../db/migrate.ts'
+import { borrowEmbeddedDatabase } from '../embedded/borrow.ts'
+import { claimInstallation, type Installation } from '../installation.ts'
+import { OperatorError } from '../operator-error.ts'
+import { type Keyring, loadKeyring } from '../vault/keyring.ts'
+import type { Input } from './command.ts'
+
+/** What a command works on: the database of the operator, its keys and what kind it is. */
+export type Workspace = {
+  readonly config: Config
+  readonly dataDir: string
+  readonly database: Database
+  readonly keyring: Keyring
+  readonly installation: Installation
+  readonly real: () => number
+}
+
+/** The data directory that the operator named, or ./data. */
+export const dataDirOf = (input: Input, config: Config): string =>
+  resolve(input.text('data') ?? config.dataDir ?? './data')
+
+/**
+ * Runs a command's work on its database: the one of DATABASE_URL, or the embedded one, running or not. The schema is
+ * brought up first. Throws OperatorError when the database cannot be reached.
+ */
+export const inWorkspace = async <T>(
+  input: Input,
+  work: (workspace: Workspace) => Promise<T>,
+): Promise<T> => {
+  const config = readConfig(input.environment)
+  const dataDir = dataDirOf(input, config)
+  if (config.databaseUrl !== undefined)
+    return onDatabase({ url: config.databaseUrl }, { config, dataDir }, work)
+  const borrowed = await borrowEmbeddedDatabase({ dataDir })
+  try {
+    return await onDatabase(borrowed.address, { config, dataDir }, work)
+  } finally {
+    await borrowed.release()
+  }
+}
+
+const onDatabase = async <T>(
+  address: DatabaseAddress,
+  place: { config: Config; dataDir: string },
+  work: (workspace: Workspace) => Promise<T>,
+): Promise<T> => {
+  const real = Date.now
+  const database = openDatabase(address, { max: 3, onError: () => {}, statementTimeoutMs: 60_000 })
+  try {
+    await reach(database)
+    const keyring = loadKeyring({
+      dataDir: place.dataDir,
+      ...(place.config.rootKey === undefined ? {} : { rootKey: place.config.rootKey }),
+    })
+    const installation = await claimInstallation(database, { keyring, wanted: 'either', now: real() })
+    return await work({ ...place, database, keyring, installation, real })
+  } finally {
+    await database.close()
+  }
+}
+
+/** Reaches the database and brings its schema up. Throws OperatorError when it cannot be reached. */
+export const reach = async (database: Database): Promise<string[]> => {
+  try {
+    return await migrate(database)
+  } catch (error) {
+    const code = (error as { code?: string }).code ?? ''
+    if (failureOf(error).unavailable || ['28000', '28P01', '3D000'].includes(code)) {
+      throw new OperatorError(
+        `The database cannot be reached${code ? ` (${code})` : ''}: check DATABASE_URL and that the server runs.`,
+      )
+    }
+    throw error
+  }
+}

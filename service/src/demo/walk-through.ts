@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import type { DemoCredentials } from './demo-partner.ts'
+
+/** The lines that `enrolment dev` prints: credentials, and curl lines that work as printed, from token to webhook. */
+export const walkThrough = (shown: { baseUrl: string; demo: DemoCredentials; inbox: string }): string => {
+  const { baseUrl, demo, inbox } = shown
+  // A new user at each start, so that the lines tell the same story again.
+  const userid = `demo-${randomBytes(3).toString('hex')}`
+  const headers = `-H "Authorization: Bearer $TOKEN" -H "x-api-key: $API_KEY" -H 'Content-Type: application/json'`
+  const prefill = JSON.stringify({
+    userid,
+    firstname: 'Ada',
+    lastname: 'Rivera',
+    email: 'ada.rivera@example.com',
+    dob: '1990-03-27',
+    zipcode: '33101',
+    phone: '3055550142',
+    gender: 'F',
+    address: {
+      addline1: '12 Ocean Drive',
+      addline2: '',
+      addline3: '',
+      city: 'Miami',
+      state: 'FL',
+      zipcode: '33101',
+    },
+  })
+  const benefits = JSON.stringify({
+    userid,
+    age: 36,
+    state: 'FL',
+    zipcode: '33101',
+    partnername: '',
+    offername: '',
+  })
+  const create = JSON.stringify({ userid, offername: 'starter', benefits: ['telehealth', 'dental'] })
+  const post = (path: string, body: string, more = '') =>
+    `curl -s -X POST '${baseUrl}${path}' ${headers}${more} -d '${body}'; echo`
+  return `
+  base url       ${baseUrl}
+  client id      ${demo.clientid}
+  client secret  ${demo.clientsecret}
+  api key        ${demo.apikey}
+  webhook inbox  ${inbox}
+
+Try it, in another terminal:
+
+# 1. a token
+API_KEY='${demo.apikey}'
+TOKEN=$(curl -s -u '${demo.clientid}:${demo.clientsecret}' -d grant_type=client_credentials '${baseUrl}/oauth2/token' | sed -E 's/.*"access_token":"([^"]+)".*/\\1/')
+
+# 2. prefill a user
+${post('/user/prefill', prefill, ` -H 'Version: v2' -H 'Idempotency-Key: ${userid}-1'`)}
+
+# 3. the same key again: 409, and it says that the first one worked
+${post('/user/prefill', prefill, ` -H 'Version: v2' -H 'Idempotency-Key: ${userid}-1'`)}
+
+# 4. the benefits open to the user
+${post('/user/benefits', benefits)}
+
+# 5. create the user: the offer comes into force
+${post('/user/account/create', create, ` -H 'Idempotency-Key: ${userid}-2'`)}
+
+# 6. the benefits again: now some are enrolled
+${post('/user/benefits', benefits)}
+
+# 7. the webhooks that arrived
+curl -s '${inbox}'
+`
+}

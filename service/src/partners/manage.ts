@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto'
+import { isScope, scopeNames } from '@benefit-enrolment/contract'
+import { isZone } from '../calendar/calendar.ts'
+import type { Database, Executor } from '../db/database.ts'
+import { OperatorError } from '../operator-error.ts'
+import { decodeUuid, encodeBase62, encodeUuid } from '../vault/base62.ts'
+import { keyedHash } from '../vault/hash.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import { makeSecret, type SecretMode } from '../vault/secret.ts'
+import { uuidv7 } from '../vault/uuid.ts'
+import { checkOrigin, checkRedirect } from './addresses.ts'
+import { newPartnerKey } from './keys.ts'
+import {
+  type CredentialKind,
+  findPartners,
+  insertCredential,
+  insertPartner,
+  listCredentials,
+  type PartnerRow,
+  revokeCredential,
+  updatePartner,
+} from './store.ts'
+
+/** What the operator may say of a partner; absent means unchanged, or the default at first. */
+export type PartnerSettings = {
+  readonly name?: string | undefined
+  readonly aliases?: readonly string[] | undefined
+  readonly timezone?: string | undefined
+  readonly locale?: string | undefined
+  readonly origins?: readonly string[] | undefined
+  readonly redirects?: readonly string[] | undefined
+  /** Names of offers; an empty list means all. */
+  readonly offers?: readonly string[] | undefined
+  readonly scopes?: readonly string[] | undefined
+  readonly apiKeyOptional?: boolean | undefined
+  /** Requests a second; 0 takes the limit away. */
+  readonly ratePerSecond?: number | undefined
+  readonly isDisabled?: boolean | undefined
+}
+
+/** What managing partners needs. */
+export type ManageContext = {
+  readonly database: Database
+  readonly keyring: Keyring
+  readonly mode: SecretMode
+  readonly real: () => number
+  /** The offers of today's catalogue; names are checked against it when it has any. */
+  readonly knownOffers: readonly string[]
+}
+
+/** A new partner's credentials, shown once. */
+export type NewPartner = { readonly row: PartnerRow; readonly clientSecret: string; readonly apiKey: string }
+
+/** Makes a partner with a first client secret and a first API key. Throws OperatorError when a setting is wrong. */
+export const createPartner = async (
+  settings: PartnerSettings,
+  context: ManageContext,
+): Promise<NewPartner> => {
+  const now = context.real()
+  const partnerId = uuidv7(now)
+  const blank: PartnerRow = {
+    partner_id: partnerId,
+    name: '',
+    aliases: [],
+    timezone: 'America/New_York',
+    locale: 'en',
+    origins: [],
+    redirects: [],
+    offers: null,
+    api_key_optional: false,
+    rate_per_second: null,
+    scopes: null,
+    wrapped_key: newPartnerKey(partnerId, context.keyring),
+    clock_offset_ms: 0,
+    disabled_at: null,
+    created_at: now,
+  }
+  const row = withSettings(blank, settings, context)
+  return context.database.transaction(async tx => {
+    await insertPartner(tx, row)
+    const clientSecret = await mint(tx, partnerId, 'client_secret', context)
+    const apiKey = await mint(tx, partnerId, 'api_key', context)
+    return { row, clientSecret, apiKey }
+  })
+}
+
+/** Changes what the operator may change. Throws OperatorError when the partner is unknown or a setting is wrong. */
+export const changePartner = async (
+  partnerId: string,
+  settings: PartnerSettings,
+  context: ManageContext,
+): Promise<PartnerRow> => {
+  const row = withSettings(await requirePartner(context.database, partnerId), settings, context)
+  await updatePartner(context.database, row, context.real())
+  return row
+}
+
+/** The partner of this id. Throws OperatorError when there is none. */
+export const requirePartner = async (db: Executor, partnerId: string): Promise<PartnerRow> => {
+  const isUuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(partnerId)
+  const id = isUuid ? partnerId : decodeUuid(partnerId.replace(/^enr_client_/, ''))
+  const [row] = id ? await findPartners(db, [id]) : []
+  if (!row) throw new OperatorError(`There is no partner ${partnerId}: see \`enrolment partner list\`.`)
+  return row
+}
+
+const withSettings = (row: PartnerRow, settings: PartnerSettings, context: ManageContext): PartnerRow => {
+  const {
+    name = row.name,
+    timezone = row.timezone,
+    locale = row.locale,
+    offers,
+    scopes,
+    ratePerSecond,
+  } = settings
+  if (name.trim() === '' || name.length > 200)
+    throw new OperatorError('A partner needs a --name of at most 200 characters.')
+  if (!isZone(timezone)) {
+    throw new OperatorError(`"${timezone}" is not a time zone: give an IANA name such as America/New_York.`)
+  }
+  if (locale !== 'en' && locale !== 'es') throw new OperatorError('--locale must be en or es.')
+  for (const offer of offers ?? []) {
+    if (context.knownOffers.length > 0 && !context.knownOffers.includes(offer)) {
+      throw new OperatorError(
+        `There is no offer "${offer}" in the catalogue; there are ${context.knownOffers.join(', ')}.`,
+      )
+    }
+  }
+  for (const scope of scopes ?? []) {
+    if (!isScope(scope))
+      throw new OperatorError(`There is no scope "${scope}"; there are ${scopeNames.join(', ')}.`)
+  }
+  if (ratePerSecond !== undefined && !(ratePerSecond >= 0))
+    throw new OperatorError('--rate must look like 100/s.')
+  const isSandbox = context.mode === 'sandbox'
+  return {
+    ...row,
+    name,
+    timezone,
+    locale,
+    aliases: [...(settings.aliases ?? row.aliases)],
+    origins: settings.origins?.map(origin => checkOrigin(origin, isSandbox)) ?? row.origins,
+    redirects: settings.redirects?.map(redirect => checkRedirect(redirect, isSandbox)) ?? row.redirects,
+    offers: offers === undefined ? row.offers : offers.length > 0 ? [...new Set(offers)] : null,
+    scopes: scopes === undefined ? row.scopes : scopes.length > 0 ? [...new Set(scopes)] : null,
+    api_key_optional: settings.apiKeyOptional ?? row.api_key_optional,
+    rate_per_second: ratePerSecond === undefined ? row.rate_per_second : ratePerSecond || null,
+    disabled_at:
+      settings.isDisabled === undefined
+        ? row.disabled_at
+        : settings.isDisabled
+          ? (row.disabled_at ?? context.real())
+          : null,
+  }
+}
+
+const purposes = { client_secret: 'cs', api_key: 'ak' } as const
+
+const mint = async (
+  db: Executor,
+  partnerId: string,
+  kind: CredentialKind,
+  context: ManageContext,
+): Promise<string> => {
+  const credentialId = encodeBase62(BigInt(`0x${randomBytes(7).toString('hex')}`), 10)
+  const { text } = makeSecret(purposes[kind], context.mode, encodeUuid(partnerId) + credentialId)
+  const pepper = context.keyring.peppers.current
+  await insertCredential(db, {
+    partner_id: partnerId,
+    credential_id: credentialId,
+    kind,
+    pepper_id: pepper.id,
+    hash: keyedHash(pepper.key, kind, text),
+    created_at: context.real(),
+    expires_at: null,
+    revoked_at: null,
+  })
+  return text
+}
+
+/**
+ * Mints one more secret of a kind, so that the partner can change over without a gap. Throws OperatorError when two
+ * live ones exist already: the older must be revoked first.
+ */
+export const rotateKey = async (
+  partnerId: string,
+  kind: CredentialKind,
+  context: ManageContext,
+): Promise<{ secret: string; live: string[] }> =>
+  context.database.transaction(async tx => {
+    const row = await requirePartner(tx, partnerId)
+    const live = await liveKeys(tx, row.partner_id, kind)
+    if (live.length >= 2) {
+      throw new OperatorError(
+        `Two are live already (${live.join(', ')}): revoke the older with \`enrolment key revoke ${partnerId} ID\` first.`,
+      )
+    }
+    const secret = await mint(tx, row.partner_id, kind, context)
+    return { secret, live: await liveKeys(tx, row.partner_id, kind) }
+  })
+
+const liveKeys = async (db: Executor, partnerId: string, kind: CredentialKind): Promise<string[]> =>
+  (await listCredentials(db, partnerId))
+    .filter(row => row.kind === kind && row.revoked_at === null)
+    .map(row => row.credential_id)
+
+/** Revokes one credential by its id, and the tokens issued from it. Throws OperatorError when there is no live one. */
+export const revokeKey = async (
+  partnerId: string,
+  credentialId: string,
+  context: ManageContext,
+): Promise<void> =>
+  context.database.transaction(async tx => {
+    const row = await requirePartner(tx, partnerId)
+    const key = { partnerId: row.partner_id, credentialId, at: context.real() }
+    if (await revokeCredential(tx, key)) return
+    throw new OperatorError(
+      `There is no live credential ${credentialId}: see \`enrolment partner show ${partnerId}\`.`,
+    )
+  })

@@ -1,0 +1,202 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { type Client, type ClientOptions, createClient } from '../client/src/index.ts'
+import { parseCatalogue } from '../service/src/catalogue/parse.ts'
+import { publishVersion } from '../service/src/catalogue/published.ts'
+import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
+import { createDatabase, dropDatabase } from '../service/src/embedded/database.ts'
+import { claimInstallation } from '../service/src/installation.ts'
+import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
+import { createPartner, type ManageContext, type PartnerSettings } from '../service/src/partners/manage.ts'
+import { type Service, startService } from '../service/src/service.ts'
+import { type Keyring, loadKeyring } from '../service/src/vault/keyring.ts'
+import { databaseUrl, templateName } from './global-setup.ts'
+
+/** Makes a fresh migrated database; `drop` removes it. */
+export const freshDatabase = async (): Promise<{ address: DatabaseAddress; drop: () => Promise<void> }> => {
+  const server = inject('testServer')
+  const name = `test_${randomBytes(6).toString('hex')}`
+  if (server.kind === 'embedded') {
+    const address = { host: server.host, port: server.port, user: server.user, database: name }
+    await createDatabase(address, name, templateName)
+    return { address, drop: () => dropDatabase(address, name) }
+  }
+  const run = async (statement: string) => {
+    const admin = new pg.Client({ connectionString: server.url })
+    await admin.connect()
+    await admin.query(statement)
+    await admin.end()
+  }
+  await run(`create database ${name} template ${templateName}`)
+  return {
+    address: { url: databaseUrl(server.url, name) },
+    drop: () => run(`drop database if exists ${name} with (force)`),
+  }
+}
+
+/** Credentials of a partner, and a client that uses them. */
+export type TestPartner = {
+  readonly partnerId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly apiKey: string
+  readonly client: Client
+  /** A client with other options, for example with fewer scopes. */
+  readonly connect: (options?: Partial<ClientOptions>) => Client
+  /** An access token. */
+  readonly token: () => Promise<string>
+}
+
+/** A service under test. */
+export type TestService = {
+  readonly baseUrl: string
+  readonly database: Database
+  readonly address: DatabaseAddress
+  readonly keyring: Keyring
+  readonly manage: ManageContext
+  /** What the service logged. */
+  readonly logged: { event: string; fields: Readonly<Record<string, unknown>> }[]
+  readonly service: () => Service
+  readonly newPartner: (settings?: PartnerSettings) => Promise<TestPartner>
+  /** Publishes a catalogue given as YAML. */
+  readonly publish: (yaml: string) => Promise<number>
+  /** Moves the service's real time forward. */
+  readonly advance: (ms: number) => void
+  readonly now: () => number
+  /** Stops the service and starts another on the same database. */
+  readonly restart: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+export const demoCatalogue = await readFile(
+  new URL('../service/assets/demo-catalogue.yaml', import.meta.url),
+  'utf8',
+)
+
+/** Starts a service on a fresh database, with the demo catalogue published; a sandbox unless told otherwise. */
+export const startTestService = async (
+  options: { sandbox?: boolean; basePath?: string; startAt?: number; catalogue?: string } = {},
+): Promise<TestService> => {
+  const { sandbox = true } = options
+  const { address, drop } = await freshDatabase()
+  const database = openDatabase(address, { max: 8, onError: () => {} })
+  const keyring = loadKeyring({ rootKey: randomBytes(32).toString('base64') })
+  let offset = options.startAt === undefined ? 0 : options.startAt - Date.now()
+  const real = () => Date.now() + offset
+  const installation = await claimInstallation(database, {
+    keyring,
+    wanted: sandbox ? 'sandbox' : 'live',
+    now: real(),
+  })
+  const publish = async (yaml: string): Promise<number> => {
+    const parsed = parseCatalogue(yaml)
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
+    return (await publishVersion(database, { document: parsed.document, at: real(), by: 'test' })).version
+  }
+  await publish(options.catalogue ?? demoCatalogue)
+  const logged: TestService['logged'] = []
+  const start = () =>
+    startService({
+      database,
+      keyring,
+      installation,
+      host: '127.0.0.1',
+      port: 0,
+      ...(options.basePath ? { baseUrl: `http://127.0.0.1:1${options.basePath}` } : {}),
+      log: (event, fields = {}) => logged.push({ event, fields }),
+      real,
+    })
+  let service = await start()
+  const manage: ManageContext = {
+    database,
+    keyring,
+    mode: sandbox ? 'sandbox' : 'live',
+    real,
+    knownOffers: [],
+  }
+  const baseUrl = () => service.address + (options.basePath ?? '')
+
+  return {
+    get baseUrl() {
+      return baseUrl()
+    },
+    database,
+    address,
+    keyring,
+    manage,
+    logged,
+    service: () => service,
+    publish,
+    advance: ms => {
+      offset += ms
+    },
+    now: real,
+    async newPartner(settings = {}) {
+      const { row, clientSecret, apiKey } = await createPartner({ name: 'Test Partner', ...settings }, manage)
+      const clientId = clientIdOf(row.partner_id)
+      const connect: TestPartner['connect'] = (more = {}) =>
+        createClient({
+          baseUrl: baseUrl(),
+          clientId,
+          clientSecret,
+          apiKey,
+          tries: 1,
+          timeoutMs: 20_000,
+          ...more,
+        })
+      return {
+        partnerId: row.partner_id,
+        clientId,
+        clientSecret,
+        apiKey,
+        connect,
+        client: connect(),
+        token: async () => {
+          const response = await fetch(`${baseUrl()}/oauth2/token`, {
+            method: 'POST',
+            headers: {
+              authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`,
+            },
+            body: new URLSearchParams({ grant_type: 'client_credentials' }),
+          })
+          const { access_token } = (await response.json()) as { access_token: string }
+          return access_token
+        },
+      }
+    },
+    async restart() {
+      await service.close()
+      service = await start()
+    },
+    async [Symbol.asyncDispose]() {
+      await service.close()
+      if (database.busy() !== 0) throw new Error('connections are still busy after close')
+      await database.close()
+      await drop()
+    },
+  }
+}
+
+/** A person who is admitted to every offer of the demo catalogue. */
+export const ada = {
+  firstname: 'Adacanary',
+  lastname: 'Riveracanary',
+  email: 'ada.canary@example.com',
+  zipcode: '33101',
+  dob: '1990-03-27',
+  phone: '3055550142',
+  gender: 'F',
+  address: {
+    addline1: '12 Canary Drive',
+    addline2: '',
+    addline3: '',
+    city: 'Miami',
+    state: 'FL',
+    zipcode: '33101',
+  },
+} as const
+
+/** What the page would ask for the same person. */
+export const adaAsks = { age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' } as const
