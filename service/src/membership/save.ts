@@ -257,8 +257,9 @@ const insertEvents = (tx: Executor, rows: readonly EventRow[]) => {
         ${rows.map(row => JSON.stringify(row.data))}::jsonb[], ${rows.map(row => timestamp(row.createdAt))}::timestamptz[])
       returning partner_id, event_id, service_id, eventname, created_at
     )
-    insert into deliveries (partner_id, endpoint_id, event_id, service_id, due_at)
-    select raised.partner_id, w.endpoint_id, raised.event_id, raised.service_id, raised.created_at
+    insert into deliveries (partner_id, endpoint_id, event_id, service_id, due_at, queued_at, ordered)
+    select raised.partner_id, w.endpoint_id, raised.event_id, raised.service_id, raised.created_at, raised.created_at,
+      w.ordering = 'user'
     from raised
     join webhook_endpoints w on w.partner_id = raised.partner_id and w.deleted_at is null
       and (w.all_events or raised.eventname = any(w.events))`)
