@@ -53,19 +53,19 @@ export const openSession = async (
       }),
     ).values(),
   ]
-  await lockUsers(tx, names)
-  const rows = await loadUsers(tx, names)
-  const documents = rows.length > 0 ? await loadDocuments(tx, rows) : []
   const claims = commands.flatMap(command =>
     command.claim ? [{ partnerId: command.partner.partnerId, ...command.claim }] : [],
   )
+  // They travel together, and run in this order: what is loaded is as it is once the lock is had.
+  const [, rows, documents, keys, offsets] = await Promise.all([
+    lockUsers(tx, names),
+    loadUsers(tx, names),
+    loadDocuments(tx, names),
+    claims.length > 0 ? loadKeys(tx, claims) : [],
+    context.sandbox ? loadOffsets(tx, names) : new Map<string, number>(),
+  ])
   const seen = new Map<string, SeenKey>(
-    claims.length > 0
-      ? (await loadKeys(tx, claims)).map(row => [
-          keyName(row.partner_id, row.operation, row.key_hash),
-          seenKeyOf(row),
-        ])
-      : [],
+    keys.map(row => [keyName(row.partner_id, row.operation, row.key_hash), seenKeyOf(row)]),
   )
   await context.prepareTerms(
     rows.flatMap(row => [
@@ -73,7 +73,6 @@ export const openSession = async (
       ...(row.enrolments ?? []).map(enrolment => enrolment.catalogue_version),
     ]),
   )
-  const offsets = context.sandbox ? await loadOffsets(tx, names) : new Map<string, number>()
 
   const held = new Map<string, Dossier>()
   for (const row of rows) {
