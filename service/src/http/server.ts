@@ -49,6 +49,8 @@ export const createServer = (context: ServerContext): FastifyInstance => {
     http: { headersTimeout: 10_000, maxHeaderSize: 8 * 1024 },
     clientErrorHandler: (error, socket) => answerBrokenRequest(context, error, socket as Socket),
     frameworkErrors: (_error, request, reply) => {
+      // No hook has run for such a request.
+      reply.header('Request-Id', request.id)
       void sendProblem(
         context,
         new ServiceError('bad_request', 'The path is not valid: check its percent-encoding.'),
