@@ -126,9 +126,10 @@ const decide = (desk: Desk, command: Command<unknown>): Outcome<unknown> => {
   const { context, held, seen, writes, offsets } = desk
   const { partner, claim } = command
   const offset = offsets.get(partner.partnerId) ?? partner.clockOffsetMs
-  const now = context.clock.now({ clockOffsetMs: offset })
   const name = nameOf({ partnerId: partner.partnerId, userid: command.userid })
   const found = held.get(name)
+  // The clocks of two processes differ: the time of one user never goes back, so that no window ends before it began.
+  const now = Math.max(context.clock.now({ clockOffsetMs: offset }), found?.user.updatedAt ?? 0)
   const claimKey = claim && keyName(partner.partnerId, claim.operation, claim.keyHash)
   const known = claimKey === undefined ? undefined : seen.get(claimKey)
   if (claim && known) {
@@ -153,6 +154,7 @@ const decide = (desk: Desk, command: Command<unknown>): Outcome<unknown> => {
   const settled = steps.at(-1)?.after ?? dossier?.user
   const situation: Situation = {
     now,
+    wasDue: steps.length > 0,
     member:
       settled && settled.status !== 'erased'
         ? { user: settled, person }
