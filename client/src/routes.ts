@@ -42,6 +42,14 @@ export const routes = {
   undoSwap: { ...remove, path: '/user/benefits/swap/{userid}', scope: 'benefits:write' },
   enrolBenefit: { ...write, path: '/user/benefits/enrol', scope: 'benefits:write' },
   declineBenefit: { ...write, path: '/user/benefits/decline', scope: 'benefits:write' },
+  createLinkToken: { ...read, path: '/user/linktoken', scope: 'linktokens:create' },
+  revokeLinkToken: {
+    method: 'DELETE',
+    idempotency: 'ignored',
+    path: '/user/linktoken/{sessionid}',
+    scope: 'linktokens:create',
+  },
+  exchangeResult: { ...read, path: '/user/linktoken/result', scope: 'linktokens:create' },
   advanceClock: { ...write, path: '/sandbox/clock', scope: 'sandbox:control' },
 } as const satisfies Record<string, Route>
 

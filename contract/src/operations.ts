@@ -1,5 +1,6 @@
 import * as accounts from './accounts.ts'
 import * as benefits from './benefits.ts'
+import * as linktokens from './linktokens.ts'
 import * as oauth from './oauth.ts'
 import * as offers from './offers.ts'
 import type { Operation } from './operation.ts'
@@ -27,6 +28,9 @@ export const operations = {
   undoSwap: benefits.undoSwap,
   enrolBenefit: benefits.enrolBenefit,
   declineBenefit: benefits.declineBenefit,
+  createLinkToken: linktokens.createLinkToken,
+  revokeLinkToken: linktokens.revokeLinkToken,
+  exchangeResult: linktokens.exchangeResult,
   advanceClock: system.advanceClock,
   getHealth: system.getHealth,
   getReadiness: system.getReadiness,

@@ -16,10 +16,10 @@ import type { Handler } from '../http/mount.ts'
 import { badField, badFields, ServiceError } from '../http/service-error.ts'
 import { type AccountCommands, activeAccount } from '../membership/account-command.ts'
 import { erasedAnswer } from '../membership/claims.ts'
+import type { Situation } from '../membership/command.ts'
 import { consentsOf } from '../membership/consents.ts'
 import { type Person, residenceOf } from '../membership/documents.ts'
 import { raise } from '../membership/events.ts'
-import type { Situation } from '../membership/ledger.ts'
 import {
   checkBirthDate,
   mergePerson,

@@ -1,6 +1,6 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import { ServiceError } from '../http/service-error.ts'
-import type { Outcome } from './ledger.ts'
+import type { Outcome } from './command.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
 
 /** The problem that a refusal becomes, its reasons in the caller's language. */
