@@ -34,11 +34,8 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 }
 
 const listedAsLong: Readonly<Record<string, string>> = {
-  'service/src/membership/ledger.ts': 'the one way in which users change, told in one place',
-  'service/src/calendar/calendar.test.ts': 'a table of dates',
-  'service/src/webhooks/dispatcher.ts': 'TBD',
-  'service/src/catalogue/parse.test.ts': 'one case for each message',
-  'service/src/embedded/embedded.test.ts': 'one fixture for all that a kill leaves behind',
+  'service/src/webhooks/dispatcher.ts': 'one loop with its state: parts of it alone would not be understood',
+  'service/src/registration/views/model.ts': 'the types of all views, read as one list',
 }
 
 const tracked = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs', '*.js'], {
@@ -48,7 +45,6 @@ const tracked = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs', '*.js
   .trim()
   .split('\n')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const withoutComments = (text: string) => text.replace(/\/\*[^]*?\*\/|(?:^|\s)\/\/.*$/gm, '')
 const production = tracked.filter(file => file.startsWith(`${source}/`) && !file.endsWith('.test.ts'))
 
 /** The first part of a path below service/src: the folder, or the file when it lies in none. */
@@ -93,15 +89,16 @@ describe('the arrows of the service', () => {
 })
 
 describe('the code', () => {
-  test('keeps to files of 400 lines, but for those listed', () => {
-    const long = tracked.filter(file => read(file).split('\n').length > 401)
-    expect(long.filter(file => !(file in listedAsLong))).toEqual([])
+  test('keeps to files of 400 lines, and of 600 where they hold tests, but for those listed', () => {
+    const limitOf = (file: string) => (/\.test\.ts$|^tests\//.test(file) ? 600 : 400)
+    const long = tracked.filter(file => read(file).split('\n').length - 1 > limitOf(file))
+    expect(long.sort()).toEqual(Object.keys(listedAsLong).sort())
   })
 
   test('knows no `any`, and no default export outside configuration', () => {
     const found = tracked
-      .filter(file => !/\.config\.ts$|^tests\/(global-setup|architecture\.test)\.ts$/.test(file))
-      .filter(file => /(?::|\bas|<|\|) any(?:\[|\b *[,;)>=|])|^export default\b/m.test(withoutComments(read(file))))
+      .filter(file => !/\.config\.ts$|^tests\/global-setup\.ts$/.test(file))
+      .filter(file => /(?:[:<|,]|\bas)\s*any\s*[[\],;)>=|]|^export default\b/m.test(read(file)))
     expect(found).toEqual([])
   })
 })
