@@ -38,10 +38,14 @@ const listedAsLong: Readonly<Record<string, string>> = {
   'service/src/registration/views/model.ts': 'the types of all views, read as one list',
 }
 
-const tracked = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs', '*.js'], {
-  cwd: root,
-  encoding: 'utf8',
-})
+const tracked = execFileSync(
+  'git',
+  ['-c', 'safe.directory=*', 'ls-files', '*.ts', '*.tsx', '*.mjs', '*.js'],
+  {
+    cwd: root,
+    encoding: 'utf8',
+  },
+)
   .trim()
   .split('\n')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
