@@ -2,17 +2,10 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Settled } from '../db/coalesce.ts'
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import type { Claim } from '../idempotency/claim-of.ts'
 import type { Partner } from '../partners/partner.ts'
 import { uuidv7 } from '../vault/uuid.ts'
-import {
-  type Claim,
-  type ClaimVerdict,
-  claimedKey,
-  judgeClaim,
-  keyName,
-  type SeenKey,
-  seenKeyOf,
-} from './claims.ts'
+import { type ClaimVerdict, claimedKey, judgeClaim, keyName, type SeenKey, seenKeyOf } from './claims.ts'
 import type { Change, Command, LedgerContext, Outcome, Situation } from './command.ts'
 import { type DocumentKind, type Person, sealAnswer, sealDocument } from './documents.ts'
 import { type Dossier, dataKeyOf, dossierOf, newDossier, personOf } from './dossier.ts'
