@@ -3,7 +3,8 @@ import { webhooks } from '../../client/src/index.ts'
 import { type Delivery, startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
-const range = (count: number, prefix = 'u') => Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+const range = (count: number, prefix = 'u') =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 
 test('every event reaches the endpoint once, with the documented headers and bytes', async () => {
   await using rig = await dispatchRig()
@@ -47,7 +48,7 @@ test('a failed try is repeated with the same key and the same bytes', async () =
   await receiver.close()
 })
 
-test("with ordering \"user\" one user's events arrive in order, and nobody else waits for them", async () => {
+test('with ordering "user" one user\'s events arrive in order, and nobody else waits for them', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   await rig.addEndpoint(receiver.url, { ordering: 'user' })

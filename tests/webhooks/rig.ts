@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { EventName } from '../../contract/src/index.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { newUser } from '../../service/src/membership/state.ts'
 import { type Batch, saveBatch } from '../../service/src/membership/save.ts'
+import { newUser } from '../../service/src/membership/state.ts'
 import { openDirectory } from '../../service/src/partners/directory.ts'
 import { createPartner } from '../../service/src/partners/manage.ts'
 import type { Partner } from '../../service/src/partners/partner.ts'
@@ -36,8 +36,14 @@ export type DispatchRig = {
     wish?: Partial<EndpointWish>,
   ) => Promise<{ webhookid: string; webhooksecret: string }>
   /** Raises events in one transaction, one for each userid; gives their ids. */
-  readonly raise: (userids: readonly string[], options?: { partner?: Partner; eventname?: EventName }) => Promise<string[]>
-  readonly open: (options?: DispatcherOptions, own?: { deadlineMs?: number; database?: Database }) => Dispatcher
+  readonly raise: (
+    userids: readonly string[],
+    options?: { partner?: Partner; eventname?: EventName },
+  ) => Promise<string[]>
+  readonly open: (
+    options?: DispatcherOptions,
+    own?: { deadlineMs?: number; database?: Database },
+  ) => Dispatcher
   /** Moves the dispatchers' clock. */
   readonly advance: (ms: number) => void
   readonly now: () => number
