@@ -39,6 +39,7 @@ export const setUp = () => {
     run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])
   }
   run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', root])
+  run(process.execPath, [join(root, 'scripts/build-browser.mjs')])
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) setUp()

@@ -22,6 +22,7 @@ import type {
   Webhooks,
   WebhookWithSecret,
 } from './endpoints.ts'
+import type { LinkToken, LinkTokenRequest, SessionResult } from './link-tokens.ts'
 import type { AvailableOffer, ChangeOffer, OfferChanged, OfferPreview, PreviewOfferChange } from './offers.ts'
 import type { CreateUser, Prefill, UpdateUser, UseridRequest } from './person.ts'
 import type { Cancelled, CancelUser, ErasedUser, GetUser, HeldBenefit, ReinstatedUser, User } from './user.ts'
@@ -175,6 +176,18 @@ export type Client = {
   listAttempts(request: EventRequest, options?: CallOptions): Promise<Attempts>
   /** Sends an event again to every endpoint that asks for it (contract §10). Refusal: `event_not_found`. */
   replayEvent(request: EventRequest, options?: CallOptions): Promise<Replayed>
+  /**
+   * Mints a link token that opens the registration page for one user (contract §11).
+   * Refusals: `offername_unknown`, `user_not_found`.
+   */
+  createLinkToken(request: LinkTokenRequest, options?: CallOptions): Promise<LinkToken>
+  /** Revokes a link token and its session; again the same answer (contract §11). Refusal: `not_found`. */
+  revokeLinkToken(
+    request: { sessionid: string },
+    options?: CallOptions,
+  ): Promise<{ sessionid: string; revokedat: string }>
+  /** Exchanges the result token that `onSuccess` got, for 24 hours (contract §11). Refusal: `not_found`. */
+  exchangeResult(request: { resulttoken: string }, options?: CallOptions): Promise<SessionResult>
   /**
    * Moves your business clock forward, in a sandbox only (contract §13); `advanceto` and `now` are
    * `YYYY-MM-DDTHH:mm:ss.sssZ`. Elsewhere the operation does not exist: `not_found`.

@@ -56,6 +56,14 @@ export const routes = {
   getEvent: { ...get, path: '/events/{eventid}', scope: 'events:read' },
   listAttempts: { ...get, path: '/events/{eventid}/attempts', scope: 'events:read' },
   replayEvent: { ...write, path: '/events/{eventid}/replay', scope: 'webhooks:write' },
+  createLinkToken: { ...read, path: '/user/linktoken', scope: 'linktokens:create' },
+  revokeLinkToken: {
+    method: 'DELETE',
+    idempotency: 'ignored',
+    path: '/user/linktoken/{sessionid}',
+    scope: 'linktokens:create',
+  },
+  exchangeResult: { ...read, path: '/user/linktoken/result', scope: 'linktokens:create' },
   advanceClock: { ...write, path: '/sandbox/clock', scope: 'sandbox:control' },
 } as const satisfies Record<string, Route>
 

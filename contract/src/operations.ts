@@ -1,6 +1,7 @@
 import * as accounts from './accounts.ts'
 import * as benefits from './benefits.ts'
 import * as eventLog from './event-log.ts'
+import * as linktokens from './linktokens.ts'
 import * as oauth from './oauth.ts'
 import * as offers from './offers.ts'
 import type { Operation } from './operation.ts'
@@ -41,6 +42,9 @@ export const operations = {
   getEvent: eventLog.getEvent,
   listAttempts: eventLog.listAttempts,
   replayEvent: eventLog.replayEvent,
+  createLinkToken: linktokens.createLinkToken,
+  revokeLinkToken: linktokens.revokeLinkToken,
+  exchangeResult: linktokens.exchangeResult,
   advanceClock: system.advanceClock,
   getHealth: system.getHealth,
   getReadiness: system.getReadiness,

@@ -166,6 +166,7 @@ const nothing: Batch = {
   renamed: [],
   users: [],
   erased: [],
+      ended: [],
   enrolments: [],
   consents: [],
   documents: [],

@@ -7,6 +7,7 @@ import { borrowEmbeddedDatabase } from '../embedded/borrow.ts'
 import { claimInstallation, type Installation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type Keyring, loadKeyring } from '../vault/keyring.ts'
+import { type AddressRules, parseAllowList } from '../webhooks/address.ts'
 import type { Input } from './command.ts'
 
 /** What a command works on: the database of the operator, its keys and what kind it is. */
@@ -77,3 +78,9 @@ export const reach = async (database: Database): Promise<string[]> => {
     throw error
   }
 }
+
+/** Which addresses webhooks may reach: public ones, those the operator allows, and loopback in a sandbox. */
+export const webhookRulesOf = (config: Config, installation: Installation): AddressRules => ({
+  sandbox: installation.sandbox,
+  allow: parseAllowList(config.webhookAllow ?? ''),
+})

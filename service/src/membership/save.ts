@@ -49,6 +49,8 @@ export type Batch = {
   readonly renamed: readonly { partnerId: string; serviceId: string }[]
   readonly users: readonly { user: User; isNew: boolean; wrappedKey: Buffer | undefined }[]
   readonly erased: readonly User[]
+  /** Users whose cancel or erasure took effect: their links and sessions end. */
+  readonly ended: readonly { readonly user: User; readonly at: Instant }[]
   readonly enrolments: readonly { user: User; enrolment: Enrolment }[]
   readonly consents: readonly { user: User; consent: Consent; textHash: Buffer | undefined }[]
   readonly documents: readonly DocumentChange[]
@@ -73,6 +75,7 @@ export const saveBatch = async (tx: Executor, batch: Batch): Promise<void> => {
   if (batch.staleKeys.length > 0) await deleteKeys(tx, batch.staleKeys)
   if (batch.keys.length > 0) await insertKeys(tx, batch.keys)
   if (batch.erased.length > 0) await eraseUsers(tx, batch.erased)
+  if (batch.ended.length > 0) await revokeLinks(tx, batch.ended)
 }
 
 const ids = (users: readonly { partnerId: string; serviceId: string }[]) => ({
@@ -298,3 +301,10 @@ const eraseUsers = async (tx: Executor, users: readonly User[]): Promise<void> =
       as gone (partner_id, service_id, erased_at)
     where k.partner_id = gone.partner_id and k.service_id = gone.service_id`)
 }
+
+const revokeLinks = (tx: Executor, ended: Batch['ended']) =>
+  tx.query(sql`
+    update page_sessions s set revoked_at = gone.at
+    from unnest(${ended.map(({ user }) => user.partnerId)}::uuid[], ${ended.map(({ user }) => user.userid)}::text[],
+      ${ended.map(({ at }) => timestamp(at))}::timestamptz[]) as gone (partner_id, userid, at)
+    where s.partner_id = gone.partner_id and s.userid = gone.userid and s.revoked_at is null`)
