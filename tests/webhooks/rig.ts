@@ -166,7 +166,7 @@ const nothing: Batch = {
   renamed: [],
   users: [],
   erased: [],
-      ended: [],
+  ended: [],
   enrolments: [],
   consents: [],
   documents: [],

@@ -65,7 +65,7 @@ export const eventHandlers = (context: WebhookContext): Handlers<Caller, EventOp
         return replayedOf({ count, isComplete: true, continueFrom: null }, false)
       }
       const reply = await runKeyed({ request, effect }, context)
-      context.nudge(new Set([partnerId]))
+      context.onChange()
       return reply
     },
   }

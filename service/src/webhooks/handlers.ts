@@ -29,8 +29,8 @@ export type WebhookContext = {
   readonly rules: AddressRules
   /** Real time. */
   readonly real: () => Instant
-  /** Told after a change that the dispatcher should act on. */
-  readonly nudge: (partnerIds: ReadonlySet<string>) => void
+  /** Told after a change that the dispatcher is to act on. */
+  readonly onChange: () => void
 }
 
 type WebhookOperation = Extract<OperationId, `${string}Webhook` | 'listWebhooks'>
@@ -50,7 +50,7 @@ export const webhookHandlers = (context: WebhookContext): Handlers<Caller, Webho
     kept?: (reply: Reply) => Reply,
   ): Promise<Reply> => {
     const reply = await runKeyed({ request, effect, ...(kept && { kept }) }, context)
-    context.nudge(new Set([request.caller.partner.partnerId]))
+    context.onChange()
     return reply
   }
 
