@@ -39,6 +39,8 @@ export type Inventory = { endpoints: number; underWay: number; unwritten: number
 export type Dispatcher = {
   /** Looks for new work now: at the endpoints of these partners, or everywhere. */
   nudge(partnerIds?: ReadonlySet<string>): void
+  /** Looks for new, changed and removed endpoints now, and for new work everywhere. */
+  refresh(): void
   /** Fulfils when this process has nothing under way and nothing that it could send now. */
   idle(): Promise<void>
   /** Starts no more tries, waits for those under way (within bounds), and leaves the endpoints to others. */
@@ -488,6 +490,10 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
 
   return {
     nudge,
+    refresh() {
+      requestBeat()
+      nudge()
+    },
     async idle() {
       // A look that begins now sees what was committed before; if it finds nothing, nothing is left.
       requestBeat()
