@@ -74,7 +74,8 @@ const mountOperation = <Caller>(
     },
     handler: async (request, reply) => {
       // What stands in a body that nobody reads must not be lost in silence.
-      if (!operation.body && !isEmpty(request.body)) throw badField('body', 'unknown_field', 'must not be sent here')
+      if (!operation.body && !isEmpty(request.body))
+        throw badField('body', 'unknown_field', 'must not be sent here')
       checkParams?.(request.params)
       checkQuery?.(request.query)
       checkBody?.(request.body)
