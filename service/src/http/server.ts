@@ -96,6 +96,12 @@ export const createServer = (context: ServerContext): FastifyInstance => {
     done()
   })
   app.decorateRequest('partnerId', '')
+  app.addHook('preClose', done => {
+    // A connection whose last answer was under way when the end began was told nothing, and would stay for its client.
+    const timer = setInterval(() => app.server.closeIdleConnections(), 100)
+    app.server.once('close', () => clearInterval(timer))
+    done()
+  })
   return app
 }
 
