@@ -13,6 +13,7 @@ import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
 import { createPartner, type ManageContext, type PartnerSettings } from '../service/src/partners/manage.ts'
 import { type Service, startService } from '../service/src/service.ts'
 import { type Keyring, loadKeyring } from '../service/src/vault/keyring.ts'
+import { type Conformance, openConformance } from './conformance.ts'
 import { databaseUrl, templateName } from './global-setup.ts'
 
 /** Makes a fresh migrated database; `drop` removes it. */
@@ -59,6 +60,8 @@ export type TestService = {
   readonly manage: ManageContext
   /** What the service logged. */
   readonly logged: { event: string; fields: Readonly<Record<string, unknown>> }[]
+  /** Checks answers against the description; a violation fails the test file at its end. */
+  readonly conformance: Conformance
   readonly service: () => Service
   readonly newPartner: (settings?: PartnerSettings) => Promise<TestPartner>
   /** Publishes a catalogue given as YAML. */
@@ -100,6 +103,7 @@ export const startTestService = async (
   }
   await publish(options.catalogue ?? demoCatalogue)
   const logged: TestService['logged'] = []
+  const conformance = openConformance(options.basePath ?? '')
   const start = () =>
     startService({
       database,
@@ -133,6 +137,7 @@ export const startTestService = async (
     keyring,
     manage,
     logged,
+    conformance,
     service: () => service,
     publish,
     advance: ms => {
@@ -150,6 +155,7 @@ export const startTestService = async (
           apiKey,
           tries: 1,
           timeoutMs: 20_000,
+          fetch: conformance.fetch,
           ...more,
         })
       return {
@@ -182,6 +188,9 @@ export const startTestService = async (
       await deliveryDatabase.close()
       await database.close()
       await drop()
+      if (conformance.violations.length > 0) {
+        throw new Error(`not as the description says:\n${conformance.violations.join('\n')}`)
+      }
     },
   }
 }

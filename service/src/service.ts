@@ -29,6 +29,8 @@ import { mountSystem } from './system/mount.ts'
 import type { Keyring } from './vault/keyring.ts'
 import type { AddressRules } from './webhooks/address.ts'
 import { type Dispatcher, type DispatcherOptions, openDispatcher } from './webhooks/dispatcher.ts'
+import { eventHandlers } from './webhooks/event-handlers.ts'
+import { webhookHandlers } from './webhooks/handlers.ts'
 import { webhookMetrics } from './webhooks/metrics.ts'
 import { createOutgoing } from './webhooks/outgoing.ts'
 import { createResolver } from './webhooks/resolver.ts'
@@ -126,6 +128,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     sandbox,
     isReady: async () => !isClosing && !(options.lowOnSpace?.() ?? false) && (await isReachable(database)),
   })
+  const webhooks = { database, keyring, rules: options.webhookRules, real, onChange: dispatcher.refresh }
   mountOperations(
     app,
     {
@@ -134,6 +137,8 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
       ...accountHandlers({ commands, reader, clock }),
       ...offerHandlers({ commands, keyring }),
       ...linkTokenHandlers({ database, reader, keyring, mode, real, baseUrl }),
+      ...webhookHandlers(webhooks),
+      ...eventHandlers(webhooks),
       ...(sandbox ? sandboxHandlers({ database, directory, clock, schedule }) : {}),
     },
     { basePath, authenticate: authenticatePartner({ directory, refuse }) },

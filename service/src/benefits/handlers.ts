@@ -63,7 +63,10 @@ export const benefitHandlers = (context: {
     return context.commands.change(request, { userid: lists.userid, why: 'swap' }, (user, now, terms) => {
       const change = swapBenefitsOf(user, lists, now, terms)
       if (isRefusal(change)) return change
-      return { change, answer: () => viewSwap(change, { userid: user.userid, serviceid: user.serviceId }) }
+      return {
+        ...(change.user === user ? {} : { change }),
+        answer: () => viewSwap(change, { userid: user.userid, serviceid: user.serviceId }),
+      }
     })
   }
 

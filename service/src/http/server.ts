@@ -51,6 +51,8 @@ export const createServer = (context: ServerContext): FastifyInstance => {
     http: { headersTimeout: 10_000, maxHeaderSize: 8 * 1024 },
     clientErrorHandler: (error, socket) => answerBrokenRequest(context, error, socket as Socket),
     frameworkErrors: (_error, request, reply) => {
+      // No hook has run for such a request.
+      reply.header('Request-Id', request.id)
       void sendProblem(
         context,
         new ServiceError('bad_request', 'The path is not valid: check its percent-encoding.'),
@@ -96,13 +98,38 @@ export const createServer = (context: ServerContext): FastifyInstance => {
     done()
   })
   app.decorateRequest('partnerId', '')
+  endConnectionsOnClose(app)
+  return app
+}
+
+const longestStopMs = 10_000
+
+/**
+ * Lets a stop end soon. Node closes the connections that are idle when the stop begins; one that becomes idle after
+ * that, or has sent nothing yet, would hold the stop for as long as a connection is kept alive.
+ */
+const endConnectionsOnClose = (app: FastifyInstance): void => {
+  const sockets = new Set<Socket>()
+  let isClosing = false
+  let lastResort: NodeJS.Timeout | undefined
+  app.server.on('connection', socket => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
   app.addHook('preClose', done => {
-    // A connection whose last answer was under way when the end began was told nothing, and would stay for its client.
-    const timer = setInterval(() => app.server.closeIdleConnections(), 100)
-    app.server.once('close', () => clearInterval(timer))
+    isClosing = true
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    lastResort = setTimeout(() => app.server.closeAllConnections(), longestStopMs)
     done()
   })
-  return app
+  app.addHook('onResponse', (_request, _reply, done) => {
+    if (isClosing) setImmediate(() => app.server.closeIdleConnections())
+    done()
+  })
+  app.addHook('onClose', (_app, done) => {
+    clearTimeout(lastResort)
+    done()
+  })
 }
 
 declare module 'fastify' {

@@ -67,7 +67,8 @@ export const judgeClaim = (
       replayed: !isMine,
     }
   }
-  if (isErased) return { kind: 'answered', code: 'user_erased', replayed: false }
+  // An erase names its user itself: its key with another request is about somebody else.
+  if (isErased && claim.mode !== 'erase') return { kind: 'answered', code: 'user_erased', replayed: false }
   if (!seen.requestHash.equals(claim.requestHash)) {
     return { kind: 'answered', code: 'idempotency_key_reused', replayed: false }
   }

@@ -15,6 +15,8 @@ export type Member = { readonly user: User; readonly person: (kind: DocumentKind
 /** What a command decides on. */
 export type Situation = {
   readonly now: Instant
+  /** Whether something due had to be applied first. */
+  readonly wasDue: boolean
   /** The user, settled; `undefined` when the partner has none of this name. */
   readonly member: Member | undefined
   /** The user, or a new one of this name. */

@@ -39,6 +39,8 @@ export type Inventory = { endpoints: number; underWay: number; unwritten: number
 export type Dispatcher = {
   /** Looks for new work now: at the endpoints of these partners, or everywhere. */
   nudge(partnerIds?: ReadonlySet<string>): void
+  /** Looks for new, changed and removed endpoints now, and for new work everywhere. */
+  refresh(): void
   /** Fulfils when this process has nothing under way and nothing that it could send now. */
   idle(): Promise<void>
   /** Starts no more tries, waits for those under way (within bounds), and leaves the endpoints to others. */
@@ -143,7 +145,8 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   }
 
   const pump = () => {
-    while (!isClosing && now() < leasesHoldUntil) {
+    // What is not written yet would be sent again after a crash: it is bounded as what is under way.
+    while (!isClosing && now() < leasesHoldUntil && writer.pending() < slots) {
       const turn = turns.next(now())
       if (!turn) break
       const lane = lanes.get(turn.endpointId)
@@ -482,12 +485,18 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       queueMicrotask(noteIdle)
     })
 
-  void ensureAttemptDays(database, real()).catch(error => log('webhook_days_failed', describeCause(error)))
+  const preparing = ensureAttemptDays(database, real()).catch(error =>
+    log('webhook_days_failed', describeCause(error)),
+  )
   requestBeat()
   poll()
 
   return {
     nudge,
+    refresh() {
+      requestBeat()
+      nudge()
+    },
     async idle() {
       // A look that begins now sees what was committed before; if it finds nothing, nothing is left.
       requestBeat()
@@ -504,7 +513,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
         const timer = setTimeout(resolve, options.graceMs ?? 5000)
         timer.unref()
       })
-      await Promise.race([Promise.allSettled([...underWay, reading, beating]), graceEnd])
+      await Promise.race([Promise.allSettled([...underWay, reading, beating, preparing]), graceEnd])
       writer.stop()
       for (const lane of [...lanes.values()]) drop(lane)
       await giveUp(database, owner).catch(error => log('webhook_leases_not_given_up', describeCause(error)))

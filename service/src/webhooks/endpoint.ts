@@ -4,8 +4,8 @@ import { sql } from '../db/sql.ts'
 import type { Breaker } from './breaker.ts'
 import type { Pair } from './results.ts'
 
-/** Why an endpoint is disabled: by its owner or the operator, by a 410, or after 72 h of failures. */
-export type DisabledReason = 'request' | 'operator' | 'gone' | 'failing'
+/** Why an endpoint is disabled: by the operator, by a 410, or after 72 h of failures. */
+export type DisabledReason = 'operator' | 'gone' | 'failing'
 
 /** A row of `webhook_endpoints` with what is known of its health. */
 export type EndpointRow = {
