@@ -85,6 +85,7 @@ export const startTestService = async (
   const { sandbox = true } = options
   const { address, drop } = await freshDatabase()
   const database = openDatabase(address, { max: 8, onError: () => {} })
+  const deliveryDatabase = openDatabase(address, { max: 4, onError: () => {} })
   const keyring = loadKeyring({ rootKey: randomBytes(32).toString('base64') })
   let offset = options.startAt === undefined ? 0 : options.startAt - Date.now()
   const real = () => Date.now() + offset
@@ -104,6 +105,9 @@ export const startTestService = async (
   const start = () =>
     startService({
       database,
+      deliveryDatabase,
+      webhookRules: { sandbox, allow: [] },
+      dispatcher: { pollMs: 50, idlePollMs: 500, leaseMs: 3000 },
       keyring,
       installation,
       host: '127.0.0.1',
@@ -179,6 +183,7 @@ export const startTestService = async (
     async [Symbol.asyncDispose]() {
       await service.close()
       if (database.busy() !== 0) throw new Error('connections are still busy after close')
+      await deliveryDatabase.close()
       await database.close()
       await drop()
       if (conformance.violations.length > 0) {

@@ -3,10 +3,18 @@ import { type Command, helpOf, readInput } from './commands/command.ts'
 import { dev } from './commands/dev.ts'
 import { partnerCommands } from './commands/partner.ts'
 import { migrateSchema, serve } from './commands/serve.ts'
+import { webhookCommands } from './commands/webhook.ts'
 import { describeCause } from './http/server.ts'
 import { OperatorError } from './operator-error.ts'
 
-const commands: readonly Command[] = [dev, serve, migrateSchema, ...partnerCommands, ...catalogueCommands]
+const commands: readonly Command[] = [
+  dev,
+  serve,
+  migrateSchema,
+  ...partnerCommands,
+  ...catalogueCommands,
+  ...webhookCommands,
+]
 
 const overview = (): string => {
   const width =

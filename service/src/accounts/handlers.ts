@@ -11,7 +11,6 @@ import type {
 } from '@benefit-enrolment/contract'
 import { effectiveInstant, formatTimestamp, type Instant, reinstatableUntil } from '../calendar/calendar.ts'
 import type { Offer } from '../catalogue/model.ts'
-import type { Caller } from '../http/authenticate.ts'
 import type { Handler } from '../http/mount.ts'
 import { badField, badFields, ServiceError } from '../http/service-error.ts'
 import { type AccountCommands, activeAccount } from '../membership/account-command.ts'
@@ -32,8 +31,10 @@ import { isRefusal, refuse } from '../membership/refusal.ts'
 import { isInForce, isKnown, type User } from '../membership/state.ts'
 import { openBenefit, partnerOffer, partnerOffers, type Terms } from '../membership/terms.ts'
 import { viewTimeline, viewUser } from '../membership/view.ts'
+import type { Caller } from '../partners/authenticate.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
-import { cancelAccount, createAccount, eraseAccount, reinstateAccount, rejudge } from './lifecycle.ts'
+import { cancelAccount, createAccount, eraseAccount, rejudge } from './lifecycle.ts'
+import { reinstateAccount } from './reinstate.ts'
 
 /** Creates, fetches, updates, cancels, reinstates and erases users (contract §7). */
 export const accountHandlers = (context: { commands: AccountCommands; reader: Reader; clock: Clock }) => {
@@ -72,7 +73,7 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
     if (!reading || !isKnown(reading.user)) throw new ServiceError('user_not_found')
     const view = viewUser(reading.user, reading.terms, request.locale)
     if (!request.body.include?.includes('timeline')) return view
-    return { ...view, timeline: viewTimeline(reading.user, await reader.history(reading.user)) }
+    return { ...view, timeline: viewTimeline(reading.user, await reader.history(reading)) }
   }
 
   const update: Handler<typeof updateUser, Caller> = async request => {
@@ -129,10 +130,10 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
       const terms = situation.terms()
       const change = reinstateAccount(user, situation.now, terms)
       if (isRefusal(change)) return change
-      const notrestored = change.notRestored.map(({ name, reason }) => ({
+      const notrestored = change.notRestored.map(({ name, code, text }) => ({
         name,
-        code: reason?.code ?? 'benefit_closed',
-        message: reason?.text[request.locale] ?? closedTexts[request.locale],
+        code,
+        message: text[request.locale],
       }))
       return {
         change,
@@ -161,11 +162,6 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
     eraseUser: erase,
   }
 }
-
-const closedTexts = {
-  en: 'This benefit is no longer offered.',
-  es: 'Este beneficio ya no se ofrece.',
-} as const
 
 /** The offer and the start that a request asks for; refuses what it does not name well. */
 const readCreate = (
@@ -210,7 +206,7 @@ const viewCancelled = (user: User, terms: Terms): Cancelled => {
       .filter(
         enrolment =>
           (isInForce(enrolment) && user.cancel !== undefined) ||
-          (enrolment.state === 'ended' && enrolment.endsAt === at),
+          (enrolment.state === 'ended' && enrolment.endsAt === at && enrolment.closeReason === 'cancelled'),
       )
       .map(enrolment => ({
         name: enrolment.benefit,

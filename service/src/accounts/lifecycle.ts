@@ -1,26 +1,17 @@
-import { boundaryAfter, type Instant, reinstatableUntil } from '../calendar/calendar.ts'
-import { judgeHeldOffer, type Reason } from '../catalogue/eligibility.ts'
+import { boundaryAfter, type Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import { closed, mergeConsents, newEnrolment, withAgeEnd, withEnrolment } from '../membership/enrolments.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import { applyCancel, type Changed } from '../membership/intents.ts'
 import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/refusal.ts'
+import { type Consent, type Enrolment, isHeld, isInForce, type User } from '../membership/state.ts'
 import {
-  type Consent,
-  type Enrolment,
-  hasPendingCancel,
-  heldEnrolment,
-  isHeld,
-  isInForce,
-  type User,
-} from '../membership/state.ts'
-import {
-  factsAt,
+  heldTerms,
   isAvailable,
   judgeOfferAt,
+  judgeOwnOffer,
   judgePick,
   openBenefit,
-  partnerOffer,
   type Terms,
 } from '../membership/terms.ts'
 
@@ -39,8 +30,9 @@ export type Start = {
 export const createAccount = (user: User, start: Start, now: Instant, terms: Terms): Changed | Refusal => {
   if (user.status === 'active') return refuse('user_exists')
   const { offer, picks, startsAt } = start
-  if (!isAvailable(terms, offer, startsAt)) return refuse('offer_not_available')
   const verdict = judgeOfferAt(terms, offer, startsAt)
+  if (!isAvailable(terms, offer, startsAt))
+    return refuse('offer_not_available', reasonsFor('offername', verdict.reasons))
   if (!verdict.admitted) return refuse('ineligible', reasonsFor('offername', verdict.reasons))
   const wanted = picks.filter(name => !offer.fixed.includes(name))
   const refused = refusedPicks(wanted, picks, { offer, at: startsAt, terms })
@@ -95,14 +87,12 @@ const refusedPicks = (
  */
 export const rejudge = (user: User, now: Instant, terms: Terms): User => {
   const boundary = boundaryAfter(now, terms.zone)
-  const offer = user.offer && partnerOfferUnder(user, terms)
-  const since = user.offer?.since ?? now
-  const isOfferAdmitted = !offer || judgeHeldOffer(offer, factsAt(terms, since, offer.offer)).admitted
+  const isOfferAdmitted = judgeOwnOffer(terms, user).admitted
   return {
     ...user,
     enrolments: user.enrolments.map(enrolment => {
       if (!isHeld(enrolment)) return enrolment
-      const benefit = terms.version(enrolment.version).benefits.get(enrolment.benefit)
+      const benefit = heldTerms(terms, enrolment)
       const isAdmitted = isOfferAdmitted && isStillAdmitted(benefit, enrolment, terms)
       if (isAdmitted) {
         const free =
@@ -115,9 +105,6 @@ export const rejudge = (user: User, now: Instant, terms: Terms): User => {
     }),
   }
 }
-
-const partnerOfferUnder = (user: User, terms: Terms): Offer | undefined =>
-  user.offer && terms.version(user.offer.version).offers.get(user.offer.name)
 
 /** Judged at the age of the start, as time alone ends nothing. */
 const isStillAdmitted = (benefit: Benefit | undefined, enrolment: Enrolment, terms: Terms): boolean =>
@@ -169,70 +156,6 @@ const dropPending = (user: User, now: Instant): Changed => {
   }
   return { user: dropped, events }
 }
-
-/** A benefit that could not return, and why. */
-export type NotRestored = { readonly name: string; readonly reason: Reason | undefined }
-/** What a reinstatement did. */
-export type Reinstated = Changed & { readonly notRestored: readonly NotRestored[] }
-
-/**
- * Undoes a pending cancel as if it had not been, or restores offer and picks from now on when the cancel took
- * effect less than 30 days ago; eligibility is judged again. Pending changes that the cancel dropped stay dropped.
- */
-export const reinstateAccount = (user: User, now: Instant, terms: Terms): Reinstated | Refusal => {
-  if (!user.cancel || !user.offer) return refuse('not_cancelled')
-  const { cancel } = user
-  if (hasPendingCancel(user)) {
-    const back = restore({ ...user, cancel: undefined, updatedAt: now }, { cancel, now, terms })
-    return { ...back, events: [raise(back.user, 'offer_reinstate_successful', now)] }
-  }
-  if (now >= reinstatableUntil(cancel.at, terms.zone)) return refuse('reinstate_expired')
-  const offer = partnerOffer(terms, user.offer.name)
-  if (!offer) return refuse('ineligible', [because('offername', 'offer_closed', 'the offer is closed')])
-  const startsAt = Math.max(now, user.offer.since)
-  const verdict = judgeHeldOffer(offer, factsAt(terms, startsAt, offer.offer))
-  if (!verdict.admitted) return refuse('ineligible', reasonsFor('offername', verdict.reasons))
-  const isInForceAtOnce = startsAt <= now
-  const active: User = {
-    ...user,
-    status: 'active',
-    cancel: undefined,
-    updatedAt: now,
-    entryExpiresAt: undefined,
-    offer: { name: offer.offer, since: startsAt, version: terms.today.version, inForce: isInForceAtOnce },
-  }
-  const back = restore(active, { cancel, now, terms })
-  const events = [raise(back.user, 'offer_reinstate_successful', now)]
-  if (isInForceAtOnce) events.push(raise(back.user, 'offer_activiation_successful', now))
-  return { ...back, events }
-}
-
-/** Brings back, as new rows, what the cancel closed. */
-const restore = (
-  user: User,
-  context: { cancel: { at: Instant; requestedAt: Instant }; now: Instant; terms: Terms },
-): { user: User; notRestored: NotRestored[] } => {
-  const { cancel, now, terms } = context
-  const notRestored: NotRestored[] = []
-  let back = user
-  for (const enrolment of user.enrolments) {
-    if (!isClosedBy(cancel, enrolment) || heldEnrolment(back, enrolment.benefit)) continue
-    const benefit = openBenefit(terms, enrolment.benefit)
-    const startsAt = Math.max(now, user.offer?.since ?? now)
-    const verdict = benefit && judgePick(terms, benefit, startsAt, enrolment.offer)
-    if (!benefit || !verdict?.admitted) {
-      notRestored.push({ name: enrolment.benefit, reason: verdict?.reasons[0] })
-      continue
-    }
-    const fresh = { benefit, offer: enrolment.offer, isFixed: enrolment.isFixed, pickedAt: now, startsAt }
-    back = withEnrolment(back, newEnrolment(back, terms, fresh))
-  }
-  return { user: back, notRestored }
-}
-
-const isClosedBy = (cancel: { at: Instant; requestedAt: Instant }, enrolment: Enrolment): boolean =>
-  enrolment.closeReason === 'cancelled' &&
-  (enrolment.endsAt === cancel.at || enrolment.endsAt === cancel.requestedAt)
 
 /** Ends all cover at once and leaves a user of whom only the names and the history remain. */
 export const eraseAccount = (user: User, now: Instant, terms: Terms): Changed => {

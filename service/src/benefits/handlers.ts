@@ -10,7 +10,6 @@ import type {
   undoSwap,
 } from '@benefit-enrolment/contract'
 import { formatTimestamp } from '../calendar/calendar.ts'
-import type { Caller } from '../http/authenticate.ts'
 import type { Handler } from '../http/mount.ts'
 import { type OperationRequest, ReadyJson } from '../http/operation-request.ts'
 import { ServiceError } from '../http/service-error.ts'
@@ -22,6 +21,7 @@ import { isRefusal } from '../membership/refusal.ts'
 import { type Enrolment, isKnown, type User } from '../membership/state.ts'
 import type { Terms } from '../membership/terms.ts'
 import { viewEnrolment } from '../membership/view.ts'
+import type { Caller } from '../partners/authenticate.ts'
 import { listBenefits, openFragments } from './listing.ts'
 import { declineBenefitOf, enrolBenefitOf } from './single.ts'
 import { type SwapChange, swapBenefitsOf } from './swap.ts'
@@ -63,7 +63,10 @@ export const benefitHandlers = (context: {
     return context.commands.change(request, { userid: lists.userid, why: 'swap' }, (user, now, terms) => {
       const change = swapBenefitsOf(user, lists, now, terms)
       if (isRefusal(change)) return change
-      return { change, answer: () => viewSwap(change, { userid: user.userid, serviceid: user.serviceId }) }
+      return {
+        ...(change.user === user ? {} : { change }),
+        answer: () => viewSwap(change, { userid: user.userid, serviceid: user.serviceId }),
+      }
     })
   }
 

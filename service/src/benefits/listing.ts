@@ -11,9 +11,9 @@ import {
   openBenefit,
   partnerOffer,
   partnerOffers,
-  slotsTaken,
   type Terms,
 } from '../membership/terms.ts'
+import { hasFreeSlot } from './single.ts'
 
 const maxListed = 200
 
@@ -54,7 +54,7 @@ export const listBenefits = (reading: Reading, request: BenefitsRequest): Listed
   }
   for (const offer of offers) for (const name of [...offer.fixed, ...offer.selectable]) add(name, offer)
   if (!asked && own)
-    for (const enrolment of user.enrolments) if (isInForce(enrolment)) add(enrolment.benefit, own)
+    for (const enrolment of user.enrolments) if (isHeld(enrolment)) add(enrolment.benefit, own)
   return [...listed.values()].sort(inOrder).slice(0, maxListed)
 }
 
@@ -115,7 +115,7 @@ const routeOf = (benefit: Benefit, standing: Standing, isPickedForSwap: boolean)
   if (!hasAccount(user)) return 'enrol'
   const isEnrolled = enrolment !== undefined && isInForce(enrolment)
   const isSelectable = own?.selectable.includes(benefit.name) ?? false
-  const hasSlot = own !== undefined && slotsTaken(user) < own.slots
+  const hasSlot = own !== undefined && hasFreeSlot(user, own)
   const mayComeInBySwapOnly =
     isSelectable && isAdmitted && enrolment === undefined && !hasSlot && (user.offer?.inForce ?? false)
   if (isPickedForSwap || mayComeInBySwapOnly) return 'swap'

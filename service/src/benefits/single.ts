@@ -1,4 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
+import type { Benefit, Offer } from '../catalogue/model.ts'
+import { badField } from '../http/service-error.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/enrolments.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import type { Changed } from '../membership/intents.ts'
@@ -11,7 +13,15 @@ import {
   isLive,
   type User,
 } from '../membership/state.ts'
-import { hasConsent, judgePick, offerOf, openBenefit, slotsTaken, type Terms } from '../membership/terms.ts'
+import {
+  hasConsent,
+  judgeOwnOffer,
+  judgePick,
+  offerOf,
+  openBenefit,
+  slotsTaken,
+  type Terms,
+} from '../membership/terms.ts'
 
 /** A change of one benefit, and the enrolment that answers it. */
 export type SingleChange = Changed & { readonly enrolment: Enrolment }
@@ -42,24 +52,27 @@ export const enrolBenefitOf = (
     return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
   }
   const startsAt = Math.max(now, user.offer?.since ?? now)
-  const verdict = judgePick(terms, benefit, startsAt, offer.offer)
-  if (!verdict.admitted) return refuse('ineligible', reasonsFor('name', verdict.reasons))
-  if (!isFixed && slotsTaken(user) + addsFromFreeSlots(user) + 1 > offer.slots)
-    return refuse('slots_exceeded')
+  const verdicts = [judgeOwnOffer(terms, user), judgePick(terms, benefit, startsAt, offer.offer)]
+  const reasons = verdicts.flatMap(verdict => reasonsFor('name', verdict.reasons))
+  if (reasons.length > 0) return refuse('ineligible', reasons)
+  if (!isFixed && !hasFreeSlot(user, offer)) return refuse('slots_exceeded')
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
   const enrolment = newEnrolment(consenting, terms, fresh)
   const enrolled = withEnrolment({ ...consenting, updatedAt: now }, enrolment)
   return { user: enrolled, events: eventsOf(enrolled, enrolment, now), enrolment }
 }
 
-/** Slots that a pending swap counts on. */
-const addsFromFreeSlots = (user: User): number =>
-  user.swap?.pairs.filter(pair => pair.add !== undefined && pair.remove === undefined).length ?? 0
+/** Whether one more pick fits now, beside those that a pending swap will bring into free slots. */
+export const hasFreeSlot = (user: User, offer: Offer): boolean => {
+  const swapped = user.swap?.pairs.filter(pair => pair.add !== undefined && pair.remove === undefined).length
+  return slotsTaken(user) + (swapped ?? 0) < offer.slots
+}
 
+/** Accepted for a later start is a success too: at the start the offer's own event tells of it. */
 const eventsOf = (user: User, enrolment: Enrolment, now: Instant): Raised[] => {
-  if (isInForce(enrolment)) return [raise(user, 'benefit_enrollment_successful', now, enrolment.benefit)]
-  if (enrolment.state !== 'actionrequired') return []
-  return [raise(user, 'benefit_action_required', now, enrolment.benefit)]
+  const name =
+    enrolment.state === 'actionrequired' ? 'benefit_action_required' : 'benefit_enrollment_successful'
+  return [raise(user, name, now, enrolment.benefit)]
 }
 
 const completed = (user: User, held: Enrolment, now: Instant, terms: Terms): SingleChange => {
@@ -75,8 +88,9 @@ const completed = (user: User, held: Enrolment, now: Instant, terms: Terms): Sin
 }
 
 /**
- * Declines one benefit of the user's offer that is not in force; a pick or a fixed benefit that waits is closed.
- * Refused: what is in force, and what is neither held nor open to the user.
+ * Declines one benefit of the user's offer that is not in force; a pick or a fixed benefit that waits is closed, and
+ * one that a pending swap is to bring does not come. Refused: what is in force. Throws `bad_request` for a name that
+ * is neither held nor of the offer.
  */
 export const declineBenefitOf = (
   user: User,
@@ -90,26 +104,39 @@ export const declineBenefitOf = (
     const declined: Enrolment = { ...held, state: 'declined', endsAt: now, closeReason: 'declined' }
     return decline(user, declined, now)
   }
+  if (user.swap?.pairs.some(pair => pair.add === name)) return declineSwap(user, name, now, terms)
   const past = user.enrolments.findLast(enrolment => enrolment.benefit === name)
   if (past?.state === 'declined') return { user, events: [], enrolment: past }
   const offer = offerOf(terms, user)
   const benefit = openBenefit(terms, name)
-  if (!offer || !benefit || !(offer.fixed.includes(name) || offer.selectable.includes(name))) {
-    return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
-  }
-  const fresh = {
-    benefit,
-    offer: offer.offer,
-    isFixed: offer.fixed.includes(name),
-    pickedAt: now,
-    startsAt: now,
-  }
+  if (!offer || !benefit || !(offer.fixed.includes(name) || offer.selectable.includes(name)))
+    throw badField('name', 'unknown', 'must be a benefit of the offer')
+  return decline(user, declinedRow(user, benefit, { offer, now, terms }), now)
+}
+
+const declinedRow = (
+  user: User,
+  benefit: Benefit,
+  context: { offer: Offer; now: Instant; terms: Terms },
+): Enrolment => {
+  const { offer, now, terms } = context
+  const isFixed = offer.fixed.includes(benefit.name)
+  const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt: now }
   const enrolment = newEnrolment(user, terms, fresh)
-  return decline(
-    user,
-    { ...enrolment, state: 'declined', endsAt: now, ownEnd: undefined, closeReason: 'declined' },
-    now,
-  )
+  return { ...enrolment, state: 'declined', endsAt: now, ownEnd: undefined, closeReason: 'declined' }
+}
+
+/** Who declines a benefit that a swap is to bring keeps what would have gone out for it; other pairs stay. */
+const declineSwap = (user: User, name: string, now: Instant, terms: Terms): SingleChange | Refusal => {
+  const offer = offerOf(terms, user)
+  const benefit = openBenefit(terms, name)
+  if (!user.swap || !offer || !benefit) throw badField('name', 'unknown', 'must be a benefit of the offer')
+  const pairs = user.swap.pairs.filter(pair => pair.add !== name)
+  const swap = pairs.length > 0 ? { ...user.swap, pairs } : undefined
+  const declined = decline({ ...user, swap }, declinedRow(user, benefit, { offer, now, terms }), now)
+  if (swap) return declined
+  const dropped = raise(declined.user, 'user_benefits_swap_cancelled', now)
+  return { ...declined, events: [...declined.events, dropped] }
 }
 
 const decline = (user: User, enrolment: Enrolment, now: Instant): SingleChange => {

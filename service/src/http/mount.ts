@@ -94,7 +94,8 @@ const mountOperation = <Caller>(
       if (answer instanceof ReadyText) return reply.type(answer.type).send(answer.text)
       // Fastify would send a string as plain text: every reply is serialised here.
       const text = answer instanceof ReadyJson ? answer.text : JSON.stringify(answer)
-      return reply.type('application/json; charset=utf-8').send(text)
+      // Answers tell of persons: no cache on the way may keep them.
+      return reply.header('Cache-Control', 'no-store').type('application/json; charset=utf-8').send(text)
     },
   })
 }

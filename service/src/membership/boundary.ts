@@ -1,29 +1,56 @@
 import { boundaryAfter, type Instant, isLocked } from '../calendar/calendar.ts'
 import { raise } from './events.ts'
-import { applyOfferChange, type Changed, pairMisfit } from './intents.ts'
-import { isHeld, type User } from './state.ts'
+import { applyOfferChange, applySwap, type Changed, type Misfit, pairMisfit } from './intents.ts'
+import { applyAt, dueAt } from './settle.ts'
+import { isHeld, type SwapPair, type User } from './state.ts'
 import { offerOf, type Terms } from './terms.ts'
 
 /** The first boundary for which the user's changes are meant: the one after now, or after a start that lies ahead. */
 export const nextBoundary = (user: User, now: Instant, terms: Terms): Instant =>
   boundaryAfter(Math.max(now, user.offer?.since ?? now), terms.zone)
 
-/** Whether changes for a boundary are locked by the cut-off of the user's offer. */
+/**
+ * Whether changes for a boundary are locked by the cut-off of the user's offer. The start of a membership is no
+ * boundary: before it there is no period to be closed.
+ */
 export const isBoundaryLocked = (
   user: User,
   boundary: Instant,
   context: { now: Instant; terms: Terms },
-): boolean => isLocked(context.now, boundary, offerOf(context.terms, user)?.cutoffhours ?? 24)
+): boolean =>
+  (user.offer === undefined || user.offer.inForce || boundary > user.offer.since) &&
+  isLocked(context.now, boundary, offerOf(context.terms, user)?.cutoffhours ?? 24)
 
-/** The user as it will be at a boundary for whom a swap is tried: its own holdings, a pending offer change applied. */
-export const beforeSwap = (user: User, at: Instant, terms: Terms): User => {
-  const own: User = { ...user, enrolments: user.enrolments.filter(isHeld) }
-  if (!own.pendingOffer || own.pendingOffer.at > at) return own
-  return withoutMarks(applyOfferChange(own, own.pendingOffer.name, { at, terms }).user)
+/** The user as it will be at a boundary when its swap is tried: all that is due before, and a pending offer change. */
+const beforeSwap = (user: User, at: Instant, terms: Terms): User => {
+  let ahead: User = { ...user, swap: undefined, enrolments: user.enrolments.filter(isHeld) }
+  for (let due = dueAt(ahead); due !== undefined && due < at; due = dueAt(ahead)) {
+    ahead = withoutMarks(applyAt(ahead, { at: due, terms, outlook: true }).user)
+  }
+  if (!ahead.pendingOffer || ahead.pendingOffer.at > at) return ahead
+  return withoutMarks(applyOfferChange(ahead, ahead.pendingOffer.name, { at, terms }).user)
+}
+
+/** How a pair fares: what it does not fit, on a user for whom the pairs before it have been applied. */
+export type PairTrial = { readonly pair: SwapPair; readonly ahead: User; readonly misfit: Misfit | undefined }
+
+/** Tries the pairs one after the other against the offer and the picks that will be there at the boundary. */
+export const tryPairs = (
+  user: User,
+  swap: { pairs: readonly SwapPair[]; at: Instant },
+  terms: Terms,
+): PairTrial[] => {
+  const { pairs, at } = swap
+  let ahead = beforeSwap(user, at, terms)
+  return pairs.map(pair => {
+    const trial = { pair, ahead, misfit: pairMisfit(ahead, pair, terms) }
+    ahead = withoutMarks(applySwap(ahead, [pair], { at, terms, outlook: true }).user)
+    return trial
+  })
 }
 
 /** The user with planned rows taken for held ones. */
-export const withoutMarks = (user: User): User => ({
+const withoutMarks = (user: User): User => ({
   ...user,
   enrolments: user.enrolments.map(enrolment => ({ ...enrolment, plannedBy: undefined })),
 })
@@ -31,8 +58,7 @@ export const withoutMarks = (user: User): User => ({
 /** Drops a pending swap when one of its pairs no longer fits the offer that will be in force at its boundary. */
 export const dropMisfitSwap = (user: User, now: Instant, terms: Terms): Changed => {
   if (!user.swap) return { user, events: [] }
-  const ahead = beforeSwap(user, user.swap.at, terms)
-  if (user.swap.pairs.every(pair => pairMisfit(ahead, pair, terms) === undefined)) return { user, events: [] }
+  if (tryPairs(user, user.swap, terms).every(trial => trial.misfit === undefined)) return { user, events: [] }
   const dropped: User = { ...user, swap: undefined, updatedAt: now }
   return { user: dropped, events: [raise(dropped, 'user_benefits_swap_cancelled', now)] }
 }

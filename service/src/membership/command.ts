@@ -1,7 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
+import type { Claim } from '../idempotency/claim-of.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
-import type { Claim } from './claims.ts'
 import type { DocumentKind, Person } from './documents.ts'
 import type { Raised } from './events.ts'
 import type { Who } from './history.ts'
@@ -15,6 +15,8 @@ export type Member = { readonly user: User; readonly person: (kind: DocumentKind
 /** What a command decides on. */
 export type Situation = {
   readonly now: Instant
+  /** Whether something due had to be applied first. */
+  readonly wasDue: boolean
   /** The user, settled; `undefined` when the partner has none of this name. */
   readonly member: Member | undefined
   /** The user, or a new one of this name. */

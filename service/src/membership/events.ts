@@ -15,7 +15,8 @@ export type Raised = {
 /** What the partner is told of the offer: its name, and since when that is true; `at` where there never was one. */
 export const currentOffer = (user: User, at: Instant): { offer: string; updatedAt: Instant } => {
   if (user.offer?.inForce) return { offer: user.offer.name, updatedAt: user.offer.since }
-  if (user.status === 'cancelled' && user.cancel) return { offer: '', updatedAt: user.cancel.at }
+  const isOver = user.status === 'cancelled' || user.status === 'erased'
+  if (isOver && user.cancel) return { offer: '', updatedAt: user.cancel.at }
   return { offer: '', updatedAt: at }
 }
 

@@ -28,9 +28,12 @@ export const linesOf = (step: Step, who: Who, why: string): HistoryLine[] => {
   const { before, after } = step
   if (!userMayMove(before.status, after.status))
     throw new Error(`user moved ${before.status} to ${after.status}`)
-  note('user', before.status, after.status)
+  const wider = who === 'schedule' ? whyOfDue(step, why) : why
+  note('user', before.status, after.status, wider)
   if (after.prefillCount > before.prefillCount) note('prefill', '', 'stored')
-  note('offer', offerInForce(before), offerInForce(after))
+  else if (after.entryExpiresAt === undefined && before.entryExpiresAt !== undefined)
+    note('prefill', 'stored', '', who === 'schedule' ? 'prefill expired' : why)
+  note('offer', offerInForce(before), offerInForce(after), wider)
   note('offer to start', offerToStart(before), offerToStart(after))
   note('pending offer', before.pendingOffer?.name ?? '', after.pendingOffer?.name ?? '')
   note('swap', swapText(before), swapText(after))
@@ -46,8 +49,19 @@ export const linesOf = (step: Step, who: Who, why: string): HistoryLine[] => {
   return lines
 }
 
+/** What brought a due change of the user as a whole. */
+const whyOfDue = ({ before, after }: Step, why: string): string => {
+  if (after.status === 'cancelled') return `cancel: ${after.cancel?.reason ?? why}`
+  if (after.status === 'none') return 'prefill expired'
+  if (before.pendingOffer && !after.pendingOffer) return 'offer change'
+  return before.offer && !before.offer.inForce ? 'start' : why
+}
+
 const whyOf = (enrolment: Enrolment, why: string): string =>
-  enrolment.closeReason ?? (enrolment.state === 'endscheduled' ? (enrolment.ownEnd?.reason ?? why) : why)
+  enrolment.closeReason ??
+  (enrolment.state === 'endscheduled' && enrolment.endsAt === enrolment.ownEnd?.at
+    ? (enrolment.ownEnd?.reason ?? why)
+    : why)
 
 const offerInForce = (user: User): string => (user.offer?.inForce ? user.offer.name : '')
 const offerToStart = (user: User): string =>

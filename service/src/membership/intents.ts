@@ -1,18 +1,26 @@
 import type { Instant } from '../calendar/calendar.ts'
+import type { Offer } from '../catalogue/model.ts'
 import { closed, newEnrolment, withEnrolment } from './enrolments.ts'
 import { type Raised, raise } from './events.ts'
-import { heldEnrolment, isHeld, isInForce, isLive, type SwapPair, type User } from './state.ts'
+import { byEnrolledFirst, type Enrolment, isInForce, isLive, type SwapPair, type User } from './state.ts'
 import {
+  admitsOffer,
   hasConsent,
+  heldTerms,
   isAvailable,
   judgeOfferAt,
+  judgeOwnOffer,
   judgePick,
   offerOf,
   openBenefit,
   partnerOffer,
-  slotsTaken,
   type Terms,
 } from './terms.ts'
+
+// The functions of this file work on a user without the outlook (`withoutPlans`): whatever is live is held, also
+// what an earlier change of the same instant has just brought.
+const liveEnrolment = (user: User, benefit: string): Enrolment | undefined =>
+  user.enrolments.find(enrolment => enrolment.benefit === benefit && isLive(enrolment))
 
 /** A user after a change, and the events that the change raised. */
 export type Changed = { readonly user: User; readonly events: readonly Raised[] }
@@ -49,12 +57,13 @@ export const applyOfferChange = (
   if (!offer || !before || !isAvailable(terms, offer, at) || !judgeOfferAt(terms, offer, at).admitted) {
     return { user: free, events: [raise(free, 'offer_change_cancelled', at)] }
   }
-  const kept = keptPicks(user, offer)
+  const kept = keptPicks(user, offer, context)
   let changed: User = {
     ...free,
     offer: { name, since: at, version: terms.today.version, inForce: true },
     enrolments: user.enrolments.map(enrolment => {
-      if (!isHeld(enrolment)) return enrolment
+      // What ends by itself at this instant is left to its own end.
+      if (!isLive(enrolment) || endsByItself(enrolment, at)) return enrolment
       const isFixed = offer.fixed.includes(enrolment.benefit)
       if (isFixed || kept.has(enrolment.id)) return { ...enrolment, offer: name, isFixed }
       return closed(enrolment, at, 'offer changed')
@@ -62,7 +71,7 @@ export const applyOfferChange = (
   }
   for (const fixed of offer.fixed) {
     const benefit = openBenefit(terms, fixed)
-    if (!benefit || heldEnrolment(changed, fixed) || !judgePick(terms, benefit, at, name).admitted) continue
+    if (!benefit || liveEnrolment(changed, fixed) || !judgePick(terms, benefit, at, name).admitted) continue
     const joined = newEnrolment(changed, terms, {
       benefit,
       offer: name,
@@ -79,16 +88,30 @@ export const applyOfferChange = (
   }
 }
 
-const keptPicks = (user: User, offer: { selectable: readonly string[]; slots: number }): Set<string> =>
+const endsByItself = (enrolment: Enrolment, at: Instant): boolean =>
+  enrolment.ownEnd !== undefined && enrolment.ownEnd.at <= at
+
+const keptPicks = (user: User, offer: Offer, context: { at: Instant; terms: Terms }): Set<string> =>
   new Set(
     user.enrolments
       .filter(
-        enrolment => isHeld(enrolment) && !enrolment.isFixed && offer.selectable.includes(enrolment.benefit),
+        enrolment =>
+          isLive(enrolment) &&
+          !enrolment.isFixed &&
+          !endsByItself(enrolment, context.at) &&
+          offer.selectable.includes(enrolment.benefit) &&
+          mayFollow(enrolment, offer, context.terms),
       )
-      .sort((a, b) => a.pickedAt - b.pickedAt)
+      .sort(byEnrolledFirst)
       .slice(0, offer.slots)
       .map(enrolment => enrolment.id),
   )
+
+/** A pick that is reserved for the holders of some offers does not follow to another. */
+const mayFollow = (enrolment: Enrolment, offer: Offer, terms: Terms): boolean => {
+  const benefit = heldTerms(terms, enrolment)
+  return benefit === undefined || admitsOffer(benefit, offer.offer)
+}
 
 /**
  * A swap takes effect, pair by pair: where an add fails, its removal is undone, so nobody ends with less cover.
@@ -121,29 +144,33 @@ const swapPair = (
   const { at, terms, outlook } = context
   if (pairMisfit(user, pair, terms)) return undefined
   let changed = user
-  const removed = pair.remove === undefined ? undefined : heldEnrolment(user, pair.remove)
+  const removed = pair.remove === undefined ? undefined : liveEnrolment(user, pair.remove)
   if (removed) changed = withEnrolment(changed, closed(removed, at, 'swapped out'))
   if (pair.add === undefined) return changed
   const benefit = openBenefit(terms, pair.add)
   const offer = user.offer?.name
   if (!benefit || offer === undefined) return undefined
   if (!outlook && !hasConsent(user, benefit)) return undefined
+  if (!judgeOwnOffer(terms, user).admitted) return undefined
   if (!judgePick(terms, benefit, at, offer).admitted) return undefined
   const added = newEnrolment(changed, terms, { benefit, offer, isFixed: false, pickedAt: at, startsAt: at })
   return withEnrolment(changed, { ...added, plannedBy: 'swap' })
 }
 
 /** Why a pair of a swap does not fit what the user has and holds; eligibility apart. */
-export type Misfit = 'not_selectable' | 'already_held' | 'not_held' | 'no_slot'
+export type Misfit = 'not_selectable' | 'not_with_offer' | 'already_held' | 'not_held' | 'no_slot'
 
 /** Whether a pair fits the user's offer and picks at this point; `undefined` when it does. */
 export const pairMisfit = (user: User, pair: SwapPair, terms: Terms): Misfit | undefined => {
   const offer = offerOf(terms, user)
   if (!offer) return 'not_selectable'
-  const removed = pair.remove === undefined ? undefined : heldEnrolment(user, pair.remove)
+  const removed = pair.remove === undefined ? undefined : liveEnrolment(user, pair.remove)
   if (pair.remove !== undefined && (!removed || removed.isFixed || !isInForce(removed))) return 'not_held'
   if (pair.add === undefined) return undefined
-  if (!offer.selectable.includes(pair.add) || !openBenefit(terms, pair.add)) return 'not_selectable'
-  if (heldEnrolment(user, pair.add)) return 'already_held'
-  return slotsTaken(user) - (removed ? 1 : 0) + 1 > offer.slots ? 'no_slot' : undefined
+  const benefit = openBenefit(terms, pair.add)
+  if (!benefit || !offer.selectable.includes(pair.add)) return 'not_selectable'
+  if (!admitsOffer(benefit, offer.offer)) return 'not_with_offer'
+  if (liveEnrolment(user, pair.add)) return 'already_held'
+  const taken = user.enrolments.filter(enrolment => isLive(enrolment) && !enrolment.isFixed).length
+  return taken - (removed ? 1 : 0) + 1 > offer.slots ? 'no_slot' : undefined
 }

@@ -7,15 +7,21 @@ import { ServiceError } from '../http/service-error.ts'
 import type { Partner } from '../partners/partner.ts'
 import type { LedgerContext } from './command.ts'
 import { type DocumentKind, openDataKey, openDocument, type Person } from './documents.ts'
-import type { HistoryLine, Who } from './history.ts'
+import { type HistoryLine, linesOf, type Who } from './history.ts'
 import { loadDocuments, loadUsers, type UserName } from './load.ts'
 import { type UserRow, userOf } from './rows.ts'
-import { dueAt, settle } from './settle.ts'
+import { dueAt, type Step, settle } from './settle.ts'
 import type { User } from './state.ts'
 import type { Terms } from './terms.ts'
 
 /** A user as it is at an instant, with the rules that hold for it. */
-export type Reading = { readonly user: User; readonly terms: Terms; readonly now: Instant }
+export type Reading = {
+  readonly user: User
+  readonly terms: Terms
+  readonly now: Instant
+  /** What was due and is not in the table yet. */
+  readonly steps: readonly Step[]
+}
 
 /** Reads users as if everything due by the instant had been applied (contract §2); writes nothing. */
 export type Reader = {
@@ -25,8 +31,8 @@ export type Reader = {
   termsFor(partner: Partner): Promise<Terms>
   /** The personal data of a user. */
   documents(partner: Partner, user: User): Promise<ReadonlyMap<DocumentKind, Person>>
-  /** The history of a user, oldest first. */
-  history(user: User): Promise<HistoryLine[]>
+  /** The history of a user as read, oldest first. */
+  history(reading: Reading): Promise<HistoryLine[]>
 }
 
 /** Opens the reader: reads that arrive together are one statement. */
@@ -46,9 +52,11 @@ export const openReader = (context: Omit<LedgerContext, 'onEvents' | 'consentHas
 
   const documentsOf = async (
     partner: Partner,
-    row: Pick<UserRow, 'partner_id' | 'service_id' | 'wrapped_key'>,
+    row: Pick<UserRow, 'partner_id' | 'service_id' | 'userid' | 'wrapped_key'>,
   ) => {
-    const rows = await guarded(() => loadDocuments(context.database, [row]))
+    const rows = await guarded(() =>
+      loadDocuments(context.database, [{ partnerId: row.partner_id, userid: row.userid }]),
+    )
     const people = new Map<DocumentKind, Person>()
     if (!row.wrapped_key) return people
     const key = openDataKey(partner, row.service_id, row.wrapped_key)
@@ -73,12 +81,13 @@ export const openReader = (context: Omit<LedgerContext, 'onEvents' | 'consentHas
       ])
       const due = dueAt(stored)
       if (due === undefined || due > now) {
-        return { user: stored, terms: context.terms(partner, () => undefined), now }
+        return { user: stored, terms: context.terms(partner, () => undefined), now, steps: [] }
       }
       // A late job is never visible: what is due is applied in memory, and in the table by the schedule.
       const people = await documentsOf(partner, row)
       const terms = context.terms(partner, () => people.get('profile'))
-      return { user: settle(stored, now, terms).at(-1)?.after ?? stored, terms, now }
+      const steps = settle(stored, now, terms)
+      return { user: steps.at(-1)?.after ?? stored, terms, now, steps }
     },
     async termsFor(partner) {
       await context.prepareTerms([])
@@ -88,7 +97,13 @@ export const openReader = (context: Omit<LedgerContext, 'onEvents' | 'consentHas
       const row = await load({ partnerId: partner.partnerId, userid: user.userid })
       return row && row.service_id === user.serviceId ? documentsOf(partner, row) : new Map()
     },
-    history: user => guarded(() => readHistory(context.database, user)),
+    async history({ user, steps }) {
+      const written = await guarded(() => readHistory(context.database, user))
+      // Between the two reads the schedule may have written what was due: it is shown once.
+      const until = written.at(-1)?.at ?? 0
+      const late = steps.filter(step => step.at > until)
+      return [...written, ...late.flatMap(step => linesOf(step, 'schedule', 'due'))]
+    },
   }
 }
 

@@ -24,6 +24,16 @@ export const because = (field: string, code: string, message: string): RefusalRe
   text: { en: message, es: message },
 })
 
+/** Why nothing can be planned for a boundary at which a cancel takes effect. */
+export const cancelPending = (field: string): RefusalReason => ({
+  field,
+  code: 'cancel_pending',
+  text: {
+    en: 'A cancel takes effect then; reinstate the user first.',
+    es: 'Entonces entra en vigor una cancelación; primero hay que restablecer al usuario.',
+  },
+})
+
 /** Whether a command was refused. */
 export const isRefusal = (result: object): result is Refusal => 'refused' in result
 

@@ -2,17 +2,10 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Settled } from '../db/coalesce.ts'
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import type { Claim } from '../idempotency/claim-of.ts'
 import type { Partner } from '../partners/partner.ts'
 import { uuidv7 } from '../vault/uuid.ts'
-import {
-  type Claim,
-  type ClaimVerdict,
-  claimedKey,
-  judgeClaim,
-  keyName,
-  type SeenKey,
-  seenKeyOf,
-} from './claims.ts'
+import { type ClaimVerdict, claimedKey, judgeClaim, keyName, type SeenKey, seenKeyOf } from './claims.ts'
 import type { Change, Command, LedgerContext, Outcome, Situation } from './command.ts'
 import { type DocumentKind, type Person, sealAnswer, sealDocument } from './documents.ts'
 import { type Dossier, dataKeyOf, dossierOf, newDossier, personOf } from './dossier.ts'
@@ -53,19 +46,19 @@ export const openSession = async (
       }),
     ).values(),
   ]
-  await lockUsers(tx, names)
-  const rows = await loadUsers(tx, names)
-  const documents = rows.length > 0 ? await loadDocuments(tx, rows) : []
   const claims = commands.flatMap(command =>
     command.claim ? [{ partnerId: command.partner.partnerId, ...command.claim }] : [],
   )
+  // They travel together, and run in this order: what is loaded is as it is once the lock is had.
+  const [, rows, documents, keys, offsets] = await Promise.all([
+    lockUsers(tx, names),
+    loadUsers(tx, names),
+    loadDocuments(tx, names),
+    claims.length > 0 ? loadKeys(tx, claims) : [],
+    context.sandbox ? loadOffsets(tx, names) : new Map<string, number>(),
+  ])
   const seen = new Map<string, SeenKey>(
-    claims.length > 0
-      ? (await loadKeys(tx, claims)).map(row => [
-          keyName(row.partner_id, row.operation, row.key_hash),
-          seenKeyOf(row),
-        ])
-      : [],
+    keys.map(row => [keyName(row.partner_id, row.operation, row.key_hash), seenKeyOf(row)]),
   )
   await context.prepareTerms(
     rows.flatMap(row => [
@@ -73,7 +66,6 @@ export const openSession = async (
       ...(row.enrolments ?? []).map(enrolment => enrolment.catalogue_version),
     ]),
   )
-  const offsets = context.sandbox ? await loadOffsets(tx, names) : new Map<string, number>()
 
   const held = new Map<string, Dossier>()
   for (const row of rows) {
@@ -127,9 +119,10 @@ const decide = (desk: Desk, command: Command<unknown>): Outcome<unknown> => {
   const { context, held, seen, writes, offsets } = desk
   const { partner, claim } = command
   const offset = offsets.get(partner.partnerId) ?? partner.clockOffsetMs
-  const now = context.clock.now({ clockOffsetMs: offset })
   const name = nameOf({ partnerId: partner.partnerId, userid: command.userid })
   const found = held.get(name)
+  // The clocks of two processes differ: the time of one user never goes back, so that no window ends before it began.
+  const now = Math.max(context.clock.now({ clockOffsetMs: offset }), found?.user.updatedAt ?? 0)
   const claimKey = claim && keyName(partner.partnerId, claim.operation, claim.keyHash)
   const known = claimKey === undefined ? undefined : seen.get(claimKey)
   if (claim && known) {
@@ -154,6 +147,7 @@ const decide = (desk: Desk, command: Command<unknown>): Outcome<unknown> => {
   const settled = steps.at(-1)?.after ?? dossier?.user
   const situation: Situation = {
     now,
+    wasDue: steps.length > 0,
     member:
       settled && settled.status !== 'erased'
         ? { user: settled, person }

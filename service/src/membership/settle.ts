@@ -3,7 +3,7 @@ import { closed, withEnrolment } from './enrolments.ts'
 import { type Raised, raise } from './events.ts'
 import { applyCancel, applyOfferChange, applySwap, type Changed } from './intents.ts'
 import { type Enrolment, hasPendingCancel, isActive, isInForce, isLive, type User } from './state.ts'
-import { hasConsent, openBenefit, type Terms } from './terms.ts'
+import type { Terms } from './terms.ts'
 
 /** One change of a user: what it was, what it became, when, and what was raised. */
 export type Step = {
@@ -80,12 +80,16 @@ const gone = (enrolment: Enrolment, at: Instant): Enrolment =>
     ? { ...closed(enrolment, at, 'swap failed'), state: 'rejected' }
     : closed(enrolment, at, 'undone')
 
-/** The enrolment with the end that lies ahead of it, if any. */
+/** The enrolment with the end that lies ahead of it, if any; so that it never overlaps with what follows it. */
 const dated = (enrolment: Enrolment, outlook: User): Enrolment => {
-  if (!isInForce(enrolment)) return enrolment
+  if (!isLive(enrolment)) return enrolment
   const ahead = outlook.enrolments.find(candidate => candidate.id === enrolment.id)
-  const endsAt = ahead?.state === 'ended' ? ahead.endsAt : enrolment.ownEnd?.at
-  return { ...enrolment, state: endsAt === undefined ? 'enrolled' : 'endscheduled', endsAt }
+  const endsAt =
+    ahead && !isLive(ahead) ? ahead.endsAt : isInForce(enrolment) ? enrolment.ownEnd?.at : undefined
+  const state = isInForce(enrolment) ? (endsAt === undefined ? 'enrolled' : 'endscheduled') : enrolment.state
+  return state === enrolment.state && endsAt === enrolment.endsAt
+    ? enrolment
+    : { ...enrolment, state, endsAt }
 }
 
 /** The user as it will be once all pending changes have taken effect. */
@@ -138,10 +142,11 @@ export const settledPlans = (before: User, after: User): User => ({
   }),
 })
 
-type Moment = { readonly at: Instant; readonly terms: Terms; readonly outlook: boolean }
+/** An instant at which something is applied; in an outlook there is still time to give a missing consent. */
+export type Moment = { readonly at: Instant; readonly terms: Terms; readonly outlook: boolean }
 
 /** What is due at one instant, in the order of contract §8: lapse, cancel, offer change, swap, ends, starts. */
-const applyAt = (user: User, moment: Moment): Changed => {
+export const applyAt = (user: User, moment: Moment): Changed => {
   const { at, terms, outlook } = moment
   let changed = user
   const events: Raised[] = []
@@ -157,7 +162,7 @@ const applyAt = (user: User, moment: Moment): Changed => {
   if (changed.swap && changed.swap.at <= at)
     take(applySwap(changed, changed.swap.pairs, { at, terms, outlook }))
   take(applyEnds(changed, at))
-  take(applyStarts(changed, moment))
+  take(applyStarts(changed, at))
   return { user: changed, events }
 }
 
@@ -178,15 +183,14 @@ const applyEnds = (user: User, at: Instant): Changed => {
   return { user: changed, events }
 }
 
-const applyStarts = (user: User, { at, terms, outlook }: Moment): Changed => {
+const applyStarts = (user: User, at: Instant): Changed => {
   let changed = user
   if (!isActive(user)) return { user, events: [] }
   for (const enrolment of user.enrolments) {
     if (enrolment.state !== 'scheduled' || enrolment.startsAt > at || enrolment.plannedBy !== undefined)
       continue
-    const benefit = openBenefit(terms, enrolment.benefit)
-    const isMissing = !outlook && benefit !== undefined && !hasConsent(user, benefit)
-    changed = withEnrolment(changed, { ...enrolment, state: isMissing ? 'actionrequired' : 'enrolled' })
+    // What is scheduled was accepted with all it asked for; a later catalogue asks for nothing more.
+    changed = withEnrolment(changed, { ...enrolment, state: 'enrolled' })
   }
   if (!changed.offer || changed.offer.inForce || changed.offer.since > at)
     return { user: changed, events: [] }

@@ -124,6 +124,18 @@ export const isHeld = (enrolment: Enrolment): boolean =>
 export const heldEnrolment = (user: User, benefit: string): Enrolment | undefined =>
   user.enrolments.find(enrolment => enrolment.benefit === benefit && isHeld(enrolment))
 
+/**
+ * The order in which picks stay when there is no room for all: cover in force first, then what began earliest, then
+ * what was picked earliest.
+ */
+export const byEnrolledFirst = (a: Enrolment, b: Enrolment): number =>
+  Number(hasBegun(b)) - Number(hasBegun(a)) ||
+  a.startsAt - b.startsAt ||
+  a.pickedAt - b.pickedAt ||
+  (a.id < b.id ? -1 : 1)
+
+const hasBegun = (enrolment: Enrolment): boolean => isInForce(enrolment) || enrolment.state === 'ended'
+
 /** Whether an account exists and no cancel is in effect. */
 export const isActive = (user: User): boolean => user.status === 'active'
 

@@ -1,7 +1,13 @@
 import { ageOn, dateAt, type Instant, type PlainDate, type Zone } from '../calendar/calendar.ts'
-import { type Facts, judgeBenefit, judgeOffer, type Verdict } from '../catalogue/eligibility.ts'
+import {
+  type Facts,
+  judgeBenefit,
+  judgeHeldOffer,
+  judgeOffer,
+  type Verdict,
+} from '../catalogue/eligibility.ts'
 import type { Benefit, Catalogue, Offer } from '../catalogue/model.ts'
-import { isHeld, type User } from './state.ts'
+import { type Enrolment, isHeld, type User } from './state.ts'
 
 /** One published version of the catalogue. */
 export type Published = { readonly version: number; readonly catalogue: Catalogue }
@@ -80,6 +86,24 @@ export const judgePick = (terms: Terms, benefit: Benefit, at: Instant, offer: st
 /** The verdict on an offer at an instant. */
 export const judgeOfferAt = (terms: Terms, offer: Offer, at: Instant): Verdict =>
   judgeOffer(offer, factsAt(terms, at, offer.offer), dateAt(at, terms.zone))
+
+/**
+ * The verdict on staying on the offer: its rules as they were when it came, at the age of that day, since time alone
+ * ends nothing. Who is not admitted to the offer any more gets no new picks under it.
+ */
+export const judgeOwnOffer = (terms: Terms, user: User): Verdict => {
+  const offer = user.offer && terms.version(user.offer.version).offers.get(user.offer.name)
+  if (!offer || !user.offer) return { admitted: true, reasons: [], trace: [] }
+  return judgeHeldOffer(offer, factsAt(terms, user.offer.since, offer.offer))
+}
+
+/** The benefit by the terms under which it is held. */
+export const heldTerms = (terms: Terms, enrolment: Enrolment): Benefit | undefined =>
+  terms.version(enrolment.version).benefits.get(enrolment.benefit)
+
+/** Whether a benefit's rules about offers let it be held under an offer; the person apart. */
+export const admitsOffer = (benefit: Benefit, offer: string): boolean =>
+  benefit.rules.every(rule => rule.kind !== 'offers' || rule.in.includes(offer))
 
 /** How many slots the user's picks take. */
 export const slotsTaken = (user: User): number =>

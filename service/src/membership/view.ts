@@ -74,7 +74,7 @@ export const viewEnrolment = (
     enrolment.benefit,
   state: enrolment.state satisfies EnrolmentState,
   startsattimestamp: hasStart(enrolment) ? formatTimestamp(enrolment.startsAt) : null,
-  endsattimestamp: isInForce(enrolment) || enrolment.state === 'ended' ? optional(enrolment.endsAt) : null,
+  endsattimestamp: hasStart(enrolment) ? optional(enrolment.endsAt) : null,
 })
 
 // What waits for an action or was stopped before it began has no start.
@@ -160,7 +160,7 @@ const ahead = (user: User): Ahead[] => {
         what,
         from: 'endscheduled',
         to: 'ended',
-        why: enrolment.ownEnd?.reason ?? 'pending change',
+        why: enrolment.endsAt === enrolment.ownEnd?.at ? (enrolment.ownEnd?.reason ?? '') : 'pending change',
       })
     }
   }

@@ -2,9 +2,9 @@ import type { Instant } from '../calendar/calendar.ts'
 import { dropMisfitSwap, isBoundaryLocked, nextBoundary } from '../membership/boundary.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import { applyOfferChange, type Changed } from '../membership/intents.ts'
-import { type Refusal, reasonsFor, refuse } from '../membership/refusal.ts'
+import { cancelPending, type Refusal, reasonsFor, refuse } from '../membership/refusal.ts'
 import { settledPlans, withoutPlans } from '../membership/settle.ts'
-import { isHeld, type User } from '../membership/state.ts'
+import { hasPendingCancel, isHeld, isLive, type User } from '../membership/state.ts'
 import { isAvailable, judgeOfferAt, offerOf, partnerOffer, type Terms } from '../membership/terms.ts'
 
 /** What a partner asks for. */
@@ -25,8 +25,8 @@ export type OfferChange = Changed & {
 }
 
 /**
- * Moves a user to another offer, now or at the next period, or says why not. A newer change replaces a pending one;
- * asking for the current offer undoes it. A pending swap that no longer fits is dropped.
+ * Moves a user to another offer, now or at the next period, or says why not. A newer change replaces a pending one,
+ * the same one asked for again stays as it is; asking for the current offer undoes it. A pending swap that no longer fits is dropped.
  */
 export const changeOfferOf = (user: User, wish: Wish, now: Instant, terms: Terms): OfferChange | Refusal => {
   const current = offerOf(terms, user)
@@ -40,21 +40,27 @@ export const changeOfferOf = (user: User, wish: Wish, now: Instant, terms: Terms
   const isImmediate = wish.effective === 'immediate' || (wish.effective === 'auto' && direction === 'upgrade')
   const boundary = nextBoundary(user, now, terms)
   const effectiveAt = isImmediate ? Math.max(now, user.offer?.since ?? now) : boundary
-  if (!isAvailable(terms, offer, effectiveAt)) return refuse('offer_not_available')
   const verdict = judgeOfferAt(terms, offer, effectiveAt)
+  if (!isAvailable(terms, offer, effectiveAt))
+    return refuse('offer_not_available', reasonsFor('offername', verdict.reasons))
   if (!verdict.admitted) return refuse('ineligible', reasonsFor('offername', verdict.reasons))
-  if (!isImmediate && isBoundaryLocked(user, boundary, { now, terms })) return refuse('change_locked')
+  // At the boundary the cancel comes first: there will be no period in which the offer could begin.
+  if (!isImmediate && hasPendingCancel(user)) return refuse('ineligible', [cancelPending('offername')])
 
   const events: Raised[] = []
   let base: User = withoutPlans({ ...user, updatedAt: now })
+  const applied = applyOfferChange({ ...base, pendingOffer: undefined }, offer.offer, {
+    at: effectiveAt,
+    terms,
+  })
+  const outcome = compare(base, applied.user, effectiveAt)
+  const isPendingAlready = user.pendingOffer?.name === offer.offer && user.pendingOffer.at === effectiveAt
+  if (isPendingAlready) return { ...outcome, user, events: [], direction, isImmediate, effectiveAt }
+  if (!isImmediate && isBoundaryLocked(user, boundary, { now, terms })) return refuse('change_locked')
   if (base.pendingOffer) {
-    if (isBoundaryLocked(user, base.pendingOffer.at, { now, terms }) && !isImmediate)
-      return refuse('change_locked')
     base = { ...base, pendingOffer: undefined }
     events.push(raise(base, 'offer_change_cancelled', now))
   }
-  const applied = applyOfferChange(base, offer.offer, { at: effectiveAt, terms })
-  const outcome = compare(base, applied.user)
   if (isImmediate && effectiveAt <= now) {
     const swept = dropMisfitSwap(settledPlans(user, applied.user), now, terms)
     return {
@@ -90,12 +96,15 @@ export const undoOfferChangeOf = (user: User, now: Instant, terms: Terms): Offer
   return { ...same, user: swept.user, events: [raise(free, 'offer_change_cancelled', now), ...swept.events] }
 }
 
-const compare = (before: User, after: User): { gained: string[]; lost: string[]; kept: string[] } => {
+/** What is held before and after; what ends by itself at that very instant is not kept. */
+const compare = (
+  before: User,
+  after: User,
+  at: Instant,
+): { gained: string[]; lost: string[]; kept: string[] } => {
   const had = new Set(before.enrolments.filter(isHeld).map(enrolment => enrolment.benefit))
   const has = after.enrolments
-    .filter(enrolment =>
-      ['actionrequired', 'scheduled', 'enrolled', 'endscheduled'].includes(enrolment.state),
-    )
+    .filter(enrolment => isLive(enrolment) && !(enrolment.ownEnd && enrolment.ownEnd.at <= at))
     .map(enrolment => enrolment.benefit)
   return {
     gained: has.filter(name => !had.has(name)),

@@ -1,21 +1,23 @@
-import type {
-  changeOffer,
-  listAvailableOffers,
-  OfferChanged,
-  previewOfferChange,
-  undoOfferChange,
+import {
+  type changeOffer,
+  errors,
+  type listAvailableOffers,
+  type OfferChanged,
+  type previewOfferChange,
+  type undoOfferChange,
+  userMessage,
 } from '@benefit-enrolment/contract'
 import { formatTimestamp } from '../calendar/calendar.ts'
-import type { Caller } from '../http/authenticate.ts'
 import type { Handler } from '../http/mount.ts'
 import { badField, ServiceError } from '../http/service-error.ts'
 import type { AccountCommands } from '../membership/account-command.ts'
 import { problemOfRefusal } from '../membership/answer.ts'
 import { nextBoundary } from '../membership/boundary.ts'
-import { isRefusal, refuse } from '../membership/refusal.ts'
+import { isRefusal, type Refusal, type RefusalReason, refuse } from '../membership/refusal.ts'
 import type { User } from '../membership/state.ts'
-import { isAvailable, judgeOfferAt, offerOf, partnerOffers, type Terms } from '../membership/terms.ts'
+import { offerOf, partnerOffers, type Terms } from '../membership/terms.ts'
 import { offerDetailsOf, pendingOfferOf } from '../membership/view.ts'
+import type { Caller } from '../partners/authenticate.ts'
 import type { Partner } from '../partners/partner.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { changeOfferOf, type OfferChange, undoOfferChangeOf, type Wish } from './change.ts'
@@ -42,7 +44,10 @@ export const offerHandlers = (context: { commands: AccountCommands; keyring: Key
       }
       if (body.previewid && !checkPreview(body.previewid, { user, wish, changed, now, keyring }))
         return refuse('preview_stale')
-      return { change: changed, answer: after => viewChange(after, changed) }
+      return {
+        ...(changed.user === user ? {} : { change: changed }),
+        answer: after => viewChange(after, changed),
+      }
     })
   }
 
@@ -70,21 +75,17 @@ export const offerHandlers = (context: { commands: AccountCommands; keyring: Key
         const effectiveAt = isUpgrade
           ? Math.max(now, user.offer?.since ?? now)
           : nextBoundary(user, now, terms)
-        const verdict = judgeOfferAt(terms, offer, effectiveAt)
-        const closed = isAvailable(terms, offer, effectiveAt) ? [] : [closedReason(request.locale)]
+        const wish = { offername: offer.offer, action: 'auto', effective: 'auto' } as const
         return {
           offer: offer.offer,
           displayname: offer.displayname[request.locale],
           direction: isUpgrade ? ('upgrade' as const) : ('downgrade' as const),
           effectiveattimestamp: formatTimestamp(effectiveAt),
-          reasons: [
-            ...closed,
-            ...verdict.reasons.map(reason => ({
-              field: 'offername',
-              code: reason.code,
-              message: reason.text[request.locale],
-            })),
-          ],
+          reasons: reasonsOf(changeOfferOf(user, wish, now, terms)).map(reason => ({
+            field: reason.field,
+            code: reason.code,
+            message: reason.text[request.locale],
+          })),
         }
       })
   }
@@ -136,11 +137,10 @@ const viewChange = (after: User, changed: OfferChange): OfferChanged => ({
   kept: [...changed.kept],
 })
 
-const closedReason = (locale: 'en' | 'es') => ({
-  field: 'offername',
-  code: 'offer_not_available',
-  message:
-    locale === 'es'
-      ? 'Esta oferta no está disponible en esa fecha.'
-      : 'This offer is not available on that date.',
-})
+/** Why a change would be refused; without reasons of its own, the refusal itself is the reason. */
+const reasonsOf = (changed: OfferChange | Refusal): readonly RefusalReason[] => {
+  if (!isRefusal(changed)) return []
+  if (changed.reasons.length > 0) return changed.reasons
+  const text = { en: errors[changed.refused].title, es: userMessage(changed.refused, 'es') }
+  return [{ field: 'offername', code: changed.refused, text }]
+}

@@ -7,13 +7,14 @@ export type DueUser = { readonly partnerId: string; readonly userid: string; rea
 
 /**
  * Users with something due by their partner's own `now`, the earliest first, at most `quota` of each partner: a
- * partner's million due changes are one index range, and do not hide another's.
+ * partner's million due changes are one index range, and do not hide another's. `but` are passed over.
  */
 export const findDue = async (
   db: Executor,
   partners: readonly { partnerId: string; now: Instant }[],
-  quota: number,
+  choice: { quota: number; but: readonly { partnerId: string; userid: string }[] },
 ): Promise<DueUser[]> => {
+  const { quota, but } = choice
   const rows = await db.query<{ partner_id: string; userid: string; due_at: Instant }>(sql`
     select due.partner_id, due.userid, due.due_at
     from unnest(${partners.map(partner => partner.partnerId)}::uuid[], ${partners.map(partner => timestamp(partner.now))}::timestamptz[])
@@ -21,20 +22,8 @@ export const findDue = async (
     cross join lateral (
       select u.partner_id, u.userid, u.due_at from users u
       where u.partner_id = p.partner_id and u.due_at <= p.now and u.is_current
+        and (u.partner_id, u.userid) not in (
+          select * from unnest(${but.map(user => user.partnerId)}::uuid[], ${but.map(user => user.userid)}::text[]))
       order by u.due_at limit ${quota}) as due`)
   return rows.map(row => ({ partnerId: row.partner_id, userid: row.userid, dueAt: row.due_at }))
-}
-
-/** The earliest instants at which something becomes due, by partner. */
-export const nextDue = async (
-  db: Executor,
-  partnerIds: readonly string[],
-): Promise<{ partnerId: string; dueAt: Instant }[]> => {
-  const rows = await db.query<{ partner_id: string; due_at: Instant }>(sql`
-    select p.partner_id, first.due_at
-    from unnest(${partnerIds}::uuid[]) as p (partner_id)
-    cross join lateral (
-      select u.due_at from users u where u.partner_id = p.partner_id and u.due_at is not null
-      order by u.due_at limit 1) as first`)
-  return rows.map(row => ({ partnerId: row.partner_id, dueAt: row.due_at }))
 }

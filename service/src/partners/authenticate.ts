@@ -1,9 +1,9 @@
 import type { Operation, Scope } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
-import type { Bearer, Directory } from '../partners/directory.ts'
-import type { Partner } from '../partners/partner.ts'
-import { countFailedAuthentications, isLoopback } from './failed-authentications.ts'
-import { ServiceError } from './service-error.ts'
+import { countFailedAuthentications, isLoopback } from '../http/failed-authentications.ts'
+import { ServiceError } from '../http/service-error.ts'
+import type { Bearer, Directory } from './directory.ts'
+import type { Partner } from './partner.ts'
 
 /** Who calls a partner operation. */
 export type Caller = { readonly partner: Partner; readonly scopes: ReadonlySet<string> }

@@ -1,0 +1,161 @@
+import { type Instant, reinstatableUntil } from '../calendar/calendar.ts'
+import { judgeHeldOffer, type Verdict } from '../catalogue/eligibility.ts'
+import type { Benefit, Offer } from '../catalogue/model.ts'
+import { newEnrolment, withEnrolment } from '../membership/enrolments.ts'
+import { raise } from '../membership/events.ts'
+import type { Changed } from '../membership/intents.ts'
+import { because, type Refusal, reasonsFor, refuse } from '../membership/refusal.ts'
+import {
+  byEnrolledFirst,
+  type Enrolment,
+  hasPendingCancel,
+  heldEnrolment,
+  type User,
+} from '../membership/state.ts'
+import {
+  factsAt,
+  heldTerms,
+  judgeOwnOffer,
+  judgePick,
+  offerOf,
+  openBenefit,
+  partnerOffer,
+  slotsTaken,
+  type Terms,
+} from '../membership/terms.ts'
+
+/** Why a benefit could not return: the reason of a rule, or that it is closed, or that there is no slot for it. */
+export type NotRestored = { readonly name: string; readonly code: string; readonly text: Texts }
+type Texts = { readonly en: string; readonly es: string }
+
+/** What a reinstatement did. */
+export type Reinstated = Changed & { readonly notRestored: readonly NotRestored[] }
+
+type Cancel = { readonly at: Instant; readonly requestedAt: Instant }
+
+/**
+ * Undoes a pending cancel as if it had not been, or restores offer and picks from now on when the cancel took
+ * effect less than 30 days ago; eligibility is judged again. Pending changes that the cancel dropped stay dropped.
+ */
+export const reinstateAccount = (user: User, now: Instant, terms: Terms): Reinstated | Refusal => {
+  if (!user.cancel || !user.offer) return refuse('not_cancelled')
+  return hasPendingCancel(user)
+    ? undoCancel(user, user.cancel, { now, terms })
+    : comeBack(user, user.cancel, { now, terms })
+}
+
+type Moment = { readonly now: Instant; readonly terms: Terms }
+
+/** What the cancel withdrew waits again as it did, where its place has not been given away meanwhile. */
+const undoCancel = (user: User, cancel: Cancel, { now, terms }: Moment): Reinstated => {
+  const offer = offerOf(terms, user)
+  const isOfferAdmitted = judgeOwnOffer(terms, user).admitted
+  const active: User = { ...user, cancel: undefined, updatedAt: now }
+  const back = restore(active, {
+    cancel,
+    offer,
+    judge: enrolment => {
+      const benefit = heldTerms(terms, enrolment)
+      if (!benefit || !isOfferAdmitted) return undefined
+      const startsAt = Math.max(now, enrolment.startsAt)
+      // Judged at the age of the pick, as time alone takes nothing away.
+      const verdict = judgePick(terms, benefit, enrolment.startsAt, enrolment.offer)
+      return { benefit, verdict, startsAt, pickedAt: enrolment.pickedAt, version: enrolment.version }
+    },
+    now,
+    terms,
+  })
+  return { ...back, events: [raise(back.user, 'offer_reinstate_successful', now)] }
+}
+
+/** The offer comes back as it is today, and the picks with it; whoever had not begun begins when it would have. */
+const comeBack = (user: User, cancel: Cancel, { now, terms }: Moment): Reinstated | Refusal => {
+  if (now >= reinstatableUntil(cancel.at, terms.zone)) return refuse('reinstate_expired')
+  const offer = user.offer && partnerOffer(terms, user.offer.name)
+  if (!offer || !user.offer) return refuse('ineligible', [because('offername', 'offer_closed', offerClosed)])
+  const startsAt = Math.max(now, user.offer.since)
+  const verdict = judgeHeldOffer(offer, factsAt(terms, startsAt, offer.offer))
+  if (!verdict.admitted) return refuse('ineligible', reasonsFor('offername', verdict.reasons))
+  const inForce = startsAt <= now
+  const active: User = {
+    ...user,
+    status: 'active',
+    cancel: undefined,
+    updatedAt: now,
+    offer: { name: offer.offer, since: startsAt, version: terms.today.version, inForce },
+  }
+  const back = restore(active, {
+    cancel,
+    offer,
+    judge: enrolment => {
+      const benefit = openBenefit(terms, enrolment.benefit)
+      const again = benefit && judgePick(terms, benefit, startsAt, offer.offer)
+      return benefit && again
+        ? { benefit, verdict: again, startsAt, pickedAt: now, version: terms.today.version }
+        : undefined
+    },
+    now,
+    terms,
+  })
+  const events = [raise(back.user, 'offer_reinstate_successful', now)]
+  if (inForce) events.push(raise(back.user, 'offer_activiation_successful', now))
+  return { ...back, events }
+}
+
+type Return = {
+  readonly benefit: Benefit
+  readonly verdict: Verdict
+  readonly startsAt: Instant
+  readonly pickedAt: Instant
+  readonly version: number
+}
+
+type Restoring = {
+  readonly cancel: Cancel
+  readonly offer: Offer | undefined
+  readonly judge: (enrolment: Enrolment) => Return | undefined
+} & Moment
+
+/** Brings back, as new rows, what the cancel closed: the earliest first, while there are slots. */
+const restore = (user: User, restoring: Restoring): { user: User; notRestored: NotRestored[] } => {
+  const { cancel, offer, judge, now, terms } = restoring
+  const notRestored: NotRestored[] = []
+  let back = user
+  for (const enrolment of [...user.enrolments].sort(byEnrolledFirst)) {
+    const name = enrolment.benefit
+    if (!isClosedBy(cancel, enrolment) || heldEnrolment(back, name)) continue
+    const isFixed = offer?.fixed.includes(name) ?? false
+    const isOfOffer = isFixed || (offer?.selectable.includes(name) ?? false)
+    const found = isOfOffer ? judge(enrolment) : undefined
+    const [reason] = found?.verdict.reasons ?? []
+    if (!found || !offer) notRestored.push({ name, ...closedReason })
+    else if (reason) notRestored.push({ name, ...reason })
+    else if (!isFixed && slotsTaken(back) >= offer.slots) notRestored.push({ name, ...fullReason })
+    else {
+      const fresh = { benefit: found.benefit, offer: offer.offer, isFixed, startsAt: found.startsAt }
+      const again = newEnrolment(back, terms, { ...fresh, pickedAt: now })
+      const waits = again.state === 'actionrequired' && found.pickedAt < now
+      back = withEnrolment(back, {
+        ...again,
+        pickedAt: found.pickedAt,
+        version: found.version,
+        actionDueAt: waits ? enrolment.actionDueAt : again.actionDueAt,
+      })
+    }
+  }
+  return { user: back, notRestored }
+}
+
+const isClosedBy = (cancel: Cancel, enrolment: Enrolment): boolean =>
+  enrolment.closeReason === 'cancelled' &&
+  (enrolment.endsAt === cancel.at || enrolment.endsAt === cancel.requestedAt)
+
+const offerClosed = 'the offer is closed'
+const closedReason = {
+  code: 'benefit_closed',
+  text: { en: 'This benefit is no longer offered.', es: 'Este beneficio ya no se ofrece.' },
+}
+const fullReason = {
+  code: 'slots_exceeded',
+  text: { en: 'There is no free place for this benefit.', es: 'No queda lugar para este beneficio.' },
+}

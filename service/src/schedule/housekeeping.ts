@@ -1,0 +1,52 @@
+import type { Instant } from '../calendar/calendar.ts'
+import type { Database, Executor } from '../db/database.ts'
+import { sql, timestamp } from '../db/sql.ts'
+import type { Clock } from '../partners/partner.ts'
+import { deleteExpiredTokens } from '../partners/tokens.ts'
+
+const atMost = 1000
+
+/**
+ * Deletes what has lapsed: access tokens by real time, idempotency keys by the partner's business time. At most 1,000
+ * rows of a kind for each partner; false when there may be more.
+ */
+export const deleteLapsed = async (
+  database: Database,
+  partners: readonly { readonly partnerId: string; readonly clockOffsetMs: number }[],
+  clock: Clock,
+): Promise<boolean> => {
+  let isDone = true
+  for (const partner of partners) {
+    const tokens = await deleteExpiredTokens(database, partner.partnerId, clock.real())
+    const keys = await deleteLapsedKeys(database, partner.partnerId, clock.now(partner))
+    isDone &&= tokens < atMost && keys < atMost
+  }
+  return isDone
+}
+
+/**
+ * Deletes idempotency keys that have lapsed; gives how many rows it looked at. A prefill's keys live 90 days from the
+ * last write of the entry, so one that was outlived by a newer write gets the later date instead (contract §4).
+ */
+const deleteLapsedKeys = async (db: Executor, partnerId: string, now: Instant): Promise<number> => {
+  const rows = await db.query(sql`
+    with expired as (
+      select k.operation, k.key_hash,
+        case when k.prefill_number is not null and u.erased_at is null
+          then u.prefill_written_at + interval '2160 hours' end as lives_until
+      from idempotency_keys k
+      left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id
+      where k.partner_id = ${partnerId} and k.expires_at <= ${timestamp(now)}
+      order by k.expires_at limit ${atMost}
+    ), kept as (
+      update idempotency_keys k set expires_at = expired.lives_until from expired
+      where k.partner_id = ${partnerId} and k.operation = expired.operation and k.key_hash = expired.key_hash
+        and expired.lives_until > ${timestamp(now)}
+    ), gone as (
+      delete from idempotency_keys k using expired
+      where k.partner_id = ${partnerId} and k.operation = expired.operation and k.key_hash = expired.key_hash
+        and coalesce(expired.lives_until <= ${timestamp(now)}, true)
+    )
+    select 1 from expired`)
+  return rows.length
+}
