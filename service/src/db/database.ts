@@ -85,11 +85,22 @@ export const openDatabase = (
       // Not awaited: the first statements travel with it. Should it fail, so does the first of them.
       const begun = client.query('begin')
       begun.catch(ignore)
+      const statements = executor(client)
+      let firstFailure: unknown
+      const tx: Executor = {
+        query: query =>
+          statements.query<never>(query).catch((error: unknown) => {
+            firstFailure ??= error
+            throw error
+          }),
+      }
       let result: T
       try {
-        result = await work(executor(client))
+        result = await work(tx)
         await begun
-      } catch (error) {
+      } catch (thrown) {
+        // Of statements that travel together the one after the failed one may be told first; it is not the reason.
+        const error = failureOf(thrown).followsAnother ? firstFailure : thrown
         if (!failureOf(error).connectionIsUnsafe) await client.query('rollback')
         throw error
       }

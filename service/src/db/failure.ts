@@ -8,6 +8,8 @@ export type Failure = {
   readonly conflict: boolean
   /** The database cannot serve now; the caller answers 503. */
   readonly unavailable: boolean
+  /** An earlier statement of the transaction failed, and that is the reason. */
+  readonly followsAnother: boolean
 }
 
 const retryCodes = new Set(['40001', '40P01'])
@@ -36,6 +38,7 @@ export const failureOf = (error: unknown): Failure => {
     retryTransaction: retryCodes.has(code),
     conflict: conflictCodes.has(code),
     unavailable: lost || unavailableCodes.has(code),
+    followsAnother: code === '25P02',
   }
 }
 
