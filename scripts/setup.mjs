@@ -1,10 +1,33 @@
 // Installs what the lockfile names and builds, when either is out of date; run by `npm start` and `npm test`.
 import { spawnSync } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+const stamp = 'node_modules/.built'
+const built = ['service/dist/main.js', 'service/dist/page/manifest.json', 'client/dist/index.js']
+const sources = [
+  'contract',
+  'service',
+  'client',
+  'embed',
+  'scripts',
+  'tsconfig.base.json',
+  'package-lock.json',
+]
+const notSources = new Set(['node_modules', 'dist', 'migrations', 'icons'])
+
+/** When the newest file below a path was changed; built output does not count. */
+const newestIn = path => {
+  const entry = statSync(path)
+  if (!entry.isDirectory()) return entry.mtimeMs
+  return readdirSync(path).reduce(
+    (newest, name) => (notSources.has(name) ? newest : Math.max(newest, newestIn(join(path, name)))),
+    0,
+  )
+}
 
 const modifiedAt = path => {
   try {
@@ -38,7 +61,15 @@ export const setUp = () => {
     process.stderr.write('Installing what the lockfile names…\n')
     run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])
   }
-  run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', root])
+  const builtAt = built.every(path => modifiedAt(path) > 0) ? modifiedAt(stamp) : 0
+  if (sources.some(path => newestIn(join(root, path)) >= builtAt)) {
+    const startedAt = new Date()
+    run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', root])
+    run(process.execPath, [join(root, 'scripts/build-browser.mjs')])
+    // As old as the start of the build: what was saved while it ran is built again.
+    writeFileSync(join(root, stamp), '')
+    utimesSync(join(root, stamp), startedAt, startedAt)
+  }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) setUp()

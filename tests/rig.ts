@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { type Client, type ClientOptions, createClient } from '../client/src/index.ts'
@@ -12,6 +13,7 @@ import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
 import { createPartner, type ManageContext, type PartnerSettings } from '../service/src/partners/manage.ts'
 import { type Service, startService } from '../service/src/service.ts'
 import { type Keyring, loadKeyring } from '../service/src/vault/keyring.ts'
+import { type Conformance, openConformance } from './conformance.ts'
 import { databaseUrl, templateName } from './global-setup.ts'
 
 /** Makes a fresh migrated database; `drop` removes it. */
@@ -58,6 +60,8 @@ export type TestService = {
   readonly manage: ManageContext
   /** What the service logged. */
   readonly logged: { event: string; fields: Readonly<Record<string, unknown>> }[]
+  /** Checks answers against the description; a violation fails the test file at its end. */
+  readonly conformance: Conformance
   readonly service: () => Service
   readonly newPartner: (settings?: PartnerSettings) => Promise<TestPartner>
   /** Publishes a catalogue given as YAML. */
@@ -70,10 +74,11 @@ export type TestService = {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-export const demoCatalogue = await readFile(
+/** Where the demo catalogue lies. */
+export const demoCatalogueFile = fileURLToPath(
   new URL('../service/assets/demo-catalogue.yaml', import.meta.url),
-  'utf8',
 )
+export const demoCatalogue = await readFile(demoCatalogueFile, 'utf8')
 
 /** Starts a service on a fresh database, with the demo catalogue published; a sandbox unless told otherwise. */
 export const startTestService = async (
@@ -82,6 +87,7 @@ export const startTestService = async (
   const { sandbox = true } = options
   const { address, drop } = await freshDatabase()
   const database = openDatabase(address, { max: 8, onError: () => {} })
+  const deliveryDatabase = openDatabase(address, { max: 4, onError: () => {} })
   const keyring = loadKeyring({ rootKey: randomBytes(32).toString('base64') })
   let offset = options.startAt === undefined ? 0 : options.startAt - Date.now()
   const real = () => Date.now() + offset
@@ -97,9 +103,13 @@ export const startTestService = async (
   }
   await publish(options.catalogue ?? demoCatalogue)
   const logged: TestService['logged'] = []
+  const conformance = openConformance(options.basePath ?? '')
   const start = () =>
     startService({
       database,
+      deliveryDatabase,
+      webhookRules: { sandbox, allow: [] },
+      dispatcher: { pollMs: 50, idlePollMs: 500, leaseMs: 3000 },
       keyring,
       installation,
       host: '127.0.0.1',
@@ -127,6 +137,7 @@ export const startTestService = async (
     keyring,
     manage,
     logged,
+    conformance,
     service: () => service,
     publish,
     advance: ms => {
@@ -144,6 +155,7 @@ export const startTestService = async (
           apiKey,
           tries: 1,
           timeoutMs: 20_000,
+          fetch: conformance.fetch,
           ...more,
         })
       return {
@@ -173,8 +185,12 @@ export const startTestService = async (
     async [Symbol.asyncDispose]() {
       await service.close()
       if (database.busy() !== 0) throw new Error('connections are still busy after close')
+      await deliveryDatabase.close()
       await database.close()
       await drop()
+      if (conformance.violations.length > 0) {
+        throw new Error(`not as the description says:\n${conformance.violations.join('\n')}`)
+      }
     },
   }
 }

@@ -6,9 +6,29 @@ import type {
   Swap,
   SwapRequest,
 } from './benefits.ts'
+import type {
+  Attempts,
+  EventDetails,
+  EventPage,
+  EventRequest,
+  ListEvents,
+  NewWebhook,
+  Replayed,
+  ReplayWebhook,
+  TestedWebhook,
+  UpdateWebhook,
+  Webhook,
+  WebhookRef,
+  Webhooks,
+  WebhookWithSecret,
+} from './endpoints.ts'
+import type { LinkToken, LinkTokenRequest, SessionResult } from './link-tokens.ts'
 import type { AvailableOffer, ChangeOffer, OfferChanged, OfferPreview, PreviewOfferChange } from './offers.ts'
 import type { CreateUser, Prefill, UpdateUser, UseridRequest } from './person.ts'
 import type { Cancelled, CancelUser, ErasedUser, GetUser, HeldBenefit, ReinstatedUser, User } from './user.ts'
+
+/** The request of an operation that takes nothing: `{}`. */
+export type NoFields = Record<string, never>
 
 /** What one call may ask for besides its request. */
 export type CallOptions = {
@@ -120,6 +140,54 @@ export type Client = {
    * Refusals: `user_not_found`, `user_cancelled`, `benefit_in_force`.
    */
   declineBenefit(request: DeclineRequest, options?: CallOptions): Promise<HeldBenefit>
+  /** Lists your webhook endpoints and how they fare (contract §10). */
+  listWebhooks(request: NoFields, options?: CallOptions): Promise<Webhooks>
+  /**
+   * Adds a webhook endpoint, which hears of events from now on (contract §10). The answer is the only place where its
+   * signing secret is told; a repeat under the same key leaves it out.
+   */
+  createWebhook(request: NewWebhook, options?: CallOptions): Promise<WebhookWithSecret>
+  /** Shows a webhook endpoint and how it fares (contract §10). Refusal: `webhook_not_found`. */
+  getWebhook(request: WebhookRef, options?: CallOptions): Promise<Webhook>
+  /**
+   * Changes a webhook endpoint; what is left out stays (contract §10). A new secret is told in this answer alone.
+   * Refusal: `webhook_not_found`.
+   */
+  updateWebhook(request: UpdateWebhook, options?: CallOptions): Promise<WebhookWithSecret>
+  /** Deletes a webhook endpoint and all that waits for it (contract §10). Refusal: `webhook_not_found`. */
+  deleteWebhook(request: WebhookRef, options?: CallOptions): Promise<{ webhookid: string; status: 'deleted' }>
+  /** Sends a `webhook_test` to an endpoint, whatever its filter (contract §10). Refusal: `webhook_not_found`. */
+  testWebhook(request: WebhookRef, options?: CallOptions): Promise<TestedWebhook>
+  /** Enables an endpoint; what it missed is sent, oldest first (contract §10). Refusal: `webhook_not_found`. */
+  enableWebhook(request: WebhookRef, options?: CallOptions): Promise<Webhook>
+  /**
+   * Sends past events to an endpoint again: a range of time, a status or a list (contract §10). With `dryrun` it only
+   * counts. Refusal: `webhook_not_found`.
+   */
+  replayWebhook(request: ReplayWebhook, options?: CallOptions): Promise<Replayed>
+  /**
+   * Reads the event log, oldest first, 100 a page (contract §10). Give `next` as `after` to go on: no event is missed
+   * and none comes twice. The end is an empty page whose `next` is the `after` you gave.
+   */
+  listEvents(request: ListEvents, options?: CallOptions): Promise<EventPage>
+  /** Shows an event, and where it is still to be delivered (contract §10). Refusal: `event_not_found`. */
+  getEvent(request: EventRequest, options?: CallOptions): Promise<EventDetails>
+  /** Lists the tries of an event, oldest first (contract §10). Refusal: `event_not_found`. */
+  listAttempts(request: EventRequest, options?: CallOptions): Promise<Attempts>
+  /** Sends an event again to every endpoint that asks for it (contract §10). Refusal: `event_not_found`. */
+  replayEvent(request: EventRequest, options?: CallOptions): Promise<Replayed>
+  /**
+   * Mints a link token that opens the registration page for one user (contract §11).
+   * Refusals: `offername_unknown`, `user_not_found`.
+   */
+  createLinkToken(request: LinkTokenRequest, options?: CallOptions): Promise<LinkToken>
+  /** Revokes a link token and its session; again the same answer (contract §11). Refusal: `not_found`. */
+  revokeLinkToken(
+    request: { sessionid: string },
+    options?: CallOptions,
+  ): Promise<{ sessionid: string; revokedat: string }>
+  /** Exchanges the result token that `onSuccess` got, for 24 hours (contract §11). Refusal: `not_found`. */
+  exchangeResult(request: { resulttoken: string }, options?: CallOptions): Promise<SessionResult>
   /**
    * Moves your business clock forward, in a sandbox only (contract §13); `advanceto` and `now` are
    * `YYYY-MM-DDTHH:mm:ss.sssZ`. Elsewhere the operation does not exist: `not_found`.

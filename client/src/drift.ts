@@ -1,6 +1,6 @@
 // Type assertions only, never published: this file does not compile when the client and the contract differ.
 import type * as contract from '@benefit-enrolment/contract'
-import type { Client } from './client.ts'
+import type { Client, NoFields } from './client.ts'
 import type { ErrorCode, OAuthErrorCode } from './error-codes.ts'
 import type { EventName, WebhookEvent } from './events.ts'
 import type { OperationName, routes, Scope } from './routes.ts'
@@ -16,8 +16,9 @@ type PartnerOperation = {
   [Id in keyof Declared]: Declared[Id]['caller'] extends 'partner' ? Id : never
 }[keyof Declared]
 
-/** What the client's method takes for an operation: path and query parameters, or the body. */
-type InputOf<T extends contract.Operation> = (contract.ParamsOf<T> extends undefined
+/** What the client's method takes for an operation: path and query parameters, or the body; `{}` where it takes none. */
+type InputOf<T extends contract.Operation> = unknown extends FieldsOf<T> ? NoFields : FieldsOf<T>
+type FieldsOf<T extends contract.Operation> = (contract.ParamsOf<T> extends undefined
   ? unknown
   : contract.ParamsOf<T>) &
   (contract.QueryOf<T> extends undefined ? unknown : contract.QueryOf<T>) &

@@ -22,6 +22,8 @@ export type Route = {
 
 const write = { method: 'POST', idempotency: 'keyed' } as const
 const read = { method: 'POST', idempotency: 'ignored' } as const
+const get = { method: 'GET', idempotency: 'ignored' } as const
+const change = { method: 'PATCH', idempotency: 'keyed' } as const
 const remove = { method: 'DELETE', idempotency: 'keyed' } as const
 
 /** Every operation that a partner calls; `drift.ts` does not compile when this differs from the contract. */
@@ -42,6 +44,26 @@ export const routes = {
   undoSwap: { ...remove, path: '/user/benefits/swap/{userid}', scope: 'benefits:write' },
   enrolBenefit: { ...write, path: '/user/benefits/enrol', scope: 'benefits:write' },
   declineBenefit: { ...write, path: '/user/benefits/decline', scope: 'benefits:write' },
+  listWebhooks: { ...get, path: '/webhooks', scope: 'webhooks:write' },
+  createWebhook: { ...write, path: '/webhooks', scope: 'webhooks:write' },
+  getWebhook: { ...get, path: '/webhooks/{webhookid}', scope: 'webhooks:write' },
+  updateWebhook: { ...change, path: '/webhooks/{webhookid}', scope: 'webhooks:write' },
+  deleteWebhook: { ...remove, path: '/webhooks/{webhookid}', scope: 'webhooks:write' },
+  testWebhook: { ...write, path: '/webhooks/{webhookid}/test', scope: 'webhooks:write' },
+  enableWebhook: { ...write, path: '/webhooks/{webhookid}/enable', scope: 'webhooks:write' },
+  replayWebhook: { ...write, path: '/webhooks/{webhookid}/replay', scope: 'webhooks:write' },
+  listEvents: { ...get, path: '/events', scope: 'events:read' },
+  getEvent: { ...get, path: '/events/{eventid}', scope: 'events:read' },
+  listAttempts: { ...get, path: '/events/{eventid}/attempts', scope: 'events:read' },
+  replayEvent: { ...write, path: '/events/{eventid}/replay', scope: 'webhooks:write' },
+  createLinkToken: { ...read, path: '/user/linktoken', scope: 'linktokens:create' },
+  revokeLinkToken: {
+    method: 'DELETE',
+    idempotency: 'ignored',
+    path: '/user/linktoken/{sessionid}',
+    scope: 'linktokens:create',
+  },
+  exchangeResult: { ...read, path: '/user/linktoken/result', scope: 'linktokens:create' },
   advanceClock: { ...write, path: '/sandbox/clock', scope: 'sandbox:control' },
 } as const satisfies Record<string, Route>
 

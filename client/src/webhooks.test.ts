@@ -83,7 +83,8 @@ describe('a delivery that the service made', () => {
     await once(receiver, 'listening')
     await fetch(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}`, {
       method: 'POST',
-      ...delivery(),
+      headers: delivery().headers,
+      body: Buffer.from(delivery().body),
     })
     expect(await Promise.all(verified)).toEqual([{ event, idempotencyKey }])
     receiver.closeAllConnections()

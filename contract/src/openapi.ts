@@ -153,13 +153,15 @@ const describeReply = (operation: Operation): Json => ({
 })
 
 const describeErrors = (operation: Operation, baseUrl: string): Json => {
-  if (operation.caller === 'client') return describeOAuthErrors()
+  const isClient = operation.caller === 'client'
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of [...operation.errors, ...commonErrors]) {
+    // The token endpoint tells of a wrong media type in its own form.
+    if (isClient && code === 'unsupported_media_type') continue
     const { status } = errors[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
-  return Object.fromEntries(
+  const problems = Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       status,
       {
@@ -174,6 +176,7 @@ const describeErrors = (operation: Operation, baseUrl: string): Json => {
       },
     ]),
   )
+  return isClient ? { ...describeOAuthErrors(), ...problems } : problems
 }
 
 const describeOAuthErrors = (): Json =>

@@ -1,10 +1,13 @@
 import * as accounts from './accounts.ts'
 import * as benefits from './benefits.ts'
+import * as eventLog from './event-log.ts'
+import * as linktokens from './linktokens.ts'
 import * as oauth from './oauth.ts'
 import * as offers from './offers.ts'
 import type { Operation } from './operation.ts'
 import * as prefill from './prefill.ts'
 import * as system from './system.ts'
+import * as webhooks from './webhooks.ts'
 
 /** Every operation of the interface by its id; the service mounts them all, and a missing handler does not compile. */
 export const operations = {
@@ -27,6 +30,21 @@ export const operations = {
   undoSwap: benefits.undoSwap,
   enrolBenefit: benefits.enrolBenefit,
   declineBenefit: benefits.declineBenefit,
+  listWebhooks: webhooks.listWebhooks,
+  createWebhook: webhooks.createWebhook,
+  getWebhook: webhooks.getWebhook,
+  updateWebhook: webhooks.updateWebhook,
+  deleteWebhook: webhooks.deleteWebhook,
+  testWebhook: webhooks.testWebhook,
+  enableWebhook: webhooks.enableWebhook,
+  replayWebhook: webhooks.replayWebhook,
+  listEvents: eventLog.listEvents,
+  getEvent: eventLog.getEvent,
+  listAttempts: eventLog.listAttempts,
+  replayEvent: eventLog.replayEvent,
+  createLinkToken: linktokens.createLinkToken,
+  revokeLinkToken: linktokens.revokeLinkToken,
+  exchangeResult: linktokens.exchangeResult,
   advanceClock: system.advanceClock,
   getHealth: system.getHealth,
   getReadiness: system.getReadiness,

@@ -236,9 +236,13 @@ create index idempotency_keys_user on idempotency_keys (partner_id, service_id);
 create table webhook_endpoints (
   partner_id uuid not null references partners,
   endpoint_id uuid not null,
+  -- Grows with each change, so that the process that sends to it notices.
+  version integer not null default 1,
   url text not null,
   username text not null,
-  -- The password and the signing secret: one JSON document sealed with the partner's key
+  -- The user name of credentials that are to replace the present ones
+  next_username text,
+  -- Passwords and signing secrets: one JSON document sealed with the partner's key
   sealed_secrets bytea not null,
   events text[] not null,
   all_events boolean not null default false,
@@ -248,19 +252,28 @@ create table webhook_endpoints (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   deleted_at timestamptz,
-  primary key (partner_id, endpoint_id)
+  primary key (partner_id, endpoint_id),
+  check ((disabled_at is null) = (disabled_reason is null))
 );
 
 -- What is still to be delivered, and nothing else.
 create table deliveries (
   partner_id uuid not null,
-  endpoint_id uuid not null,
   event_id uuid not null,
+  endpoint_id uuid not null,
   service_id uuid not null,
+  -- Why a try is due: the first one, a later one, or one that was asked for again
+  work text not null default 'fresh' check (work in ('fresh', 'retry', 'replay')),
   attempts integer not null default 0,
   due_at timestamptz not null,
-  primary key (partner_id, endpoint_id, event_id),
+  queued_at timestamptz not null,
+  -- One user's events are to arrive in order; those behind another one are parked when they come up.
+  ordered boolean not null default false,
+  parked boolean not null default false,
+  primary key (partner_id, event_id, endpoint_id),
   foreign key (partner_id, endpoint_id) references webhook_endpoints,
-  foreign key (partner_id, event_id) references events
+  foreign key (partner_id, event_id) references events,
+  check (ordered or not parked)
 );
-create index deliveries_due on deliveries (partner_id, endpoint_id, due_at, event_id);
+create index deliveries_due on deliveries (partner_id, endpoint_id, work, due_at, event_id) where not parked;
+create index deliveries_of_user on deliveries (partner_id, endpoint_id, service_id, event_id) where ordered;

@@ -1,4 +1,7 @@
+import ipaddr from 'ipaddr.js'
 import { OperatorError } from './operator-error.ts'
+import { checkRootKey } from './vault/keyring.ts'
+import { type AllowedRange, parseAllowList } from './webhooks/address.ts'
 
 /** Everything that the environment can set, read once at the start. */
 export type Config = {
@@ -9,7 +12,7 @@ export type Config = {
   readonly port: number | undefined
   readonly dataDir: string | undefined
   readonly trustProxy: readonly string[]
-  readonly webhookAllow: string | undefined
+  readonly webhookAllow: readonly AllowedRange[]
   readonly metricsPort: number | undefined
   readonly databaseConnections: number
 }
@@ -33,21 +36,22 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       )
     }
   }
-  const { DATABASE_URL: databaseUrl, HOST: host } = environment
-  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+  const { DATABASE_URL: databaseUrl, ENROLMENT_ROOT_KEY: rootKey, HOST: host } = environment
+  if (databaseUrl !== undefined && !isDatabaseUrl(databaseUrl)) {
     throw new OperatorError(
       'DATABASE_URL must be an address like postgres://user:password@host:5432/database.',
     )
   }
+  if (rootKey !== undefined) checkRootKey(rootKey)
   return {
     baseUrl: readBaseUrl(environment['ENROLMENT_BASE_URL']),
     databaseUrl,
-    rootKey: environment['ENROLMENT_ROOT_KEY'],
+    rootKey,
     host: host === '' ? undefined : host,
     port: readPort('PORT', environment['PORT']),
     dataDir: environment['ENROLMENT_DATA'] || undefined,
-    trustProxy: readList(environment['ENROLMENT_TRUST_PROXY']),
-    webhookAllow: environment['ENROLMENT_WEBHOOK_ALLOW'] || undefined,
+    trustProxy: readNetworks(environment['ENROLMENT_TRUST_PROXY']),
+    webhookAllow: parseAllowList(environment['ENROLMENT_WEBHOOK_ALLOW'] ?? ''),
     metricsPort: readPort('ENROLMENT_METRICS_PORT', environment['ENROLMENT_METRICS_PORT']),
     databaseConnections:
       readCount('ENROLMENT_DATABASE_CONNECTIONS', environment['ENROLMENT_DATABASE_CONNECTIONS']) ?? 10,
@@ -81,8 +85,19 @@ const readCount = (name: string, text: string | undefined): number | undefined =
   return Number(text)
 }
 
-const readList = (text: string | undefined): string[] =>
-  (text ?? '')
+const readNetworks = (text: string | undefined): string[] => {
+  const networks = (text ?? '')
     .split(',')
     .map(item => item.trim())
     .filter(Boolean)
+  if (!networks.every(network => ipaddr.isValid(network) || ipaddr.isValidCIDR(network))) {
+    throw new OperatorError(
+      'ENROLMENT_TRUST_PROXY must be a list of addresses or networks like 10.0.0.0/8,192.0.2.7.',
+    )
+  }
+  return networks
+}
+
+// A socket's directory may stand in the query, with nothing between @ and the slash.
+const isDatabaseUrl = (text: string): boolean =>
+  /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@localhost/'))

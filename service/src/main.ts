@@ -1,12 +1,22 @@
 import { catalogueCommands } from './commands/catalogue.ts'
 import { type Command, helpOf, readInput } from './commands/command.ts'
+import { deliveryCommands } from './commands/deliveries.ts'
 import { dev } from './commands/dev.ts'
 import { partnerCommands } from './commands/partner.ts'
 import { migrateSchema, serve } from './commands/serve.ts'
+import { webhookCommands } from './commands/webhook.ts'
 import { describeCause } from './http/server.ts'
 import { OperatorError } from './operator-error.ts'
 
-const commands: readonly Command[] = [dev, serve, migrateSchema, ...partnerCommands, ...catalogueCommands]
+const commands: readonly Command[] = [
+  dev,
+  serve,
+  migrateSchema,
+  ...partnerCommands,
+  ...catalogueCommands,
+  ...webhookCommands,
+  ...deliveryCommands,
+]
 
 const overview = (): string => {
   const width =

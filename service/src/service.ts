@@ -4,7 +4,6 @@ import { benefitHandlers } from './benefits/handlers.ts'
 import { openPublished } from './catalogue/published.ts'
 import type { Database } from './db/database.ts'
 import { sql } from './db/sql.ts'
-import { authenticatePartner, refuseFailures } from './http/authenticate.ts'
 import { mountOperations } from './http/mount.ts'
 import { createServer, describeCause } from './http/server.ts'
 import { ServiceError } from './http/service-error.ts'
@@ -17,19 +16,31 @@ import { openTerms } from './membership/open-terms.ts'
 import { openReader } from './membership/reader.ts'
 import { mountOAuth } from './oauth/handlers.ts'
 import { offerHandlers } from './offers/handlers.ts'
+import { authenticatePartner, refuseFailures } from './partners/authenticate.ts'
 import { openDirectory } from './partners/directory.ts'
 import { partnerOf } from './partners/keys.ts'
 import { clockOn } from './partners/partner.ts'
 import { listPartners } from './partners/store.ts'
 import { prefillHandlers } from './prefill/handlers.ts'
+import { linkTokenHandlers } from './registration/link-tokens.ts'
+import { mountRegistration } from './registration/mount.ts'
 import { sandboxHandlers } from './sandbox/handlers.ts'
 import { openSchedule } from './schedule/schedule.ts'
 import { mountSystem } from './system/mount.ts'
 import type { Keyring } from './vault/keyring.ts'
+import type { AddressRules } from './webhooks/address.ts'
+import { type Dispatcher, type DispatcherOptions, openDispatcher } from './webhooks/dispatcher.ts'
+import { eventHandlers } from './webhooks/event-handlers.ts'
+import { webhookHandlers } from './webhooks/handlers.ts'
+import { webhookMetrics } from './webhooks/metrics.ts'
+import { createOutgoing } from './webhooks/outgoing.ts'
+import { createResolver } from './webhooks/resolver.ts'
 
 /** What a service is made of. */
 export type ServiceOptions = {
   readonly database: Database
+  /** Connections of their own for the delivery of webhooks, so that neither starves the other. */
+  readonly deliveryDatabase: Database
   readonly keyring: Keyring
   readonly installation: Installation
   readonly host: string
@@ -40,6 +51,9 @@ export type ServiceOptions = {
   readonly log: Log
   /** Real time. */
   readonly real: () => number
+  /** Which addresses webhooks may reach. */
+  readonly webhookRules: AddressRules
+  readonly dispatcher?: DispatcherOptions
   /** True while writes are refused because the disk is nearly full. */
   readonly lowOnSpace?: () => boolean
 }
@@ -49,6 +63,10 @@ export type Service = {
   /** Where it listens, `http://HOST:PORT`. */
   readonly address: string
   readonly baseUrl: string
+  /** The numbers of this process, as Prometheus reads them. */
+  metrics(): Promise<string>
+  /** What delivers the webhooks. */
+  readonly dispatcher: Dispatcher
   /** Applies everything that is due now. */
   runDue(): Promise<number>
   /** Answers what was accepted, ends its work and lets go of everything; the database stays open. */
@@ -66,7 +84,14 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
   const basePath = options.baseUrl ? new URL(options.baseUrl).pathname.replace(/\/+$/, '') : ''
   let isClosing = false
 
+  const resolver = createResolver()
+  const outgoing = createOutgoing({ rules: options.webhookRules, resolver })
+  const metrics = webhookMetrics({ database: options.deliveryDatabase, real })
   const directory = openDirectory({ database, keyring, mode, real })
+  const dispatcher = openDispatcher(
+    { database: options.deliveryDatabase, directory, outgoing, metrics, real, log },
+    options.dispatcher,
+  )
   const published = openPublished({ database, real })
   const { terms, prepareTerms, consentHash } = openTerms({ published, real })
   const context: LedgerContext = {
@@ -76,7 +101,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     terms,
     prepareTerms,
     consentHash,
-    onEvents: () => {},
+    onEvents: partnerIds => dispatcher.nudge(partnerIds),
   }
   const ledger = guardSpace(openLedger(context), options.lowOnSpace)
   const reader = openReader(context)
@@ -104,6 +129,20 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     sandbox,
     isReady: async () => !isClosing && !(options.lowOnSpace?.() ?? false) && (await isReachable(database)),
   })
+  const webhooks = { database, keyring, rules: options.webhookRules, real, onChange: dispatcher.refresh }
+  mountRegistration(app, {
+    database,
+    directory,
+    ledger,
+    reader,
+    keyring,
+    mode,
+    clock,
+    terms,
+    baseUrl,
+    basePath,
+    log,
+  })
   mountOperations(
     app,
     {
@@ -111,22 +150,37 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
       ...benefitHandlers({ reader, commands, baseUrl }),
       ...accountHandlers({ commands, reader, clock }),
       ...offerHandlers({ commands, keyring }),
+      ...linkTokenHandlers({ database, reader, keyring, mode, real, baseUrl }),
+      ...webhookHandlers(webhooks),
+      ...eventHandlers(webhooks),
       ...(sandbox ? sandboxHandlers({ database, directory, clock, schedule }) : {}),
     },
     { basePath, authenticate: authenticatePartner({ directory, refuse }) },
   )
-  const listening = await app.listen({ host: options.host, port: options.port, backlog: 4096 })
-  address = listening
+  const endDelivery = async () => {
+    await dispatcher.close()
+    await outgoing.close()
+    resolver.close()
+  }
+  try {
+    address = await app.listen({ host: options.host, port: options.port, backlog: 4096 })
+  } catch (error) {
+    await endDelivery()
+    throw error
+  }
   schedule.start()
 
   return {
     address,
     baseUrl: baseUrl(),
+    dispatcher,
+    metrics: metrics.render,
     runDue: schedule.runAll,
     async close() {
       isClosing = true
       await app.close()
       await schedule.close()
+      await endDelivery()
     },
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseCatalogue } from '../catalogue/parse.ts'
 import { publishVersion } from '../catalogue/published.ts'
 import { readConfig } from '../config.ts'
-import { keep, openDemo } from '../demo/demo-partner.ts'
+import { keep, openDemo, sendTo } from '../demo/demo-partner.ts'
 import { startReceiver } from '../demo/receiver.ts'
 import { walkThrough } from '../demo/walk-through.ts'
 import type { Command } from './command.ts'
@@ -31,6 +31,7 @@ export const dev: Command = {
         const demo = await openDemo(path, running)
         const receiver = await startReceiver(demo.webhook)
         await keep(path, { ...demo, webhook: { ...demo.webhook, port: receiver.port } })
+        await sendTo(receiver.url, demo, running)
         return {
           greeting: walkThrough({ baseUrl: running.service.baseUrl, demo, inbox: receiver.inbox }),
           close: () => receiver.close(),

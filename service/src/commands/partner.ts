@@ -12,8 +12,10 @@ import {
   rotateKey,
 } from '../partners/manage.ts'
 import { listCredentials, listPartners, type PartnerRow } from '../partners/store.ts'
+import { checkWebhookUrl } from '../webhooks/address.ts'
 import type { Command, Input, Option } from './command.ts'
-import { inWorkspace, type Workspace } from './workspace.ts'
+import { addForOperator, eventsOf } from './webhook.ts'
+import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
 const settingOptions: Readonly<Record<string, Option>> = {
   name: { type: 'string', value: 'NAME', help: 'name of the partner' },
@@ -94,6 +96,17 @@ const linesOf = (view: object): string[] =>
     ([name, value]) => `${name.padEnd(16)}${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
 
+/** Checked before the partner is made, so that a wrong address leaves nothing half-made. */
+const checkWebhook = (workspace: Workspace, url: string, input: Input): void => {
+  const checked = checkWebhookUrl(url, webhookRulesOf(workspace.config, workspace.installation))
+  if (!checked.ok) throw new OperatorError(`--webhook-url: ${checked.reason}`)
+  const username = input.text('webhook-username')
+  if (!username || username.includes(':') || !input.text('webhook-password')) {
+    throw new OperatorError('A webhook needs --webhook-username, without a colon, and --webhook-password.')
+  }
+  eventsOf(input.text('events'))
+}
+
 const create: Command = {
   name: 'partner create',
   arguments: [],
@@ -112,13 +125,25 @@ const create: Command = {
   run: input =>
     inWorkspace(input, async workspace => {
       const context = await manageContextOf(workspace)
+      const url = input.text('webhook-url')
+      if (url) checkWebhook(workspace, url, input)
       const { row, clientSecret, apiKey } = await createPartner(settingsOf(input), context)
+      const webhook = url
+        ? await addForOperator(workspace, {
+            partnerId: row.partner_id,
+            url,
+            username: input.text('webhook-username') ?? '',
+            password: input.text('webhook-password') ?? '',
+            events: input.text('events'),
+          })
+        : {}
       const view = {
         partnerid: row.partner_id,
         partnername: row.name,
         clientid: clientIdOf(row.partner_id),
         clientsecret: clientSecret,
         apikey: apiKey,
+        ...webhook,
       }
       input.print(view, [...linesOf(view), '', 'Keep the secret and the key: they are not shown again.'])
     }),

@@ -7,9 +7,11 @@ import { claimInstallation, type Installation } from '../installation.ts'
 import { type Log, logTo } from '../log.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type Service, startService } from '../service.ts'
+import { startMetricsListener } from '../system/metrics-listener.ts'
 import { type Keyring, loadKeyring } from '../vault/keyring.ts'
+import type { AddressRules } from '../webhooks/address.ts'
 import type { Input, Option } from './command.ts'
-import { dataDirOf, reach } from './workspace.ts'
+import { dataDirOf, reach, webhookRulesOf } from './workspace.ts'
 
 /** The options of the commands that serve. */
 export const servingOptions: Readonly<Record<string, Option>> = {
@@ -21,6 +23,8 @@ export const servingOptions: Readonly<Record<string, Option>> = {
 export type Running = {
   readonly service: Service
   readonly database: Database
+  readonly deliveryDatabase: Database
+  readonly webhookRules: AddressRules
   readonly keyring: Keyring
   readonly installation: Installation
   readonly dataDir: string
@@ -56,9 +60,12 @@ export const runService = async (
     if (owned) closers.unshift(() => owned.stop())
     const prepared = await prepare(config, { dataDir, owned, log, wanted })
     closers.unshift(() => prepared.database.close())
+    closers.unshift(() => prepared.deliveryDatabase.close())
     await beside.prepare?.(prepared)
     const service = await listen(input, config, { prepared, owned })
     closers.unshift(() => service.close())
+    const endMetrics = await startMetricsListener(config.metricsPort, service)
+    closers.unshift(endMetrics)
     const besides = await beside.started?.({ ...prepared, service })
     if (besides) closers.unshift(besides.close)
     // Told last, as whoever reads it may stop us right away.
@@ -73,16 +80,16 @@ export const runService = async (
   log('stopped')
 }
 
+const deliveryConnections = 4
+
 const prepare = async (
   config: Config,
   context: { dataDir: string; owned: OwnedDatabase | undefined; log: Log; wanted: 'sandbox' | 'live' },
 ): Promise<Prepared> => {
   const { dataDir, owned, log, wanted } = context
   const address = owned?.address ?? { url: config.databaseUrl ?? '' }
-  const database = openDatabase(address, {
-    max: config.databaseConnections,
-    onError: error => log('database_connection_lost', describeCause(error)),
-  })
+  const onError = (error: Error) => log('database_connection_lost', describeCause(error))
+  const database = openDatabase(address, { max: config.databaseConnections, onError })
   try {
     const applied = await reach(database)
     if (applied.length > 0) log('migrated', { applied })
@@ -91,7 +98,9 @@ const prepare = async (
       ...(config.rootKey === undefined ? {} : { rootKey: config.rootKey }),
     })
     const installation = await claimInstallation(database, { keyring, wanted, now: Date.now() })
-    return { database, keyring, installation, dataDir, log }
+    const deliveryDatabase = openDatabase(address, { max: deliveryConnections, onError })
+    const webhookRules = webhookRulesOf(config, installation)
+    return { database, deliveryDatabase, webhookRules, keyring, installation, dataDir, log }
   } catch (error) {
     await database.close()
     throw error
@@ -109,6 +118,8 @@ const listen = async (
   try {
     return await startService({
       database: prepared.database,
+      deliveryDatabase: prepared.deliveryDatabase,
+      webhookRules: prepared.webhookRules,
       keyring: prepared.keyring,
       installation: prepared.installation,
       host,

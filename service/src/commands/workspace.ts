@@ -7,6 +7,7 @@ import { borrowEmbeddedDatabase } from '../embedded/borrow.ts'
 import { claimInstallation, type Installation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type Keyring, loadKeyring } from '../vault/keyring.ts'
+import type { AddressRules } from '../webhooks/address.ts'
 import type { Input } from './command.ts'
 
 /** What a command works on: the database of the operator, its keys and what kind it is. */
@@ -69,6 +70,11 @@ export const reach = async (database: Database): Promise<string[]> => {
     return await migrate(database)
   } catch (error) {
     const code = (error as { code?: string }).code ?? ''
+    if (code === '42501') {
+      throw new OperatorError(
+        'The user of DATABASE_URL may not make tables: let it own the database, or run `enrolment migrate` as its owner.',
+      )
+    }
     if (failureOf(error).unavailable || ['28000', '28P01', '3D000'].includes(code)) {
       throw new OperatorError(
         `The database cannot be reached${code ? ` (${code})` : ''}: check DATABASE_URL and that the server runs.`,
@@ -77,3 +83,9 @@ export const reach = async (database: Database): Promise<string[]> => {
     throw error
   }
 }
+
+/** Which addresses webhooks may reach: public ones, those the operator allows, and loopback in a sandbox. */
+export const webhookRulesOf = (config: Config, installation: Installation): AddressRules => ({
+  sandbox: installation.sandbox,
+  allow: config.webhookAllow,
+})

@@ -4,10 +4,13 @@ import type { Database } from '../db/database.ts'
 import type { Installation } from '../installation.ts'
 import { clientIdOf } from '../oauth/client-credentials.ts'
 import { OperatorError } from '../operator-error.ts'
+import { partnerOf } from '../partners/keys.ts'
 import { createPartner } from '../partners/manage.ts'
 import { findPartners } from '../partners/store.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { createPrivateFile, readPrivateFile } from '../vault/private-file.ts'
+import type { AddressRules } from '../webhooks/address.ts'
+import { addEndpoint, changeEndpoint, listEndpoints } from '../webhooks/endpoints.ts'
 import type { ReceiverSettings } from './receiver.ts'
 
 /** The demo partner's credentials, kept in a file that only its owner reads. */
@@ -39,6 +42,30 @@ export const openDemo = async (
   }
   await keep(path, credentials)
   return credentials
+}
+
+/** Sees to it that the demo partner's webhook leads to where its receiver listens now. */
+export const sendTo = async (
+  url: string,
+  demo: DemoCredentials,
+  context: { database: Database; keyring: Keyring; webhookRules: AddressRules },
+): Promise<void> => {
+  const { database, keyring, webhookRules: rules } = context
+  const [row] = await findPartners(database, [demo.partnerid])
+  if (!row) throw new Error('the demo partner is missing')
+  const partner = partnerOf(row, keyring)
+  const [known] = await listEndpoints(database, partner.partnerId)
+  if (!known) {
+    const { username, password } = demo.webhook
+    await addEndpoint(
+      database,
+      { partner, url, username, password, events: 'all' },
+      { rules, real: Date.now },
+    )
+  } else if (known.url !== url) {
+    const wish = { partner, endpointId: known.endpoint_id, changes: { url } }
+    await database.transaction(tx => changeEndpoint(tx, wish, { rules, real: Date.now }))
+  }
 }
 
 /** Keeps the credentials, with the port on which the receiver was found. */

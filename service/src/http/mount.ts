@@ -2,6 +2,7 @@ import { type Operation, type OperationId, type Operations, operations } from '@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type OperationReply, type OperationRequest, ReadyJson, ReadyText } from './operation-request.ts'
 import { localeOf } from './problem.ts'
+import { badField } from './service-error.ts'
 import { compileCheck } from './validation.ts'
 
 /** A handler of each operation; a missing one does not compile. */
@@ -72,6 +73,9 @@ const mountOperation = <Caller>(
       )
     },
     handler: async (request, reply) => {
+      // What stands in a body that nobody reads must not be lost in silence.
+      if (!operation.body && !isEmpty(request.body))
+        throw badField('body', 'unknown_field', 'must not be sent here')
       checkParams?.(request.params)
       checkQuery?.(request.query)
       checkBody?.(request.body)
@@ -91,7 +95,12 @@ const mountOperation = <Caller>(
       if (answer instanceof ReadyText) return reply.type(answer.type).send(answer.text)
       // Fastify would send a string as plain text: every reply is serialised here.
       const text = answer instanceof ReadyJson ? answer.text : JSON.stringify(answer)
-      return reply.type('application/json; charset=utf-8').send(text)
+      // Answers tell of persons: no cache on the way may keep them.
+      return reply.header('Cache-Control', 'no-store').type('application/json; charset=utf-8').send(text)
     },
   })
 }
+
+/** No body, or an object without members, which some clients send with every POST. */
+const isEmpty = (body: unknown): boolean =>
+  !body || (typeof body === 'object' && !Array.isArray(body) && Object.keys(body).length === 0)

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import { errors, type Operation } from '@benefit-enrolment/contract'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { CommitUnknown } from '../db/database.ts'
+import { failureOf } from '../db/failure.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { readJson } from './json-body.ts'
 import { localeOf, problemOf } from './problem.ts'
@@ -49,6 +51,8 @@ export const createServer = (context: ServerContext): FastifyInstance => {
     http: { headersTimeout: 10_000, maxHeaderSize: 8 * 1024 },
     clientErrorHandler: (error, socket) => answerBrokenRequest(context, error, socket as Socket),
     frameworkErrors: (_error, request, reply) => {
+      // No hook has run for such a request.
+      reply.header('Request-Id', request.id)
       void sendProblem(
         context,
         new ServiceError('bad_request', 'The path is not valid: check its percent-encoding.'),
@@ -94,7 +98,38 @@ export const createServer = (context: ServerContext): FastifyInstance => {
     done()
   })
   app.decorateRequest('partnerId', '')
+  endConnectionsOnClose(app)
   return app
+}
+
+const longestStopMs = 10_000
+
+/**
+ * Lets a stop end soon. Node closes the connections that are idle when the stop begins; one that becomes idle after
+ * that, or has sent nothing yet, would hold the stop for as long as a connection is kept alive.
+ */
+const endConnectionsOnClose = (app: FastifyInstance): void => {
+  const sockets = new Set<Socket>()
+  let isClosing = false
+  let lastResort: NodeJS.Timeout | undefined
+  app.server.on('connection', socket => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  app.addHook('preClose', done => {
+    isClosing = true
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    lastResort = setTimeout(() => app.server.closeAllConnections(), longestStopMs)
+    done()
+  })
+  app.addHook('onResponse', (_request, _reply, done) => {
+    if (isClosing) setImmediate(() => app.server.closeIdleConnections())
+    done()
+  })
+  app.addHook('onClose', (_app, done) => {
+    clearTimeout(lastResort)
+    done()
+  })
 }
 
 declare module 'fastify' {
@@ -167,8 +202,11 @@ const asServiceError = (error: unknown): ServiceError => {
   const code = (error as { code?: string }).code ?? ''
   const known = fastifyCodes[code]
   if (known) return new ServiceError(known)
-  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
-    return new ServiceError('request_timeout')
+  const isGone = code === 'ECONNRESET' && error instanceof Error && error.message === 'aborted'
+  if (isGone || code === 'ERR_STREAM_PREMATURE_CLOSE') return new ServiceError('request_timeout')
+  // A database that cannot be reached is no fault of ours, wherever it was asked.
+  if (error instanceof CommitUnknown || failureOf(error).unavailable)
+    return new ServiceError('unavailable', undefined, { cause: error })
   return new ServiceError('internal', undefined, { cause: error })
 }
 

@@ -1,10 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import canonicalize from 'canonicalize'
 import { ServiceError } from '../http/service-error.ts'
-import type { Claim } from '../membership/claims.ts'
 import { keyedHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { uuidv4 } from '../vault/uuid.ts'
+
+/** An Idempotency-Key that a command claims (contract §4). */
+export type Claim = {
+  readonly operation: string
+  readonly keyHash: Buffer
+  readonly requestHash: Buffer
+  /** Names this attempt, through all runs of its transaction. */
+  readonly attemptId: string
+  /** `prefill`: by the rows of its table; `keyed`: the first answer again; `erase`: the same, though nothing is kept. */
+  readonly mode: 'prefill' | 'keyed' | 'erase'
+}
 
 /** What makes two requests the same (contract §4). */
 export type SameRequest = {

@@ -1,21 +1,11 @@
 import type { ErasedUser, ErrorCode } from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant, prefillExpiresAt } from '../calendar/calendar.ts'
+import type { Claim } from '../idempotency/claim-of.ts'
 import type { Partner } from '../partners/partner.ts'
 import { openAnswer } from './documents.ts'
 import type { KeyRow } from './load.ts'
 import type { ClaimedKey } from './save.ts'
 import type { User } from './state.ts'
-
-/** An Idempotency-Key that a command claims (contract §4). */
-export type Claim = {
-  readonly operation: string
-  readonly keyHash: Buffer
-  readonly requestHash: Buffer
-  /** Names this attempt, through all runs of its transaction. */
-  readonly attemptId: string
-  /** `prefill`: by the rows of its table; `keyed`: the first answer again; `erase`: the same, though nothing is kept. */
-  readonly mode: 'prefill' | 'keyed' | 'erase'
-}
 
 /** A key that was claimed before. */
 export type SeenKey = {
@@ -77,7 +67,8 @@ export const judgeClaim = (
       replayed: !isMine,
     }
   }
-  if (isErased) return { kind: 'answered', code: 'user_erased', replayed: false }
+  // An erase names its user itself: its key with another request is about somebody else.
+  if (isErased && claim.mode !== 'erase') return { kind: 'answered', code: 'user_erased', replayed: false }
   if (!seen.requestHash.equals(claim.requestHash)) {
     return { kind: 'answered', code: 'idempotency_key_reused', replayed: false }
   }

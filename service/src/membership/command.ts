@@ -1,7 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
+import type { Claim } from '../idempotency/claim-of.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
-import type { Claim } from './claims.ts'
 import type { DocumentKind, Person } from './documents.ts'
 import type { Raised } from './events.ts'
 import type { Who } from './history.ts'

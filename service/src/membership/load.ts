@@ -62,16 +62,15 @@ export type DocumentRow = {
   written_at: Instant
 }
 
-/** The sealed documents of these users. */
-export const loadDocuments = (
-  db: Executor,
-  users: readonly { partner_id: string; service_id: string }[],
-): Promise<DocumentRow[]> =>
-  db.query<DocumentRow>(sql`
+/** The sealed documents of the current users of these names. */
+export const loadDocuments = (db: Executor, names: readonly UserName[]): Promise<DocumentRow[]> => {
+  const { partners, userids } = columns(names)
+  return db.query<DocumentRow>(sql`
     select d.partner_id, d.service_id, d.kind, d.sealed, d.written_at
-    from unnest(${users.map(user => user.partner_id)}::uuid[], ${users.map(user => user.service_id)}::uuid[])
-      as wanted (partner_id, service_id)
-    join documents d using (partner_id, service_id)`)
+    from unnest(${partners}::uuid[], ${userids}::text[]) as wanted (partner_id, userid)
+    join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
+    join documents d on d.partner_id = u.partner_id and d.service_id = u.service_id`)
+}
 
 /** A row of `idempotency_keys` with what became of its user. */
 export type KeyRow = {

@@ -52,9 +52,11 @@ export const openReader = (context: Omit<LedgerContext, 'onEvents' | 'consentHas
 
   const documentsOf = async (
     partner: Partner,
-    row: Pick<UserRow, 'partner_id' | 'service_id' | 'wrapped_key'>,
+    row: Pick<UserRow, 'partner_id' | 'service_id' | 'userid' | 'wrapped_key'>,
   ) => {
-    const rows = await guarded(() => loadDocuments(context.database, [row]))
+    const rows = await guarded(() =>
+      loadDocuments(context.database, [{ partnerId: row.partner_id, userid: row.userid }]),
+    )
     const people = new Map<DocumentKind, Person>()
     if (!row.wrapped_key) return people
     const key = openDataKey(partner, row.service_id, row.wrapped_key)

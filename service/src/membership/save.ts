@@ -1,6 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
+import { together } from '../db/together.ts'
 import type { DocumentKind } from './documents.ts'
 import type { HistoryLine } from './history.ts'
 import { dueAt } from './settle.ts'
@@ -49,6 +50,8 @@ export type Batch = {
   readonly renamed: readonly { partnerId: string; serviceId: string }[]
   readonly users: readonly { user: User; isNew: boolean; wrappedKey: Buffer | undefined }[]
   readonly erased: readonly User[]
+  /** Users whose cancel or erasure took effect: their links and sessions end. */
+  readonly ended: readonly { readonly user: User; readonly at: Instant }[]
   readonly enrolments: readonly { user: User; enrolment: Enrolment }[]
   readonly consents: readonly { user: User; consent: Consent; textHash: Buffer | undefined }[]
   readonly documents: readonly DocumentChange[]
@@ -58,21 +61,30 @@ export type Batch = {
   readonly keys: readonly ClaimedKey[]
 }
 
-/** Writes a batch inside a transaction, each table by one statement, and only the tables it touches. */
+/**
+ * Writes a batch inside a transaction, each table by one statement, and only the tables it touches. The statements
+ * travel together and run in this order; the first that fails fails the batch.
+ */
 export const saveBatch = async (tx: Executor, batch: Batch): Promise<void> => {
-  if (batch.renamed.length > 0) await giveUpNames(tx, batch.renamed)
   const fresh = batch.users.filter(entry => entry.isNew)
   const known = batch.users.filter(entry => !entry.isNew)
-  if (fresh.length > 0) await insertUsers(tx, fresh)
-  if (known.length > 0) await updateUsers(tx, known)
-  if (batch.enrolments.length > 0) await saveEnrolments(tx, batch.enrolments)
-  if (batch.consents.length > 0) await saveConsents(tx, batch.consents)
-  await saveDocuments(tx, batch.documents)
-  if (batch.history.length > 0) await insertHistory(tx, batch.history)
-  if (batch.events.length > 0) await insertEvents(tx, batch.events)
-  if (batch.staleKeys.length > 0) await deleteKeys(tx, batch.staleKeys)
-  if (batch.keys.length > 0) await insertKeys(tx, batch.keys)
-  if (batch.erased.length > 0) await eraseUsers(tx, batch.erased)
+  await together([
+    batch.renamed.length > 0 && giveUpNames(tx, batch.renamed),
+    fresh.length > 0 && insertUsers(tx, fresh),
+    // A new user is inserted as one with a prefill only; an account made at once follows.
+    ...[fresh.filter(entry => entry.user.offer !== undefined), known].map(
+      entries => entries.length > 0 && updateUsers(tx, entries),
+    ),
+    ...inTurn(batch.enrolments).map(part => saveEnrolments(tx, part)),
+    batch.consents.length > 0 && saveConsents(tx, batch.consents),
+    ...saveDocuments(tx, batch.documents),
+    batch.history.length > 0 && insertHistory(tx, batch.history),
+    batch.events.length > 0 && insertEvents(tx, batch.events),
+    batch.staleKeys.length > 0 && deleteKeys(tx, batch.staleKeys),
+    batch.keys.length > 0 && insertKeys(tx, batch.keys),
+    ...(batch.erased.length > 0 ? eraseUsers(tx, batch.erased) : []),
+    batch.ended.length > 0 && revokeLinks(tx, batch.ended),
+  ])
 }
 
 const ids = (users: readonly { partnerId: string; serviceId: string }[]) => ({
@@ -98,11 +110,10 @@ const userColumns = (users: readonly User[]) => ({
   due: users.map(user => timestamp(dueAt(user))),
 })
 
-/** New users whose prefill is all there is; accounts made at once follow by an update of the same batch. */
-const insertUsers = async (tx: Executor, entries: Batch['users']): Promise<void> => {
+const insertUsers = (tx: Executor, entries: Batch['users']): Promise<unknown> => {
   const users = entries.map(entry => entry.user)
   const c = userColumns(users)
-  await tx.query(sql`
+  return tx.query(sql`
     with fresh as (
       insert into users (partner_id, service_id, userid, status, created_at, updated_at, prefill_count,
         prefill_written_at, entry_expires_at, due_at)
@@ -123,11 +134,9 @@ const insertUsers = async (tx: Executor, entries: Batch['users']): Promise<void>
     join unnest(${c.partners}::uuid[], ${c.services}::uuid[], ${entries.map(entry => entry.wrappedKey ?? null)}::bytea[])
       as key (partner_id, service_id, wrapped_key) using (partner_id, service_id)
     where key.wrapped_key is not null`)
-  const accounts = entries.filter(entry => entry.user.offer !== undefined)
-  if (accounts.length > 0) await updateUsers(tx, accounts)
 }
 
-const updateUsers = async (tx: Executor, entries: Batch['users']): Promise<void> => {
+const updateUsers = (tx: Executor, entries: Batch['users']): Promise<unknown> => {
   const users = entries.map(entry => entry.user)
   const c = userColumns(users)
   const swaps = users.map(user =>
@@ -135,7 +144,7 @@ const updateUsers = async (tx: Executor, entries: Batch['users']): Promise<void>
       ? JSON.stringify(user.swap.pairs.map(pair => ({ add: pair.add ?? null, remove: pair.remove ?? null })))
       : null,
   )
-  await tx.query(sql`
+  return tx.query(sql`
     update users u set status = row.status, updated_at = row.updated_at, prefill_count = row.prefill_count,
       prefill_written_at = row.prefill_written_at, entry_expires_at = row.entry_expires_at, offer = row.offer,
       offer_since = row.offer_since, offer_version = row.offer_version, offer_in_force = row.offer_in_force,
@@ -161,23 +170,16 @@ const updateUsers = async (tx: Executor, entries: Batch['users']): Promise<void>
     where u.partner_id = row.partner_id and u.service_id = row.service_id`)
 }
 
-const saveEnrolments = async (tx: Executor, entries: Batch['enrolments']): Promise<void> => {
-  // Rows that close are written before rows that open, as the windows of one benefit must not overlap at any moment.
-  const sorted = [...entries].sort((a, b) => rank(a.enrolment) - rank(b.enrolment))
-  for (const part of [
-    sorted.filter(entry => rank(entry.enrolment) === 0),
-    sorted.filter(entry => rank(entry.enrolment) === 1),
-  ]) {
-    if (part.length > 0) await upsertEnrolments(tx, part)
-  }
-}
+/** Rows that close are written before rows that open, as the windows of one benefit must not overlap at any moment. */
+const inTurn = (entries: Batch['enrolments']): Batch['enrolments'][] =>
+  [true, false]
+    .map(closes => entries.filter(({ enrolment }) => (enrolment.closeReason !== undefined) === closes))
+    .filter(part => part.length > 0)
 
-const rank = (enrolment: Enrolment): 0 | 1 => (enrolment.closeReason === undefined ? 1 : 0)
-
-const upsertEnrolments = async (tx: Executor, entries: Batch['enrolments']): Promise<void> => {
+const saveEnrolments = (tx: Executor, entries: Batch['enrolments']) => {
   const { partners, services } = ids(entries.map(entry => entry.user))
   const rows = entries.map(entry => entry.enrolment)
-  await tx.query(sql`
+  return tx.query(sql`
     insert into enrolments as e (partner_id, service_id, enrolment_id, benefit, offer, is_fixed, state, planned_by,
       catalogue_version, picked_at, starts_at, ends_at, own_end_at, own_end_reason, action_due_at, close_reason)
     select * from unnest(${partners}::uuid[], ${services}::uuid[], ${rows.map(row => row.id)}::uuid[],
@@ -210,26 +212,32 @@ const saveConsents = (tx: Executor, entries: Batch['consents']) => {
       set locale = excluded.locale, agreed_at = excluded.agreed_at, text_hash = excluded.text_hash`)
 }
 
-const saveDocuments = async (tx: Executor, changes: readonly DocumentChange[]): Promise<void> => {
+const saveDocuments = (tx: Executor, changes: readonly DocumentChange[]): Promise<unknown>[] => {
   const written = changes.filter(change => change.sealed !== undefined)
   const deleted = changes.filter(change => change.sealed === undefined)
-  if (written.length > 0) {
-    const { partners, services } = ids(written.map(change => change.user))
-    await tx.query(sql`
-      insert into documents (partner_id, service_id, kind, sealed, written_at)
-      select * from unnest(${partners}::uuid[], ${services}::uuid[], ${written.map(change => change.kind)}::text[],
-        ${written.map(change => change.sealed)}::bytea[],
-        ${written.map(change => timestamp(change.writtenAt))}::timestamptz[])
-      on conflict (partner_id, service_id, kind) do update set sealed = excluded.sealed, written_at = excluded.written_at`)
-  }
-  if (deleted.length > 0) {
-    const { partners, services } = ids(deleted.map(change => change.user))
-    await tx.query(sql`
-      delete from documents d
-      using unnest(${partners}::uuid[], ${services}::uuid[], ${deleted.map(change => change.kind)}::text[])
-        as gone (partner_id, service_id, kind)
-      where d.partner_id = gone.partner_id and d.service_id = gone.service_id and d.kind = gone.kind`)
-  }
+  return [
+    ...(written.length > 0 ? [writeDocuments(tx, written)] : []),
+    ...(deleted.length > 0 ? [deleteDocuments(tx, deleted)] : []),
+  ]
+}
+
+const writeDocuments = (tx: Executor, changes: readonly DocumentChange[]) => {
+  const { partners, services } = ids(changes.map(change => change.user))
+  return tx.query(sql`
+    insert into documents (partner_id, service_id, kind, sealed, written_at)
+    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${changes.map(change => change.kind)}::text[],
+      ${changes.map(change => change.sealed)}::bytea[],
+      ${changes.map(change => timestamp(change.writtenAt))}::timestamptz[])
+    on conflict (partner_id, service_id, kind) do update set sealed = excluded.sealed, written_at = excluded.written_at`)
+}
+
+const deleteDocuments = (tx: Executor, changes: readonly DocumentChange[]) => {
+  const { partners, services } = ids(changes.map(change => change.user))
+  return tx.query(sql`
+    delete from documents d
+    using unnest(${partners}::uuid[], ${services}::uuid[], ${changes.map(change => change.kind)}::text[])
+      as gone (partner_id, service_id, kind)
+    where d.partner_id = gone.partner_id and d.service_id = gone.service_id and d.kind = gone.kind`)
 }
 
 const insertHistory = (tx: Executor, rows: readonly HistoryRow[]) => {
@@ -254,8 +262,9 @@ const insertEvents = (tx: Executor, rows: readonly EventRow[]) => {
         ${rows.map(row => JSON.stringify(row.data))}::jsonb[], ${rows.map(row => timestamp(row.createdAt))}::timestamptz[])
       returning partner_id, event_id, service_id, eventname, created_at
     )
-    insert into deliveries (partner_id, endpoint_id, event_id, service_id, due_at)
-    select raised.partner_id, w.endpoint_id, raised.event_id, raised.service_id, raised.created_at
+    insert into deliveries (partner_id, endpoint_id, event_id, service_id, due_at, queued_at, ordered)
+    select raised.partner_id, w.endpoint_id, raised.event_id, raised.service_id, raised.created_at, raised.created_at,
+      w.ordering = 'user'
     from raised
     join webhook_endpoints w on w.partner_id = raised.partner_id and w.deleted_at is null
       and (w.all_events or raised.eventname = any(w.events))`)
@@ -283,17 +292,26 @@ const insertKeys = (tx: Executor, keys: readonly ClaimedKey[]) =>
     order by partner_id, operation, key_hash`)
 
 /** Destroys the data key and what it sealed; the keys of the user's requests live another day. */
-const eraseUsers = async (tx: Executor, users: readonly User[]): Promise<void> => {
+const eraseUsers = (tx: Executor, users: readonly User[]): Promise<unknown>[] => {
   const { partners, services } = ids(users)
-  await tx.query(sql`
+  return [
+    tx.query(sql`
     delete from data_keys k using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where k.partner_id = gone.partner_id and k.service_id = gone.service_id`)
-  await tx.query(sql`
+    where k.partner_id = gone.partner_id and k.service_id = gone.service_id`),
+    tx.query(sql`
     delete from documents d using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where d.partner_id = gone.partner_id and d.service_id = gone.service_id`)
-  await tx.query(sql`
+    where d.partner_id = gone.partner_id and d.service_id = gone.service_id`),
+    tx.query(sql`
     update idempotency_keys k set sealed_answer = null, expires_at = gone.erased_at + interval '24 hours'
     from unnest(${partners}::uuid[], ${services}::uuid[], ${users.map(user => timestamp(user.erasedAt))}::timestamptz[])
       as gone (partner_id, service_id, erased_at)
-    where k.partner_id = gone.partner_id and k.service_id = gone.service_id`)
+    where k.partner_id = gone.partner_id and k.service_id = gone.service_id`),
+  ]
 }
+
+const revokeLinks = (tx: Executor, ended: Batch['ended']) =>
+  tx.query(sql`
+    update page_sessions s set revoked_at = gone.at
+    from unnest(${ended.map(({ user }) => user.partnerId)}::uuid[], ${ended.map(({ user }) => user.userid)}::text[],
+      ${ended.map(({ at }) => timestamp(at))}::timestamptz[]) as gone (partner_id, userid, at)
+    where s.partner_id = gone.partner_id and s.userid = gone.userid and s.revoked_at is null`)

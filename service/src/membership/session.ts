@@ -2,17 +2,11 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Settled } from '../db/coalesce.ts'
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import { together } from '../db/together.ts'
+import type { Claim } from '../idempotency/claim-of.ts'
 import type { Partner } from '../partners/partner.ts'
 import { uuidv7 } from '../vault/uuid.ts'
-import {
-  type Claim,
-  type ClaimVerdict,
-  claimedKey,
-  judgeClaim,
-  keyName,
-  type SeenKey,
-  seenKeyOf,
-} from './claims.ts'
+import { type ClaimVerdict, claimedKey, judgeClaim, keyName, type SeenKey, seenKeyOf } from './claims.ts'
 import type { Change, Command, LedgerContext, Outcome, Situation } from './command.ts'
 import { type DocumentKind, type Person, sealAnswer, sealDocument } from './documents.ts'
 import { type Dossier, dataKeyOf, dossierOf, newDossier, personOf } from './dossier.ts'
@@ -37,6 +31,11 @@ export type Session = {
   announce(): void
 }
 
+/** A command broke after it had begun to write into its batch, which must not be committed; its `cause` says why. */
+export class HalfDecided extends Error {
+  override name = 'HalfDecided'
+}
+
 const nameOf = (name: { partnerId: string; userid: string }) => `${name.partnerId} ${name.userid}`
 
 /** Locks and loads what the commands need, and collects what they write. */
@@ -53,19 +52,19 @@ export const openSession = async (
       }),
     ).values(),
   ]
-  await lockUsers(tx, names)
-  const rows = await loadUsers(tx, names)
-  const documents = rows.length > 0 ? await loadDocuments(tx, rows) : []
   const claims = commands.flatMap(command =>
     command.claim ? [{ partnerId: command.partner.partnerId, ...command.claim }] : [],
   )
+  // They travel together, and run in this order: what is loaded is as it is once the lock is had.
+  const [, rows, documents, keys, offsets] = await together([
+    lockUsers(tx, names),
+    loadUsers(tx, names),
+    loadDocuments(tx, names),
+    claims.length > 0 ? loadKeys(tx, claims) : [],
+    context.sandbox ? loadOffsets(tx, names) : new Map<string, number>(),
+  ])
   const seen = new Map<string, SeenKey>(
-    claims.length > 0
-      ? (await loadKeys(tx, claims)).map(row => [
-          keyName(row.partner_id, row.operation, row.key_hash),
-          seenKeyOf(row),
-        ])
-      : [],
+    keys.map(row => [keyName(row.partner_id, row.operation, row.key_hash), seenKeyOf(row)]),
   )
   await context.prepareTerms(
     rows.flatMap(row => [
@@ -73,7 +72,6 @@ export const openSession = async (
       ...(row.enrolments ?? []).map(enrolment => enrolment.catalogue_version),
     ]),
   )
-  const offsets = context.sandbox ? await loadOffsets(tx, names) : new Map<string, number>()
 
   const held = new Map<string, Dossier>()
   for (const row of rows) {
@@ -174,11 +172,15 @@ const decide = (desk: Desk, command: Command<unknown>): Outcome<unknown> => {
   const decided = command.decide(situation)
   if (isRefusal(decided)) return { ...decided, replayed: false }
   const change = decided.change ?? (steps.length > 0 && settled ? { user: settled, events: [] } : undefined)
-  const user = change ? apply(desk, command, { change, steps, found, now, settled }) : settled
-  if (!user) throw new Error('a command that neither changed nor found a user')
-  const reply = decided.answer(user)
-  if (claim) spendKey(desk, { claim, partner, user, now, reply })
-  return { reply, replayed: false }
+  try {
+    const user = change ? apply(desk, command, { change, steps, found, now, settled }) : settled
+    if (!user) throw new Error('a command that neither changed nor found a user')
+    const reply = decided.answer(user)
+    if (claim) spendKey(desk, { claim, partner, user, now, reply })
+    return { reply, replayed: false }
+  } catch (cause) {
+    throw new HalfDecided('half decided', { cause })
+  }
 }
 
 /** Only what was answered 2xx spends a key; the answer is kept sealed with the user's data key. */

@@ -13,6 +13,7 @@ export type Writes = {
   renamed: Batch['renamed'][number][]
   changed: Map<string, Dossier>
   erased: User[]
+  ended: Batch['ended'][number][]
   documents: Map<string, Batch['documents'][number]>
   history: Batch['history'][number][]
   events: Batch['events'][number][]
@@ -26,6 +27,7 @@ export const noWrites = (): Writes => ({
   renamed: [],
   changed: new Map(),
   erased: [],
+  ended: [],
   documents: new Map(),
   history: [],
   events: [],
@@ -36,7 +38,9 @@ export const noWrites = (): Writes => ({
 
 /** Collects the history lines and the events of a step. */
 export const noteStep = (writes: Writes, step: Step, by: { who: Who; why: string; real: Instant }): void => {
-  const { after: user } = step
+  const { before, after: user } = step
+  const isOver = user.status === 'cancelled' || user.status === 'erased'
+  if (isOver && before.status !== user.status) writes.ended.push({ user, at: by.real })
   for (const line of linesOf(step, by.who, by.why)) {
     writes.history.push({ ...line, id: uuidv7(by.real), user, recordedAt: by.real })
   }
@@ -78,6 +82,7 @@ export const batchOf = (writes: Writes): Batch => {
       wrappedKey: mine.wrappedKey,
     })),
     erased: writes.erased,
+    ended: writes.ended,
     enrolments: changed.flatMap(mine =>
       mine.user.enrolments
         .filter(enrolment => !mine.stored?.enrolments.includes(enrolment))

@@ -8,7 +8,6 @@ import {
   userMessage,
 } from '@benefit-enrolment/contract'
 import { formatTimestamp } from '../calendar/calendar.ts'
-import type { Caller } from '../http/authenticate.ts'
 import type { Handler } from '../http/mount.ts'
 import { badField, ServiceError } from '../http/service-error.ts'
 import type { AccountCommands } from '../membership/account-command.ts'
@@ -18,6 +17,7 @@ import { isRefusal, type Refusal, type RefusalReason, refuse } from '../membersh
 import type { User } from '../membership/state.ts'
 import { offerOf, partnerOffers, type Terms } from '../membership/terms.ts'
 import { offerDetailsOf, pendingOfferOf } from '../membership/view.ts'
+import type { Caller } from '../partners/authenticate.ts'
 import type { Partner } from '../partners/partner.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { changeOfferOf, type OfferChange, undoOfferChangeOf, type Wish } from './change.ts'

@@ -27,12 +27,17 @@ export function loadKeyring({ dataDir, rootKey }: KeyringSource): Keyring {
   return readKeyring(text, path)
 }
 
-function deriveKeyring(rootKey: string): Keyring {
+/** The key that the text of ENROLMENT_ROOT_KEY stands for. Throws OperatorError when it is none. */
+export function checkRootKey(rootKey: string): Buffer {
   const secret = decodeKey(rootKey)
-  if (!secret)
-    throw new OperatorError(
-      'ENROLMENT_ROOT_KEY is not a key: it must be 32 random bytes in base64, as `openssl rand -base64 32` prints them.',
-    )
+  if (secret) return secret
+  throw new OperatorError(
+    'ENROLMENT_ROOT_KEY is not a key: it must be 32 random bytes in base64, as `openssl rand -base64 32` prints them.',
+  )
+}
+
+function deriveKeyring(rootKey: string): Keyring {
+  const secret = checkRootKey(rootKey)
   const derive = (info: string) => Buffer.from(hkdfSync('sha256', secret, '', info, 32))
   return {
     rootKeys: keySet([derive('enrolment root key 1')]),

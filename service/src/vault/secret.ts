@@ -16,13 +16,18 @@ export type SecretName = { kind: SecretKind; mode: SecretMode; id: string }
 
 /**
  * Mints a secret in the form that scanners find (contract §3): `enr_<kind>_<mode>_<id>_<random><crc>`, with 256
- * random bits. Throws RangeError unless `id` is 1 to 40 base62 characters.
+ * random bits. Throws RangeError unless `id` is 1 to 44 base62 characters.
  */
 export function makeSecret(kind: SecretKind, mode: SecretMode, id: string): { text: string } {
-  if (!/^[\dA-Za-z]{1,40}$/.test(id)) throw new RangeError('The id of a secret is 1 to 40 base62 characters')
-  const random = encodeBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_CHARS)
+  return { text: secretFrom({ kind, mode, id }, randomBytes(32)) }
+}
+
+/** The same form made of 32 bytes that are secret and random already, such as a keyed hash. Throws as `makeSecret`. */
+export function secretFrom({ kind, mode, id }: SecretName, bytes: Buffer): string {
+  if (!/^[\dA-Za-z]{1,44}$/.test(id)) throw new RangeError('The id of a secret is 1 to 44 base62 characters')
+  const random = encodeBase62(BigInt(`0x${bytes.toString('hex')}`), RANDOM_CHARS)
   const text = `enr_${kind}_${mode}_${id}_${random}`
-  return { text: text + checksum(text) }
+  return text + checksum(text)
 }
 
 /**
@@ -38,7 +43,7 @@ export function parseSecret(text: string): SecretName | undefined {
 
 const RANDOM_CHARS = 43
 const CRC_CHARS = 6
-const FORM = /^enr_(at|cs|ak|lt|rt|sh)_(sandbox|live)_([\dA-Za-z]{1,40})_[\dA-Za-z]{49}$/
+const FORM = /^enr_(at|cs|ak|lt|rt|sh)_(sandbox|live)_([\dA-Za-z]{1,44})_[\dA-Za-z]{49}$/
 
 function checksum(text: string): string {
   return encodeBase62(BigInt(crc32(text)), CRC_CHARS)

@@ -1,9 +1,9 @@
 import type { Operation, Scope } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
-import type { Bearer, Directory } from '../partners/directory.ts'
-import type { Partner } from '../partners/partner.ts'
-import { countFailedAuthentications, isLoopback } from './failed-authentications.ts'
-import { ServiceError } from './service-error.ts'
+import { countFailedAuthentications, isLoopback } from '../http/failed-authentications.ts'
+import { ServiceError } from '../http/service-error.ts'
+import type { Bearer, Directory } from './directory.ts'
+import type { Partner } from './partner.ts'
 
 /** Who calls a partner operation. */
 export type Caller = { readonly partner: Partner; readonly scopes: ReadonlySet<string> }
@@ -24,6 +24,8 @@ export const refuseFailures = (context: { sandbox: boolean; real: () => number }
 }
 
 const bearerForm = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i
+// Another scheme is no token, and gets no error code (RFC 6750 §3.1).
+const tokenSent = /^Bearer +\S/i
 const withoutToken = { 'WWW-Authenticate': 'Bearer' }
 const withBadToken = { 'WWW-Authenticate': 'Bearer error="invalid_token"' }
 
@@ -38,7 +40,7 @@ export const authenticatePartner = (context: { directory: Directory; refuse: Ref
     const { authorization } = request.headers
     const token = bearerForm.exec(authorization ?? '')?.[1]
     if (token === undefined) {
-      const headers = authorization === undefined ? withoutToken : withBadToken
+      const headers = tokenSent.test(authorization ?? '') ? withBadToken : withoutToken
       throw refuse(request, new ServiceError('unauthorized', undefined, { headers }))
     }
     const bearer = directory.bearerNow(token)

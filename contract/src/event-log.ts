@@ -1,0 +1,197 @@
+import { type Static, Type } from 'typebox'
+import { eventNames, exampleEvent } from './events.ts'
+import { OptionalTimestamp, Timestamp, Userid } from './fields.ts'
+import { operation, partnerErrors } from './operation.ts'
+import { CurrentOfferDetails } from './user.ts'
+import { Replayed } from './webhooks.ts'
+
+const Eventid = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  'x-rule': 'must be the id of an event',
+  description: 'The id of an event, from `GET /events`',
+})
+const params = Type.Object({ eventid: Eventid }, { additionalProperties: false })
+
+/** One event of the log (contract §10). */
+export const LoggedEvent = Type.Object(
+  {
+    eventid: Type.String(),
+    eventname: Type.String(),
+    userid: Type.String(),
+    createdat: Timestamp,
+    data: Type.Object(
+      { name: Type.Optional(Type.String({ description: 'The single benefit that the event is about' })) },
+      { description: 'What the delivery itself has no field for' },
+    ),
+    body: Type.Object(
+      {
+        userid: Type.String(),
+        eventname: Type.String(),
+        currentofferdetails: CurrentOfferDetails,
+      },
+      { additionalProperties: false, description: 'The body of every delivery of this event' },
+    ),
+  },
+  { additionalProperties: false, title: 'LoggedEvent' },
+)
+/** The shape of {@link LoggedEvent}. */
+export type LoggedEvent = Static<typeof LoggedEvent>
+
+const exampleLogged = {
+  eventid: '019aa1b2-0d11-7c00-8a3e-5b6c7d8e9f00',
+  eventname: exampleEvent.eventname,
+  userid: exampleEvent.userid,
+  createdat: '2026-11-20T15:04:05.123Z',
+  data: {},
+  body: exampleEvent,
+}
+const shared = { caller: 'partner', tag: 'Events', section: 'contract §10' } as const
+
+/** Reads the event log (contract §10). */
+export const listEvents = operation({
+  ...shared,
+  id: 'listEvents',
+  method: 'GET',
+  path: '/events',
+  scope: 'events:read',
+  idempotency: 'ignored',
+  summary: 'Read the event log, oldest first, 100 a page',
+  description:
+    'Send `next` as `after` to go on; keep it, and it never misses an event and never shows one twice. The end is ' +
+    'reached when `events` is empty and `next` is the `after` you sent; go on from there later. An event is kept for ' +
+    '30 days, and longer while it waits for an endpoint.',
+  query: Type.Object(
+    {
+      after: Type.Optional(
+        Type.String({
+          maxLength: 200,
+          'x-rule': 'must be a `next` of an earlier answer',
+          description: 'A cursor',
+        }),
+      ),
+      userid: Type.Optional(Userid),
+      eventname: Type.Optional(Type.Enum(eventNames, { 'x-rule': 'must be the name of an event' })),
+    },
+    { additionalProperties: false },
+  ),
+  reply: Type.Object(
+    { events: Type.Array(LoggedEvent), next: Type.String() },
+    { additionalProperties: false, title: 'EventPage' },
+  ),
+  errors: [...partnerErrors],
+  example: {
+    reply: { events: [exampleLogged], next: 'NzQyLjAxOWFhMWIyLTBkMTEtN2MwMC04YTNlLTViNmM3ZDhlOWYwMA' },
+  },
+})
+
+/** Shows one event (contract §10). */
+export const getEvent = operation({
+  ...shared,
+  id: 'getEvent',
+  method: 'GET',
+  path: '/events/{eventid}',
+  scope: 'events:read',
+  idempotency: 'ignored',
+  summary: 'Show an event, and where it still is to be delivered',
+  params,
+  reply: Type.Object(
+    {
+      ...LoggedEvent.properties,
+      deliveries: Type.Array(
+        Type.Object(
+          {
+            webhookid: Type.String(),
+            status: Type.Enum(['waiting', 'dead']),
+            attempts: Type.Integer({ description: 'Tries that were spent' }),
+            dueattimestamp: OptionalTimestamp,
+          },
+          { additionalProperties: false },
+        ),
+        { description: 'What is delivered stands here no more; see the attempts' },
+      ),
+    },
+    { additionalProperties: false, title: 'EventDetails' },
+  ),
+  errors: [...partnerErrors, 'event_not_found'],
+  example: { reply: { ...exampleLogged, deliveries: [] } },
+})
+
+/** Lists the tries of one event (contract §10). */
+export const listAttempts = operation({
+  ...shared,
+  id: 'listAttempts',
+  method: 'GET',
+  path: '/events/{eventid}/attempts',
+  scope: 'events:read',
+  idempotency: 'ignored',
+  summary: 'List the tries of an event, oldest first; kept for 30 days',
+  params,
+  reply: Type.Object(
+    {
+      attempts: Type.Array(
+        Type.Object(
+          {
+            webhookid: Type.String(),
+            attempt: Type.Integer(),
+            startedat: Timestamp,
+            status: Type.Union([Type.Integer(), Type.Null()]),
+            error: Type.Union([Type.String(), Type.Null()], { description: 'Set when no status came' }),
+            credentials: Type.Enum(['current', 'next']),
+            address: Type.Union([Type.String(), Type.Null()], {
+              description: 'The IP address that was used',
+            }),
+            dnsms: Type.Union([Type.Integer(), Type.Null()]),
+            connectms: Type.Union([Type.Integer(), Type.Null()]),
+            tlsms: Type.Union([Type.Integer(), Type.Null()]),
+            firstbytems: Type.Union([Type.Integer(), Type.Null()]),
+            totalms: Type.Integer(),
+            answer: Type.Union([Type.String(), Type.Null()], {
+              description: 'The first 1 KiB of the answer; what cannot be printed is escaped',
+            }),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false, title: 'Attempts' },
+  ),
+  errors: [...partnerErrors, 'event_not_found'],
+  example: {
+    reply: {
+      attempts: [
+        {
+          webhookid: '019aa1b2-0c4e-7d3a-9b1f-2c5d7e8f9a0b',
+          attempt: 1,
+          startedat: '2026-11-20T15:04:05.128Z',
+          status: 200,
+          error: null,
+          credentials: 'current',
+          address: '203.0.113.7',
+          dnsms: 4,
+          connectms: 11,
+          tlsms: 25,
+          firstbytems: 62,
+          totalms: 63,
+          answer: '"received"',
+        },
+      ],
+    },
+  },
+})
+
+/** Sends one event again (contract §10). */
+export const replayEvent = operation({
+  ...shared,
+  id: 'replayEvent',
+  method: 'POST',
+  path: '/events/{eventid}/replay',
+  scope: 'webhooks:write',
+  idempotency: 'keyed',
+  summary:
+    'Send an event again to every endpoint that asks for it; key and bytes are those of the first time',
+  params,
+  reply: Replayed,
+  errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused', 'event_not_found'],
+  example: { reply: { count: 1, dryrun: false, complete: true, continuefrom: null } },
+})

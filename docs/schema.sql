@@ -1,0 +1,515 @@
+-- Made by scripts/dump-schema.mjs from the migrations; do not edit.
+
+CREATE EXTENSION IF NOT EXISTS btree_gist WITH SCHEMA public;
+
+COMMENT ON EXTENSION btree_gist IS 'support for indexing common datatypes in GiST';
+
+CREATE TABLE public.access_tokens (
+    partner_id uuid NOT NULL,
+    token_id text NOT NULL,
+    credential_id text NOT NULL,
+    pepper_id text NOT NULL,
+    hash bytea NOT NULL,
+    scopes text[] NOT NULL,
+    issued_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone
+);
+
+CREATE TABLE public.catalogue_versions (
+    version integer NOT NULL,
+    document jsonb NOT NULL,
+    published_at timestamp with time zone NOT NULL,
+    published_by text NOT NULL,
+    CONSTRAINT catalogue_versions_version_check CHECK ((version > 0))
+);
+
+CREATE TABLE public.consents (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    name text NOT NULL,
+    version text NOT NULL,
+    text_hash bytea,
+    locale text NOT NULL,
+    agreed_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.credentials (
+    partner_id uuid NOT NULL,
+    credential_id text NOT NULL,
+    kind text NOT NULL,
+    pepper_id text NOT NULL,
+    hash bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT credentials_kind_check CHECK ((kind = ANY (ARRAY['client_secret'::text, 'api_key'::text])))
+);
+
+CREATE TABLE public.data_keys (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    wrapped_key bytea NOT NULL
+);
+
+CREATE TABLE public.dead_deliveries (
+    partner_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    attempts integer NOT NULL,
+    reason text NOT NULL,
+    died_at timestamp with time zone NOT NULL,
+    CONSTRAINT dead_deliveries_reason_check CHECK ((reason = ANY (ARRAY['tries'::text, 'age'::text])))
+);
+
+CREATE TABLE public.deliveries (
+    partner_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    work text DEFAULT 'fresh'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    queued_at timestamp with time zone NOT NULL,
+    ordered boolean DEFAULT false NOT NULL,
+    parked boolean DEFAULT false NOT NULL,
+    CONSTRAINT deliveries_check CHECK ((ordered OR (NOT parked))),
+    CONSTRAINT deliveries_work_check CHECK ((work = ANY (ARRAY['fresh'::text, 'retry'::text, 'replay'::text])))
+);
+
+CREATE TABLE public.delivery_attempts (
+    partner_id uuid NOT NULL,
+    attempt_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    pair text NOT NULL,
+    status integer,
+    error_class text,
+    address text,
+    dns_ms integer,
+    connect_ms integer,
+    tls_ms integer,
+    first_byte_ms integer,
+    total_ms integer NOT NULL,
+    answer text,
+    CONSTRAINT delivery_attempts_check CHECK (((status IS NULL) <> (error_class IS NULL))),
+    CONSTRAINT delivery_attempts_pair_check CHECK ((pair = ANY (ARRAY['current'::text, 'next'::text])))
+)
+PARTITION BY RANGE (started_at);
+
+CREATE TABLE public.delivery_attempts_rest (
+    partner_id uuid NOT NULL,
+    attempt_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    pair text NOT NULL,
+    status integer,
+    error_class text,
+    address text,
+    dns_ms integer,
+    connect_ms integer,
+    tls_ms integer,
+    first_byte_ms integer,
+    total_ms integer NOT NULL,
+    answer text,
+    CONSTRAINT delivery_attempts_check CHECK (((status IS NULL) <> (error_class IS NULL))),
+    CONSTRAINT delivery_attempts_pair_check CHECK ((pair = ANY (ARRAY['current'::text, 'next'::text])))
+);
+
+CREATE TABLE public.dispatchers (
+    dispatcher_id uuid NOT NULL,
+    until timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.documents (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    kind text NOT NULL,
+    sealed bytea NOT NULL,
+    written_at timestamp with time zone NOT NULL,
+    CONSTRAINT documents_kind_check CHECK ((kind = ANY (ARRAY['prefill'::text, 'profile'::text, 'draft'::text])))
+);
+
+CREATE TABLE public.endpoint_health (
+    partner_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    breaker jsonb NOT NULL,
+    failing_since timestamp with time zone,
+    notices integer DEFAULT 0 NOT NULL,
+    paused_until timestamp with time zone,
+    accepted_pair text,
+    next_accepted_at timestamp with time zone,
+    CONSTRAINT endpoint_health_accepted_pair_check CHECK ((accepted_pair = ANY (ARRAY['current'::text, 'next'::text])))
+);
+
+CREATE TABLE public.endpoint_leases (
+    partner_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    owner uuid NOT NULL,
+    epoch bigint NOT NULL,
+    until timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.enrolments (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    enrolment_id uuid NOT NULL,
+    benefit text NOT NULL,
+    offer text NOT NULL,
+    is_fixed boolean NOT NULL,
+    state text NOT NULL,
+    planned_by text,
+    catalogue_version integer NOT NULL,
+    picked_at timestamp with time zone NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone,
+    own_end_at timestamp with time zone,
+    own_end_reason text,
+    action_due_at timestamp with time zone,
+    close_reason text,
+    CONSTRAINT enrolments_check CHECK (((ends_at IS NULL) OR (ends_at >= starts_at) OR (state = ANY (ARRAY['withdrawn'::text, 'declined'::text, 'rejected'::text, 'void'::text])))),
+    CONSTRAINT enrolments_check1 CHECK (((state <> 'endscheduled'::text) OR (ends_at IS NOT NULL))),
+    CONSTRAINT enrolments_check2 CHECK (((state <> 'ended'::text) OR (ends_at IS NOT NULL))),
+    CONSTRAINT enrolments_check3 CHECK (((own_end_at IS NULL) = (own_end_reason IS NULL))),
+    CONSTRAINT enrolments_check4 CHECK (((planned_by IS NULL) OR (state <> ALL (ARRAY['enrolled'::text, 'endscheduled'::text, 'ended'::text])))),
+    CONSTRAINT enrolments_planned_by_check CHECK ((planned_by = ANY (ARRAY['offer'::text, 'swap'::text]))),
+    CONSTRAINT enrolments_state_check CHECK ((state = ANY (ARRAY['selected'::text, 'actionrequired'::text, 'scheduled'::text, 'enrolled'::text, 'endscheduled'::text, 'ended'::text, 'withdrawn'::text, 'declined'::text, 'rejected'::text, 'void'::text])))
+);
+
+CREATE TABLE public.events (
+    partner_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    userid text NOT NULL,
+    eventname text NOT NULL,
+    idempotency_key uuid NOT NULL,
+    body bytea NOT NULL,
+    data jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    transaction_id xid8 DEFAULT pg_current_xact_id() NOT NULL
+);
+
+CREATE TABLE public.history (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    entry_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    what text NOT NULL,
+    from_state text NOT NULL,
+    to_state text NOT NULL,
+    who text NOT NULL,
+    why text NOT NULL
+);
+
+CREATE TABLE public.idempotency_keys (
+    partner_id uuid NOT NULL,
+    operation text NOT NULL,
+    key_hash bytea NOT NULL,
+    request_hash bytea NOT NULL,
+    attempt_id uuid NOT NULL,
+    service_id uuid,
+    prefill_number integer,
+    sealed_answer bytea,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.installation (
+    only_row boolean DEFAULT true NOT NULL,
+    sandbox boolean NOT NULL,
+    keyring_check bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT installation_only_row_check CHECK (only_row)
+);
+
+CREATE TABLE public.migrations (
+    name text NOT NULL,
+    applied_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.page_sessions (
+    partner_id uuid NOT NULL,
+    session_id uuid NOT NULL,
+    userid text NOT NULL,
+    service_id uuid,
+    purpose text NOT NULL,
+    offername text,
+    deeplinkdata text,
+    redirecturl text,
+    origins text[] NOT NULL,
+    locale text NOT NULL,
+    delivery text NOT NULL,
+    token_pepper_id text NOT NULL,
+    token_hash bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    token_expires_at timestamp with time zone NOT NULL,
+    spent_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    handle_pepper_id text,
+    handle_hash bytea,
+    last_seen_at timestamp with time zone,
+    birthdate_tries integer DEFAULT 0 NOT NULL,
+    birthdate_passed_at timestamp with time zone,
+    outcome text,
+    reference text,
+    completed_at timestamp with time zone,
+    result_pepper_id text,
+    result_hash bytea,
+    CONSTRAINT page_sessions_birthdate_tries_check CHECK (((birthdate_tries >= 0) AND (birthdate_tries <= 5))),
+    CONSTRAINT page_sessions_check CHECK (((spent_at IS NULL) = (handle_hash IS NULL))),
+    CONSTRAINT page_sessions_check1 CHECK (((outcome IS NULL) = (completed_at IS NULL))),
+    CONSTRAINT page_sessions_delivery_check CHECK ((delivery = ANY (ARRAY['embed'::text, 'hosted'::text, 'sms'::text, 'email'::text]))),
+    CONSTRAINT page_sessions_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'es'::text]))),
+    CONSTRAINT page_sessions_outcome_check CHECK ((outcome = ANY (ARRAY['enrolled'::text, 'swapped'::text, 'changed'::text, 'cancelled'::text, 'exited'::text]))),
+    CONSTRAINT page_sessions_purpose_check CHECK ((purpose = ANY (ARRAY['registration'::text, 'benefits'::text, 'swap'::text, 'offerchange'::text])))
+);
+
+CREATE TABLE public.partners (
+    partner_id uuid NOT NULL,
+    name text NOT NULL,
+    aliases text[] DEFAULT '{}'::text[] NOT NULL,
+    timezone text NOT NULL,
+    locale text DEFAULT 'en'::text NOT NULL,
+    origins text[] DEFAULT '{}'::text[] NOT NULL,
+    redirects text[] DEFAULT '{}'::text[] NOT NULL,
+    offers text[],
+    api_key_optional boolean DEFAULT false NOT NULL,
+    rate_per_second double precision,
+    scopes text[],
+    wrapped_key bytea NOT NULL,
+    clock_offset_ms bigint DEFAULT 0 NOT NULL,
+    disabled_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT partners_clock_offset_ms_check CHECK ((clock_offset_ms >= 0)),
+    CONSTRAINT partners_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'es'::text]))),
+    CONSTRAINT partners_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT partners_rate_per_second_check CHECK ((rate_per_second > (0)::double precision))
+);
+
+CREATE TABLE public.users (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    userid text NOT NULL,
+    is_current boolean DEFAULT true NOT NULL,
+    status text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    prefill_count integer DEFAULT 0 NOT NULL,
+    prefill_written_at timestamp with time zone,
+    entry_expires_at timestamp with time zone,
+    offer text,
+    offer_since timestamp with time zone,
+    offer_version integer,
+    offer_in_force boolean DEFAULT false NOT NULL,
+    pending_offer text,
+    pending_offer_at timestamp with time zone,
+    swap_pairs jsonb,
+    swap_at timestamp with time zone,
+    cancel_at timestamp with time zone,
+    cancel_requested_at timestamp with time zone,
+    cancel_reason text,
+    erased_at timestamp with time zone,
+    due_at timestamp with time zone,
+    CONSTRAINT users_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['voluntary'::text, 'employmentended'::text, 'nonpayment'::text, 'deceased'::text, 'duplicate'::text, 'mistake'::text]))),
+    CONSTRAINT users_check CHECK (((status = 'erased'::text) = (erased_at IS NOT NULL))),
+    CONSTRAINT users_check1 CHECK ((is_current OR (status = 'erased'::text))),
+    CONSTRAINT users_check2 CHECK ((((offer IS NULL) = (offer_since IS NULL)) AND ((offer IS NULL) = (offer_version IS NULL)))),
+    CONSTRAINT users_check3 CHECK (((NOT offer_in_force) OR ((offer IS NOT NULL) AND (status = 'active'::text)))),
+    CONSTRAINT users_check4 CHECK (((status <> 'active'::text) OR (offer IS NOT NULL))),
+    CONSTRAINT users_check5 CHECK (((pending_offer IS NULL) = (pending_offer_at IS NULL))),
+    CONSTRAINT users_check6 CHECK (((swap_pairs IS NULL) = (swap_at IS NULL))),
+    CONSTRAINT users_check7 CHECK ((((cancel_at IS NULL) = (cancel_reason IS NULL)) AND ((cancel_at IS NULL) = (cancel_requested_at IS NULL)))),
+    CONSTRAINT users_check8 CHECK (((status <> 'cancelled'::text) OR (cancel_at IS NOT NULL))),
+    CONSTRAINT users_check9 CHECK (((status = 'active'::text) OR ((pending_offer IS NULL) AND (swap_pairs IS NULL)))),
+    CONSTRAINT users_prefill_count_check CHECK ((prefill_count >= 0)),
+    CONSTRAINT users_status_check CHECK ((status = ANY (ARRAY['none'::text, 'prefilled'::text, 'registering'::text, 'active'::text, 'cancelled'::text, 'erased'::text]))),
+    CONSTRAINT users_userid_check CHECK ((userid <> ''::text))
+);
+
+CREATE TABLE public.webhook_endpoints (
+    partner_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    url text NOT NULL,
+    username text NOT NULL,
+    next_username text,
+    sealed_secrets bytea NOT NULL,
+    events text[] NOT NULL,
+    all_events boolean DEFAULT false NOT NULL,
+    ordering text DEFAULT 'none'::text NOT NULL,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone,
+    CONSTRAINT webhook_endpoints_check CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
+    CONSTRAINT webhook_endpoints_ordering_check CHECK ((ordering = ANY (ARRAY['none'::text, 'user'::text])))
+);
+
+ALTER TABLE ONLY public.delivery_attempts ATTACH PARTITION public.delivery_attempts_rest DEFAULT;
+
+ALTER TABLE ONLY public.access_tokens
+    ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (partner_id, token_id);
+
+ALTER TABLE ONLY public.catalogue_versions
+    ADD CONSTRAINT catalogue_versions_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY public.consents
+    ADD CONSTRAINT consents_pkey PRIMARY KEY (partner_id, service_id, name, version);
+
+ALTER TABLE ONLY public.credentials
+    ADD CONSTRAINT credentials_pkey PRIMARY KEY (partner_id, credential_id);
+
+ALTER TABLE ONLY public.data_keys
+    ADD CONSTRAINT data_keys_pkey PRIMARY KEY (partner_id, service_id);
+
+ALTER TABLE ONLY public.dead_deliveries
+    ADD CONSTRAINT dead_deliveries_pkey PRIMARY KEY (partner_id, event_id, endpoint_id);
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (partner_id, event_id, endpoint_id);
+
+ALTER TABLE ONLY public.delivery_attempts
+    ADD CONSTRAINT delivery_attempts_pkey PRIMARY KEY (partner_id, attempt_id, started_at);
+
+ALTER TABLE ONLY public.delivery_attempts_rest
+    ADD CONSTRAINT delivery_attempts_rest_pkey PRIMARY KEY (partner_id, attempt_id, started_at);
+
+ALTER TABLE ONLY public.dispatchers
+    ADD CONSTRAINT dispatchers_pkey PRIMARY KEY (dispatcher_id);
+
+ALTER TABLE ONLY public.documents
+    ADD CONSTRAINT documents_pkey PRIMARY KEY (partner_id, service_id, kind);
+
+ALTER TABLE ONLY public.endpoint_health
+    ADD CONSTRAINT endpoint_health_pkey PRIMARY KEY (partner_id, endpoint_id);
+
+ALTER TABLE ONLY public.endpoint_leases
+    ADD CONSTRAINT endpoint_leases_pkey PRIMARY KEY (partner_id, endpoint_id);
+
+ALTER TABLE ONLY public.enrolments
+    ADD CONSTRAINT enrolments_partner_id_service_id_benefit_tstzrange_excl EXCLUDE USING gist (partner_id WITH =, service_id WITH =, benefit WITH =, tstzrange(starts_at, ends_at) WITH &&) WHERE ((state = ANY (ARRAY['selected'::text, 'actionrequired'::text, 'scheduled'::text, 'enrolled'::text, 'endscheduled'::text, 'ended'::text])));
+
+ALTER TABLE ONLY public.enrolments
+    ADD CONSTRAINT enrolments_pkey PRIMARY KEY (partner_id, service_id, enrolment_id);
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (partner_id, event_id);
+
+ALTER TABLE ONLY public.history
+    ADD CONSTRAINT history_pkey PRIMARY KEY (partner_id, service_id, entry_id);
+
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (partner_id, operation, key_hash);
+
+ALTER TABLE ONLY public.installation
+    ADD CONSTRAINT installation_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY public.migrations
+    ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.page_sessions
+    ADD CONSTRAINT page_sessions_pkey PRIMARY KEY (partner_id, session_id);
+
+ALTER TABLE ONLY public.partners
+    ADD CONSTRAINT partners_pkey PRIMARY KEY (partner_id);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_pkey PRIMARY KEY (partner_id, service_id);
+
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (partner_id, endpoint_id);
+
+CREATE INDEX access_tokens_expiry ON public.access_tokens USING btree (partner_id, expires_at);
+
+CREATE INDEX dead_deliveries_of_endpoint ON public.dead_deliveries USING btree (partner_id, endpoint_id, event_id);
+
+CREATE INDEX deliveries_due ON public.deliveries USING btree (partner_id, endpoint_id, work, due_at, event_id) WHERE (NOT parked);
+
+CREATE INDEX deliveries_of_user ON public.deliveries USING btree (partner_id, endpoint_id, service_id, event_id) WHERE ordered;
+
+CREATE INDEX delivery_attempts_of_event ON ONLY public.delivery_attempts USING btree (partner_id, event_id, started_at);
+
+CREATE INDEX delivery_attempts_rest_partner_id_event_id_started_at_idx ON public.delivery_attempts_rest USING btree (partner_id, event_id, started_at);
+
+CREATE INDEX events_log ON public.events USING btree (partner_id, transaction_id, event_id);
+
+CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (partner_id, expires_at);
+
+CREATE INDEX idempotency_keys_user ON public.idempotency_keys USING btree (partner_id, service_id);
+
+CREATE INDEX page_sessions_age ON public.page_sessions USING btree (partner_id, created_at);
+
+CREATE INDEX page_sessions_user ON public.page_sessions USING btree (partner_id, userid) WHERE (revoked_at IS NULL);
+
+CREATE UNIQUE INDEX users_by_userid ON public.users USING btree (partner_id, userid) WHERE is_current;
+
+CREATE INDEX users_due ON public.users USING btree (partner_id, due_at) WHERE (due_at IS NOT NULL);
+
+ALTER INDEX public.delivery_attempts_of_event ATTACH PARTITION public.delivery_attempts_rest_partner_id_event_id_started_at_idx;
+
+ALTER INDEX public.delivery_attempts_pkey ATTACH PARTITION public.delivery_attempts_rest_pkey;
+
+ALTER TABLE ONLY public.access_tokens
+    ADD CONSTRAINT access_tokens_partner_id_credential_id_fkey FOREIGN KEY (partner_id, credential_id) REFERENCES public.credentials(partner_id, credential_id);
+
+ALTER TABLE ONLY public.consents
+    ADD CONSTRAINT consents_partner_id_service_id_fkey FOREIGN KEY (partner_id, service_id) REFERENCES public.users(partner_id, service_id);
+
+ALTER TABLE ONLY public.credentials
+    ADD CONSTRAINT credentials_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);
+
+ALTER TABLE ONLY public.data_keys
+    ADD CONSTRAINT data_keys_partner_id_service_id_fkey FOREIGN KEY (partner_id, service_id) REFERENCES public.users(partner_id, service_id);
+
+ALTER TABLE ONLY public.dead_deliveries
+    ADD CONSTRAINT dead_deliveries_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
+
+ALTER TABLE ONLY public.dead_deliveries
+    ADD CONSTRAINT dead_deliveries_partner_id_event_id_fkey FOREIGN KEY (partner_id, event_id) REFERENCES public.events(partner_id, event_id);
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_partner_id_event_id_fkey FOREIGN KEY (partner_id, event_id) REFERENCES public.events(partner_id, event_id);
+
+ALTER TABLE ONLY public.documents
+    ADD CONSTRAINT documents_partner_id_service_id_fkey FOREIGN KEY (partner_id, service_id) REFERENCES public.users(partner_id, service_id);
+
+ALTER TABLE ONLY public.endpoint_health
+    ADD CONSTRAINT endpoint_health_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
+
+ALTER TABLE ONLY public.endpoint_leases
+    ADD CONSTRAINT endpoint_leases_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
+
+ALTER TABLE ONLY public.enrolments
+    ADD CONSTRAINT enrolments_catalogue_version_fkey FOREIGN KEY (catalogue_version) REFERENCES public.catalogue_versions(version);
+
+ALTER TABLE ONLY public.enrolments
+    ADD CONSTRAINT enrolments_partner_id_service_id_fkey FOREIGN KEY (partner_id, service_id) REFERENCES public.users(partner_id, service_id);
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);
+
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);
+
+ALTER TABLE ONLY public.page_sessions
+    ADD CONSTRAINT page_sessions_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_offer_version_fkey FOREIGN KEY (offer_version) REFERENCES public.catalogue_versions(version);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);
+
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);

@@ -1,0 +1,34 @@
+import type { ErrorCode } from './events.ts'
+
+/** The text for people, in the language of the embed. */
+export function messageOf(code: ErrorCode, locale: string | undefined): string {
+  const spanish = (locale ?? document.documentElement.lang).startsWith('es')
+  const [english, other] = code === 'CONFLICT' ? conflict : code === 'LINK_TOKEN_ENDED' ? ended : failed
+  return spanish ? other : english
+}
+
+/** The text for developers. */
+export const developerMessages: Readonly<Record<ErrorCode, string>> = {
+  LINK_TOKEN_ENDED:
+    'The link token was used, has expired or is unknown. Give a function as token to renew it.',
+  TOKEN_FETCH_FAILED: 'Your token function threw, or gave no string.',
+  ORIGIN_NOT_ALLOWED:
+    "The frame loaded but did not answer. Most likely this page's exact origin is not registered for the partner, or not named in the link token.",
+  LOAD_TIMEOUT: 'The service did not answer in time. Check the service address and the network.',
+  VERSION_MISMATCH: 'The service speaks another version of the embed. Take the script that it serves.',
+  CONFLICT: 'The answers changed in another window. The newest are shown.',
+  INTERNAL: 'The service failed. The page shows a request id.',
+}
+
+const failed = [
+  'Your benefits cannot be shown right now. Nothing is lost. Please try again.',
+  'Sus beneficios no se pueden mostrar ahora. No se perdió nada. Inténtelo de nuevo.',
+] as const
+const ended = [
+  'This link does not work any more. Please open your benefits again.',
+  'Este enlace ya no funciona. Abra sus beneficios otra vez.',
+] as const
+const conflict = [
+  'Your answers changed in another window. The newest are shown.',
+  'Sus respuestas cambiaron en otra ventana. Se muestran las más recientes.',
+] as const

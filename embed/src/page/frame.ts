@@ -1,0 +1,204 @@
+import type { Appearance, EventContent } from '../events.ts'
+import { hello, portGiven, type ToFrame, type ToHost } from '../protocol.ts'
+import { headers, offerRetry, setStyles, show } from './navigate.ts'
+import { session } from './session.ts'
+
+/** What the service answers to a link token: a session and its first view, or why not. */
+interface Opened {
+  readonly handle?: string
+  readonly sessionid?: string
+  readonly resulttoken?: string
+  readonly code?: 'LINK_TOKEN_ENDED' | 'ORIGIN_NOT_ALLOWED' | 'INTERNAL'
+  readonly problems?: readonly string[]
+  /** The first view, or the page that says what to do. */
+  readonly html?: string
+}
+
+let port: MessagePort | undefined
+let hostOrigin = ''
+let opened: Opened = {}
+let start: Extract<ToFrame, { say: 'start' }> | undefined
+let language = document.documentElement.lang
+let tokenGiven: ((token: string | undefined) => void) | undefined
+
+/** Calls out to the host, takes the port from the right origin alone, and waits for the token to come through it. */
+export function startFrame(): void {
+  const { origins = '', session: sessionurl = '' } = document.getElementById('main')?.dataset ?? {}
+  const allowed = origins.split(' ')
+  const inDialog = new URLSearchParams(location.search).get('shown') === 'dialog'
+  document.documentElement.classList.toggle('dialog', inDialog)
+  addEventListener('message', event => {
+    if (event.source !== parent || event.data !== portGiven || port) return
+    const [given] = event.ports
+    if (!given) return
+    if (!allowed.includes(event.origin)) return refuse(event.origin)
+    hostOrigin = event.origin
+    port = given
+    port.onmessage = ({ data }: MessageEvent<ToFrame>) => hear(data, sessionurl)
+  })
+  session.listener = { shown, submitted, offline, renew: () => renew(sessionurl) }
+  addEventListener('click', ({ target }) => {
+    const button = target instanceof Element ? target.closest('[data-exit],[data-renew]') : null
+    if (button?.matches('[data-exit]')) tell({ say: 'exit' })
+    else if (button) void renewAndContinue(sessionurl)
+  })
+  addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape' && !document.querySelector('dialog[open]')) tell({ say: 'exit' })
+  })
+  new ResizeObserver(() => {
+    const height = document.getElementById('page')?.offsetHeight ?? 0
+    if (height) tell({ say: 'height', height })
+  }).observe(document.body)
+  if (parent !== window) parent.postMessage(hello, '*')
+}
+
+function hear(message: ToFrame, sessionurl: string): void {
+  if (message.say === 'start') {
+    start = message
+    session.mayFocus = message.focus
+    void open(sessionurl, message.token)
+  } else if (message.say === 'update') {
+    update(message)
+  } else {
+    tokenGiven?.(message.say === 'token' ? message.token : undefined)
+  }
+}
+
+/** Exchanges the token for a session and shows the first view; an ended token is renewed once. */
+async function open(sessionurl: string, token: string): Promise<void> {
+  const first = await exchange(sessionurl, token)
+  if (first.code === 'LINK_TOKEN_ENDED' && (await renew(sessionurl))) return showFirst()
+  if (first.code === 'LINK_TOKEN_ENDED') return showOnly(first.html)
+  if (first.code) {
+    tell({ say: 'error', code: first.code })
+    return showOnly(first.html)
+  }
+  showFirst()
+}
+
+async function exchange(sessionurl: string, token: string): Promise<Opened> {
+  const { locale, appearance } = start ?? {}
+  try {
+    const response = await fetch(sessionurl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ linktoken: token, origin: hostOrigin, locale, appearance }),
+      credentials: 'omit',
+      cache: 'no-store',
+      signal: AbortSignal.timeout(30_000),
+    })
+    const answer: Opened = await response.json()
+    if (!response.ok) return answer.code ? answer : { ...answer, code: 'INTERNAL' }
+    opened = answer
+    session.handle = answer.handle
+    ready(answer)
+    return answer
+  } catch {
+    await new Promise<void>(retry => offerRetry(retry))
+    return exchange(sessionurl, token)
+  }
+}
+
+function ready({ sessionid = '', problems = [] }: Opened): void {
+  emit({ name: 'READY', sessionid })
+  if (problems.length > 0) emit({ name: 'APPEARANCE_REFUSED', problems })
+}
+
+function showFirst(): void {
+  showOnly(opened.html)
+}
+
+function showOnly(html: string | undefined): void {
+  if (html) show(html)
+}
+
+/** Asks the host for a fresh token and makes a session of it; false when there is none. */
+async function renew(sessionurl: string): Promise<boolean> {
+  if (session.handle) emit({ name: 'SESSION_EXPIRED' })
+  session.handle = undefined
+  tell({ say: 'needtoken' })
+  const token = await new Promise<string | undefined>(resolve => {
+    tokenGiven = resolve
+  })
+  tokenGiven = undefined
+  if (!token) return false
+  const answer = await exchange(sessionurl, token)
+  if (answer.code) tell({ say: 'error', code: answer.code })
+  return !answer.code
+}
+
+async function renewAndContinue(sessionurl: string): Promise<void> {
+  if (await renew(sessionurl)) showFirst()
+}
+
+function shown(main: HTMLElement): void {
+  const { view = '', outcome, error, resulttoken, ended } = main.dataset
+  const { lang } = document.documentElement
+  if (lang !== language) emit({ name: 'LANGUAGE', locale: lang })
+  language = lang
+  if (start) start = { ...start, locale: lang }
+  emit({ name: 'VIEW', view })
+  if (error === 'CONFLICT' || error === 'INTERNAL') tell({ say: 'error', code: error })
+  if (ended === 'session' && session.handle) {
+    session.handle = undefined
+    emit({ name: 'SESSION_EXPIRED' })
+  }
+  const done = outcomes.find(known => known === outcome)
+  if (!done) return
+  emit({ name: events[done] })
+  const { sessionid = '' } = opened
+  tell({ say: 'done', outcome: done, sessionid, resulttoken: resulttoken ?? opened.resulttoken ?? '' })
+}
+
+function submitted(view: string): void {
+  emit({ name: 'SUBMIT', view })
+}
+
+function offline(): void {
+  emit({ name: 'OFFLINE' })
+}
+
+/** A change of language goes the way of the button, so that what was typed stays. */
+function update({ locale, appearance }: Extract<ToFrame, { say: 'update' }>): void {
+  if (start) start = { ...start, appearance: appearance ?? start.appearance }
+  const button = document.querySelector<HTMLButtonElement>('button[name=language]')
+  if (locale && button?.value === locale) button.form?.requestSubmit(button)
+  if (appearance && session.handle) void changeLook(appearance)
+}
+
+async function changeLook(appearance: Appearance): Promise<void> {
+  const root = document.getElementById('main')?.dataset['root'] ?? ''
+  const response = await fetch(`${root}/appearance`, {
+    method: 'POST',
+    headers: { ...headers(), 'content-type': 'application/json' },
+    body: JSON.stringify({ appearance }),
+    credentials: 'omit',
+  }).catch(() => undefined)
+  if (!response) return
+  const { stylesheets, problems = [] }: { stylesheets?: readonly string[]; problems?: readonly string[] } =
+    await response.json()
+  if (stylesheets) setStyles(stylesheets.map(address => new URL(address, location.href).href))
+  if (problems.length > 0) emit({ name: 'APPEARANCE_REFUSED', problems })
+}
+
+function refuse(origin: string): void {
+  // biome-ignore lint/suspicious/noConsole: nothing is shown, so the console is where a developer looks.
+  console.error(`benefit-enrolment: the origin ${origin} is not registered for this partner.`)
+}
+
+function emit(event: EventContent): void {
+  tell({ say: 'event', event })
+}
+
+function tell(message: ToHost): void {
+  port?.postMessage(message)
+}
+
+const outcomes = ['enrolled', 'swapped', 'changed', 'cancelled', 'undone'] as const
+const events = {
+  enrolled: 'ENROLLED',
+  swapped: 'SWAPPED',
+  changed: 'CHANGED',
+  cancelled: 'CANCELLED',
+  undone: 'UNDONE',
+} as const

@@ -1,0 +1,57 @@
+import { createElement, type ReactElement, useEffect, useMemo, useRef } from 'react'
+import { create, type Embed, type Options } from './create.ts'
+
+/** What the hook gives: the same functions for the whole life of the component. */
+export type EmbedControls = Pick<Embed, 'open' | 'exit'>
+
+/**
+ * The embed as a hook: `open` shows the page in a dialog. It is taken away with the component, is safe in StrictMode,
+ * and always calls the newest call-backs. `service` and `partner` may change; that closes what is open.
+ */
+export function useBenefitEnrolment(options: Omit<Options, 'container'>): EmbedControls {
+  const embed = useEmbed(options)
+  return useMemo(() => ({ open: () => embed.current?.open(), exit: () => embed.current?.exit() }), [embed])
+}
+
+/** The page shown in its place at once, as high as its content. */
+export function BenefitEnrolment(props: Omit<Options, 'container'>): ReactElement {
+  const place = useRef<HTMLDivElement>(null)
+  const embed = useEmbed(props, place)
+  const { service, partner } = props
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new service or partner made a new embed, which is to be opened.
+  useEffect(() => embed.current?.open(), [embed, service, partner])
+  return createElement('div', { ref: place })
+}
+
+function useEmbed(options: Omit<Options, 'container'>, place?: { readonly current: Element | null }) {
+  const embed = useRef<Embed | undefined>(undefined)
+  const newest = useRef(options)
+  const { service, partner, locale, appearance } = options
+  const look = JSON.stringify(appearance)
+  useEffect(() => {
+    newest.current = options
+  })
+  useEffect(() => {
+    const { token } = newest.current
+    const made = create({
+      ...newest.current,
+      ...{ service, partner, container: place?.current ?? undefined },
+      token: typeof token === 'string' ? token : () => fetchNewest(newest.current.token),
+      onSuccess: success => newest.current.onSuccess?.(success),
+      onExit: exit => newest.current.onExit?.(exit),
+      onEvent: event => newest.current.onEvent?.(event),
+    })
+    embed.current = made
+    return () => {
+      made.destroy()
+      embed.current = undefined
+    }
+  }, [service, partner, place])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a look is new when its values are, not when its object is.
+  useEffect(() => embed.current?.update({ locale, appearance }), [locale, look])
+  return embed
+}
+
+function fetchNewest(token: Options['token']): string | Promise<string> {
+  return typeof token === 'string' ? token : token()
+}

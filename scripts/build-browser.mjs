@@ -1,0 +1,54 @@
+// Builds what browsers load: the page's script and style sheet, and the drop-in script of the embed.
+// node scripts/build-browser.mjs [DIR]: into DIR alone, or to where the packages have them.
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+
+const root = new URL('..', import.meta.url)
+const { version } = JSON.parse(readFileSync(new URL('embed/package.json', root), 'utf8'))
+const [directory] = process.argv.slice(2)
+const out = directory ? pathToFileURL(`${directory}/`) : new URL('service/dist/page/', root)
+mkdirSync(out, { recursive: true })
+mkdirSync(new URL('embed/dist/', root), { recursive: true })
+for (const name of readdirSync(out)) rmSync(new URL(name, out))
+
+const script = await bundle('embed/src/page/page.ts', 'esm')
+const stylesheet = await bundle('service/assets/page/page.css', 'iife')
+const dropIn = await bundle('embed/src/drop-in.ts', 'iife')
+const manifest = {
+  script: write('page', 'js', script),
+  stylesheet: write('page', 'css', stylesheet),
+  embed: {
+    version,
+    file: 'benefit-enrolment.js',
+    integrity: `sha384-${createHash('sha384').update(dropIn).digest('base64')}`,
+  },
+}
+writeFileSync(new URL('benefit-enrolment.js', out), dropIn)
+if (!directory) writeFileSync(new URL('embed/dist/benefit-enrolment.js', root), dropIn)
+writeFileSync(new URL('manifest.json', out), `${JSON.stringify(manifest, undefined, 2)}\n`)
+
+async function bundle(entry, format) {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    absWorkingDir: root.pathname,
+    bundle: true,
+    minify: true,
+    write: false,
+    format,
+    target: ['es2022', 'chrome111', 'firefox114', 'safari16.4'],
+    legalComments: 'none',
+    // Letters beyond ASCII as escapes: a host's page may be read in any encoding.
+    charset: 'ascii',
+  })
+  return outputFiles[0].contents
+}
+
+/** The name changes with the content, so that a browser may keep it for ever. */
+function write(name, extension, contents) {
+  const hash = createHash('sha256').update(contents).digest('hex').slice(0, 12)
+  const file = `${name}.${hash}.${extension}`
+  writeFileSync(new URL(file, out), contents)
+  return file
+}

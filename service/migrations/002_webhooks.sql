@@ -1,0 +1,76 @@
+-- Which process sends to an endpoint. Times are the database's own, as processes' clocks differ.
+create table endpoint_leases (
+  partner_id uuid not null,
+  endpoint_id uuid not null,
+  owner uuid not null,
+  -- Grows with each change of owner: what an earlier one still writes is refused.
+  epoch bigint not null,
+  until timestamptz not null,
+  primary key (partner_id, endpoint_id),
+  foreign key (partner_id, endpoint_id) references webhook_endpoints
+);
+
+-- The processes that share the endpoints.
+create table dispatchers (
+  dispatcher_id uuid primary key,
+  until timestamptz not null
+);
+
+-- What the owner of an endpoint knows of it and must survive a restart.
+create table endpoint_health (
+  partner_id uuid not null,
+  endpoint_id uuid not null,
+  -- Grows when somebody else than the owner resets it: what the owner knew before is void.
+  revision integer not null default 1,
+  breaker jsonb not null,
+  failing_since timestamptz,
+  notices integer not null default 0,
+  -- Until when the endpoint asked us to stay away.
+  paused_until timestamptz,
+  -- The pair of credentials that was accepted last, and since when the new one is.
+  accepted_pair text check (accepted_pair in ('current', 'next')),
+  next_accepted_at timestamptz,
+  primary key (partner_id, endpoint_id),
+  foreign key (partner_id, endpoint_id) references webhook_endpoints
+);
+
+-- Deliveries that were given up. They stay listed, and can be replayed.
+create table dead_deliveries (
+  partner_id uuid not null,
+  event_id uuid not null,
+  endpoint_id uuid not null,
+  attempts integer not null,
+  reason text not null check (reason in ('tries', 'age')),
+  died_at timestamptz not null,
+  primary key (partner_id, event_id, endpoint_id),
+  foreign key (partner_id, endpoint_id) references webhook_endpoints,
+  foreign key (partner_id, event_id) references events
+);
+create index dead_deliveries_of_endpoint on dead_deliveries (partner_id, endpoint_id, event_id);
+
+-- The log of tries: a partition a day, so that a day is removed at once and at no cost.
+create table delivery_attempts (
+  partner_id uuid not null,
+  attempt_id uuid not null,
+  endpoint_id uuid not null,
+  event_id uuid not null,
+  -- Which try of the delivery; one that was our own fault has the number of the try that follows.
+  attempt integer not null,
+  started_at timestamptz not null,
+  pair text not null check (pair in ('current', 'next')),
+  status integer,
+  error_class text,
+  address text,
+  dns_ms integer,
+  connect_ms integer,
+  tls_ms integer,
+  first_byte_ms integer,
+  total_ms integer not null,
+  -- The first 1 KiB of the answer, as it came.
+  answer text,
+  primary key (partner_id, attempt_id, started_at),
+  check ((status is null) <> (error_class is null))
+) partition by range (started_at);
+create index delivery_attempts_of_event on delivery_attempts (partner_id, event_id, started_at);
+-- Takes what no day was made for, so that a missing partition never stops a delivery.
+create table delivery_attempts_rest partition of delivery_attempts default;

@@ -1,0 +1,172 @@
+import type { SessionOutcome } from '@benefit-enrolment/contract'
+import type { Instant } from '../calendar/calendar.ts'
+import type { Executor } from '../db/database.ts'
+import { sql, timestamp } from '../db/sql.ts'
+
+/** What the page did last; the wire knows `undone` as `changed`. */
+export type PageOutcome = SessionOutcome | 'undone'
+
+/** A row of `page_sessions`. */
+export type PageSessionRow = {
+  partner_id: string
+  session_id: string
+  userid: string
+  service_id: string | null
+  purpose: 'registration' | 'benefits' | 'swap' | 'offerchange'
+  offername: string | null
+  deeplinkdata: string | null
+  redirecturl: string | null
+  origins: string[]
+  locale: 'en' | 'es'
+  delivery: 'embed' | 'hosted' | 'sms' | 'email'
+  token_pepper_id: string
+  token_hash: Buffer
+  created_at: Instant
+  token_expires_at: Instant
+  spent_at: Instant | null
+  revoked_at: Instant | null
+  handle_pepper_id: string | null
+  handle_hash: Buffer | null
+  last_seen_at: Instant | null
+  birthdate_tries: number
+  birthdate_passed_at: Instant | null
+  appearance: unknown
+  outcome: PageOutcome | null
+  reference: string | null
+  completed_at: Instant | null
+  result_pepper_id: string | null
+  result_hash: Buffer | null
+}
+
+/** What a new link token is stored with. */
+export type NewLink = Pick<
+  PageSessionRow,
+  | 'partner_id'
+  | 'session_id'
+  | 'userid'
+  | 'purpose'
+  | 'offername'
+  | 'deeplinkdata'
+  | 'redirecturl'
+  | 'origins'
+  | 'locale'
+  | 'delivery'
+  | 'token_pepper_id'
+  | 'token_hash'
+  | 'created_at'
+  | 'token_expires_at'
+>
+
+/** Names a session as its secrets do. */
+export type SessionName = { readonly partnerId: string; readonly sessionId: string }
+
+/** Stores a link token. */
+export const insertLink = async (db: Executor, link: NewLink): Promise<void> => {
+  await db.query(sql`
+    insert into page_sessions (partner_id, session_id, userid, purpose, offername, deeplinkdata, redirecturl, origins,
+      locale, delivery, token_pepper_id, token_hash, created_at, token_expires_at)
+    values (${link.partner_id}, ${link.session_id}, ${link.userid}, ${link.purpose}, ${link.offername},
+      ${link.deeplinkdata}, ${link.redirecturl}, ${link.origins}::text[], ${link.locale}, ${link.delivery},
+      ${link.token_pepper_id}, ${link.token_hash}, ${timestamp(link.created_at)}, ${timestamp(link.token_expires_at)})`)
+}
+
+/** The session of a name, or `undefined`. */
+export const findSession = async (db: Executor, name: SessionName): Promise<PageSessionRow | undefined> => {
+  const [row] = await db.query<PageSessionRow>(sql`
+    select * from page_sessions where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+  return row
+}
+
+/** Revokes a link and its session; gives when that first happened, or `undefined` when there is none. */
+export const revokeSession = async (
+  db: Executor,
+  name: SessionName,
+  at: Instant,
+): Promise<Instant | undefined> => {
+  const [row] = await db.query<{ revoked_at: Instant }>(sql`
+    update page_sessions set revoked_at = coalesce(revoked_at, ${timestamp(at)})
+    where partner_id = ${name.partnerId} and session_id = ${name.sessionId} returning revoked_at`)
+  return row?.revoked_at
+}
+
+/**
+ * Spends a link token and starts its session, in one statement, so that of many who press at once one wins. Gives
+ * false when it was spent, revoked or has expired.
+ */
+export const spendToken = async (
+  db: Executor,
+  name: SessionName,
+  session: {
+    at: Instant
+    pepperId: string
+    handleHash: Buffer
+    resultHash: Buffer | null
+    locale: 'en' | 'es' | null
+  },
+): Promise<boolean> => {
+  const rows = await db.query(sql`
+    update page_sessions set spent_at = ${timestamp(session.at)}, last_seen_at = ${timestamp(session.at)},
+      handle_pepper_id = ${session.pepperId}, handle_hash = ${session.handleHash},
+      result_pepper_id = case when ${session.resultHash}::bytea is null then null else ${session.pepperId} end,
+      result_hash = ${session.resultHash}, locale = coalesce(${session.locale}, locale)
+    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}
+      and spent_at is null and revoked_at is null and token_expires_at > ${timestamp(session.at)}
+    returning 1`)
+  return rows.length > 0
+}
+
+/** Notes that a session was used. */
+export const touchSession = async (db: Executor, name: SessionName, at: Instant): Promise<void> => {
+  await db.query(sql`
+    update page_sessions set last_seen_at = greatest(last_seen_at, ${timestamp(at)})
+    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+}
+
+/** Binds a session to the user it made. */
+export const bindSession = async (db: Executor, name: SessionName, serviceId: string): Promise<void> => {
+  await db.query(sql`
+    update page_sessions set service_id = ${serviceId}
+    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+}
+
+/** Notes a try at the birth date; gives how many tries were made, or `undefined` when all are used up. */
+export const noteBirthdateTry = async (
+  db: Executor,
+  name: SessionName,
+  tried: { at: Instant; passed: boolean },
+): Promise<number | undefined> => {
+  const [row] = await db.query<{ birthdate_tries: number }>(sql`
+    update page_sessions set birthdate_tries = birthdate_tries + 1,
+      birthdate_passed_at = ${tried.passed ? timestamp(tried.at) : null}
+    where partner_id = ${name.partnerId} and session_id = ${name.sessionId} and birthdate_tries < 5
+      and birthdate_passed_at is null
+    returning birthdate_tries`)
+  return row?.birthdate_tries
+}
+
+/** Remembers the language that the person chose. */
+export const setLocale = async (db: Executor, name: SessionName, locale: 'en' | 'es'): Promise<void> => {
+  await db.query(sql`
+    update page_sessions set locale = ${locale}
+    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+}
+
+/** Remembers the look of a session in the frame. */
+export const setAppearance = async (db: Executor, name: SessionName, appearance: unknown): Promise<void> => {
+  await db.query(sql`
+    update page_sessions set appearance = ${JSON.stringify(appearance)}::jsonb
+    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+}
+
+/** Notes what a session did last; the same again, as of a button pressed twice, changes nothing. */
+export const completeSession = async (
+  db: Executor,
+  name: SessionName,
+  result: { outcome: PageOutcome; reference: string; at: Instant },
+): Promise<void> => {
+  await db.query(sql`
+    update page_sessions set outcome = ${result.outcome}, reference = ${result.reference},
+      completed_at = ${timestamp(result.at)}
+    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}
+      and (outcome, reference) is distinct from (${result.outcome}, ${result.reference})`)
+}

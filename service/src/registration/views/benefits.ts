@@ -1,0 +1,154 @@
+import { type Answers, errorSummary, fault, form, inputId, primary } from './fields.ts'
+import { costText, dayText, moneyText } from './format.ts'
+import { type Html, html, type Slot } from './html.ts'
+import { type IconName, icon } from './icons.ts'
+import type { Content } from './layout.ts'
+import type { BenefitCard, BenefitLine, BenefitStatus, BenefitsView, Locale, Page, Worth } from './model.ts'
+import type { Texts } from './texts.ts'
+
+/** The benefits to read about and choose, in groups. */
+export function benefits(view: BenefitsView, texts: Texts): Content {
+  const { page, cards, slots, offername } = view
+  const words = texts.benefits
+  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const groups = groupCards(cards)
+  const choosing = slots > 0 && groups.available.length > 0
+  const title = choosing ? words.title : words.titlenone
+  const chosen = groups.available.filter(card => card.selected).length
+  const list = (heading: string, found: readonly BenefitCard[]) =>
+    found.length > 0 &&
+    html`<section class="cards"><h2>${heading}</h2><div class="grid">${found.map(card => benefitCard(page, texts, card, view.focus))}</div></section>`
+  return {
+    title,
+    wide: true,
+    asks: true,
+    faulty: answers.errors.length > 0,
+    back: `${page.root}/${view.back ?? 'details'}`,
+    body: html`${errorSummary(answers)}
+<h1 tabindex="-1">${title}</h1>
+<p class="lead">${choosing ? words.lead(slots, offername) : words.leadnone(offername)} ${choosing && words.later}</p>
+${form(answers, 'benefits', [
+  list(words.yours, groups.yours),
+  list(words.included, groups.included),
+  choosing && choices(answers, view, groups.available),
+  list(words.swap, groups.swap),
+  list(words.unavailable, groups.unavailable),
+  html`<div class="bottom">${choosing && html`<p class="count" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(chosen, slots)}</p>`}${primary(texts.shell.continue)}</div>`,
+])}`,
+  }
+}
+
+function choices(answers: Answers, view: BenefitsView, found: readonly BenefitCard[]): Html {
+  const { texts, page } = answers
+  const error = answers.errors.find(({ input }) => input === 'benefit')
+  const first = found[0]?.name
+  return html`<fieldset class="cards field${error && ' wrong'}"${error && html` aria-describedby="benefit-error"`}>
+<legend><h2>${texts.benefits.available}</h2></legend>
+${error && fault('benefit', texts, error)}
+<div class="grid">${found.map(card => {
+    const id = card.name === first ? 'benefit' : inputId(`benefit-${card.name}`)
+    const box = html`<label class="choice"><input type="checkbox" id="${id}" name="benefit" value="${card.name}"${card.selected && html` checked`}><span>${texts.benefits.choose(card.displayname)}</span></label>`
+    return benefitCard(page, texts, card, view.focus, box)
+  })}</div>
+</fieldset>`
+}
+
+/** A benefit in plain words, with the box to choose it where it can be chosen. */
+function benefitCard(page: Page, texts: Texts, card: BenefitCard, focus?: string, choose: Slot = null): Html {
+  const words = texts.benefits
+  const { locale } = page
+  const opened = card.name === focus
+  return html`<article class="card${choose && ' selectable'}" id="card-${inputId(card.name)}">
+<div class="top"><img src="${card.iconurl}" alt="" width="48" height="48"><div><h3>${card.displayname}</h3>${card.worth && html`<p class="worth">${worthText(texts, locale, card.worth)}</p>`}</div></div>
+<p>${card.description}</p>
+<dl class="facts"><div><dt>${words.costs}</dt><dd>${costText(texts, locale, card.cost)}</dd></div>
+${card.startson && html`<div><dt>${words.starts}</dt><dd>${dayText(locale, card.startson)}</dd></div>`}</dl>
+${
+  card.pays.length > 0 &&
+  html`<details${opened && html` open`}><summary>${words.pays}<span class="unseen">: ${card.displayname}</span></summary>
+<ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>
+${card.notcovered.length > 0 && html`<h4>${words.notcovered}</h4><ul class="ticks not">${card.notcovered.map(line => html`<li>${icon('no')}${line}</li>`)}</ul>`}</details>`
+}
+${choose || statusText(page, texts, card.status)}
+</article>`
+}
+
+function worthText(texts: Texts, locale: Locale, worth: Worth): string {
+  const amount = moneyText(locale, worth)
+  return worth.per ? texts.benefits.worthper[worth.per](amount) : texts.benefits.worth(amount)
+}
+
+/** Where a benefit stands, as a sign and words. */
+function statusText(page: Page, texts: Texts, status: BenefitStatus): Html {
+  const { sign, kind, text } = statusParts(page, texts, status)
+  const reasons = status.kind === 'unavailable' ? status.reasons : []
+  return html`<div class="status ${kind}">${icon(sign)}<div><p>${text}</p>${reasons.map(reason => html`<p class="hint">${reason}</p>`)}</div></div>`
+}
+
+function statusParts(
+  page: Page,
+  texts: Texts,
+  status: BenefitStatus,
+): { readonly sign: IconName; readonly kind: string; readonly text: string } {
+  const words = texts.benefits.status
+  const on = (day: string) => dayText(page.locale, day)
+  switch (status.kind) {
+    case 'enrolled':
+      return { sign: 'check', kind: 'good', text: words.enrolled(on(status.since)) }
+    case 'included':
+      return { sign: 'check', kind: 'good', text: words.included }
+    case 'scheduled':
+      return { sign: 'clock', kind: 'plain', text: words.scheduled(on(status.from)) }
+    case 'ending':
+      return { sign: 'clock', kind: 'warn', text: words.ending(on(status.on)) }
+    case 'swapin':
+      return { sign: 'swap', kind: 'plain', text: words.swapin(on(status.from)) }
+    case 'swapout':
+      return { sign: 'swap', kind: 'plain', text: words.swapout(on(status.on)) }
+    case 'actionrequired': {
+      const text = status.dueon ? words.actionrequiredby(on(status.dueon)) : words.actionrequired
+      return { sign: 'alert', kind: 'warn', text }
+    }
+    case 'unavailable':
+      return { sign: 'no', kind: 'plain', text: words.unavailable }
+    case 'unknown':
+      return { sign: 'info', kind: 'plain', text: status.text }
+    case 'available':
+      return { sign: 'plus', kind: 'plain', text: words.available }
+  }
+}
+
+interface CardGroups {
+  readonly yours: readonly BenefitCard[]
+  readonly included: readonly BenefitCard[]
+  readonly available: readonly BenefitCard[]
+  readonly swap: readonly BenefitCard[]
+  readonly unavailable: readonly BenefitCard[]
+}
+
+function groupCards(cards: readonly BenefitCard[]): CardGroups {
+  const of = (...kinds: readonly BenefitStatus['kind'][]) =>
+    cards.filter(card => kinds.includes(card.status.kind))
+  return {
+    yours: of('enrolled', 'scheduled', 'ending', 'actionrequired'),
+    included: of('included'),
+    available: of('available'),
+    swap: of('swapin', 'swapout'),
+    unavailable: of('unavailable', 'unknown'),
+  }
+}
+
+/** A short list of benefits, each with when it starts or ends and what it costs. */
+export function benefitList(page: Page, texts: Texts, lines: readonly BenefitLine[]): Html {
+  return html`<ul class="lines">${lines.map(line => html`<li>${benefitLine(page, texts, line)}</li>`)}</ul>`
+}
+
+/** One benefit with its icon, name and dates. */
+export function benefitLine(page: Page, texts: Texts, line: BenefitLine): Html {
+  const facts = [
+    line.startson && texts.check.starts(dayText(page.locale, line.startson)),
+    line.endson && texts.done.ends(dayText(page.locale, line.endson)),
+    line.cost && `${texts.benefits.costs}: ${costText(texts, page.locale, line.cost)}`,
+  ].filter(fact => fact)
+  return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${texts.done.action}</p>`}</div>`
+}

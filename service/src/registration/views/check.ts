@@ -1,0 +1,33 @@
+import { benefitList } from './benefits.ts'
+import { detailsGroups, detailsList } from './details.ts'
+import { consentFields, errorSummary, form, primary } from './fields.ts'
+import { html } from './html.ts'
+import type { Content } from './layout.ts'
+import type { CheckAnswersView } from './model.ts'
+import type { Texts } from './texts.ts'
+
+/** Everything once more, the consents, and the button that enrols. */
+export function checkAnswers(view: CheckAnswersView, texts: Texts): Content {
+  const { page, details, benefits, consents, offername, choosable } = view
+  const words = texts.check
+  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  return {
+    title: words.title,
+    asks: true,
+    faulty: answers.errors.length > 0,
+    back: `${page.root}/${choosable ? 'benefits' : 'details'}`,
+    body: html`${errorSummary(answers)}
+<h1 tabindex="-1">${words.title}</h1>
+<p class="lead">${words.lead}</p>
+<section><h2>${words.details}</h2>${detailsList(page, texts, details, detailsGroups)}</section>
+<section><div class="heading"><h2>${words.benefits}</h2>${choosable && html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${words.benefits}</span></a>`}</div>
+<p>${words.plan}: <strong>${offername}</strong></p>
+${benefitList(page, texts, benefits)}</section>
+${form(answers, 'enrol', [
+  consents.length > 0 && html`<h2>${words.consent}</h2>`,
+  consentFields(answers, consents),
+  primary(words.button),
+  html`<p class="hint">${words.once}</p>`,
+])}`,
+  }
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { parseBenefits, parseCancel, parseConsents, parseOffer, parseSwap } from './choices.ts'
+
+const form = (...pairs: [string, string][]) => new URLSearchParams(pairs)
+const allowed = { selectable: ['dental', 'vision', 'gym'], slots: 2, required: false }
+
+test('chosen benefits come in the order shown, each once', () => {
+  const posted = form(['benefit', 'vision'], ['benefit', 'dental'], ['benefit', 'vision'])
+  expect(parseBenefits(posted, allowed)).toEqual({ ok: true, values: ['dental', 'vision'] })
+})
+
+test('more than fit, none where one is needed, and one that is closed are refused', () => {
+  const all = form(['benefit', 'dental'], ['benefit', 'vision'], ['benefit', 'gym'])
+  expect(parseBenefits(all, allowed)).toMatchObject({ errors: [{ code: 'benefits_many', count: 2 }] })
+  expect(parseBenefits(form(), { ...allowed, required: true })).toMatchObject({
+    errors: [{ code: 'benefits_missing' }],
+  })
+  expect(parseBenefits(form(), allowed)).toEqual({ ok: true, values: [] })
+  expect(parseBenefits(form(['benefit', 'legal']), allowed)).toMatchObject({
+    errors: [{ code: 'benefit_unavailable' }],
+  })
+})
+
+const swappable = { held: ['dental', 'vision'], available: ['gym', 'legal'], freeslots: 1 }
+
+test('a swap pairs what comes in with what goes out, then fills free places', () => {
+  const posted = form(['replace.dental', ''], ['replace.free1', 'legal'], ['replace.vision', 'gym'])
+  expect(parseSwap(posted, swappable)).toEqual({
+    ok: true,
+    values: { add: ['gym', 'legal'], remove: ['vision'] },
+  })
+})
+
+test('an empty swap, a benefit chosen twice and one that is not on offer are refused', () => {
+  expect(parseSwap(form(), swappable)).toMatchObject({
+    errors: [{ input: 'replace.dental', code: 'swap_missing' }],
+  })
+  expect(parseSwap(form(['replace.dental', 'gym'], ['replace.vision', 'gym']), swappable)).toMatchObject({
+    errors: [{ input: 'replace.vision', code: 'swap_twice' }],
+    kept: { dental: 'gym', vision: 'gym' },
+  })
+  expect(parseSwap(form(['replace.dental', 'vision']), swappable)).toMatchObject({
+    errors: [{ input: 'replace.dental', code: 'benefit_unavailable' }],
+  })
+})
+
+test('an offer must be one that is open, a cancel must say when', () => {
+  expect(parseOffer(form(['offername', 'plus']), ['plus'])).toEqual({ ok: true, values: 'plus' })
+  expect(parseOffer(form(['offername', 'gold']), ['plus'])).toMatchObject({ ok: false })
+  expect(parseCancel(form(['effective', 'endofperiod']))).toEqual({ ok: true, values: 'endofperiod' })
+  expect(parseCancel(form(['effective', 'yesterday']))).toMatchObject({ ok: false })
+})
+
+test('a consent counts only for the version that was shown', () => {
+  const wanted = [
+    { name: 'terms', version: '2' },
+    { name: 'health', version: '1' },
+  ]
+  expect(parseConsents(form(['consent.terms', '2'], ['consent.health', '1']), wanted)).toEqual({
+    ok: true,
+    values: wanted,
+  })
+  expect(parseConsents(form(['consent.terms', '1'], ['consent.health', '1']), wanted)).toEqual({
+    ok: false,
+    errors: [{ input: 'consent.terms', code: 'consent_missing' }],
+    kept: { health: 'agreed' },
+  })
+})

@@ -1,0 +1,100 @@
+import type { Parsed } from './form.ts'
+import type { ConsentText, FieldError, Kept } from './model.ts'
+
+/** The choosable benefits and how many of them fit; `required` when nothing else would be left. */
+export interface Slots {
+  readonly selectable: readonly string[]
+  readonly slots: number
+  readonly required: boolean
+}
+
+/** Reads the benefits chosen, in the order shown; refuses more than fit, none where one is needed, and closed ones. */
+export function parseBenefits(form: URLSearchParams, allowed: Slots): Parsed<readonly string[]> {
+  const posted = form.getAll('benefit')
+  const chosen = allowed.selectable.filter(name => posted.includes(name))
+  const kept = Object.fromEntries(posted.map(name => [name, 'chosen']))
+  const refuse = (code: FieldError['code'], count?: number): Parsed<readonly string[]> => {
+    return {
+      ok: false,
+      errors: [{ input: 'benefit', code, ...(count === undefined ? {} : { count }) }],
+      kept,
+    }
+  }
+  if (posted.some(name => !allowed.selectable.includes(name))) return refuse('benefit_unavailable')
+  if (chosen.length > allowed.slots) return refuse('benefits_many', allowed.slots)
+  if (chosen.length === 0 && allowed.required) return refuse('benefits_missing')
+  return { ok: true, values: chosen }
+}
+
+/** What may be exchanged: benefits held, benefits to have instead, and places that are free. */
+export interface Swappable {
+  readonly held: readonly string[]
+  readonly available: readonly string[]
+  readonly freeslots: number
+}
+
+/** A swap in the interface's own terms: `add[i]` takes the place of `remove[i]`, further adds fill free places. */
+export interface SwapChoice {
+  readonly add: readonly string[]
+  readonly remove: readonly string[]
+}
+
+/** Reads a swap; refuses an empty one, the same new benefit twice, and what is not on offer. */
+export function parseSwap(form: URLSearchParams, allowed: Swappable): Parsed<SwapChoice> {
+  const free = Array.from({ length: allowed.freeslots }, (_, at) => `free${at + 1}`)
+  const places = [...allowed.held, ...free]
+  const answers = places
+    .map(place => ({ place, add: form.get(`replace.${place}`) ?? '' }))
+    .filter(({ add }) => add !== '')
+  const errors = answers.flatMap(({ place, add }, at): readonly FieldError[] => {
+    const input = `replace.${place}` as const
+    if (!allowed.available.includes(add)) return [{ input, code: 'benefit_unavailable' }]
+    return answers.slice(0, at).some(other => other.add === add) ? [{ input, code: 'swap_twice' }] : []
+  })
+  const first = places[0]
+  if (answers.length === 0 && first !== undefined)
+    errors.push({ input: `replace.${first}`, code: 'swap_missing' })
+  if (errors.length > 0) return { ok: false, errors, kept: keptAnswers(answers) }
+  const pairs = answers.filter(({ place }) => allowed.held.includes(place))
+  const adds = answers.filter(({ place }) => !allowed.held.includes(place))
+  return {
+    ok: true,
+    values: { add: [...pairs, ...adds].map(({ add }) => add), remove: pairs.map(({ place }) => place) },
+  }
+}
+
+/** Reads the offer chosen among those that are open; refuses none and a closed one. */
+export function parseOffer(form: URLSearchParams, open: readonly string[]): Parsed<string> {
+  const offername = form.get('offername') ?? ''
+  if (open.includes(offername)) return { ok: true, values: offername }
+  return { ok: false, errors: [{ input: 'offername', code: 'offer_missing' }], kept: { offername } }
+}
+
+/** Reads when a cancel takes effect; refuses no answer. */
+export function parseCancel(form: URLSearchParams): Parsed<'endofperiod' | 'immediate'> {
+  const effective = form.get('effective')
+  if (effective === 'endofperiod' || effective === 'immediate') return { ok: true, values: effective }
+  return { ok: false, errors: [{ input: 'effective', code: 'when_missing' }], kept: {} }
+}
+
+/** A consent that was given: to exactly this version. */
+export interface AgreedConsent {
+  readonly name: string
+  readonly version: string
+}
+
+/** Reads the consents; refuses each one wanted that was not given to the version now shown. */
+export function parseConsents(
+  form: URLSearchParams,
+  wanted: readonly Pick<ConsentText, 'name' | 'version'>[],
+): Parsed<readonly AgreedConsent[]> {
+  const missing = wanted.filter(({ name, version }) => form.get(`consent.${name}`) !== version)
+  const errors = missing.map(({ name }) => ({ input: `consent.${name}`, code: 'consent_missing' }) as const)
+  if (errors.length === 0) return { ok: true, values: wanted.map(({ name, version }) => ({ name, version })) }
+  const given = wanted.filter(consent => !missing.includes(consent))
+  return { ok: false, errors, kept: Object.fromEntries(given.map(({ name }) => [name, 'agreed'])) }
+}
+
+function keptAnswers(answers: readonly { readonly place: string; readonly add: string }[]): Kept {
+  return Object.fromEntries(answers.map(({ place, add }) => [place, add]))
+}

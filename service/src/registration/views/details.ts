@@ -1,0 +1,189 @@
+import {
+  type Answers,
+  birthDate,
+  errorSummary,
+  fault,
+  form,
+  inputId,
+  primary,
+  radio,
+  selectField,
+  textField,
+} from './fields.ts'
+import { keptDetails } from './form.ts'
+import { dayText, phoneText, zipText } from './format.ts'
+import { type Html, html, type Slot } from './html.ts'
+import { icon } from './icons.ts'
+import type { Content } from './layout.ts'
+import type { Details, DetailsEditView, DetailsGroup, DetailsReviewView, Page } from './model.ts'
+import { stateName, stateNames } from './states.ts'
+import type { Texts } from './texts.ts'
+
+/** The groups of details in the order they are shown. */
+export const detailsGroups: readonly DetailsGroup[] = ['name', 'dob', 'contact', 'address', 'gender']
+
+/** What is known of the person; what is missing comes first, as a question. */
+export function detailsReview(view: DetailsReviewView, texts: Texts): Content {
+  const { page, details, missing, suggested } = view
+  const words = texts.details
+  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const known = detailsGroups.filter(group => !missing.includes(group))
+  return {
+    title: words.title,
+    faulty: answers.errors.length > 0,
+    back: `${page.root}/start`,
+    body: html`${errorSummary(answers)}
+<h1 tabindex="-1">${words.title}</h1>
+<p class="lead">${words.lead}</p>
+${
+  missing.length > 0 &&
+  html`<section class="panel asks"><h2>${words.missing}</h2><ul class="questions">${missing.map(
+    group =>
+      html`<li><span>${words.ask[group]}</span><a class="secondary" href="${page.root}/details/${group}">${words.answer}<span class="unseen">: ${texts.group[group]}</span></a></li>`,
+  )}</ul></section>`
+}
+${detailsList(page, texts, details, known, suggested)}
+${missing.length === 0 && form(answers, 'details', primary(words.confirm))}`,
+    asks: missing.length === 0,
+  }
+}
+
+/** The details as a list, each with a link to change it. */
+export function detailsList(
+  page: Page,
+  texts: Texts,
+  details: Details,
+  groups: readonly DetailsGroup[],
+  suggested: readonly DetailsGroup[] = [],
+): Html {
+  const words = texts.details
+  return html`<dl class="answers">${groups.map(
+    group =>
+      html`<div><dt>${texts.group[group]}</dt><dd>${groupText(page, texts, details, group)}${
+        suggested.includes(group) &&
+        html`<p class="hint withsign">${icon('info')}${words.suggested(page.partner.displayname)}. ${words.suggestedtext}</p>`
+      }</dd><dd class="act"><a href="${page.root}/details/${group}">${texts.shell.change}<span class="unseen"> – ${texts.group[group]}</span></a></dd></div>`,
+  )}</dl>`
+}
+
+/** One group of inputs, with what was typed or what is known. */
+export function detailsEdit(view: DetailsEditView, texts: Texts): Content {
+  const { page, group, suggestion } = view
+  const words = texts.details
+  const title = words.question[group]
+  const kept = view.kept ?? keptDetails(view.details)
+  const answers = { page, texts, errors: view.errors ?? [], kept }
+  return {
+    title,
+    faulty: answers.errors.length > 0,
+    asks: true,
+    back: `${page.root}/details`,
+    body: html`${errorSummary(answers)}
+<h1 tabindex="-1">${title}</h1>
+${suggestion && html`<p class="notice info">${icon('info')}<span>${words.suggestion(page.partner.displayname)} <strong>${groupText(page, texts, suggestion, group)}</strong></span></p>`}
+${form(answers, `details/${group}`, [inputs[group](answers), primary(texts.shell.save)])}`,
+  }
+}
+
+/** A group's values in words; says so where nothing is known. */
+function groupText(page: Page, texts: Texts, details: Details, group: DetailsGroup): Slot {
+  const lines = groupLines(page, texts, details, group).filter(line => line !== '')
+  return lines.length > 0
+    ? lines.map((line, at) => [at > 0 && html`<br>`, line])
+    : html`<span class="hint">${texts.shell.notgiven}</span>`
+}
+
+function groupLines(page: Page, texts: Texts, details: Details, group: DetailsGroup): readonly string[] {
+  const { address } = details
+  if (group === 'name') return [[details.firstname, details.lastname].filter(part => part).join(' ')]
+  if (group === 'dob') return [details.dob ? dayText(page.locale, details.dob) : '']
+  if (group === 'contact') return [details.email ?? '', details.phone ? phoneText(details.phone) : '']
+  if (group === 'gender') return [genderText(texts, details.gender ?? '')]
+  if (!address) return []
+  const place = [address.city, address.state && stateName(page.locale, address.state)].filter(part => part)
+  return [
+    address.addline1,
+    address.addline2,
+    address.addline3,
+    `${place.join(', ')} ${zipText(address.zipcode)}`.trim(),
+  ]
+}
+
+function genderText(texts: Texts, gender: string): string {
+  const { gender: names } = texts.details
+  return Object.entries(names).find(([code]) => code === gender)?.[1] ?? ''
+}
+
+const inputs: Readonly<Record<DetailsGroup, (answers: Answers) => Slot>> = {
+  name: nameInputs,
+  dob: answers => birthDate(answers, { asHeading: true }),
+  contact: contactInputs,
+  address: addressInputs,
+  gender: genderInputs,
+}
+
+function nameInputs(answers: Answers): Slot {
+  const words = answers.texts.details
+  return [
+    html`<p class="hint">${words.namehint}</p>`,
+    textField(answers, { input: 'firstname', label: words.firstname, autocomplete: 'given-name' }),
+    textField(answers, { input: 'lastname', label: words.lastname, autocomplete: 'family-name' }),
+  ]
+}
+
+function contactInputs(answers: Answers): Slot {
+  const words = answers.texts.details
+  return [
+    textField(answers, {
+      ...{ input: 'email', label: words.email, hint: words.emailhint },
+      ...{ autocomplete: 'email', inputmode: 'email', type: 'email' },
+    }),
+    textField(answers, {
+      ...{ input: 'phone', label: words.phone, optional: true, size: 'middle' },
+      ...{ autocomplete: 'tel-national', inputmode: 'tel', type: 'tel' },
+    }),
+  ]
+}
+
+function addressInputs(answers: Answers): Slot {
+  const words = answers.texts.details
+  const line = (input: 'addline1' | 'addline2', label: string, at: number) =>
+    textField(answers, { input, label, optional: true, autocomplete: `address-line${at}` })
+  return [
+    html`<p class="hint">${words.addresshint}</p>`,
+    line('addline1', words.addline1, 1),
+    line('addline2', words.addline2, 2),
+    textField(answers, {
+      ...{ input: 'addline3', label: words.addline3, labelinpr: words.urbanization },
+      ...{ optional: true, autocomplete: 'address-line3' },
+    }),
+    textField(answers, { input: 'city', label: words.city, optional: true, autocomplete: 'address-level2' }),
+    selectField(
+      answers,
+      { input: 'state', label: words.state, autocomplete: 'address-level1', size: 'middle' },
+      { empty: words.choosestate, list: stateNames(answers.page.locale) },
+    ),
+    textField(answers, {
+      ...{ input: 'zipcode', label: words.zipcode, autocomplete: 'postal-code' },
+      ...{ inputmode: 'numeric', size: 'short' },
+    }),
+  ]
+}
+
+function genderInputs(answers: Answers): Slot {
+  const { texts, kept, errors } = answers
+  const words = texts.details
+  const error = errors.find(({ input }) => input === 'gender')
+  return html`<fieldset class="field${error && ' wrong'}" aria-describedby="gender-hint${error && ' gender-error'}">
+<legend class="unseen">${texts.group.gender}</legend>
+<p class="hint" id="gender-hint">${words.genderhint}</p>
+${error && fault('gender', texts, error)}
+${Object.entries(words.gender).map(([code, label], at) =>
+  radio('gender', code, {
+    id: at === 0 ? inputId('gender') : `gender-${code}`,
+    label,
+    checked: kept['gender'] === code,
+  }),
+)}
+</fieldset>`
+}

@@ -1,0 +1,168 @@
+import { monthNames } from './format.ts'
+import { type Html, html, type Slot } from './html.ts'
+import { icon } from './icons.ts'
+import type { ConsentText, FieldError, InputName, Kept, Page } from './model.ts'
+import { errorText, type Texts } from './texts.ts'
+
+/** What a view needs to draw inputs: words, faults and what was typed. */
+export interface Answers {
+  readonly page: Page
+  readonly texts: Texts
+  readonly errors: readonly FieldError[]
+  readonly kept: Kept
+}
+
+/** A text input: its name, words and how a browser may help. */
+export interface TextField {
+  readonly input: InputName
+  readonly label: string
+  readonly autocomplete: string
+  readonly inputmode?: 'email' | 'tel' | 'numeric'
+  readonly type?: 'email' | 'tel'
+  readonly hint?: string
+  readonly optional?: boolean
+  /** The label instead where the state chosen is Puerto Rico; the script changes it as the state changes. */
+  readonly labelinpr?: string
+  readonly size?: 'short' | 'middle'
+}
+
+/** The view's form: it posts below the page's root and carries the draft's version. */
+export function form(answers: Answers, path: string, body: Slot): Html {
+  const { page } = answers
+  return html`<form id="answers" method="post" action="${page.root}/${path}" novalidate>
+${draftField(page)}
+${body}
+</form>`
+}
+
+/** What a form was made from, so that a form of another person or of older answers is noticed. */
+export function draftField(page: Page): Slot {
+  return page.draft !== undefined && html`<input type="hidden" name="draft" value="${page.draft}">`
+}
+
+/** The list of faults on top of a view, each a link to its input; nothing when there are none. */
+export function errorSummary(answers: Answers): Slot {
+  const { errors, texts } = answers
+  if (errors.length === 0) return null
+  return html`<section class="notice alert" id="problem" role="alert" tabindex="-1" aria-labelledby="problem-title">${icon('alert')}<div>
+<h2 id="problem-title">${texts.shell.problem}</h2>
+<ul>${errors.map(error => html`<li><a href="#${inputId(error.input)}">${errorText(texts, error)}</a></li>`)}</ul>
+</div></section>`
+}
+
+/** A labelled text input with its hint and its fault. */
+export function textField(answers: Answers, field: TextField): Html {
+  const { input, size } = field
+  const id = inputId(input)
+  const error = errorOf(answers, input)
+  return html`<div class="field${error && ' wrong'}">
+<label for="${id}"${field.labelinpr && html` data-pr="${field.labelinpr}" data-other="${field.label}"`}>${labelOf(answers, field)}${field.optional && html` <span class="optional">${answers.texts.shell.optional}</span>`}</label>
+${field.hint && html`<p class="hint" id="${id}-hint">${field.hint}</p>`}
+${error && fault(id, answers.texts, error)}
+<input id="${id}" name="${input}" type="${field.type ?? 'text'}" class="${size ?? 'full'}" value="${answers.kept[input] ?? ''}" autocomplete="${field.autocomplete}"${field.inputmode && html` inputmode="${field.inputmode}"`}${input === 'email' && html` autocapitalize="none" spellcheck="false"`}${described(id, field.hint !== undefined, error !== undefined)}>
+</div>`
+}
+
+/** A labelled select with an empty first choice. */
+export function selectField(
+  answers: Answers,
+  field: TextField,
+  choices: { readonly empty: string; readonly list: readonly (readonly [value: string, label: string])[] },
+): Html {
+  const id = inputId(field.input)
+  const error = errorOf(answers, field.input)
+  const now = answers.kept[field.input] ?? ''
+  return html`<div class="field${error && ' wrong'}">
+<label for="${id}">${field.label}</label>
+${error && fault(id, answers.texts, error)}
+<select id="${id}" name="${field.input}" class="${field.size ?? 'full'}" autocomplete="${field.autocomplete}"${described(id, false, error !== undefined)}>
+<option value="">${choices.empty}</option>
+${choices.list.map(([value, label]) => option(value, label, now))}
+</select>
+</div>`
+}
+
+/** Month, day and year in one group, so that a date is never guessed from digits. */
+export function birthDate(answers: Answers, options: { readonly asHeading: boolean }): Html {
+  const { texts, errors, kept, page } = answers
+  const words = texts.details
+  const error = errors.find(({ input }) => input.startsWith('dob'))
+  const about = html` aria-describedby="dob-hint${error && ' dob-error'}"`
+  const wrong = (input: InputName) => errors.some(found => found.input === input)
+  const number = (input: 'dobday' | 'dobyear', label: string, autocomplete: string) =>
+    html`<div><label for="${input}">${label}</label><input id="${input}" name="${input}" type="text" inputmode="numeric" autocomplete="${autocomplete}" value="${kept[input] ?? ''}"${wrong(input) && invalid}></div>`
+  return html`<fieldset class="field date${error && ' wrong'}"${about}>
+<legend class="${options.asHeading ? 'unseen' : 'label'}">${texts.group.dob}</legend>
+<p class="hint" id="dob-hint">${words.dobhint}</p>
+${error && fault('dob', texts, error)}
+<div class="parts"><div class="month"><label for="dobmonth">${words.month}</label><select id="dobmonth" name="dobmonth" autocomplete="bday-month"${wrong('dobmonth') && invalid}>
+<option value="">${words.choosemonth}</option>
+${monthNames(page.locale).map((name, at) => option(String(at + 1), name, kept['dobmonth'] ?? ''))}
+</select></div>${number('dobday', words.day, 'bday-day')}${number('dobyear', words.year, 'bday-year')}</div>
+</fieldset>`
+}
+
+/** The consents to agree to: the whole text and its version at the box, never ticked beforehand. */
+export function consentFields(answers: Answers, consents: readonly ConsentText[]): readonly Html[] {
+  const { texts } = answers
+  return consents.map(consent => {
+    const input: InputName = `consent.${consent.name}`
+    const id = inputId(input)
+    const error = errorOf(answers, input)
+    return html`<div class="consent field${error && ' wrong'}">
+<h3 id="${id}-title">${consent.title}</h3>
+<div class="text" tabindex="0" role="region" aria-labelledby="${id}-title">${consent.paragraphs.map(text => html`<p>${text}</p>`)}<p class="version">${texts.check.version(consent.version)}</p></div>
+${error && fault(id, texts, error)}
+<label class="choice"><input type="checkbox" id="${id}" name="${input}" value="${consent.version}"${consent.checked && html` checked`}${described(`${id}`, false, error !== undefined)}><span>${texts.check.agree}<span class="unseen">: ${consent.title}</span></span></label>
+</div>`
+  })
+}
+
+/** One of several answers of which one is taken. */
+export function radio(
+  name: string,
+  value: string,
+  options: {
+    readonly id: string
+    readonly label: Slot
+    readonly checked: boolean
+    readonly described?: string
+  },
+): Html {
+  return html`<label class="choice"><input type="radio" id="${options.id}" name="${name}" value="${value}"${options.checked && html` checked`}${options.described && html` aria-describedby="${options.described}"`}><span>${options.label}</span></label>`
+}
+
+/** The button that moves on. */
+export function primary(label: string, sign: Slot = null): Html {
+  return html`<p class="actions"><button class="primary">${label}${sign}</button></p>`
+}
+
+function labelOf(answers: Answers, field: TextField): string {
+  return answers.kept['state'] === 'PR' && field.labelinpr ? field.labelinpr : field.label
+}
+
+/** The fault of an input, if it has one. */
+export function errorOf(answers: Answers, input: InputName): FieldError | undefined {
+  return answers.errors.find(error => error.input === input)
+}
+
+/** The words of a fault beside its input. */
+export function fault(id: string, texts: Texts, error: FieldError): Html {
+  return html`<p class="fault" id="${id}-error">${icon('alert')}<span><span class="unseen">${texts.shell.errorprefix}</span>${errorText(texts, error)}</span></p>`
+}
+
+/** The id of an input: its name with what an address could not hold replaced. */
+export function inputId(input: string): string {
+  return input.replace(/[^A-Za-z0-9_-]/g, '-')
+}
+
+const invalid = html` aria-invalid="true"`
+
+function described(id: string, hint: boolean, error: boolean): Slot {
+  const ids = [hint && `${id}-hint`, error && `${id}-error`].filter(part => part)
+  return [ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`, error && invalid]
+}
+
+function option(value: string, label: string, now: string): Html {
+  return html`<option value="${value}"${value === now && html` selected`}>${label}</option>`
+}

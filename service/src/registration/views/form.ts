@@ -1,0 +1,179 @@
+import type { Address, Day, Details, DetailsGroup, FieldError, InputName, Kept } from './model.ts'
+import { isState } from './states.ts'
+
+/** What became of a posted form: clean values, or the faults with everything that was typed. */
+export type Parsed<Values> =
+  | { readonly ok: true; readonly values: Values }
+  | { readonly ok: false; readonly errors: readonly FieldError[]; readonly kept: Kept }
+
+/** Clean details in the prefill's own fields; `''` clears an optional one. */
+export interface CleanDetails {
+  readonly firstname?: string
+  readonly lastname?: string
+  readonly dob?: Day
+  readonly email?: string
+  readonly phone?: string
+  readonly gender?: string
+  readonly zipcode?: string
+  readonly address?: Address
+}
+
+/** Reads one group of details. `today` is the day in the partner's zone, after which nobody is born. */
+export function parseDetails(group: DetailsGroup, form: URLSearchParams, today: Day): Parsed<CleanDetails> {
+  return parsers[group](form, today)
+}
+
+/** Reads month, day and year of a birth date: digits only, a real day from 1900 to `today`. */
+export function parseBirthDate(form: URLSearchParams, today: Day): Parsed<{ readonly dob: Day }> {
+  const [month, day, year] = ['dobmonth', 'dobday', 'dobyear'].map(name => digitsOnly(typed(form, name)))
+  const kept = keep(form, ['dobmonth', 'dobday', 'dobyear'])
+  const inputs = faultyDateInputs(Number(month), Number(day), Number(year), [month, day, year])
+  const dob = `${year?.padStart(4, '0')}-${month?.padStart(2, '0')}-${day?.padStart(2, '0')}`
+  if (inputs.length === 0 && dob >= '1900-01-01' && dob <= today) return { ok: true, values: { dob } }
+  const [input = 'dobyear'] = inputs
+  return { ok: false, errors: [{ input, code: 'dob_invalid' }], kept }
+}
+
+/** Details as the inputs show them, before anything was typed. */
+export function keptDetails(details: Details): Kept {
+  const [year, month, day] = (details.dob ?? '').split('-')
+  const { address } = details
+  return {
+    firstname: details.firstname ?? '',
+    lastname: details.lastname ?? '',
+    email: details.email ?? '',
+    phone: details.phone ?? '',
+    gender: details.gender ?? '',
+    dobmonth: month ? String(Number(month)) : '',
+    dobday: day ? String(Number(day)) : '',
+    dobyear: year ?? '',
+    addline1: address?.addline1 ?? '',
+    addline2: address?.addline2 ?? '',
+    addline3: address?.addline3 ?? '',
+    city: address?.city ?? '',
+    state: address?.state ?? '',
+    zipcode: address?.zipcode ?? '',
+  }
+}
+
+const parsers: Readonly<Record<DetailsGroup, (form: URLSearchParams, today: Day) => Parsed<CleanDetails>>> = {
+  name: parseName,
+  dob: parseBirthDate,
+  contact: parseContact,
+  address: parseAddress,
+  gender: parseGender,
+}
+
+function parseName(form: URLSearchParams): Parsed<CleanDetails> {
+  const firstname = typed(form, 'firstname')
+  const lastname = typed(form, 'lastname')
+  return result(form, ['firstname', 'lastname'], { firstname, lastname }, [
+    ...nameFaults('firstname', firstname),
+    ...nameFaults('lastname', lastname),
+  ])
+}
+
+function nameFaults(input: 'firstname' | 'lastname', name: string): readonly FieldError[] {
+  if (name === '') return [{ input, code: `${input}_missing` }]
+  return name.length > 100 ? [{ input, code: 'name_long' }] : []
+}
+
+function parseContact(form: URLSearchParams): Parsed<CleanDetails> {
+  const email = typed(form, 'email')
+  const written = typed(form, 'phone')
+  const phone = phoneDigits(written)
+  const errors: FieldError[] = []
+  if (!isEmail(email)) errors.push({ input: 'email', code: 'email_invalid' })
+  if (phone === undefined) errors.push({ input: 'phone', code: 'phone_invalid' })
+  return result(form, ['email', 'phone'], { email, phone: phone ?? '' }, errors)
+}
+
+function parseAddress(form: URLSearchParams): Parsed<CleanDetails> {
+  const [addline1, addline2, addline3, city, state] = [
+    typed(form, 'addline1'),
+    typed(form, 'addline2'),
+    typed(form, 'addline3'),
+    typed(form, 'city'),
+    typed(form, 'state').toUpperCase(),
+  ]
+  const zipcode = zipDigits(typed(form, 'zipcode'))
+  const errors: FieldError[] = [
+    ...lineFaults('addline1', addline1, 100),
+    ...lineFaults('addline2', addline2, 100),
+    ...lineFaults('addline3', addline3, 100),
+    ...lineFaults('city', city, 60),
+  ]
+  if (!isState(state)) errors.push({ input: 'state', code: 'state_missing' })
+  if (zipcode === undefined) errors.push({ input: 'zipcode', code: 'zipcode_invalid' })
+  const zip = zipcode ?? ''
+  const values = { zipcode: zip, address: { addline1, addline2, addline3, city, state, zipcode: zip } }
+  return result(form, ['addline1', 'addline2', 'addline3', 'city', 'state', 'zipcode'], values, errors)
+}
+
+function lineFaults(input: InputName, line: string, limit: number): readonly FieldError[] {
+  return line.length > limit ? [{ input, code: 'line_long', count: limit }] : []
+}
+
+function parseGender(form: URLSearchParams): Parsed<CleanDetails> {
+  const gender = typed(form, 'gender')
+  const known = gender === '' || ['M', 'F', 'X', 'U'].includes(gender)
+  return result(form, ['gender'], { gender }, known ? [] : [{ input: 'gender', code: 'gender_unknown' }])
+}
+
+function result(
+  form: URLSearchParams,
+  inputs: readonly InputName[],
+  values: CleanDetails,
+  errors: readonly FieldError[],
+): Parsed<CleanDetails> {
+  return errors.length === 0 ? { ok: true, values } : { ok: false, errors, kept: keep(form, inputs) }
+}
+
+/** The inputs of a date that cannot be right; the year when only the whole is wrong. */
+function faultyDateInputs(
+  month: number,
+  day: number,
+  year: number,
+  parts: readonly (string | undefined)[],
+): readonly ('dobmonth' | 'dobday' | 'dobyear')[] {
+  const names = ['dobmonth', 'dobday', 'dobyear'] as const
+  const unread = names.filter((_, at) => parts[at] === undefined)
+  if (unread.length > 0) return unread
+  if (month < 1 || month > 12) return ['dobmonth']
+  const days = new Date(Date.UTC(year, month, 0)).getUTCDate()
+  return day < 1 || day > days ? ['dobday'] : []
+}
+
+function isEmail(text: string): boolean {
+  return text.length <= 254 && /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/u.test(text)
+}
+
+/** Digits of a phone number with any punctuation; the country code 1 is left out; undefined when it is none. */
+function phoneDigits(text: string): string | undefined {
+  if (/\p{L}/u.test(text)) return undefined
+  const digits = text.normalize('NFKC').replace(/\D/g, '')
+  const national = digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits
+  return text === '' || /^\d{10,15}$/.test(national) ? national : undefined
+}
+
+function zipDigits(text: string): string | undefined {
+  const plain = text.normalize('NFKC')
+  return /^\d{5}(?:[ -]?\d{4})?$/.test(plain) ? plain.replace(/\D/g, '') : undefined
+}
+
+function digitsOnly(text: string): string | undefined {
+  const plain = text.normalize('NFKC')
+  return /^\d{1,4}$/.test(plain) ? plain : undefined
+}
+
+/** What was typed in one input, in one Unicode form, without control characters and needless space. */
+function typed(form: URLSearchParams, input: string): string {
+  return (form.get(input) ?? '')
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
+    .trim()
+}
+
+function keep(form: URLSearchParams, inputs: readonly InputName[]): Kept {
+  return Object.fromEntries(inputs.map(input => [input, form.get(input) ?? '']))
+}

@@ -1,0 +1,26 @@
+import { type Html, html } from './html.ts'
+
+/** The page's own signs, drawn in the colour of the text beside them, which says the same in words. */
+export type IconName = keyof typeof paths
+
+/** A sign that a screen reader passes over. */
+export function icon(name: IconName): Html {
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d="${paths[name]}"/></svg>`
+}
+
+const paths = {
+  check: 'M5 12.5l4.5 4.5L19 7.5',
+  plus: 'M12 5v14M5 12h14',
+  clock: 'M12 7v5l3.5 2M12 21a9 9 0 100-18 9 9 0 000 18z',
+  swap: 'M4 8h14l-3.5-3.5M20 16H6l3.5 3.5',
+  alert:
+    'M12 8v5M12 16.5v.01M10.6 4L3 17.6A1.6 1.6 0 004.4 20h15.2a1.6 1.6 0 001.4-2.4L13.4 4a1.6 1.6 0 00-2.8 0z',
+  no: 'M6 6l12 12M12 21a9 9 0 100-18 9 9 0 000 18z',
+  info: 'M12 11v6M12 7.5v.01M12 21a9 9 0 100-18 9 9 0 000 18z',
+  back: 'M14.5 5.5L8 12l6.5 6.5',
+  arrow: 'M5 12h14M13 6l6 6-6 6',
+  globe:
+    'M12 21a9 9 0 100-18 9 9 0 000 18zM3 12h18M12 3c2.5 2.6 3.7 5.6 3.7 9s-1.2 6.4-3.7 9c-2.5-2.6-3.7-5.6-3.7-9S9.500 5.600 12 3z',
+  lock: 'M7 11V8a5 5 0 0110 0v3M6 11h12a1 1 0 011 1v7a1 1 0 01-1 1H6a1 1 0 01-1-1v-7a1 1 0 011-1z',
+  minus: 'M5 12h14',
+}

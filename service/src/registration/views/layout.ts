@@ -1,0 +1,128 @@
+import { type Html, html, type Slot } from './html.ts'
+import { icon } from './icons.ts'
+import type { Page } from './model.ts'
+import type { Texts } from './texts.ts'
+
+/** What a view puts into the shell. */
+export interface Content {
+  /** The words of the `h1` and of the window's title. */
+  readonly title: string
+  readonly body: Slot
+  /** True when the view answers with faults: the title says so first. */
+  readonly faulty?: boolean
+  /** True when the view has a form `answers`, which then carries a change of language and keeps what was typed. */
+  readonly asks?: boolean
+  /** Where the view before this one is. */
+  readonly back?: string
+  /** Room for cards side by side. */
+  readonly wide?: boolean
+  /** What the page's script tells the embed: data attributes of `main`. */
+  readonly signals?: Readonly<Record<string, string>>
+}
+
+/** The whole document of a view. */
+export function document(view: string, page: Page, texts: Texts, content: Content): string {
+  const { displayname } = page.partner
+  const title = displayname ? texts.shell.pagetitle(content.title, displayname) : content.title
+  return html`<!doctype html>
+<html lang="${page.locale}" data-shell="${page.shell}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<meta name="format-detection" content="telephone=no">
+<title>${content.faulty && texts.shell.errorprefix}${title}</title>
+${page.stylesheets.map(address => html`<link rel="stylesheet" href="${address}">`)}
+<script src="${page.script}" type="module"></script>
+</head>
+<body>
+${shell(view, page, texts, content)}
+</body>
+</html>
+`.markup
+}
+
+function shell(view: string, page: Page, texts: Texts, content: Content): Html {
+  return html`<div id="page">
+<a class="skip" href="#main">${texts.shell.skip}</a>
+${content.asks && html`<button class="default" form="answers" tabindex="-1" aria-hidden="true"></button>`}
+${header(view, page, texts, content)}
+<main id="main" class="${content.wide ? 'wide' : 'narrow'}" data-view="${view}"${attributes(page, content)}>
+${content.back && html`<a class="back" href="${content.back}">${icon('back')}${texts.shell.back}</a>`}
+${page.step && progress(page.step, texts)}
+${page.conflict && notice(texts.shell.conflict, texts.shell.conflicttext, 'alert')}
+${content.body}
+</main>
+${footer(page, texts)}
+${scriptTexts(texts)}
+</div>
+<p id="live" class="unseen" role="status" aria-live="polite"></p>`
+}
+
+/** The language button posts with the answers where there are any, so that none is lost. */
+function header(view: string, page: Page, texts: Texts, content: Content): Html {
+  const other = page.locale === 'en' ? 'es' : 'en'
+  const button = html`<button class="quiet language" name="language" value="${other}" lang="${other}" formnovalidate${content.asks ? html` form="answers"` : ''} aria-label="${texts.language.switchto}: ${texts.language.switchlabel}">${icon('globe')}<span>${texts.language.switchto}</span></button>`
+  return html`<header>
+<div class="bar">
+<p class="partner">${
+    page.partner.logourl
+      ? html`<img src="${page.partner.logourl}" alt="${page.partner.displayname}">`
+      : html`<span>${page.partner.displayname || texts.start.title}</span>`
+  }</p>
+${
+  content.asks
+    ? button
+    : html`<form method="post" action="${page.root}/language" data-language><input type="hidden" name="view" value="${view}">${button}</form>`
+}
+</div>
+</header>`
+}
+
+function progress(step: { readonly at: number; readonly of: number }, texts: Texts): Html {
+  const steps = Array.from({ length: step.of }, (_, at) => at < step.at)
+  return html`<div class="progress"><p>${texts.shell.step(step.at, step.of)}</p>
+<div class="track" aria-hidden="true">${steps.map(done => html`<span${done ? html` class="reached"` : ''}></span>`)}</div></div>`
+}
+
+function footer(page: Page, texts: Texts): Html {
+  const { phone, email, url } = page.help
+  const ways = [
+    phone && html`<a href="tel:${phone.replace(/[^+\d]/g, '')}">${texts.shell.helpphone} ${phone}</a>`,
+    email && html`<a href="mailto:${email}">${texts.shell.helpemail} ${email}</a>`,
+    url && html`<a href="${url}" target="_blank" rel="noopener noreferrer">${texts.shell.helpsite}</a>`,
+  ].filter(way => way)
+  return html`<footer>
+<div class="bar"><section class="help" aria-labelledby="help"><h2 id="help">${texts.shell.help}</h2>
+${
+  ways.length > 0
+    ? html`<ul>${ways.map(way => html`<li>${way}</li>`)}</ul>`
+    : html`<p>${page.partner.displayname ? texts.shell.helpnone(page.partner.displayname) : texts.shell.helpunknown}</p>`
+}</section>
+<p class="privacy">${icon('lock')}${texts.shell.privacy}</p></div>
+</footer>`
+}
+
+function attributes(page: Page, content: Content): readonly Html[] {
+  const { idleseconds } = page
+  const signals = {
+    ...(idleseconds === undefined ? {} : { idle: String(idleseconds) }),
+    ...(page.conflict ? { error: 'CONFLICT' } : {}),
+    ...content.signals,
+  }
+  const root = html` data-root="${page.root}"`
+  return [root, ...Object.entries(signals).map(([name, value]) => html` data-${name}="${value}"`)]
+}
+
+/** Words the script needs when the network is not there to bring them. */
+function scriptTexts(texts: Texts): Html {
+  const { shell } = texts
+  return html`<template id="texts" data-sending="${shell.sending}"><section class="notice alert" id="offline" role="alert" tabindex="-1">${icon('alert')}<div><h2>${shell.offline}</h2><p>${shell.offlinetext}</p><p><button type="button" class="secondary" data-retry>${shell.tryagain}</button></p></div></section><dialog id="timeout" aria-labelledby="timeout-title"><h2 id="timeout-title">${shell.timeout}</h2><p>${shell.timeouttext}</p><button type="button" class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
+}
+
+/** A box that says something important with a sign, a heading and a sentence. */
+export function notice(heading: string, text: Slot, kind: 'info' | 'alert' | 'good' = 'info'): Html {
+  const sign = kind === 'alert' ? 'alert' : kind === 'good' ? 'check' : 'info'
+  return html`<section class="notice ${kind}">${icon(sign)}<div><h2>${heading}</h2><p>${text}</p></div></section>`
+}

@@ -1,0 +1,96 @@
+import { benefitList } from './benefits.ts'
+import { consentFields, draftField, errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
+import { dayText, instantText } from './format.ts'
+import { type Html, html } from './html.ts'
+import { icon } from './icons.ts'
+import { type Content, notice } from './layout.ts'
+import type { BenefitLine, OfferChangeView, OfferChoice, OfferConfirmView, Page } from './model.ts'
+import type { Texts } from './texts.ts'
+
+/** The offers to choose from, with the one in force. */
+export function offerChange(view: OfferChangeView, texts: Texts): Content {
+  const { page, offers, pending, locked, chosen } = view
+  const words = texts.offer
+  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const current = offers.find(offer => offer.direction === 'current')
+  const open = offers.filter(offer => offer.direction !== 'current' && offer.reasons.length === 0)
+  const closed = offers.filter(offer => offer.reasons.length > 0)
+  const error = answers.errors.find(({ input }) => input === 'offername')
+  return {
+    title: words.title,
+    asks: open.length > 0,
+    faulty: answers.errors.length > 0,
+    back: `${page.root}/overview`,
+    body: html`${errorSummary(answers)}
+<h1 tabindex="-1">${words.title}</h1>
+<p class="lead">${words.lead}</p>
+${locked && notice(words.locked, words.lockedtext(instantText(page, view.lockedat)))}
+${pending && pendingOffer(view, texts, pending)}
+${current && html`<section class="panel"><h2>${words.current}</h2><p class="name">${current.displayname}</p></section>`}
+${
+  open.length > 0 &&
+  form(answers, 'offer', [
+    html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="offername-error"`}>
+<legend class="unseen">${words.title}</legend>
+${error && fault('offername', texts, error)}
+${open.map((offer, at) =>
+  radio('offername', offer.offer, {
+    id: at === 0 ? 'offername' : inputId(`offername-${offer.offer}`),
+    label: html`<strong>${offer.displayname}</strong><span class="hint">${offerText(page, texts, offer)}</span>`,
+    checked: offer.offer === chosen,
+  }),
+)}
+</fieldset>`,
+    primary(texts.shell.continue),
+  ])
+}
+${closed.map(offer => html`<section class="panel quietly"><h2>${offer.displayname}</h2><div class="status plain">${icon('no')}<div><p>${words.cannot}</p>${offer.reasons.map(reason => html`<p class="hint">${reason}</p>`)}</div></div></section>`)}`,
+  }
+}
+
+/** What the change gives, takes and leaves. */
+export function offerConfirm(view: OfferConfirmView, texts: Texts): Content {
+  const { page, from, to, consents, undountil } = view
+  const words = texts.offer
+  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const list = (heading: string, lines: readonly BenefitLine[]) =>
+    html`<section><h2>${heading}</h2>${lines.length > 0 ? benefitList(page, texts, lines) : html`<p class="hint">${words.nothing}</p>`}</section>`
+  return {
+    title: words.confirmtitle,
+    asks: true,
+    faulty: answers.errors.length > 0,
+    back: `${page.root}/offer`,
+    body: html`${errorSummary(answers)}
+<h1 tabindex="-1">${words.confirmtitle}</h1>
+<p class="lead">${words.confirmlead(from, to.displayname, to.effectiveon ? dayText(page.locale, to.effectiveon) : '')}</p>
+${list(words.gained, view.gained)}
+${list(words.lost, view.lost)}
+${list(words.kept, view.kept)}
+${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(instantText(page, undountil))}</p>`}
+${form(answers, 'offer/confirm', [
+  html`<input type="hidden" name="offername" value="${to.offer}"><input type="hidden" name="previewid" value="${view.previewid}">`,
+  consentFields(answers, consents),
+  primary(words.button),
+])}`,
+  }
+}
+
+function pendingOffer(
+  view: OfferChangeView,
+  texts: Texts,
+  pending: { readonly displayname: string; readonly effectiveon: string },
+): Html {
+  const { page, locked } = view
+  const words = texts.offer
+  return html`<section class="panel"><h2>${words.pending(pending.displayname, dayText(page.locale, pending.effectiveon))}</h2>
+<p>${words.pendingtext}</p>
+${!locked && html`<form method="post" action="${page.root}/offer/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`}</section>`
+}
+
+function offerText(page: Page, texts: Texts, offer: OfferChoice): string {
+  const words = texts.offer
+  const direction = offer.direction === 'upgrade' ? words.upgrade : words.downgrade
+  return offer.effectiveon
+    ? `${direction}. ${words.from(dayText(page.locale, offer.effectiveon))}`
+    : direction
+}

@@ -1,0 +1,133 @@
+import { benefitList } from './benefits.ts'
+import { dayText, instantText } from './format.ts'
+import { type Html, html, type Slot } from './html.ts'
+import { icon } from './icons.ts'
+import type { Content } from './layout.ts'
+import type {
+  AlreadyEnrolledView,
+  DoneView,
+  LinkEndedView,
+  NoBenefitsView,
+  Page,
+  ProblemView,
+} from './model.ts'
+import type { Texts } from './texts.ts'
+
+/** What was done, with its reference, dates and what happens next. */
+export function done(view: DoneView, texts: Texts): Content {
+  const { page, outcome, reference, benefits, effectiveon, undountil } = view
+  const words = texts.done
+  const title = words[outcome]
+  const next = words[`next${outcome}`]
+  return {
+    title,
+    signals: {
+      outcome,
+      ...(view.resulttoken === undefined ? {} : { resulttoken: view.resulttoken }),
+    },
+    body: html`<div class="success"><span class="seal">${icon('check')}</span>
+<h1 tabindex="-1">${title}</h1>
+<p class="reference"><span>${words.reference}</span> <strong>${reference}</strong></p>
+<p class="hint">${words.completed(instantText(page, view.completedat))}</p></div>
+${effectiveon && html`<p class="lead">${words.effective(dayText(page.locale, effectiveon))}</p>`}
+${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(instantText(page, undountil))}</p>`}
+${benefits.length > 0 && html`<section><h2>${words.benefits}</h2>${benefitList(page, texts, benefits)}</section>`}
+<section class="panel"><h2>${words.next}</h2><ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
+${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'hosted' && html`<button type="button" class="secondary" data-print hidden>${texts.shell.print}</button>` })}`,
+  }
+}
+
+/** The person is enrolled already: what is in force and the short paths that lead on. */
+export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Content {
+  const { page } = view
+  const words = texts.already
+  const paths = [
+    view.canadd && html`<li><a href="${page.root}/benefits">${words.add}${icon('arrow')}</a></li>`,
+    view.canswap && html`<li><a href="${page.root}/swap">${words.swap}${icon('arrow')}</a></li>`,
+    view.canchangeoffer && html`<li><a href="${page.root}/offer">${words.offer}${icon('arrow')}</a></li>`,
+    view.cancancel && html`<li><a href="${page.root}/cancel">${words.cancel}${icon('arrow')}</a></li>`,
+    html`<li><a href="${page.root}/details">${words.details}${icon('arrow')}</a></li>`,
+  ].filter(path => path)
+  return {
+    title: words.title,
+    body: html`<h1 tabindex="-1">${words.title}</h1>
+<p class="lead">${words.lead(view.offername)}</p>
+${
+  view.suggested.length > 0 &&
+  html`<p class="notice info">${icon('info')}<span>${texts.details.suggested(page.partner.displayname)}: <a href="${page.root}/details">${words.details}</a></span></p>`
+}
+${benefitList(page, texts, view.benefits)}
+${paths.length > 0 && html`<section><h2>${words.what}</h2><ul class="paths">${paths}</ul></section>`}
+${leave(page, texts, { redirecturl: view.redirecturl })}`,
+  }
+}
+
+/** No benefit fits: why, what is kept, and how to correct what may be wrong. */
+export function noBenefits(view: NoBenefitsView, texts: Texts): Content {
+  const { page, reasons } = view
+  const words = texts.none
+  return {
+    title: words.title,
+    body: html`<h1 tabindex="-1">${words.title}</h1>
+<p class="lead">${words.lead}</p>
+${reasons.length > 0 && html`<section><h2>${words.why}</h2><ul class="plain">${reasons.map(reason => html`<li>${reason}</li>`)}</ul></section>`}
+<p>${words.kept}</p>
+<p class="actions"><a class="primary" href="${page.root}/details">${words.button}</a></p>
+${leave(page, texts, { redirecturl: view.redirecturl, rank: 'secondary' })}`,
+  }
+}
+
+/** The link or session has ended: the same words whether it was used, expired or never known. */
+export function linkEnded(view: LinkEndedView, texts: Texts): Content {
+  const { page, kind } = view
+  const words = texts.ended
+  const title = kind === 'link' ? words.linktitle : words.sessiontitle
+  return {
+    title,
+    signals: { ended: kind },
+    body: html`<h1 tabindex="-1">${title}</h1>
+<p class="lead">${kind === 'link' ? words.linktext : words.sessiontext}</p>
+<p>${words.kept}</p>
+<section class="panel"><h2>${words.what}</h2><p>${page.partner.displayname ? words.again(page.partner.displayname) : words.againunknown}</p></section>
+${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'frame' && kind === 'session' && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>` })}`,
+  }
+}
+
+/** Something failed on our side: what is kept, how to try again, and the number to read out. */
+export function problem(view: ProblemView, texts: Texts): Content {
+  const { page, kind, requestid, retry } = view
+  const words = texts.problem
+  const [title, text] = {
+    internal: [words.title, words.text],
+    notfound: [words.notfoundtitle, words.notfoundtext],
+    busy: [words.busytitle, words.busytext],
+  }[kind]
+  return {
+    title: title ?? '',
+    ...(kind === 'notfound' ? {} : { signals: { error: 'INTERNAL' } }),
+    body: html`<h1 tabindex="-1">${title}</h1>
+<p class="lead">${text}</p>
+${retry && html`<p class="actions"><a class="primary" href="${retry}">${words.retry}</a></p>`}
+<p class="hint">${words.request}</p><p class="requestid">${requestid}</p>
+${leave(page, texts, retry ? { rank: 'secondary' } : {})}`,
+  }
+}
+
+/** The way out: back to the partner where the address was checked; in the frame, the button that closes it. */
+function leave(page: Page, texts: Texts, way: WayOut): Html {
+  const { redirecturl, rank = 'primary', more } = way
+  const partner = texts.shell.backto(page.partner.displayname)
+  const out =
+    page.shell === 'frame'
+      ? html`<button type="button" class="${rank}" data-exit>${texts.shell.close}</button>`
+      : redirecturl &&
+        html`<a class="${rank}" href="${redirecturl}" data-plain rel="noreferrer">${partner}</a>`
+  return html`<p class="actions">${out}${more}</p>`
+}
+
+interface WayOut {
+  readonly redirecturl?: string | undefined
+  /** `secondary` where the view has something better to do. */
+  readonly rank?: 'primary' | 'secondary'
+  readonly more?: Slot
+}

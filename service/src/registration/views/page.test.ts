@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import type { Page } from './model.ts'
+import { renderPage } from './page.ts'
+import { en } from './texts.en.ts'
+import { es } from './texts.es.ts'
+
+const page: Page = {
+  ...{ shell: 'hosted', locale: 'en', zone: 'America/New_York', root: '/register', script: '/page.js' },
+  ...{ partner: { displayname: 'A & B' }, help: {}, stylesheets: ['/page.css'], draft: '3' },
+}
+
+test('what a person typed is shown as text and never as markup', () => {
+  const rendered = renderPage({
+    ...{ view: 'DETAILS_EDIT', page, group: 'name', details: {} },
+    kept: { firstname: '"><script>alert(1)</script>', lastname: "' onfocus='x" },
+    errors: [{ input: 'lastname', code: 'name_long' }],
+  })
+  expect(rendered).not.toContain('<script>alert')
+  expect(rendered).toContain('value="&quot;&gt;&lt;script&gt;')
+  expect(rendered).not.toContain("onfocus='x")
+})
+
+test('a fault stands in the title, in the summary and at its input', () => {
+  const rendered = renderPage({
+    ...{ view: 'DETAILS_EDIT', page, group: 'address', details: {} },
+    errors: [{ input: 'zipcode', code: 'zipcode_invalid' }],
+  })
+  expect(rendered).toContain('<title>Error: Where do you live? – A &amp; B</title>')
+  expect(rendered).toContain('<a href="#zipcode">ZIP code must be 5 or 9 digits, like 33101</a>')
+  expect(rendered).toMatch(/id="zipcode-error".*ZIP code must be 5 or 9 digits, like 33101/)
+  expect(rendered).toMatch(/<input id="zipcode"[^>]* aria-describedby="zipcode-error" aria-invalid="true">/)
+})
+
+test('no view has inline style or script, which the policy forbids', () => {
+  const rendered = renderPage({ view: 'PROBLEM', page, kind: 'internal', requestid: 'r1' })
+  expect(rendered).not.toMatch(/<style|style="|<script>|onclick=/)
+})
+
+test('a line of an address is called Urbanization in Puerto Rico', () => {
+  const edit = (state: string) =>
+    renderPage({
+      ...{ view: 'DETAILS_EDIT', page, group: 'address' },
+      details: { address: { addline1: '', addline2: '', addline3: '', city: '', state, zipcode: '' } },
+    })
+  expect(edit('PR')).toContain('>Urbanization <span class="optional">')
+  expect(edit('FL')).toContain('>More about the address <span class="optional">')
+})
+
+test('a state of a benefit that we do not know is shown as text and cannot be chosen', () => {
+  const rendered = renderPage({
+    ...{ view: 'BENEFITS', page, offername: 'Plus', slots: 1 },
+    cards: [
+      {
+        ...{ name: 'pets', displayname: 'Pets', iconurl: '/icons/pets.svg', description: '', pays: [] },
+        ...{ notcovered: [], cost: { kind: 'nothing' }, selected: false },
+        status: { kind: 'unknown', text: 'frozen' },
+      },
+    ],
+  })
+  expect(rendered).toContain('frozen')
+  expect(rendered).not.toContain('type="checkbox"')
+})
+
+test('a consent is never ticked beforehand, and carries its version', () => {
+  const consent = { name: 'terms', version: '7', title: 'Terms', paragraphs: ['Text'], checked: false }
+  const rendered = renderPage({
+    ...{ view: 'CHECK_ANSWERS', page, details: {}, offername: 'Plus', benefits: [], choosable: false },
+    consents: [consent],
+  })
+  expect(rendered).toMatch(/<input type="checkbox" id="consent-terms" name="consent.terms" value="7">/)
+})
+
+test('every text has its own words in both languages', () => {
+  const same = leaves(en, es).filter(([, one, other]) => one === other)
+  expect(same.map(([path]) => path)).toEqual([
+    'shell.errorprefix',
+    'shell.pagetitle',
+    'shell.pagetitle',
+    'check.plan',
+  ])
+})
+
+/** Texts in pairs, those made from a function with the same arguments for both. */
+function leaves(one: unknown, other: unknown, path = ''): readonly (readonly [string, string, string])[] {
+  if (typeof one === 'string' && typeof other === 'string') return [[path, one, other]]
+  if (typeof one === 'function' && typeof other === 'function') {
+    return [1, 2].map(count => [path, String(one(count, 3, 4)), String(other(count, 3, 4))] as const)
+  }
+  const [left, right] = [Object.entries(Object(one)), new Map(Object.entries(Object(other)))]
+  expect(left.map(([key]) => key)).toEqual([...right.keys()])
+  return left.flatMap(([key, value]) => leaves(value, right.get(key), path ? `${path}.${key}` : key))
+}

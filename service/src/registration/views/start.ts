@@ -1,0 +1,75 @@
+import { birthDate, errorSummary, form, primary } from './fields.ts'
+import { html } from './html.ts'
+import { icon } from './icons.ts'
+import { type Content, notice } from './layout.ts'
+import type { ChallengeView, FrameView, OpenView, StartView } from './model.ts'
+import type { Texts } from './texts.ts'
+
+/** The page behind a link. Its form goes to an address of its own and without the script, since it leaves by a redirect. */
+export function open(view: OpenView, texts: Texts): Content {
+  const words = texts.open
+  return {
+    title: words.title,
+    body: html`<h1 tabindex="-1">${words.title}</h1>
+<p class="lead">${words.lead(view.page.partner.displayname)}</p>
+<p>${words.text}</p>
+<form id="answers" method="post" action="${view.action}" data-plain><input type="hidden" name="locale" value="${view.page.locale}">${primary(words.button, icon('arrow'))}</form>
+<p class="hint">${words.once}</p>`,
+    asks: true,
+  }
+}
+
+/** Asks the birth date of whoever opened a link that came by text message or email. */
+export function challenge(view: ChallengeView, texts: Texts): Content {
+  const words = texts.challenge
+  const answers = { page: view.page, texts, errors: view.errors ?? [], kept: view.kept ?? {} }
+  return {
+    title: words.title,
+    faulty: answers.errors.length > 0,
+    body: html`${errorSummary(answers)}
+<h1 tabindex="-1">${words.title}</h1>
+<p class="lead">${view.firstname && `${words.lead(view.firstname)} `}${words.text}</p>
+<form id="answers" method="post" action="${view.action}" novalidate>
+${birthDate(answers, { asHeading: false })}
+<p class="hint">${words.tries(view.triesleft)}</p>
+${primary(texts.shell.continue)}
+</form>`,
+    asks: true,
+  }
+}
+
+/** The first view of the journey. */
+export function start(view: StartView, texts: Texts): Content {
+  const { page, shared, firstname, resumed } = view
+  const words = texts.start
+  const partner = page.partner.displayname
+  const answers = { page, texts, errors: [], kept: {} }
+  return {
+    title: words.title,
+    body: html`<h1 tabindex="-1">${firstname ? words.hello(firstname) : words.title}</h1>
+<p class="lead">${words.lead(partner)}</p>
+${resumed && notice(words.resumed, words.resumedtext, 'good')}
+<section class="panel"><h2>${words.steps}</h2>
+<ol class="steps"><li>${words.step1}</li><li>${words.step2}</li><li>${words.step3}</li></ol>
+<p class="hint withsign">${icon('clock')}${words.time}</p></section>
+<section><h2>${words.shared(partner)}</h2>
+${
+  shared.length > 0
+    ? html`<ul class="ticks">${shared.map(group => html`<li>${icon('check')}${texts.group[group]}</li>`)}</ul><p>${words.sharedtext}</p>`
+    : html`<p>${words.sharednone(partner)}</p>`
+}</section>
+${form(answers, 'start', primary(resumed ? words.resume : words.button, icon('arrow')))}`,
+    asks: true,
+  }
+}
+
+/** The empty frame: what it shows until the host has answered. */
+export function frame(view: FrameView, texts: Texts): Content {
+  return {
+    title: texts.start.title,
+    body: html`<h1 class="unseen" tabindex="-1">${texts.shell.loading}</h1>
+<div class="waiting" aria-hidden="true"><span></span><span></span><span></span></div>
+<noscript><p>${texts.shell.noscript}</p></noscript>`,
+    signals: { origins: view.origins.join(' '), session: view.sessionurl },
+  }
+}

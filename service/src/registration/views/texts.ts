@@ -1,0 +1,16 @@
+import type { FieldError, Locale } from './model.ts'
+import { en } from './texts.en.ts'
+import { es } from './texts.es.ts'
+
+/** The page's words: every language has exactly the keys that English has, or it does not compile. */
+export type Texts = typeof en
+
+/** The words of a language. */
+export function textsOf(locale: Locale): Texts {
+  return locale === 'es' ? es : en
+}
+
+/** The sentence that says what is wrong with an input. */
+export function errorText(texts: Texts, error: FieldError): string {
+  return texts.errors[error.code](error.count ?? 0)
+}

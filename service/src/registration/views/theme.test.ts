@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { checkTheme, contrast, ownColours, parseThemeQuery, themeCss, themeQuery } from './theme.ts'
+
+const hex = fc.integer({ min: 0, max: 0xffffff }).map(value => `#${value.toString(16).padStart(6, '0')}`)
+
+test('black on white has the greatest contrast there is, and order does not matter', () => {
+  expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
+  expect(contrast('#ffffff', '#000000')).toBeCloseTo(21)
+  expect(contrast('#767676', '#ffffff')).toBeGreaterThan(4.5)
+  expect(contrast('#777777', '#ffffff')).toBeLessThan(4.5)
+})
+
+test('our own colours pass their own check', () => {
+  expect(checkTheme({})).toMatchObject({ ok: true, theme: ownColours })
+})
+
+test('the style sheet holds the same colours as the check', () => {
+  const css = readFileSync(new URL('../../../assets/page/page.css', import.meta.url), 'utf8')
+  const [light = '', dark = ''] = css.split('@media (prefers-color-scheme: dark)')
+  for (const [name, colour] of Object.entries(ownColours.light))
+    expect(light).toContain(`--${name}: ${colour};`)
+  for (const [name, colour] of Object.entries(ownColours.dark))
+    expect(dark).toContain(`--${name}: ${colour};`)
+})
+
+test('a look that cannot be read is refused with the pair named', () => {
+  const checked = checkTheme({ light: { accent: '#ffd500' } })
+  expect(checked).toMatchObject({ ok: false })
+  if (checked.ok) throw new Error('accepted')
+  expect(checked.problems).toContain(
+    'light: onaccent on accent (#ffffff and #ffd500) has a contrast of 1.42:1, it needs 4.5:1',
+  )
+  expect(checked.problems.every(problem => problem.startsWith('light: '))).toBe(true)
+})
+
+test('a look that fails in the dark alone is refused, too', () => {
+  expect(checkTheme({ dark: { text: '#333' } })).toMatchObject({ ok: false })
+})
+
+test.each([
+  [null, 'appearance must be an object'],
+  [{ colour: 'red' }, 'colour is not known'],
+  [{ light: { accent: 'red' } }, 'light.accent must be a colour'],
+  [{ light: { accent: '#fff;}body{display:none' } }, 'light.accent must be a colour'],
+  [{ light: { glow: '#ffffff' } }, 'light.glow is not known'],
+  [{ radius: '4px' }, 'radius must be'],
+  [{ radius: Number.NaN }, 'radius must be'],
+  [{ fonts: ['x"; } * { display: none'] }, 'fonts must be'],
+  [{ scheme: 'sepia' }, 'scheme must be'],
+])('%j is refused in words', (proposed, words) => {
+  const checked = checkTheme(proposed)
+  expect(checked.ok ? [] : checked.problems.join()).toContain(words)
+})
+
+test('every accepted look keeps its contrasts and survives its own address', () => {
+  fc.assert(
+    fc.property(hex, hex, fc.integer({ min: 0, max: 24 }), (accent, onaccent, radius) => {
+      const checked = checkTheme({ light: { accent, onaccent }, radius })
+      if (!checked.ok) return
+      expect(contrast(onaccent, accent)).toBeGreaterThanOrEqual(4.5)
+      expect(parseThemeQuery(new URLSearchParams(themeQuery(checked.theme)))).toEqual(checked)
+      expect(themeCss(checked.theme)).toMatch(/^[^<>\\]*$/)
+    }),
+  )
+})
+
+test('an address that nobody of ours made is refused', () => {
+  expect(parseThemeQuery(new URLSearchParams('theme=%7B'))).toMatchObject({ ok: false })
+  expect(parseThemeQuery(new URLSearchParams(''))).toMatchObject({ ok: false })
+})

@@ -1,0 +1,61 @@
+import type { Instant } from '../calendar/calendar.ts'
+import type { Executor } from '../db/database.ts'
+import { sql, timestamp } from '../db/sql.ts'
+import type { Work } from './fairness.ts'
+
+/** How much is wanted of one kind of work of one endpoint. */
+export type Ask = {
+  readonly partnerId: string
+  readonly endpointId: string
+  readonly work: Work
+  readonly quota: number
+}
+
+/** A delivery that is due, with the event it carries. */
+export type DueRow = {
+  partner_id: string
+  endpoint_id: string
+  event_id: string
+  service_id: string
+  work: Work
+  attempts: number
+  due_at: Instant
+  idempotency_key: string
+  eventname: string
+  body: Buffer
+  created_at: Instant
+  /** The version of the endpoint by which it is to be sent. */
+  version: number
+  /** An earlier event of the same user is still to be delivered there. */
+  behind: boolean
+}
+
+/**
+ * The oldest due deliveries of each kind asked for, in one statement. It walks the index from the head of each queue
+ * and stops at the quota, so that its cost follows the number of asks and never the backlog. Disabled endpoints give
+ * nothing.
+ */
+export const readDue = (db: Executor, asks: readonly Ask[], now: Instant): Promise<DueRow[]> =>
+  db.query<DueRow>(sql`
+    select ask.partner_id, ask.endpoint_id, due.event_id, due.service_id, ask.work, due.attempts, due.due_at,
+      e.idempotency_key, e.eventname, e.body, e.created_at, w.version,
+      due.ordered and exists (
+        select from deliveries earlier
+        where earlier.partner_id = ask.partner_id and earlier.endpoint_id = ask.endpoint_id
+          and earlier.service_id = due.service_id and earlier.event_id < due.event_id and earlier.ordered
+      ) as behind
+    from unnest(${asks.map(ask => ask.partnerId)}::uuid[], ${asks.map(ask => ask.endpointId)}::uuid[],
+      ${asks.map(ask => ask.work)}::text[], ${asks.map(ask => ask.quota)}::integer[])
+      as ask (partner_id, endpoint_id, work, quota)
+    join webhook_endpoints w on w.partner_id = ask.partner_id and w.endpoint_id = ask.endpoint_id
+      and w.deleted_at is null and w.disabled_at is null
+    cross join lateral (
+      select d.event_id, d.service_id, d.attempts, d.due_at, d.ordered
+      from deliveries d
+      where d.partner_id = ask.partner_id and d.endpoint_id = ask.endpoint_id and d.work = ask.work
+        and not d.parked and d.due_at <= ${timestamp(now)}
+      order by d.due_at, d.event_id
+      limit ask.quota
+    ) due
+    join events e on e.partner_id = ask.partner_id and e.event_id = due.event_id
+    order by due.due_at, due.event_id`)

@@ -1,0 +1,200 @@
+import type { OperationId, Webhook, WebhookWithSecret } from '@benefit-enrolment/contract'
+import { type Instant, parseTimestamp } from '../calendar/calendar.ts'
+import type { Database, Executor } from '../db/database.ts'
+import type { Handlers } from '../http/mount.ts'
+import { badField, badFields, ServiceError } from '../http/service-error.ts'
+import { orUnavailable, runKeyed } from '../idempotency/keyed.ts'
+import type { Caller } from '../partners/authenticate.ts'
+import type { Partner } from '../partners/partner.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import type { AddressRules } from './address.ts'
+import {
+  addEndpoint,
+  changeEndpoint,
+  type EndpointChanges,
+  type EndpointRefusal,
+  enableEndpoint,
+  getEndpoint,
+  listEndpoints,
+  removeEndpoint,
+} from './endpoints.ts'
+import { replayTo, type Selection } from './replay.ts'
+import { raiseTest } from './test-event.ts'
+import { replayedOf, webhookOf } from './view.ts'
+
+/** What the operations on webhooks work with. */
+export type WebhookContext = {
+  readonly database: Database
+  readonly keyring: Keyring
+  readonly rules: AddressRules
+  /** Real time. */
+  readonly real: () => Instant
+  /** Told after a change that the dispatcher is to act on. */
+  readonly onChange: () => void
+}
+
+type WebhookOperation = Extract<OperationId, `${string}Webhook` | 'listWebhooks'>
+
+/** The partner's own operations on its endpoints (contract §10). */
+export const webhookHandlers = (context: WebhookContext): Handlers<Caller, WebhookOperation> => {
+  const { database, real, rules } = context
+  const view = async (db: Executor, partner: Partner, id: string): Promise<Webhook> => {
+    const row = await getEndpoint(db, partner.partnerId, id)
+    if (!row) throw new ServiceError('webhook_not_found')
+    return webhookOf(row, partner, real())
+  }
+  /** Runs a write with its key, then wakes the dispatcher. */
+  const write = async <Reply>(
+    request: Parameters<typeof runKeyed<Reply>>[0]['request'],
+    effect: (tx: Executor) => Promise<Reply>,
+    kept?: (reply: Reply) => Reply,
+  ): Promise<Reply> => {
+    const reply = await runKeyed({ request, effect, ...(kept && { kept }) }, context)
+    context.onChange()
+    return reply
+  }
+
+  return {
+    async listWebhooks({ caller: { partner } }) {
+      const rows = await orUnavailable(() => listEndpoints(database, partner.partnerId))
+      return { webhooks: rows.map(row => webhookOf(row, partner, real())) }
+    },
+    getWebhook({ caller: { partner }, params }) {
+      return orUnavailable(() => view(database, partner, endpointIdOf(params)))
+    },
+    createWebhook(request) {
+      const { partner } = request.caller
+      const { url, username, password, events, ordering } = request.body
+      const wish = {
+        ...{
+          partner,
+          url,
+          username,
+          password,
+          events: events ?? (['offer_activiation_successful'] as const),
+        },
+        ...(ordering && { ordering }),
+      }
+      return write<WebhookWithSecret>(
+        request,
+        async tx => {
+          const made = accepted(await addEndpoint(tx, wish, { rules, real }))
+          return { ...(await view(tx, partner, made.webhookid)), webhooksecret: made.webhooksecret }
+        },
+        withoutSecret,
+      )
+    },
+    updateWebhook(request) {
+      const { partner } = request.caller
+      const endpointId = endpointIdOf(request.params)
+      return write<WebhookWithSecret>(
+        request,
+        async tx => {
+          const changes = await changesOf(tx, partner, { endpointId, body: request.body })
+          const changed = await changeEndpoint(tx, { partner, endpointId, changes }, { rules, real })
+          if (!changed) throw new ServiceError('webhook_not_found')
+          return { ...(await view(tx, partner, endpointId)), ...accepted(changed) }
+        },
+        withoutSecret,
+      )
+    },
+    deleteWebhook(request) {
+      const endpointId = endpointIdOf(request.params)
+      return write(request, async tx => {
+        const { partnerId } = request.caller.partner
+        if (!(await removeEndpoint(tx, { partnerId, endpointId }, real())))
+          throw new ServiceError('webhook_not_found')
+        return { webhookid: endpointId, status: 'deleted' as const }
+      })
+    },
+    enableWebhook(request) {
+      const { partner } = request.caller
+      const endpointId = endpointIdOf(request.params)
+      return write(request, async tx => {
+        await enableEndpoint(tx, { partnerId: partner.partnerId, endpointId }, real())
+        return view(tx, partner, endpointId)
+      })
+    },
+    testWebhook(request) {
+      const { partner } = request.caller
+      const endpointId = endpointIdOf(request.params)
+      return write(request, async tx => {
+        await view(tx, partner, endpointId)
+        return { eventid: await raiseTest(tx, { partnerId: partner.partnerId, endpointId, now: real() }) }
+      })
+    },
+    async replayWebhook(request) {
+      const { partner } = request.caller
+      const { partnerId } = partner
+      const endpointId = endpointIdOf(request.params)
+      const selection = selectionOf(request.body)
+      const dryRun = request.body.dryrun ?? false
+      const effect = async (tx: Executor) => {
+        await view(tx, partner, endpointId)
+        const done = await replayTo(tx, { partnerId, endpointId }, { selection, now: real(), dryRun })
+        return replayedOf(done, dryRun)
+      }
+      // A dry run is a read: it ignores the key.
+      return dryRun ? orUnavailable(() => database.transaction(effect)) : write(request, effect)
+    },
+  }
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** What cannot be an id is answered as an unknown one. */
+const endpointIdOf = ({ webhookid }: { webhookid: string }): string => {
+  if (!UUID.test(webhookid)) throw new ServiceError('webhook_not_found')
+  return webhookid.toLowerCase()
+}
+
+/** What an endpoint or a change of one was answered; a refusal becomes a 400. */
+const accepted = <T extends object>(made: T | EndpointRefusal): T => {
+  if ('refused' in made) throw badFields(made.refused)
+  return made
+}
+
+const withoutSecret = ({ webhooksecret: _, ...reply }: WebhookWithSecret): WebhookWithSecret => reply
+
+/** A new password alone goes with the user name that is there; a new user name needs its password. */
+const changesOf = async (
+  tx: Executor,
+  partner: Partner,
+  wish: {
+    endpointId: string
+    body: Partial<Pick<EndpointChanges, 'url' | 'events' | 'ordering'>> & {
+      username?: string
+      password?: string
+      rotatesecret?: boolean
+    }
+  },
+): Promise<EndpointChanges> => {
+  const { username, password, rotatesecret, ...others } = wish.body
+  if (username !== undefined && password === undefined)
+    throw badField('password', 'required', 'is required together with username')
+  const rotate = rotatesecret ? { rotateSecret: true } : {}
+  if (password === undefined) return { ...others, ...rotate }
+  const row = await getEndpoint(tx, partner.partnerId, wish.endpointId)
+  const name = username ?? row?.next_username ?? row?.username ?? ''
+  return { ...others, ...rotate, credentials: { username: name, password } }
+}
+
+const selectionOf = (body: {
+  from?: string
+  to?: string
+  status?: 'dead' | 'waiting'
+  ids?: string[]
+}): Selection => {
+  const { from, to, status, ids } = body
+  const isRange = from !== undefined || to !== undefined
+  if (Number(isRange) + Number(status !== undefined) + Number(ids !== undefined) !== 1)
+    throw badField('body', 'choice', 'must have one of: from and to, status, ids')
+  if (status !== undefined) return { kind: 'status', status }
+  if (ids !== undefined) return { kind: 'ids', ids: [...new Set(ids.filter(id => UUID.test(id)))] }
+  const start = parseTimestamp(from ?? '')
+  const end = parseTimestamp(to ?? '')
+  if (start === undefined) throw badField('from', 'required', 'is required together with to')
+  if (end === undefined) throw badField('to', 'required', 'is required together with from')
+  if (end <= start) throw badField('to', 'order', 'must be after from')
+  return { kind: 'range', from: start, to: end }
+}

@@ -1,0 +1,159 @@
+import type { Instant } from '../calendar/calendar.ts'
+import { type Breaker, roomOf } from './breaker.ts'
+import type { DueRow } from './due.ts'
+import type { EndpointRow } from './endpoint.ts'
+import type { Due, Work } from './fairness.ts'
+import type { Health } from './health.ts'
+import type { HealthRecord, Pair } from './results.ts'
+import { type EndpointSecrets, ROTATION_MS } from './secrets.ts'
+
+/** A delivery that this process holds: queued, under way, or with a result that is being written. */
+export type Item = Omit<DueRow, 'behind' | 'version'>
+
+const WORKS: readonly Work[] = ['fresh', 'retry', 'replay']
+
+/** One endpoint that this process owns: what is due there, and how it fares. Plain state, without input or output. */
+export type Lane = {
+  readonly partnerId: string
+  readonly endpointId: string
+  readonly epoch: number
+  endpoint: EndpointRow
+  secrets: EndpointSecrets
+  breaker: Breaker
+  health: Health
+  pausedUntil: Instant | null
+  acceptedPair: Pair | null
+  nextAcceptedAt: Instant | null
+  /** To be given up as soon as nothing is under way. */
+  isLeaving: boolean
+  /** Faults of our own in a row, and until when we wait because of them. */
+  ownFaults: number
+  ownFaultUntil: Instant
+  readonly queues: Readonly<Record<Work, Item[]>>
+  /** Kinds of which the database has more than was read. */
+  readonly hasMore: Record<Work, boolean>
+  /** Everything held, by event. */
+  readonly held: Map<string, Item>
+}
+
+/** Opens the lane of an endpoint that was just taken. */
+export const openLane = (endpoint: EndpointRow, secrets: EndpointSecrets, epoch: number): Lane => ({
+  partnerId: endpoint.partner_id,
+  endpointId: endpoint.endpoint_id,
+  epoch,
+  endpoint,
+  secrets,
+  ...knownOf(endpoint),
+  isLeaving: false,
+  ownFaults: 0,
+  ownFaultUntil: 0,
+  queues: { fresh: [], retry: [], replay: [] },
+  hasMore: { fresh: false, retry: false, replay: false },
+  held: new Map(),
+})
+
+/** Takes over an endpoint that somebody changed; what was queued is read again, by the new version. */
+export const renewLane = (lane: Lane, endpoint: EndpointRow, secrets: EndpointSecrets): void => {
+  // The owner itself wrote all but what a reset changed.
+  if (endpoint.revision !== lane.endpoint.revision) Object.assign(lane, knownOf(endpoint))
+  lane.endpoint = endpoint
+  lane.secrets = secrets
+  emptyQueues(lane)
+}
+
+const knownOf = (endpoint: EndpointRow) => ({
+  breaker: endpoint.breaker,
+  health: { failingSince: endpoint.failing_since, notices: endpoint.notices },
+  pausedUntil: endpoint.paused_until,
+  acceptedPair: endpoint.accepted_pair,
+  nextAcceptedAt: endpoint.next_accepted_at,
+})
+
+/** Lets go of what waits in memory; the database still has it. */
+export const emptyQueues = (lane: Lane): void => {
+  for (const work of WORKS) {
+    for (const item of lane.queues[work].splice(0)) lane.held.delete(item.event_id)
+  }
+}
+
+/** How many tries may be in flight there now. */
+export const roomIn = (lane: Lane, limit: number, now: Instant): number => {
+  if (lane.isLeaving || now < lane.ownFaultUntil || now < (lane.pausedUntil ?? 0)) return 0
+  return roomOf(lane.breaker, limit, now)
+}
+
+/** When a closed lane opens again by itself; `undefined` when it is not closed for a time. */
+export const opensAt = (lane: Lane, now: Instant): Instant | undefined => {
+  const at = Math.max(lane.ownFaultUntil, lane.pausedUntil ?? 0, lane.breaker.open?.until ?? 0)
+  return at > now ? at : undefined
+}
+
+/** What the lane has to offer for turns; a probe is the oldest of all that is due, and nothing else. */
+export const dueIn = (lane: Lane, limit: number, now: Instant): Due => {
+  const room = roomIn(lane, limit, now)
+  const { fresh, retry, replay } = lane.queues
+  const due = { fresh: fresh.length, retry: retry.length, replay: replay.length, limit: room }
+  if (lane.breaker.open === null || room === 0) return due
+  const probe = oldestWork(lane)
+  const none = { fresh: 0, retry: 0, replay: 0, limit: room }
+  return probe === undefined ? none : { ...none, [probe]: 1 }
+}
+
+const oldestWork = ({ queues }: Lane): Work | undefined => {
+  let oldest: Work | undefined
+  for (const work of WORKS) {
+    const head = queues[work][0]
+    const best = oldest && queues[oldest][0]
+    if (head && (!best || head.due_at < best.due_at)) oldest = work
+  }
+  return oldest
+}
+
+/** The kinds of which more should be read, and how much: nothing while the lane is closed. */
+export const asksOf = (lane: Lane, options: { limit: number; quota: number; now: Instant }) => {
+  const room = roomIn(lane, options.limit, options.now)
+  if (room === 0) return []
+  // While few tries may be under way, reading far ahead would only fill the memory.
+  const quota = lane.breaker.open !== null ? 1 : Math.min(options.quota, room * 4)
+  const count = { fresh: 0, retry: 0, replay: 0 }
+  for (const item of lane.held.values()) count[item.work] += 1
+  return WORKS.filter(work => lane.queues[work].length < quota).map(work => ({
+    partnerId: lane.partnerId,
+    endpointId: lane.endpointId,
+    work,
+    // What is held stands at the head of the queue still, and comes again.
+    quota: quota - lane.queues[work].length + count[work],
+  }))
+}
+
+/** Puts a delivery that was read into its queue; false when it is held already. */
+export const queueItem = (lane: Lane, item: Item): boolean => {
+  if (lane.held.has(item.event_id)) return false
+  lane.held.set(item.event_id, item)
+  lane.queues[item.work].push(item)
+  return true
+}
+
+/** Whether a queue runs low of which the database has more. */
+export const runsLow = (lane: Lane, quota: number): boolean =>
+  WORKS.some(work => lane.hasMore[work] && lane.queues[work].length <= quota / 4)
+
+/** The pairs of credentials to try, in this order, at this instant. */
+export const pairsOf = (lane: Lane, now: Instant): { pair: Pair; username: string; password: string }[] => {
+  const { endpoint, secrets, nextAcceptedAt } = lane
+  const current = { pair: 'current' as const, username: endpoint.username, password: secrets.password }
+  if (endpoint.next_username === null || secrets.nextPassword === null) return [current]
+  const next = { pair: 'next' as const, username: endpoint.next_username, password: secrets.nextPassword }
+  return nextAcceptedAt !== null && now >= nextAcceptedAt + ROTATION_MS ? [next] : [next, current]
+}
+
+/** What is to be kept of the lane. */
+export const healthOf = (lane: Lane): HealthRecord => ({
+  revision: lane.endpoint.revision,
+  breaker: lane.breaker,
+  failingSince: lane.health.failingSince,
+  notices: lane.health.notices,
+  pausedUntil: lane.pausedUntil,
+  acceptedPair: lane.acceptedPair,
+  nextAcceptedAt: lane.nextAcceptedAt,
+})

@@ -1,0 +1,131 @@
+import type { Instant } from '../calendar/calendar.ts'
+import type { Executor } from '../db/database.ts'
+import { sql, timestamp } from '../db/sql.ts'
+import { firstEventId } from './event-time.ts'
+
+/** Which events are to be sent to an endpoint again. */
+export type Selection =
+  /** What the endpoint asks for, raised in this time. */
+  | { readonly kind: 'range'; readonly from: Instant; readonly to: Instant }
+  | { readonly kind: 'status'; readonly status: 'dead' | 'waiting' }
+  | { readonly kind: 'ids'; readonly ids: readonly string[] }
+
+/** How much was queued, and where to go on when it was not all. */
+export type ReplayOutcome = {
+  readonly count: number
+  readonly continueFrom: Instant | null
+  readonly isComplete: boolean
+}
+
+/** How much one request may queue. */
+export const MOST_REPLAYED = 10_000
+
+/** How far the time in an event's id may be from its creation. */
+const SPREAD_MS = 60_000
+
+type Target = { readonly partnerId: string; readonly endpointId: string }
+
+/**
+ * Queues past events for an endpoint again, key and bytes as they are, the oldest first; what waits for a later try
+ * is due at once. Only counts when `dryRun` is set.
+ */
+export const replayTo = async (
+  tx: Executor,
+  target: Target,
+  wish: { selection: Selection; now: Instant; dryRun: boolean },
+): Promise<ReplayOutcome> => {
+  const chosen = await choose(tx, target, wish.selection)
+  const taken = chosen.slice(0, MOST_REPLAYED)
+  const count = wish.dryRun
+    ? taken.length
+    : await queueAgain(
+        tx,
+        taken.map(row => ({ ...target, eventId: row.event_id })),
+        wish.now,
+      )
+  const next = chosen[MOST_REPLAYED]
+  return { count, isComplete: !next, continueFrom: next?.created_at ?? null }
+}
+
+type Chosen = { event_id: string; created_at: Instant }
+
+const choose = (tx: Executor, target: Target, selection: Selection): Promise<Chosen[]> => {
+  const { partnerId, endpointId } = target
+  if (selection.kind === 'range') {
+    return tx.query<Chosen>(sql`
+      select e.event_id, e.created_at from events e
+      join webhook_endpoints w on w.partner_id = e.partner_id and w.endpoint_id = ${endpointId}
+      where e.partner_id = ${partnerId} and e.event_id >= ${firstEventId(selection.from - SPREAD_MS)}::uuid
+        and e.event_id < ${firstEventId(selection.to + SPREAD_MS)}::uuid
+        and e.created_at >= ${timestamp(selection.from)}
+        and e.created_at < ${timestamp(selection.to)} and e.eventname <> 'webhook_test'
+        and (w.all_events or e.eventname = any(w.events))
+      order by e.created_at, e.event_id limit ${MOST_REPLAYED + 1}`)
+  }
+  if (selection.kind === 'ids') {
+    return tx.query<Chosen>(sql`
+      select event_id, created_at from events
+      where partner_id = ${partnerId} and event_id = any(${selection.ids}::uuid[])
+      order by created_at, event_id`)
+  }
+  if (selection.status === 'dead') {
+    return tx.query<Chosen>(sql`
+      select d.event_id, e.created_at from dead_deliveries d
+      join events e using (partner_id, event_id)
+      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId}
+      order by d.event_id limit ${MOST_REPLAYED + 1}`)
+  }
+  return tx.query<Chosen>(sql`
+    select d.event_id, e.created_at from deliveries d
+    join events e using (partner_id, event_id)
+    where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = 'retry'
+    order by d.due_at desc, d.event_id limit ${MOST_REPLAYED + 1}`)
+}
+
+/** Queues deliveries again, or makes those due that wait for a later try; gives how many. */
+export const queueAgain = async (
+  tx: Executor,
+  rows: readonly { partnerId: string; endpointId: string; eventId: string }[],
+  now: Instant,
+): Promise<number> => {
+  if (rows.length === 0) return 0
+  const queued = await tx.query(sql`
+    with wanted as (
+      select * from unnest(${rows.map(row => row.partnerId)}::uuid[], ${rows.map(row => row.eventId)}::uuid[],
+        ${rows.map(row => row.endpointId)}::uuid[]) as row (partner_id, event_id, endpoint_id)
+      order by partner_id, event_id, endpoint_id
+    ),
+    risen as (
+      delete from dead_deliveries d using wanted
+      where d.partner_id = wanted.partner_id and d.event_id = wanted.event_id and d.endpoint_id = wanted.endpoint_id
+    )
+    insert into deliveries as d (partner_id, event_id, endpoint_id, service_id, work, due_at, queued_at, ordered)
+    select e.partner_id, e.event_id, w.endpoint_id, e.service_id, 'replay', ${timestamp(now)}, ${timestamp(now)},
+      w.ordering = 'user'
+    from wanted
+    join events e using (partner_id, event_id)
+    join webhook_endpoints w on w.partner_id = wanted.partner_id and w.endpoint_id = wanted.endpoint_id
+      and w.deleted_at is null
+    on conflict (partner_id, event_id, endpoint_id) do update
+      set due_at = excluded.due_at, work = 'replay' where d.due_at > excluded.due_at
+    returning 1`)
+  return queued.length
+}
+
+/** The endpoints that ask for an event, or gave it up. */
+export const endpointsFor = (
+  tx: Executor,
+  partnerId: string,
+  eventId: string,
+): Promise<{ endpoint_id: string }[]> =>
+  tx.query<{ endpoint_id: string }>(sql`
+    select w.endpoint_id from events e
+    join webhook_endpoints w on w.partner_id = e.partner_id and w.deleted_at is null
+    where e.partner_id = ${partnerId} and e.event_id = ${eventId}
+      and (w.all_events or e.eventname = any(w.events)
+        or exists (select from dead_deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id
+          and d.endpoint_id = w.endpoint_id)
+        or exists (select from deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id
+          and d.endpoint_id = w.endpoint_id)
+        or exists (select from delivery_attempts a where a.partner_id = e.partner_id and a.event_id = e.event_id
+          and a.endpoint_id = w.endpoint_id))`)

@@ -1,0 +1,214 @@
+import type { Instant } from '../calendar/calendar.ts'
+import type { Executor } from '../db/database.ts'
+import { sql, timestamp } from '../db/sql.ts'
+import type { Breaker } from './breaker.ts'
+import type { Work } from './fairness.ts'
+import type { Outcome } from './outcome.ts'
+
+/** Which of two pairs of credentials a try used. */
+export type Pair = 'current' | 'next'
+
+/** One request that was made, as the log keeps it. */
+export type Attempt = {
+  readonly attemptId: string
+  readonly startedAt: Instant
+  readonly pair: Pair
+  readonly outcome: Outcome
+}
+
+/** What becomes of a delivery. */
+export type Fate =
+  | { readonly kind: 'delivered' }
+  /** Another try at `dueAt`; `attempts` are spent. */
+  | { readonly kind: 'later'; readonly attempts: number; readonly dueAt: Instant; readonly work: Work }
+  | { readonly kind: 'dead'; readonly attempts: number }
+  /** Nothing was spent: the row stays as it is. */
+  | { readonly kind: 'unchanged' }
+
+/** What the owner knows of an endpoint and has to be kept. */
+export type HealthRecord = {
+  readonly revision: number
+  readonly breaker: Breaker
+  readonly failingSince: Instant | null
+  readonly notices: number
+  readonly pausedUntil: Instant | null
+  readonly acceptedPair: Pair | null
+  readonly nextAcceptedAt: Instant | null
+}
+
+/** An endpoint as its owner names it when it writes. */
+export type Claim = { readonly partnerId: string; readonly endpointId: string; readonly epoch: number }
+
+/** The end of one try. */
+export type Result = Claim & {
+  readonly eventId: string
+  readonly serviceId: string
+  /** Which try of the delivery it was. */
+  readonly number: number
+  readonly fate: Fate
+  readonly attempts: readonly Attempt[]
+  readonly endedAt: Instant
+}
+
+/** What is to be written of an endpoint itself. */
+export type EndpointChange = Claim & {
+  readonly health: HealthRecord
+  /** Disables the endpoint of this version. */
+  readonly disable?: { readonly version: number; readonly reason: 'failing' | 'gone'; readonly at: Instant }
+}
+
+/**
+ * Writes the results of tries in one statement: the log, what becomes of the deliveries, the endpoints' health.
+ * Whoever owns an endpoint no more writes nothing of it: the row of its lease is locked and its epoch compared.
+ * Gives the ids of the endpoints that are still owned.
+ */
+export const writeResults = async (
+  db: Executor,
+  owner: string,
+  batch: { results: readonly Result[]; changes: readonly EndpointChange[] },
+): Promise<Set<string>> => {
+  const claims = [...new Map([...batch.results, ...batch.changes].map(c => [c.endpointId, c])).values()]
+  const { results, changes } = batch
+  const tries = results.flatMap(result => result.attempts.map(attempt => ({ result, attempt })))
+  const later = results.map(({ fate }) => (fate.kind === 'later' ? fate : undefined))
+  const rows = await db.query<{ endpoint_id: string }>(sql`
+    with fence as (
+      select l.partner_id, l.endpoint_id
+      from endpoint_leases l
+      join unnest(${claims.map(c => c.partnerId)}::uuid[], ${claims.map(c => c.endpointId)}::uuid[],
+        ${claims.map(c => c.epoch)}::bigint[]) as mine (partner_id, endpoint_id, epoch)
+        on mine.partner_id = l.partner_id and mine.endpoint_id = l.endpoint_id and mine.epoch = l.epoch
+      where l.owner = ${owner}
+      order by l.partner_id, l.endpoint_id
+      for update of l
+    ),
+    result as (
+      select r.* from unnest(${results.map(r => r.partnerId)}::uuid[], ${results.map(r => r.endpointId)}::uuid[],
+        ${results.map(r => r.eventId)}::uuid[], ${results.map(r => r.serviceId)}::uuid[],
+        ${results.map(r => r.fate.kind)}::text[], ${results.map(r => attemptsOf(r.fate))}::integer[],
+        ${later.map(fate => timestamp(fate?.dueAt))}::timestamptz[], ${later.map(fate => fate?.work ?? null)}::text[],
+        ${results.map(r => timestamp(r.endedAt))}::timestamptz[])
+        as r (partner_id, endpoint_id, event_id, service_id, fate, attempts, due_at, work, ended_at)
+      join fence using (partner_id, endpoint_id)
+    ),
+    logged as (
+      insert into delivery_attempts (partner_id, attempt_id, endpoint_id, event_id, attempt, started_at, pair, status,
+        error_class, address, dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, answer)
+      select t.* from unnest(${tries.map(t => t.result.partnerId)}::uuid[],
+        ${tries.map(t => t.attempt.attemptId)}::uuid[], ${tries.map(t => t.result.endpointId)}::uuid[],
+        ${tries.map(t => t.result.eventId)}::uuid[], ${tries.map(t => t.result.number)}::integer[],
+        ${tries.map(t => timestamp(t.attempt.startedAt))}::timestamptz[], ${tries.map(t => t.attempt.pair)}::text[],
+        ${tries.map(t => t.attempt.outcome.status ?? null)}::integer[],
+        ${tries.map(t => t.attempt.outcome.errorClass ?? null)}::text[],
+        ${tries.map(t => t.attempt.outcome.address ?? null)}::text[],
+        ${tries.map(t => t.attempt.outcome.timings.dnsMs ?? null)}::integer[],
+        ${tries.map(t => t.attempt.outcome.timings.connectMs ?? null)}::integer[],
+        ${tries.map(t => t.attempt.outcome.timings.tlsMs ?? null)}::integer[],
+        ${tries.map(t => t.attempt.outcome.timings.firstByteMs ?? null)}::integer[],
+        ${tries.map(t => t.attempt.outcome.timings.totalMs)}::integer[],
+        ${tries.map(t => answerOf(t.attempt.outcome))}::text[])
+        as t (partner_id, attempt_id, endpoint_id, event_id, attempt, started_at, pair, status, error_class, address,
+          dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, answer)
+      join fence using (partner_id, endpoint_id)
+      on conflict do nothing
+    ),
+    postponed as (
+      update deliveries d set attempts = result.attempts, due_at = result.due_at, work = result.work
+      from result
+      where result.fate = 'later' and d.partner_id = result.partner_id and d.event_id = result.event_id
+        and d.endpoint_id = result.endpoint_id
+    ),
+    ended as (
+      delete from deliveries d using result
+      where result.fate in ('delivered', 'dead') and d.partner_id = result.partner_id
+        and d.event_id = result.event_id and d.endpoint_id = result.endpoint_id
+      returning d.partner_id, d.event_id, d.endpoint_id, d.service_id, d.ordered, result.fate, result.attempts,
+        result.ended_at
+    ),
+    buried as (
+      insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
+      select partner_id, event_id, endpoint_id, attempts, 'tries', ended_at from ended where fate = 'dead'
+      on conflict (partner_id, event_id, endpoint_id) do update
+        set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at
+    ),
+    risen as (
+      delete from dead_deliveries d using ended
+      where ended.fate = 'delivered' and d.partner_id = ended.partner_id and d.event_id = ended.event_id
+        and d.endpoint_id = ended.endpoint_id
+    ),
+    unparked as (
+      update deliveries d set parked = false
+      from ended
+      cross join lateral (
+        select n.event_id from deliveries n
+        where n.partner_id = ended.partner_id and n.endpoint_id = ended.endpoint_id
+          and n.service_id = ended.service_id and n.event_id > ended.event_id and n.ordered and n.parked
+        order by n.event_id limit 1
+      ) next
+      where ended.ordered and d.partner_id = ended.partner_id and d.event_id = next.event_id
+        and d.endpoint_id = ended.endpoint_id
+    ),
+    health as (
+      update endpoint_health h set breaker = c.breaker, failing_since = c.failing_since, notices = c.notices,
+        paused_until = c.paused_until, accepted_pair = c.accepted_pair, next_accepted_at = c.next_accepted_at
+      from unnest(${changes.map(c => c.partnerId)}::uuid[], ${changes.map(c => c.endpointId)}::uuid[],
+        ${changes.map(c => c.health.revision)}::integer[], ${changes.map(c => JSON.stringify(c.health.breaker))}::jsonb[],
+        ${changes.map(c => timestamp(c.health.failingSince))}::timestamptz[],
+        ${changes.map(c => c.health.notices)}::integer[],
+        ${changes.map(c => timestamp(c.health.pausedUntil))}::timestamptz[],
+        ${changes.map(c => c.health.acceptedPair)}::text[],
+        ${changes.map(c => timestamp(c.health.nextAcceptedAt))}::timestamptz[])
+        as c (partner_id, endpoint_id, revision, breaker, failing_since, notices, paused_until, accepted_pair,
+          next_accepted_at)
+      join fence using (partner_id, endpoint_id)
+      where h.partner_id = c.partner_id and h.endpoint_id = c.endpoint_id and h.revision = c.revision
+    ),
+    disabled as (
+      update webhook_endpoints w
+      set disabled_at = c.at, disabled_reason = c.reason, version = w.version + 1, updated_at = c.at
+      from unnest(${changes.map(c => c.partnerId)}::uuid[], ${changes.map(c => c.endpointId)}::uuid[],
+        ${changes.map(c => c.disable?.version ?? null)}::integer[], ${changes.map(c => c.disable?.reason ?? null)}::text[],
+        ${changes.map(c => timestamp(c.disable?.at))}::timestamptz[]) as c (partner_id, endpoint_id, version, reason, at)
+      join fence using (partner_id, endpoint_id)
+      where w.partner_id = c.partner_id and w.endpoint_id = c.endpoint_id and w.version = c.version
+        and w.disabled_at is null
+    )
+    select endpoint_id from fence`)
+  return new Set(rows.map(row => row.endpoint_id))
+}
+
+const attemptsOf = (fate: Fate): number | null =>
+  fate.kind === 'later' || fate.kind === 'dead' ? fate.attempts : null
+
+const answerOf = (outcome: Outcome): string | null => (outcome.status === undefined ? null : outcome.snippet)
+
+/** A delivery whose turn has not come: an earlier event of its user is still to be delivered. */
+export type Behind = Claim & { readonly eventId: string; readonly serviceId: string }
+
+/**
+ * Parks deliveries until the event before them has ended. It looks again for that event, as it may have ended
+ * meanwhile; results and parkings are written by turns, so that it cannot end between the look and the mark.
+ */
+export const parkDeliveries = async (db: Executor, owner: string, rows: readonly Behind[]): Promise<void> => {
+  const claims = [...new Map(rows.map(row => [row.endpointId, row])).values()]
+  await db.query(sql`
+    with fence as (
+      select l.partner_id, l.endpoint_id
+      from endpoint_leases l
+      join unnest(${claims.map(c => c.partnerId)}::uuid[], ${claims.map(c => c.endpointId)}::uuid[],
+        ${claims.map(c => c.epoch)}::bigint[]) as mine (partner_id, endpoint_id, epoch)
+        on mine.partner_id = l.partner_id and mine.endpoint_id = l.endpoint_id and mine.epoch = l.epoch
+      where l.owner = ${owner}
+      order by l.partner_id, l.endpoint_id
+      for update of l
+    )
+    update deliveries d set parked = true
+    from unnest(${rows.map(row => row.partnerId)}::uuid[], ${rows.map(row => row.endpointId)}::uuid[],
+      ${rows.map(row => row.eventId)}::uuid[]) as row (partner_id, endpoint_id, event_id)
+    join fence using (partner_id, endpoint_id)
+    where d.partner_id = row.partner_id and d.endpoint_id = row.endpoint_id and d.event_id = row.event_id
+      and exists (
+        select from deliveries earlier
+        where earlier.partner_id = d.partner_id and earlier.endpoint_id = d.endpoint_id
+          and earlier.service_id = d.service_id and earlier.event_id < d.event_id and earlier.ordered)`)
+}

@@ -1,0 +1,86 @@
+import { coalesce, type Settled } from '../db/coalesce.ts'
+import type { Database } from '../db/database.ts'
+import { failureOf } from '../db/failure.ts'
+import { describeCause } from '../http/server.ts'
+import type { Log } from '../log.ts'
+import { type Behind, type EndpointChange, parkDeliveries, type Result, writeResults } from './results.ts'
+
+/** One thing that the owner of an endpoint writes about it. */
+export type Entry =
+  | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange }
+  | { readonly kind: 'park'; readonly rows: readonly Behind[] }
+
+/**
+ * Writes what the owner learnt; resolves to false when the endpoint is not owned any more, and nothing was written.
+ * Rejects when the database refuses the entry for its own sake, or has gone while the writer stops.
+ */
+export type Writer = {
+  write(entry: Entry): Promise<boolean>
+  /** Entries that wait or are under way. */
+  pending(): number
+  /** Tries no more when the database fails. */
+  stop(): void
+}
+
+const RETRY_MS = 250
+
+/**
+ * Opens the one lane by which a process writes results: in batches, one after the other, and again for as long as the
+ * database does not answer. A repeat changes nothing that the first one wrote.
+ */
+export const openWriter = (context: { database: Database; owner: string; log: Log }): Writer => {
+  const { database, owner, log } = context
+  let isStopped = false
+
+  const run = async (entries: Entry[]): Promise<Set<string> | undefined> => {
+    const results = entries.flatMap(entry => (entry.kind === 'result' && entry.result ? [entry.result] : []))
+    // Only the newest state of an endpoint counts.
+    const changes = new Map<string, EndpointChange>()
+    for (const entry of entries) {
+      if (entry.kind !== 'result' || !entry.change) continue
+      const disable = entry.change.disable ?? changes.get(entry.change.endpointId)?.disable
+      changes.set(entry.change.endpointId, { ...entry.change, ...(disable && { disable }) })
+    }
+    const behind = entries.flatMap(entry => (entry.kind === 'park' ? entry.rows : []))
+    const owned =
+      results.length + changes.size > 0
+        ? await writeResults(database, owner, { results, changes: [...changes.values()] })
+        : new Set<string>()
+    if (behind.length > 0) await parkDeliveries(database, owner, behind)
+    return owned
+  }
+
+  const runSafely = async (entries: Entry[]): Promise<Settled<boolean>[]> => {
+    for (;;) {
+      try {
+        const owned = await run(entries)
+        return entries.map(entry => ({ ok: true, value: entry.kind === 'park' || isOwned(entry, owned) }))
+      } catch (error) {
+        log('webhook_results_not_written', { entries: entries.length, ...describeCause(error) })
+        if (isStopped) return entries.map(() => ({ ok: false, error }))
+        if (failureOf(error).unavailable) await new Promise(resolve => setTimeout(resolve, RETRY_MS))
+        else if (entries.length === 1) return [{ ok: false, error }]
+        else return runOneByOne(entries)
+      }
+    }
+  }
+  /** One entry that the database refuses must not hold back its neighbours. */
+  const runOneByOne = async (entries: Entry[]): Promise<Settled<boolean>[]> => {
+    const settled: Settled<boolean>[] = []
+    for (const entry of entries) settled.push(...(await runSafely([entry])))
+    return settled
+  }
+  const write = coalesce<Entry, boolean>({ maxBatch: 500, run: runSafely })
+  return {
+    write,
+    pending: write.pending,
+    stop: () => {
+      isStopped = true
+    },
+  }
+}
+
+const isOwned = (
+  entry: Extract<Entry, { kind: 'result' }>,
+  owned: ReadonlySet<string> | undefined,
+): boolean => owned?.has(entry.result?.endpointId ?? entry.change?.endpointId ?? '') ?? false

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ada, startTestService, type TestService } from '../rig.ts'
+import { type Answer, type Caller, openCaller, send, sendBytes } from './send.ts'
+
+let service: TestService
+let caller: Caller
+beforeAll(async () => {
+  service = await startTestService()
+  caller = await openCaller(service)
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+/** A prefill with exactly these bytes; nothing of it may be stored when it is refused. */
+const prefillBytes = (
+  bytes: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string | undefined> = {},
+) => caller.send('POST', '/user/prefill', { bytes, headers })
+const fieldsOf = (answer: Answer) =>
+  (answer.body as { errors: { field: string }[] }).errors.map(({ field }) => field)
+
+const prefillRaw = async (
+  headers: readonly (readonly [string, string])[],
+  body = '{"userid":"raw"}',
+): Promise<Answer> => {
+  const known = Object.entries(await caller.credentials())
+  return sendBytes(service, {
+    method: 'POST',
+    path: '/user/prefill',
+    headers: [...known, ['Content-Type', 'application/json'], ...headers],
+    body,
+  })
+}
+
+describe('400 malformed_json', () => {
+  const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
+  test.each([
+    ['no JSON', 'userid=u1'],
+    ['nothing at all', ''],
+    ['cut off', '{"userid":"u1"'],
+    ['two values', '{"userid":"u1"}{}'],
+    ['a trailing comma', '{"userid":"u1",}'],
+    ['a comment', '{"userid":"u1"/**/}'],
+    ['single quotes', "{'userid':'u1'}"],
+    ['NaN', '{"userid":NaN}'],
+    ['nesting of 9', `{"userid":${nested(8)}}`],
+    ['nesting of 20,000', nested(20_000)],
+    ['an escaped NUL', '{"userid":"a\\u0000b"}'],
+    ['a NUL byte', '{"userid":"a\0b"}'],
+    ['a NUL in a name', '{"user\\u0000id":"u1"}'],
+    ['a lone high surrogate', '{"userid":"\\ud800"}'],
+    ['a lone low surrogate', '{"userid":"x\\udc00"}'],
+    ['surrogates the wrong way round', '{"userid":"\\udc00\\ud800"}'],
+    ['a byte order mark', '\uFEFF{"userid":"u1"}'],
+    ['a member twice', '{"userid":"u1","userid":"u1"}'],
+    ['a member twice, once escaped', '{"userid":"u1","user\\u0069d":"u2"}'],
+    ['a member twice inside', '{"userid":"u1","address":{"city":"a","city":"b"}}'],
+    ['a member __proto__', '{"userid":"u1","__proto__":{}}'],
+  ])('%s', async (_, text) => {
+    expect(await prefillBytes(text)).toMatchObject({ status: 400, code: 'malformed_json' })
+  })
+
+  test.each([
+    ['latin-1 bytes', Buffer.from('{"userid":"é"}', 'latin1')],
+    ['an overlong form', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
+    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+    ['UTF-16', Buffer.from('{"userid":"u1"}', 'utf16le')],
+  ])('%s', async (_, bytes) => {
+    expect(await prefillBytes(new Uint8Array(bytes))).toMatchObject({ status: 400, code: 'malformed_json' })
+  })
+})
+
+describe('what JSON allows is read as it is meant', () => {
+  test('nesting of 8 is JSON; it is refused by its field only', async () => {
+    const answer = await prefillBytes(`{"userid":${'['.repeat(7)}${']'.repeat(7)}}`)
+    expect(answer).toMatchObject({ status: 400, code: 'bad_request' })
+  })
+
+  test('escapes, pairs of surrogates and white space around', async () => {
+    const answer = await prefillBytes(' \r\n\t{"user\\u0069d":"\\ud83d\\ude00","firstname":"Zo\\u00eb"}\n')
+    expect(answer.status).toBe(200)
+    expect(await caller.post('/user/account/get', { userid: '😀' })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('400 bad_request', () => {
+  test.each([
+    ['a string', '"x"', 'body'],
+    ['a list', '[]', 'body'],
+    ['null', 'null', 'body'],
+    ['a number', '1', 'body'],
+    ['no userid', '{}', 'userid'],
+    ['null where a text must stand', '{"userid":"u1","firstname":null}', 'firstname'],
+    ['null for the address', '{"userid":"u1","address":null}', 'address'],
+    ['null inside the address', '{"userid":"u1","address":{"city":null}}', 'address.city'],
+    ['a number as a text', '{"userid":1}', 'userid'],
+    ['a ZIP code as a number', '{"userid":"u1","zipcode":33101}', 'zipcode'],
+    ['a boolean as a text', '{"userid":"u1","lastname":true}', 'lastname'],
+    ['a list as a text', '{"userid":"u1","email":["a@b.co"]}', 'email'],
+    ['a text as an object', '{"userid":"u1","address":"x"}', 'address'],
+    ['an unknown field', '{"userid":"u1","first_name":"Ada"}', 'first_name'],
+    ['a field in another case', '{"userid":"u1","firstName":"Ada"}', 'firstName'],
+    ['an unknown field inside', '{"userid":"u1","address":{"zip":"33101"}}', 'address.zip'],
+    ['a field named constructor', '{"userid":"u1","constructor":{}}', 'constructor'],
+  ])('%s names the field', async (_, text, field) => {
+    const answer = await prefillBytes(text)
+    expect(answer).toMatchObject({ status: 400, code: 'bad_request' })
+    expect(fieldsOf(answer)).toEqual([field])
+  })
+
+  test('all wrong fields are named at once', async () => {
+    const answer = await prefillBytes('{"userid":"","zipcode":"x","dob":"y","extra":1}')
+    expect(fieldsOf(answer).sort()).toEqual(['dob', 'extra', 'userid', 'zipcode'])
+  })
+
+  test.each(['"36"', '36.5', 'null', 'true', '-1', '121', '[36]', '1e400'])(
+    'an age of %s is not taken for a number of years',
+    async age => {
+      const bytes = `{"userid":"u1","age":${age},"state":"FL","zipcode":"33101"}`
+      const answer = await caller.send('POST', '/user/benefits', { bytes })
+      expect(answer).toMatchObject({ status: 400, code: 'bad_request' })
+      expect(fieldsOf(answer)).toEqual(['age'])
+    },
+  )
+
+  test('an unknown query parameter, and a body where none is taken, are not lost in silence', async () => {
+    const query = await caller.send('POST', '/user/account/get?verbose=1', { body: { userid: 'u1' } })
+    expect(query).toMatchObject({ status: 400, code: 'bad_request' })
+    expect(fieldsOf(query)).toEqual(['verbose'])
+    const body = await caller.send('DELETE', '/user/account/cancel/u1', { body: { effective: 'immediate' } })
+    expect(body).toMatchObject({ status: 400, code: 'bad_request' })
+  })
+
+  test('a path that is not percent-encoded UTF-8', async () => {
+    for (const path of ['/user/account/cancel/%E0%A4%A', '/user/account/cancel/%FF']) {
+      const headers = Object.entries(await caller.credentials())
+      expect(await sendBytes(service, { method: 'DELETE', path, headers })).toMatchObject({ status: 400 })
+    }
+  })
+
+  test('what is no HTTP at all', async () => {
+    const answer = await sendBytes(service, {
+      method: 'POST',
+      path: '/user/prefill',
+      headers: [['Bad Header', 'x']],
+    })
+    expect(answer).toMatchObject({ status: 400, code: 'bad_request' })
+  })
+})
+
+describe('400 duplicate_header', () => {
+  test.each(['Authorization', 'x-api-key', 'Idempotency-Key'])(
+    '%s twice, even with one value',
+    async name => {
+      const known = await caller.credentials()
+      const value = { Authorization: known['authorization'], 'x-api-key': known['x-api-key'] }[name] ?? 'k1'
+      const twice: [string, string][] = name === 'Idempotency-Key' ? [[name, value]] : []
+      const answer = await prefillRaw([...twice, [name.toUpperCase(), value]])
+      expect(answer).toMatchObject({ status: 400, code: 'duplicate_header' })
+    },
+  )
+})
+
+describe('415 unsupported_media_type', () => {
+  test.each([
+    'text/plain',
+    'application/jsonx',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=latin1',
+    'application/json; charset=utf-16',
+    'application/json; boundary=x',
+    'application/problem+json',
+    'application/json, text/plain',
+    '',
+  ])('Content-Type "%s"', async type => {
+    const answer = await prefillBytes('{"userid":"u1"}', { 'content-type': type })
+    expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type' })
+  })
+
+  test('a compressed body', async () => {
+    const answer = await prefillBytes('{"userid":"u1"}', { 'content-encoding': 'gzip' })
+    expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type' })
+  })
+
+  test.each([
+    'application/json',
+    'application/json;charset=utf-8',
+    'Application/JSON; Charset="UTF-8"',
+    'application/json ; charset=utf-8',
+  ])('"%s" is taken', async type => {
+    expect((await prefillBytes('{"userid":"u1"}', { 'content-type': type })).status).toBe(200)
+  })
+})
+
+describe('sizes', () => {
+  const padded = (size: number) => `{"userid":"u1"${' '.repeat(size - 15)}}`
+  test('64 KiB is taken, one byte more is 413 body_too_large', async () => {
+    expect((await prefillBytes(padded(65_536))).status).toBe(200)
+    expect(await prefillBytes(padded(65_537))).toMatchObject({ status: 413, code: 'body_too_large' })
+  })
+
+  test('a body in chunks has the same bound', async () => {
+    const chunk = ' '.repeat(0x8000)
+    const answer = await sendBytes(service, {
+      method: 'POST',
+      path: '/user/prefill',
+      headers: [
+        ...Object.entries(await caller.credentials()),
+        ['Content-Type', 'application/json'],
+        // The helper's Content-Length ends the headers; the chunks stand behind it in the body.
+        ['Transfer-Encoding', `chunked\r\n\r\n8000\r\n${chunk}\r\n8000\r\n${chunk}\r\n1\r\n \r\n0\r\n\r\n`],
+      ],
+    })
+    expect(answer).toMatchObject({ status: 413, code: 'body_too_large' })
+  })
+
+  test('more than 64 headers are 431, 64 are taken', async () => {
+    const extra = (count: number) => Array.from({ length: count }, (_, n) => [`x-${n}`, '1'] as const)
+    // Host, Connection, Content-Length, two credentials, Content-Type.
+    expect((await prefillRaw(extra(58))).status).toBe(200)
+    expect(await prefillRaw(extra(59))).toMatchObject({ status: 431, code: 'headers_too_large' })
+  })
+
+  test('more than 8 KiB of headers are 431', async () => {
+    expect((await prefillRaw([['x-long', 'x'.repeat(7000)]])).status).toBe(200)
+    expect(await prefillRaw([['x-long', 'x'.repeat(9000)]])).toMatchObject({
+      status: 431,
+      code: 'headers_too_large',
+    })
+  })
+})
+
+describe('404 and 405', () => {
+  test.each(['/', '/user', '/user/prefill/', '/USER/PREFILL', '/user/prefill/x', '/nothing'])(
+    '%s does not exist: 404 not_found',
+    async path => {
+      expect(await caller.post(path, {})).toMatchObject({ status: 404, code: 'not_found' })
+    },
+  )
+
+  test.each([
+    ['GET', '/user/prefill', 'POST'],
+    ['DELETE', '/user/prefill', 'POST'],
+    ['PUT', '/user/benefits', 'POST'],
+    ['PATCH', '/user/account/create', 'POST'],
+    ['OPTIONS', '/user/account/get', 'POST'],
+    ['POST', '/user/account/cancel/u1', 'DELETE'],
+    ['POST', '/healthz', 'GET, HEAD'],
+  ])('%s %s is 405 with Allow: %s', async (method, path, allow) => {
+    const answer = await caller.send(method, path)
+    expect(answer).toMatchObject({ status: 405, code: 'method_not_allowed' })
+    expect(answer.headers.get('allow')).toBe(allow)
+  })
+})
+
+test('userids are compared as sent, percent-encoded in paths, and neither . nor ..', async () => {
+  const { client, send: call } = { ...(await openCaller(service)), client: caller.partner.client }
+  for (const userid of ['a/b', 'ä ö?&#%', 'A', 'a', ' a', '.hidden', '...', '%2e%2e']) {
+    await client.createUser({ userid, ...ada, offername: 'starter' })
+    expect(await client.cancelUser({ userid })).toMatchObject({ userid })
+  }
+  for (const path of ['.', '..', '%2e', '%2E%2e']) {
+    const headers = Object.entries(await caller.credentials())
+    const answer = await sendBytes(service, {
+      method: 'DELETE',
+      path: `/user/account/cancel/${path}`,
+      headers,
+    })
+    expect(answer).toMatchObject({ status: 400, code: 'bad_request' })
+    expect(fieldsOf(answer)).toEqual(['userid'])
+  }
+  expect((await call('POST', '/user/account/get', { body: { userid: '..' } })).status).toBe(400)
+})
+
+test('a request that Node cannot read still carries a Request-Id, and so does every other answer', async () => {
+  expect((await send(service, 'GET', '/healthz')).headers.get('request-id')).toMatch(/^[\da-f-]{36}$/)
+  expect((await send(service, 'GET', '/nothing')).headers.get('request-id')).toMatch(/^[\da-f-]{36}$/)
+})

@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/manage.ts'
+import { listCredentials } from '../../service/src/partners/store.ts'
+import { startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { type Answer, openCaller, send, sendBytes } from './send.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+const form = 'application/x-www-form-urlencoded'
+const basic = (id: string, secret: string) =>
+  `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
+
+const askToken = (
+  fields: Record<string, string> | string,
+  authorization?: string,
+  path = '/oauth2/token',
+): Promise<Answer> =>
+  send(service, 'POST', path, {
+    headers: { authorization, 'content-type': form },
+    bytes: typeof fields === 'string' ? fields : new URLSearchParams(fields).toString(),
+  })
+const grant = { grant_type: 'client_credentials' }
+const own = (partner: TestPartner) => basic(partner.clientId, partner.clientSecret)
+
+/** What the service says to a read of an unknown user: 404 while the token holds. */
+const useToken = async (partner: TestPartner, token: string): Promise<number> => {
+  const answer = await send(service, 'POST', '/user/account/get', {
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-api-key': partner.apiKey,
+      'content-type': 'application/json',
+    },
+    body: { userid: 'nobody' },
+  })
+  return answer.status
+}
+const tokenOf = (answer: Answer) => (answer.body as { access_token: string }).access_token
+
+describe('POST /oauth2/token, 200', () => {
+  test('client id and secret by HTTP Basic or in the body get a token of one hour with all scopes', async () => {
+    const partner = await service.newPartner()
+    const inBody = { ...grant, client_id: partner.clientId, client_secret: partner.clientSecret }
+    for (const answer of [await askToken(grant, own(partner)), await askToken(inBody)]) {
+      expect(answer).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 3600 } })
+      expect(Object.keys(answer.body as object)).toEqual([
+        'access_token',
+        'token_type',
+        'expires_in',
+        'scope',
+      ])
+      expect(answer.body).toMatchObject({
+        scope:
+          'prefill:write benefits:read benefits:write users:read users:write users:cancel offers:write ' +
+          'linktokens:create events:read webhooks:write sandbox:control',
+      })
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(tokenOf(answer)).toMatch(/^enr_at_sandbox_[\dA-Za-z]+_[\dA-Za-z]{49}$/)
+      expect(await useToken(partner, tokenOf(answer))).toBe(404)
+    }
+  })
+
+  test('a token carries the scopes that were asked for, and no others', async () => {
+    const partner = await service.newPartner()
+    const answer = await askToken({ ...grant, scope: 'benefits:read prefill:write' }, own(partner))
+    expect(answer.body).toMatchObject({ scope: 'benefits:read prefill:write' })
+    expect(await useToken(partner, tokenOf(answer))).toBe(403)
+  })
+
+  test('a partner that was given few scopes gets these by default', async () => {
+    const partner = await service.newPartner({ scopes: ['users:read'] })
+    expect((await askToken(grant, own(partner))).body).toMatchObject({ scope: 'users:read' })
+  })
+
+  test('a media type with charset, an unknown parameter and an empty scope are no fault (RFC 6749 §3.2)', async () => {
+    const partner = await service.newPartner()
+    const answer = await send(service, 'POST', '/oauth2/token', {
+      headers: { authorization: own(partner), 'content-type': `${form}; charset=UTF-8` },
+      bytes: 'grant_type=client_credentials&scope=&resource=x',
+    })
+    expect(answer.status).toBe(200)
+  })
+
+  test('a token is of no use after its hour', async () => {
+    const partner = await service.newPartner()
+    const token = await partner.token()
+    service.advance(3_599_000)
+    expect(await useToken(partner, token)).toBe(404)
+    service.advance(1000)
+    expect(await useToken(partner, token)).toBe(401)
+  })
+})
+
+describe('POST /oauth2/token, refused in the form of RFC 6749', () => {
+  test('every refusal is no-store JSON with error and error_description only', async () => {
+    const answer = await askToken({})
+    expect(Object.keys(answer.body as object)).toEqual(['error', 'error_description'])
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+  })
+
+  test('400 invalid_request: no grant_type, a parameter twice, credentials in two places, JSON', async () => {
+    const partner = await service.newPartner()
+    const inBody = { client_id: partner.clientId, client_secret: partner.clientSecret }
+    const answers = [
+      await askToken({}, own(partner)),
+      await askToken('grant_type=client_credentials&grant_type=client_credentials', own(partner)),
+      await askToken({ ...grant, ...inBody }, own(partner)),
+      await askToken({ ...grant, client_id: 'someone-else' }, own(partner)),
+      await send(service, 'POST', '/oauth2/token', {
+        headers: { 'content-type': 'application/json' },
+        body: { ...grant, ...inBody },
+      }),
+      await sendBytes(service, {
+        method: 'POST',
+        path: '/oauth2/token',
+        headers: [
+          ['Authorization', own(partner)],
+          ['Authorization', own(partner)],
+          ['Content-Type', form],
+        ],
+        body: 'grant_type=client_credentials',
+      }),
+    ]
+    expect(answers.map(answer => [answer.status, answer.code])).toEqual(
+      answers.map(() => [400, 'invalid_request']),
+    )
+  })
+
+  test('400 unsupported_grant_type: any grant but client credentials', async () => {
+    const partner = await service.newPartner()
+    for (const grant_type of ['password', 'authorization_code', 'CLIENT_CREDENTIALS']) {
+      expect(await askToken({ grant_type }, own(partner))).toMatchObject({
+        status: 400,
+        code: 'unsupported_grant_type',
+      })
+    }
+  })
+
+  test('400 invalid_scope: an unknown scope, and one that the partner was not given', async () => {
+    const partner = await service.newPartner({ scopes: ['users:read'] })
+    for (const scope of ['users:read nonsense', 'prefill:write', 'USERS:READ', ' ']) {
+      expect(await askToken({ ...grant, scope }, own(partner))).toMatchObject({
+        status: 400,
+        code: 'invalid_scope',
+      })
+    }
+  })
+
+  test('401 invalid_client: no credentials, wrong ones, and broken headers, all in the same words', async () => {
+    const [partner, other] = [await service.newPartner(), await service.newPartner()]
+    const wrongSecret = `${partner.clientSecret.slice(0, -1)}${partner.clientSecret.endsWith('a') ? 'b' : 'a'}`
+    const wrong = [
+      basic(partner.clientId, wrongSecret),
+      basic(partner.clientId, other.clientSecret),
+      basic('enr_client_nobody', partner.clientSecret),
+      basic(partner.clientId, partner.apiKey),
+    ]
+    const descriptions = new Set<unknown>()
+    for (const authorization of wrong) {
+      const answer = await askToken(grant, authorization)
+      expect(answer).toMatchObject({ status: 401, code: 'invalid_client' })
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Basic realm=/)
+      descriptions.add((answer.body as { error_description: string }).error_description)
+    }
+    expect(descriptions.size).toBe(1)
+    for (const authorization of [undefined, 'Basic', 'Basic !!!', 'Basic YQ==', 'Bearer abc']) {
+      expect(await askToken(grant, authorization)).toMatchObject({ status: 401, code: 'invalid_client' })
+    }
+  })
+
+  test('401 invalid_client: a disabled partner, at the latest a second after it was disabled', async () => {
+    const partner = await service.newPartner()
+    const token = await partner.token()
+    expect(await useToken(partner, token)).toBe(404)
+    await changePartner(partner.partnerId, { isDisabled: true }, service.manage)
+    service.advance(1000)
+    expect(await askToken(grant, own(partner))).toMatchObject({ status: 401, code: 'invalid_client' })
+    expect(await useToken(partner, token)).toBe(401)
+    await changePartner(partner.partnerId, { isDisabled: false }, service.manage)
+    service.advance(1000)
+    expect(await useToken(partner, token)).toBe(404)
+  })
+
+  test('other faults of the request keep their own status: 405 with Allow, 413', async () => {
+    const wrongMethod = await send(service, 'GET', '/oauth2/token')
+    expect(wrongMethod).toMatchObject({ status: 405, code: 'method_not_allowed' })
+    expect(wrongMethod.headers.get('allow')).toBe('POST')
+    expect(await askToken(`grant_type=${'x'.repeat(65_536)}`)).toMatchObject({
+      status: 413,
+      code: 'body_too_large',
+    })
+  })
+})
+
+describe('POST /oauth2/revoke', () => {
+  const revoke = (partner: TestPartner, token: string) =>
+    askToken({ token, token_type_hint: 'access_token' }, own(partner), '/oauth2/revoke')
+
+  test('a revoked token is refused at once; revoking it again is 200', async () => {
+    const partner = await service.newPartner()
+    const token = await partner.token()
+    expect(await useToken(partner, token)).toBe(404)
+    expect(await revoke(partner, token)).toMatchObject({ status: 200, body: {} })
+    expect(await useToken(partner, token)).toBe(401)
+    expect((await revoke(partner, token)).status).toBe(200)
+  })
+
+  test('a token revoked by another process is refused within a second', async () => {
+    const partner = await service.newPartner()
+    const token = await partner.token()
+    expect(await useToken(partner, token)).toBe(404)
+    await service.database.query({
+      name: '',
+      text: 'update access_tokens set revoked_at = $2 where partner_id = $1',
+      values: [partner.partnerId, new Date(service.now()).toISOString()],
+    })
+    service.advance(1000)
+    expect(await useToken(partner, token)).toBe(401)
+  })
+
+  test("an unknown token and another partner's are answered 200, and the other's stays good", async () => {
+    const [partner, other] = [await service.newPartner(), await service.newPartner()]
+    const token = await other.token()
+    expect((await revoke(partner, token)).status).toBe(200)
+    expect((await revoke(partner, 'nonsense')).status).toBe(200)
+    service.advance(1000)
+    expect(await useToken(other, token)).toBe(404)
+  })
+
+  test('refused like a token request: 401 without credentials, 400 without a token', async () => {
+    const partner = await service.newPartner()
+    expect(await askToken({ token: 'x' }, undefined, '/oauth2/revoke')).toMatchObject({
+      status: 401,
+      code: 'invalid_client',
+    })
+    expect(await askToken({}, own(partner), '/oauth2/revoke')).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+    })
+  })
+
+  test('revoking a client secret ends its tokens within a second, and leaves those of the second secret', async () => {
+    const partner = await service.newPartner()
+    const { secret } = await rotateKey(partner.partnerId, 'client_secret', service.manage)
+    const oldToken = await partner.token()
+    const newToken = tokenOf(await askToken(grant, basic(partner.clientId, secret)))
+    expect(await useToken(partner, oldToken)).toBe(404)
+    const [first] = (await listCredentials(service.database, partner.partnerId)).filter(
+      row => row.kind === 'client_secret',
+    )
+    await revokeKey(partner.partnerId, first?.credential_id ?? '', service.manage)
+    service.advance(1000)
+    expect(await useToken(partner, oldToken)).toBe(401)
+    expect(await useToken(partner, newToken)).toBe(404)
+    expect(await askToken(grant, own(partner))).toMatchObject({ status: 401, code: 'invalid_client' })
+    await expect(openCaller(service, partner)).resolves.toBeDefined()
+  })
+
+  test('two client secrets live at a time and a third is refused', async () => {
+    const partner = await service.newPartner()
+    await rotateKey(partner.partnerId, 'client_secret', service.manage)
+    await expect(rotateKey(partner.partnerId, 'client_secret', service.manage)).rejects.toThrow(
+      'Two are live already',
+    )
+  })
+})
+
+describe('GET the metadata of RFC 8414', () => {
+  test('names the endpoints by the base address, whatever the Host header says', async () => {
+    const answer = await sendBytes(service, {
+      method: 'GET',
+      path: '/.well-known/oauth-authorization-server',
+      headers: [['X-Forwarded-Host', 'evil.example']],
+    })
+    expect(answer.body).toMatchObject({
+      issuer: service.baseUrl,
+      token_endpoint: `${service.baseUrl}/oauth2/token`,
+      revocation_endpoint: `${service.baseUrl}/oauth2/revoke`,
+      grant_types_supported: ['client_credentials'],
+    })
+  })
+
+  test('under a stage path it stands before that path (RFC 8414 §3.1) and below it', async () => {
+    await using staged = await startTestService({ basePath: '/v1/stage' })
+    const { origin } = new URL(staged.baseUrl)
+    const paths = [
+      '/.well-known/oauth-authorization-server/v1/stage',
+      '/v1/stage/.well-known/oauth-authorization-server',
+    ]
+    for (const path of paths) {
+      const response = await fetch(origin + path)
+      expect(await response.json()).toMatchObject({
+        issuer: staged.service().baseUrl,
+        token_endpoint: `${staged.service().baseUrl}/oauth2/token`,
+      })
+    }
+    const { client } = await staged.newPartner()
+    await expect(client.getUser({ userid: 'nobody' })).rejects.toMatchObject({ code: 'user_not_found' })
+  })
+})

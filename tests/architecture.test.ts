@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const source = 'service/src'
+
+// From the top down; a folder may use those of the layers below it.
+const layers: readonly (readonly string[])[] = [
+  ['main.ts', 'commands', 'demo', 'service.ts', 'config.ts', 'installation.ts'],
+  ['oauth', 'prefill', 'benefits', 'accounts', 'offers', 'registration', 'webhooks', 'sandbox', 'system'],
+  ['membership', 'schedule', 'idempotency'],
+  ['partners', 'catalogue'],
+  ['http', 'db', 'vault', 'embedded'],
+  // Dates and sentences that need nothing and may be used by all.
+  ['calendar', 'operator-error.ts', 'log.ts'],
+]
+
+// Beside each other within a layer, each for a reason; never in a ring.
+const besides: Readonly<Record<string, string>> = {
+  'schedule > membership': 'what is due is applied by the ledger like any command',
+  'membership > idempotency': 'a claim is committed with what it claims',
+  'http > db': 'a database that cannot be reached is 503, wherever it was asked',
+  'http > vault': 'the ids of requests are made there',
+}
+
+// Only these know the outside world by these names.
+const owners: Readonly<Record<string, readonly string[]>> = {
+  fastify: ['http', 'partners', 'oauth', 'system', 'registration', 'service.ts'],
+  pg: ['db', 'embedded'],
+  undici: ['webhooks'],
+  luxon: ['calendar'],
+}
+
+const listedAsLong: Readonly<Record<string, string>> = {
+  'service/src/webhooks/dispatcher.ts': 'one loop with its state: parts of it alone would not be understood',
+  'service/src/registration/views/model.ts': 'the types of all views, read as one list',
+}
+
+const tracked = execFileSync(
+  'git',
+  ['-c', 'safe.directory=*', 'ls-files', '*.ts', '*.tsx', '*.mjs', '*.js'],
+  {
+    cwd: root,
+    encoding: 'utf8',
+  },
+)
+  .trim()
+  .split('\n')
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const production = tracked.filter(file => file.startsWith(`${source}/`) && !file.endsWith('.test.ts'))
+
+/** The first part of a path below service/src: the folder, or the file when it lies in none. */
+const placeOf = (file: string) => file.slice(source.length + 1).split('/')[0] ?? ''
+const layerOf = (place: string) => layers.findIndex(layer => layer.includes(place))
+
+const arrows = production.flatMap(file =>
+  [...read(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, target = '']) => ({
+    file,
+    from: placeOf(file),
+    target,
+    to: target.startsWith('.') ? placeOf(normalize(join(dirname(file), target))) : undefined,
+  })),
+)
+
+describe('the arrows of the service', () => {
+  test('every place stands in a layer', () => {
+    expect([...new Set(production.map(placeOf))].filter(place => layerOf(place) < 0)).toEqual([])
+  })
+
+  test('point down, or beside where a reason is given', () => {
+    const wrong = arrows.filter(({ from, to }) => {
+      if (to === undefined || to === from) return false
+      const isBeside = layerOf(from) === layerOf(to) && layerOf(from) > 0
+      return isBeside ? !(`${from} > ${to}` in besides) : layerOf(to) < layerOf(from)
+    })
+    expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
+  })
+
+  test('that stand beside have no way back, and none is listed in vain', () => {
+    for (const arrow of Object.keys(besides)) {
+      const [from, to] = arrow.split(' > ')
+      expect(Object.keys(besides)).not.toContain(`${to} > ${from}`)
+      expect(arrows.some(one => one.from === from && one.to === to)).toBe(true)
+    }
+  })
+
+  test('lead to a library only from where it is wrapped', () => {
+    const wrong = arrows.filter(({ from, target }) => owners[target] && !owners[target].includes(from))
+    expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
+  })
+})
+
+describe('the code', () => {
+  test('keeps to files of 400 lines, and of 600 where they hold tests, but for those listed', () => {
+    const limitOf = (file: string) => (/\.test\.ts$|^tests\//.test(file) ? 600 : 400)
+    const long = tracked.filter(file => read(file).split('\n').length - 1 > limitOf(file))
+    expect(long.sort()).toEqual(Object.keys(listedAsLong).sort())
+  })
+
+  test('knows no `any`, and no default export outside configuration', () => {
+    const found = tracked
+      .filter(file => !/\.config\.ts$|^tests\/global-setup\.ts$/.test(file))
+      .filter(file => /(?:[:<|,]|\bas)\s*any\s*[[\],;)>=|]|^export default\b/m.test(read(file)))
+    expect(found).toEqual([])
+  })
+})

@@ -1,0 +1,202 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../../client/src/index.ts'
+import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
+
+type Demo = { partnerid: string; clientid: string; clientsecret: string; apikey: string }
+
+const startDev = (dataDir: string, ...words: string[]): Promise<ServiceProcess> =>
+  startProcess(['dev', '--port', '0', '--data', dataDir, ...words])
+const demoOf = async (dataDir: string): Promise<Demo> =>
+  JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as Demo
+const clientOf = (service: ServiceProcess, demo: Demo) =>
+  createClient({
+    baseUrl: service.address,
+    clientId: demo.clientid,
+    clientSecret: demo.clientsecret,
+    apiKey: demo.apikey,
+  })
+const postmasterOf = async (dataDir: string): Promise<number> =>
+  Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
+
+test('dev prints where it listens, then curl lines that work as printed', async () => {
+  const dataDir = await newDataDir()
+  const service = await startDev(dataDir)
+  expect(service.stdout()).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\n/)
+  const demo = await demoOf(dataDir)
+  for (const shown of [service.address, demo.clientid, demo.clientsecret, demo.apikey])
+    expect(service.stdout()).toContain(shown)
+  expect(service.stderr()).not.toContain(demo.clientsecret)
+  for (const file of ['demo.json', 'keyring.json'])
+    expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600)
+  expect((await stat(dataDir)).mode & 0o077).toBe(0)
+
+  const first = await runPrinted(service.stdout())
+  expect(first.map(step => step.status)).toEqual(expectedStatuses)
+  const [, prefilled, again, before, created, after, inbox] = first.map(step => step.body)
+  expect(prefilled).toBe('prefill saved')
+  expect(again).toMatchObject({ code: 'user_exists' })
+  expect(statusesOf(before)).toEqual(['notenrolled'])
+  expect(created).toMatchObject({ status: 'active', currentofferdetails: { offer: 'starter' } })
+  expect(statusesOf(after)).toEqual(['enrolled', 'notenrolled'])
+  expect(Array.isArray(inbox)).toBe(true)
+})
+
+const expectedStatuses = [200, 200, 409, 200, 200, 200, 200]
+const statusesOf = (benefits: unknown): string[] =>
+  [...new Set((benefits as { status: string }[]).map(benefit => benefit.status))].sort()
+
+/** Runs the printed lines by bash just as they stand; gives the status and the body of each curl. */
+const runPrinted = async (printed: string): Promise<{ status: number; body: unknown }[]> => {
+  const lines = printed.slice(printed.indexOf('# 1. a token'))
+  // The only thing between bash and the lines: each curl also tells its status, on standard error.
+  const script = `curl() { command curl -w '%{stderr}%{http_code}\\n' "$@"; }\nset -e\n${lines.replace(/^(curl.*)$/gm, "$1; echo '---'")}`
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { timeout: 30_000 })
+  const bodies = stdout.split('---\n').slice(0, -1)
+  const statuses = stderr.trim().split('\n').map(Number)
+  return statuses.map((status, index) => ({
+    status,
+    // The first is the token's, which stays in a variable.
+    body: index === 0 ? undefined : (JSON.parse(bodies[index - 1] ?? 'null') as unknown),
+  }))
+}
+
+test('a second start finds its data and its demo partner, and tells its story with a new user', async () => {
+  const dataDir = await newDataDir()
+  const first = await startDev(dataDir)
+  const demo = await demoOf(dataDir)
+  await clientOf(first, demo).prefillUser({ userid: 'kept', firstname: 'Ada' })
+  expect(await first.stop()).toBe(0)
+  expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false)
+  const second = await startDev(dataDir)
+  expect(await demoOf(dataDir)).toMatchObject({ ...demo })
+  expect(await clientOf(second, demo).getUser({ userid: 'kept' })).toMatchObject({ status: 'prefilled' })
+  const run = await runPrinted(second.stdout())
+  expect(run.map(step => step.status)).toEqual(expectedStatuses)
+})
+
+describe('ending', () => {
+  test('a signal ends it with 0, its database with it', async () => {
+    const dataDir = await newDataDir()
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      const service = await startDev(dataDir)
+      const pid = await postmasterOf(dataDir)
+      expect(await service.stop(signal)).toBe(0)
+      expect(isAlive(pid)).toBe(false)
+      expect(service.log().map(line => line.event)).toEqual(
+        expect.arrayContaining(['stopping', 'database_stopped', 'stopped']),
+      )
+    }
+  })
+
+  test('Ctrl-C that arrives twice, as npm passes it on, still ends it with 0', async () => {
+    const dataDir = await newDataDir()
+    const service = await startDev(dataDir)
+    const pid = await postmasterOf(dataDir)
+    service.child.kill('SIGINT')
+    await sleep(50)
+    expect(await service.stop('SIGINT')).toBe(0)
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('the next start comes up after kill -9 of it, of its database, and of both', async () => {
+    const dataDir = await newDataDir()
+    let demo: Demo | undefined
+    for (const [round, victims] of [['service'], ['database'], ['service', 'database']].entries()) {
+      const service = await startDev(dataDir)
+      demo ??= await demoOf(dataDir)
+      const userid = `round-${round}`
+      await clientOf(service, demo).prefillUser({ userid })
+      if (victims.includes('database')) process.kill(await postmasterOf(dataDir), 'SIGKILL')
+      if (victims.includes('service')) await service.stop('SIGKILL')
+      else {
+        await expect.poll(() => readinessOf(service), { timeout: 20_000, interval: 100 }).toBe(200)
+        expect(await service.stop()).toBe(0)
+      }
+    }
+    const last = await startDev(dataDir)
+    if (!demo) throw new Error('no round was run')
+    for (const round of [0, 1, 2])
+      expect(await clientOf(last, demo).getUser({ userid: `round-${round}` })).toMatchObject({
+        status: 'prefilled',
+      })
+  })
+})
+
+describe('beside a running dev', () => {
+  test('commands work on its database, and work the same when it is gone', async () => {
+    const dataDir = await newDataDir()
+    const service = await startDev(dataDir)
+    const data = ['--data', dataDir]
+    const demo = await demoOf(dataDir)
+    const create = (name: string) =>
+      runJson<{ partnerid: string }>(['partner', 'create', '--name', name, ...data])
+    const during = await create('During')
+    expect(await runJson(['partner', 'show', during.partnerid, ...data])).toMatchObject({
+      partnername: 'During',
+      offers: ['starter', 'plus', 'premier'].map(offer => ({ offer, rank: expect.any(Number) })),
+    })
+    expect(await service.stop()).toBe(0)
+    const after = await create('After')
+    expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false)
+    const { partners } = await runJson<{ partners: { partnerid: string }[] }>(['partner', 'list', ...data])
+    expect(partners.map(partner => partner.partnerid)).toEqual([
+      demo.partnerid,
+      during.partnerid,
+      after.partnerid,
+    ])
+  })
+
+  test('a second dev on the same data is refused, and the first goes on', async () => {
+    const dataDir = await newDataDir()
+    const service = await startDev(dataDir)
+    const second = await run(['dev', '--port', '0', '--data', dataDir])
+    expect(second).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`is in use by the process ${service.pid}: stop that one first`),
+    })
+    expect(await readinessOf(service)).toBe(200)
+  })
+
+  test('its database is refused to serve, for ever', async () => {
+    const dataDir = await newDataDir()
+    const service = await startDev(dataDir)
+    expect(await service.stop()).toBe(0)
+    const { code, stdout, stderr } = await run(['serve', '--port', '0', '--data', dataDir])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr.trim().split('\n').at(-1)).toMatch(
+      /^This database is a sandbox of `enrolment dev`, for ever/,
+    )
+  })
+
+  test('a lost or foreign keyring is refused, and put back works', async () => {
+    const dataDir = await newDataDir()
+    const service = await startDev(dataDir)
+    expect(await service.stop()).toBe(0)
+    const keyring = join(dataDir, 'keyring.json')
+    execFileSync('mv', [keyring, `${keyring}.kept`])
+    const { code, stderr } = await run(['dev', '--port', '0', '--data', dataDir])
+    expect(code).toBe(1)
+    expect(stderr.trim().split('\n').at(-1)).toMatch(/^The keys are not those of this database: restore/)
+    execFileSync('mv', [`${keyring}.kept`, keyring])
+    expect(await (await startDev(dataDir)).stop()).toBe(0)
+  })
+})
+
+const readinessOf = async (service: ServiceProcess): Promise<number> =>
+  (await fetch(`${service.address}/readyz`)).status
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,168 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { newDataDir, type Place, root, run } from './process.ts'
+
+const nobody = { uid: 65534, gid: 65534 }
+const isRoot = process.getuid?.() === 0
+
+/** Ends with 1 and says this on standard error, in plain sentences, and nothing on standard output. */
+const refusal = async (words: readonly string[], place: Place = {}): Promise<string> => {
+  const { code, stdout, stderr } = await run(words, place)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^[^{}]+[.)]\n$/)
+  expect(stderr).not.toMatch(/\bat .*:\d+:\d+|Error:/)
+  return stderr.trim()
+}
+
+/** Nothing listens there. */
+const deadPort = async (): Promise<number> => {
+  const server = await listening()
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+const listening = (): Promise<Server> =>
+  new Promise(resolve => {
+    const server = createServer(socket => socket.destroy())
+    server.listen(0, '127.0.0.1', () => resolve(server))
+  })
+
+describe('what was typed', () => {
+  const serve = ['serve', '--data', '/nonexistent/never-made']
+  test.each([
+    [['serve'], /DATABASE_URL.*--data DIR/],
+    [[...serve, '--prot', '1'], /--prot.*see `enrolment serve --help`/],
+    [[...serve, '--port'], /--port.*see `enrolment serve --help`/],
+    [['serve', 'now'], /takes no "now"; see --help/],
+    [['partner', 'show'], /`enrolment partner show` needs ID; see --help/],
+    [['partner', 'show', 'a', 'b'], /takes no "b"/],
+    [['key', 'revoke', 'a'], /`enrolment key revoke` needs PARTNER and ID/],
+    [['catalogue', 'check'], /needs FILE/],
+    [['catalogue', 'check', '/nonexistent.yaml'], /The file \/nonexistent\.yaml cannot be read \(ENOENT\)/],
+  ])('enrolment %j is refused in a sentence', async (words, sentence) => {
+    expect(await refusal(words)).toMatch(sentence)
+  })
+
+  test('an unknown command lists those there are', async () => {
+    const { code, stdout, stderr } = await run(['partner', 'destroy'])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^There is no command "partner destroy"\.\n/)
+    expect(stderr).toContain('partner create')
+  })
+
+  test('--help tells of each command what it does and takes', async () => {
+    const overview = await run(['--help'])
+    expect(overview.code).toBe(0)
+    for (const command of [
+      'dev',
+      'serve',
+      'migrate',
+      'partner create',
+      'key rotate',
+      'catalogue publish FILE',
+    ])
+      expect(overview.stdout).toContain(`  ${command}`)
+    const { code, stdout } = await run(['partner', 'show', '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^enrolment partner show ID \[options\]\n/)
+    for (const option of ['--data DIR', '--json', '--help']) expect(stdout).toContain(option)
+  })
+
+  test('no words at all show the help and end with 2', async () => {
+    expect(await run([])).toMatchObject({ code: 2, stdout: expect.stringContaining('Commands:'), stderr: '' })
+  })
+})
+
+describe('what the environment says', () => {
+  const elsewhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  test.each([
+    [{ ENROLMENT_BASEURL: 'x' }, /ENROLMENT_BASEURL is not a setting.*ENROLMENT_BASE_URL/],
+    [{ PORT: 'http' }, /PORT must be a port number from 0 to 65535/],
+    [{ PORT: '65536' }, /PORT must be a port number/],
+    [{ ENROLMENT_METRICS_PORT: '-1' }, /ENROLMENT_METRICS_PORT must be a port number/],
+    [{ ENROLMENT_BASE_URL: 'benefits.example.com' }, /ENROLMENT_BASE_URL must be an absolute address/],
+    [{ ENROLMENT_BASE_URL: 'ftp://example.com' }, /ENROLMENT_BASE_URL must be an absolute address/],
+    [{ ENROLMENT_DATABASE_CONNECTIONS: '0' }, /ENROLMENT_DATABASE_CONNECTIONS must be a number/],
+    [{ ENROLMENT_TRUST_PROXY: '10.0.0.0/8,proxy' }, /ENROLMENT_TRUST_PROXY must be/],
+    [{ ENROLMENT_WEBHOOK_ALLOW: '10.0.0.0/99' }, /ENROLMENT_WEBHOOK_ALLOW: "10\.0\.0\.0\/99"/],
+    [{ ENROLMENT_ROOT_KEY: 'secret' }, /ENROLMENT_ROOT_KEY .*32 random bytes in base64/],
+    [{ DATABASE_URL: 'mysql://localhost/db' }, /DATABASE_URL must be an address like postgres:/],
+    [{ DATABASE_URL: '' }, /DATABASE_URL must be an address like postgres:/],
+    [{ DATABASE_URL: 'postgres://host:port/db' }, /DATABASE_URL must be an address like postgres:/],
+  ])('%j stops the start', async (env, sentence) => {
+    const sentences = await refusal(['serve'], { env: { ...elsewhere, ...env } })
+    expect(sentences).toMatch(sentence)
+    // A root key is a secret, and so is the password in an address.
+    expect(sentences).not.toContain('secret')
+  })
+
+  test('a database that nobody answers for is named with what to check, never with its password', async () => {
+    const port = await deadPort()
+    const env = { DATABASE_URL: `postgres://someone:hidden@127.0.0.1:${port}/none` }
+    for (const words of [['serve'], ['migrate'], ['partner', 'list']]) {
+      const sentence = await refusal(words, { env, cwd: await newDataDir() })
+      expect(sentence).toMatch(/database cannot be reached \(ECONNREFUSED\): check DATABASE_URL/)
+      expect(sentence).not.toContain('hidden')
+    }
+  })
+
+  test('so is one that is no PostgreSQL', async () => {
+    const server = await listening()
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as { port: number }
+    const env = { DATABASE_URL: `postgres://someone:hidden@127.0.0.1:${port}/none` }
+    expect(await refusal(['migrate'], { env })).toMatch(/database cannot be reached/)
+  })
+})
+
+describe('the data directory', () => {
+  test('that is a file is refused', async () => {
+    const file = join(await newDataDir(), 'a-file')
+    await writeFile(file, '')
+    for (const words of [['serve'], ['dev', '--port', '0'], ['partner', 'list']])
+      expect(await refusal([...words, '--data', file])).toContain(`${file} is not a directory`)
+  })
+
+  test.runIf(isRoot)('that is somebody else’s is refused, to read or to write', async context => {
+    if (!canRun(nobody)) return context.skip('the checkout lies in a private directory')
+    const dataDir = await newDataDir()
+    await chmod(dataDir, 0o700)
+    expect(await refusal(['dev', '--port', '0', '--data', dataDir], { account: nobody })).toMatch(
+      /cannot be read and written by this user: change its owner or choose another with --data/,
+    )
+    await chmod(dataDir, 0o555)
+    expect(await refusal(['dev', '--port', '0', '--data', dataDir], { account: nobody })).toMatch(
+      /cannot be read and written by this user/,
+    )
+  })
+
+  test('whose keyring others may read is refused before anything is served', async () => {
+    const dataDir = await newDataDir()
+    await mkdir(dataDir, { recursive: true })
+    await writeFile(join(dataDir, 'keyring.json'), '{}', { mode: 0o644 })
+    const shared = await run(['dev', '--port', '0', '--data', dataDir])
+    expect(shared).toMatchObject({ code: 1, stdout: '' })
+    expect(shared.stderr).toMatch(/^Others than its owner may use the file .*keyring\.json: run chmod 600/m)
+    await chmod(join(dataDir, 'keyring.json'), 0o600)
+    const damaged = await run(['dev', '--port', '0', '--data', dataDir])
+    expect(damaged).toMatchObject({ code: 1, stdout: '' })
+    expect(damaged.stderr).toMatch(/^The keyring .* is damaged: put it back from a backup/m)
+  })
+})
+
+const canRun = (account: { uid: number; gid: number }): boolean => {
+  try {
+    execFileSync(process.execPath, [join(root, 'service/bin/enrolment.js'), '--help'], {
+      ...account,
+      cwd: '/',
+      stdio: 'pipe',
+    })
+    return true
+  } catch {
+    return false
+  }
+}

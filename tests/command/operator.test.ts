@@ -1,0 +1,337 @@
+import { randomBytes } from 'node:crypto'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createClient } from '../../client/src/index.ts'
+import { openDatabase } from '../../service/src/db/database.ts'
+import { ada, adaAsks, freshDatabase } from '../rig.ts'
+import { urlOf } from './database-url.ts'
+import {
+  newDirectory,
+  type Place,
+  root,
+  run,
+  runJson,
+  type ServiceProcess,
+  startKeptProcess,
+} from './process.ts'
+
+// One production service of its own process, and the operator's commands beside it.
+let place: Place & { cwd: string }
+let service: ServiceProcess
+const endings: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  const { address, drop } = await freshDatabase()
+  const { path: cwd, remove } = await newDirectory()
+  place = { cwd, env: { DATABASE_URL: urlOf(address) } }
+  service = await startKeptProcess(['serve', '--port', '0'], place)
+  endings.push(() => service.stop(), drop, remove)
+})
+afterAll(async () => {
+  for (const end of endings) await end()
+})
+
+type Created = {
+  partnerid: string
+  partnername: string
+  clientid: string
+  clientsecret: string
+  apikey: string
+}
+const demoCatalogue = join(root, 'service/assets/demo-catalogue.yaml')
+const clientOf = (partner: Pick<Created, 'clientid' | 'clientsecret' | 'apikey'>) =>
+  createClient({
+    baseUrl: service.address,
+    clientId: partner.clientid,
+    clientSecret: partner.clientsecret,
+    apiKey: partner.apikey,
+    tries: 1,
+  })
+
+/** Ends with 1 and one sentence. */
+const refusal = async (...words: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await run(words, place)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).not.toMatch(/\bat .*:\d+:\d+|Error:|\{/)
+  return stderr.trim()
+}
+
+test('migrate brings the schema up, and may be run twice at once', async () => {
+  const { address, drop } = await freshDatabase()
+  endings.push(drop)
+  const database = openDatabase(address, { max: 1, onError: () => {} })
+  const [owner] = await database.query<{ name: string }>({
+    name: '',
+    text: 'select current_user as name',
+    values: [],
+  })
+  await database.script(
+    `drop schema public cascade; create schema public authorization "${owner?.name ?? ''}"`,
+  )
+  const empty = { ...place, env: { DATABASE_URL: urlOf(address) } }
+  const both = await Promise.all([runJson(['migrate'], empty), runJson(['migrate'], empty)])
+  expect(both).toEqual([{ ok: true }, { ok: true }])
+  expect(await run(['migrate'], empty)).toEqual({
+    code: 0,
+    stdout: 'The schema is up to date.\n',
+    stderr: '',
+  })
+  expect(await runJson(['partner', 'list'], empty)).toEqual({ partners: [] })
+  await database.close()
+})
+
+describe('the catalogue', () => {
+  test('is checked without being published, then published once', async () => {
+    expect(await runJson(['catalogue', 'check', demoCatalogue], place)).toEqual({
+      ok: true,
+      benefits: expect.any(Number),
+      offers: 3,
+    })
+    expect(await runJson(['catalogue', 'publish', demoCatalogue], place)).toEqual({
+      version: 1,
+      published: true,
+    })
+    expect(await runJson(['catalogue', 'publish', demoCatalogue], place)).toEqual({
+      version: 1,
+      published: false,
+    })
+  })
+
+  test('with mistakes is refused with line and remedy of each', async () => {
+    const file = join(place.cwd, 'broken.yaml')
+    await copyFile(demoCatalogue, file)
+    const text = await readFile(file, 'utf8')
+    await writeFile(
+      file,
+      text.replace(/benefittype: \w+/, 'benefittype: gold').replace(/rank: 10/, 'rank: ten'),
+    )
+    for (const verb of ['check', 'publish']) {
+      const said = await refusal('catalogue', verb, file)
+      expect(said).toMatch(/^2 problems in the catalogue:\nline \d+: .*\nline \d+: .*$/)
+    }
+    await writeFile(file, 'offers: [}')
+    expect(await refusal('catalogue', 'check', file)).toMatch(/^1 problem in the catalogue:\nline 1: /)
+  })
+})
+
+describe('partners', () => {
+  test('are made with credentials that work at once in the running service', async () => {
+    const created = await runJson<Created>(['partner', 'create', '--name', 'Corner Bank'], place)
+    expect(created).toEqual({
+      partnerid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      partnername: 'Corner Bank',
+      clientid: expect.stringMatching(/^enr_client_\w{22}$/),
+      clientsecret: expect.stringMatching(/^enr_cs_live_\w+$/),
+      apikey: expect.stringMatching(/^enr_ak_live_\w+$/),
+    })
+    const client = clientOf(created)
+    expect(await client.prefillUser({ userid: 'u1', ...ada }, { idempotencyKey: 'k1' })).toBe('prefill saved')
+    expect((await client.getBenefits({ userid: 'u1', ...adaAsks })).length).toBeGreaterThan(0)
+  })
+
+  test('are shown as contract §14 says, and never with their secrets', async () => {
+    const created = await runJson<Created>(
+      [
+        ...['partner', 'create', '--name', 'Harbour', '--alias', 'harbor', '--timezone', 'America/Chicago'],
+        ...['--origin', 'https://app.harbour.example', '--redirect', 'https://app.harbour.example/back'],
+        ...[
+          '--offer',
+          'plus',
+          '--offer',
+          'starter',
+          '--scope',
+          'prefill:write',
+          '--locale',
+          'es',
+          '--rate',
+          '50/s',
+        ],
+      ],
+      place,
+    )
+    const shown = await runJson<{ credentials: { id: string; kind: string }[] }>(
+      ['partner', 'show', created.partnerid],
+      place,
+    )
+    expect(shown).toMatchObject({
+      partnerid: created.partnerid,
+      partnername: 'Harbour',
+      aliases: ['harbor'],
+      clientid: created.clientid,
+      timezone: 'America/Chicago',
+      locale: 'es',
+      origins: ['https://app.harbour.example'],
+      redirects: ['https://app.harbour.example/back'],
+      scopes: ['prefill:write'],
+      apikeyoptional: false,
+      ratepersecond: 50,
+      disabled: false,
+      createdat: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    })
+    const offers = (shown as unknown as { offers: { offer: string; rank: number }[] }).offers
+    expect(offers.map(offer => offer.offer)).toEqual(['starter', 'plus'])
+    for (const offer of offers) expect(offer).toEqual({ offer: offer.offer, rank: expect.any(Number) })
+    expect(shown.credentials.map(one => one.kind).sort()).toEqual(['api_key', 'client_secret'])
+    const text = JSON.stringify(shown) + (await run(['partner', 'show', created.clientid], place)).stdout
+    expect(text).not.toContain(created.clientsecret)
+    expect(text).not.toContain(created.apikey)
+  })
+
+  test('are listed, changed, disabled and enabled again, each within a second', async () => {
+    const created = await runJson<Created>(['partner', 'create', '--name', 'Old Name'], place)
+    expect(
+      await runJson(
+        ['partner', 'update', created.partnerid, '--name', 'New Name', '--api-key-optional'],
+        place,
+      ),
+    ).toMatchObject({ partnername: 'New Name', apikeyoptional: true, timezone: 'America/New_York' })
+    const { partners } = await runJson<{ partners: object[] }>(['partner', 'list'], place)
+    expect(partners).toContainEqual({
+      partnerid: created.partnerid,
+      partnername: 'New Name',
+      timezone: 'America/New_York',
+      disabled: false,
+    })
+    const { apikey: _withoutKey, ...credentials } = created
+    const client = createClient({
+      baseUrl: service.address,
+      clientId: credentials.clientid,
+      clientSecret: credentials.clientsecret,
+      tries: 1,
+    })
+    await client.prefillUser({ userid: 'u1' })
+    expect(await runJson(['partner', 'disable', created.partnerid], place)).toEqual({
+      partnerid: created.partnerid,
+      disabled: true,
+    })
+    await expect.poll(() => codeOf(client.prefillUser({ userid: 'u2' })), soon).toBe('invalid_client')
+    expect(await runJson(['partner', 'update', created.partnerid, '--enable'], place)).toMatchObject({
+      disabled: false,
+    })
+    await expect.poll(() => codeOf(client.prefillUser({ userid: 'u3' })), soon).toBe('')
+  })
+
+  test('with wrong settings are refused in a sentence that names the setting', async () => {
+    const create = (...words: string[]) => refusal('partner', 'create', '--name', 'Wrong', ...words)
+    expect(await refusal('partner', 'create')).toMatch(/needs a --name/)
+    expect(await create('--timezone', 'Mars/Olympus')).toMatch(/"Mars\/Olympus" is not a time zone/)
+    expect(await create('--offer', 'gold')).toMatch(/no offer "gold" in the catalogue; there are starter/)
+    expect(await create('--scope', 'all')).toMatch(/no scope "all"; there are prefill:write/)
+    expect(await create('--rate', 'fast')).toMatch(/--rate must look like 100\/s/)
+    expect(await create('--origin', 'http://app.example.com')).toMatch(/http:\/\/app\.example\.com/)
+    expect(await create('--redirect', 'javascript:alert(1)')).toMatch(/javascript/)
+    expect(await create('--locale', 'fr')).toMatch(/--locale must be en or es/)
+    const { partners } = await runJson<{ partners: { partnername: string }[] }>(['partner', 'list'], place)
+    expect(partners.map(partner => partner.partnername)).not.toContain('Wrong')
+    for (const id of ['none', '01890000-0000-7000-8000-000000000000']) {
+      expect(await refusal('partner', 'show', id)).toBe(
+        `There is no partner ${id}: see \`enrolment partner list\`.`,
+      )
+      expect(await refusal('partner', 'disable', id)).toContain('There is no partner')
+      expect(await refusal('key', 'rotate', id)).toContain('There is no partner')
+    }
+  })
+})
+
+describe('keys', () => {
+  test('are rotated without a gap: two live at once, a third refused, the revoked one dead within a second', async () => {
+    const created = await runJson<Created>(['partner', 'create', '--name', 'Rotating'], place)
+    const rotated = await runJson<{ kind: string; secret: string; live: string[] }>(
+      ['key', 'rotate', created.partnerid],
+      place,
+    )
+    expect(rotated).toEqual({
+      kind: 'client_secret',
+      secret: expect.stringMatching(/^enr_cs_live_\w+$/),
+      live: [expect.any(String), expect.any(String)],
+    })
+    const [older = ''] = rotated.live
+    expect(await refusal('key', 'rotate', created.partnerid)).toMatch(
+      new RegExp(`^Two are live already .*revoke the older with \`enrolment key revoke ${created.partnerid}`),
+    )
+    const before = clientOf(created)
+    const after = clientOf({ ...created, clientsecret: rotated.secret })
+    await before.prefillUser({ userid: 'u1' })
+    await after.prefillUser({ userid: 'u1' })
+    expect(await runJson(['key', 'revoke', created.partnerid, older], place)).toEqual({
+      id: older,
+      revoked: true,
+    })
+    await expect.poll(() => codeOf(before.prefillUser({ userid: 'u2' })), soon).toBe('invalid_client')
+    expect(await codeOf(after.prefillUser({ userid: 'u2' }))).toBe('')
+    expect(await refusal('key', 'revoke', created.partnerid, older)).toMatch(/no live credential/)
+
+    const key = await runJson<{ secret: string }>(
+      ['key', 'rotate', created.partnerid, '--kind', 'api_key'],
+      place,
+    )
+    const newKey = clientOf({ ...created, clientsecret: rotated.secret, apikey: key.secret })
+    expect(await codeOf(newKey.prefillUser({ userid: 'u2' }))).toBe('')
+    expect(await refusal('key', 'rotate', created.partnerid, '--kind', 'password')).toMatch(
+      /--kind must be client_secret or api_key/,
+    )
+  })
+})
+
+describe('a database that is not for this', () => {
+  test('a production one is refused to dev', async () => {
+    expect(await lastLine(run(['dev', '--port', '0'], place))).toMatch(
+      /^This database is a production one: `enrolment dev` never touches it/,
+    )
+  })
+
+  test('one whose keys are others is refused by every command', async () => {
+    const others = {
+      ...place,
+      env: { ...place.env, ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64') },
+    }
+    for (const words of [['serve', '--port', '0'], ['partner', 'list'], ['migrate']])
+      expect(await lastLine(run(words, others))).toMatch(
+        /^The keys are not those of this database: restore the keyring\.json/,
+      )
+  })
+
+  test('a port that is taken is named', async () => {
+    const { port } = new URL(service.address)
+    const { code, stderr, stdout } = await run(['serve', '--port', port], place)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(
+      new RegExp(`^Port ${port} is taken: .*another --port \\(0 picks a free one\\)`, 'm'),
+    )
+  })
+
+  test('a host that is not this machine’s is named', async () => {
+    expect(await lastLine(run(['serve', '--port', '0', '--host', '192.0.2.1'], place))).toMatch(
+      /^It cannot listen on 192\.0\.2\.1:0 \(EADDRNOTAVAIL\)/,
+    )
+  })
+})
+
+test('the log of the service holds JSON lines, and neither secrets nor personal data', async () => {
+  const created = await runJson<Created>(['partner', 'create', '--name', 'Logged'], place)
+  const client = clientOf(created)
+  await client.prefillUser({ userid: 'canary-user', ...ada }, { idempotencyKey: 'canary-key' })
+  await client.getUser({ userid: 'canary-user' })
+  await codeOf(client.cancelUser({ userid: 'canary-user' }))
+  const log = service.log()
+  expect(log.filter(line => line.event === 'request').length).toBeGreaterThan(2)
+  expect(log.every(line => typeof line.event === 'string' && typeof line['at'] === 'string')).toBe(true)
+  const text = service.stderr()
+  for (const value of Object.values(ada).flatMap(part => (typeof part === 'string' ? [part] : [])))
+    if (value.length > 4) expect(text).not.toContain(value)
+  for (const value of ['canary', created.clientsecret, created.apikey, 'Canary Drive'])
+    expect(text.toLowerCase()).not.toContain(value.toLowerCase())
+})
+
+const soon = { timeout: 5_000, interval: 100 }
+const codeOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => '',
+    (error: { code: string }) => error.code,
+  )
+const lastLine = async (ended: ReturnType<typeof run>): Promise<string> => {
+  const { code, stdout, stderr } = await ended
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  return stderr.trim().split('\n').at(-1) ?? ''
+}

@@ -1,0 +1,159 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { borrowEmbeddedDatabase } from '../../service/src/embedded/borrow.ts'
+
+/** The checkout. */
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+const bin = join(root, 'service/bin/enrolment.js')
+
+// What runs as a process of its own is the built output, as an operator has it.
+execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', root], { stdio: 'pipe' })
+
+type Environment = Readonly<Record<string, string>>
+
+/** Where and as whom a command runs. */
+export type Place = {
+  readonly env?: Environment
+  readonly cwd?: string
+  readonly account?: { uid: number; gid: number }
+}
+
+/** How a command ended and what it wrote. */
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+
+const launch = (words: readonly string[], place: Place, file = bin): ChildProcess =>
+  spawn(process.execPath, [file, ...words], {
+    cwd: place.cwd ?? tmpdir(),
+    // Nothing of the surroundings of the tests but what a program needs to be found.
+    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...place.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...place.account,
+  })
+
+/** Runs `enrolment` with these words to its end. */
+export const run = async (words: readonly string[], place: Place = {}): Promise<Ended> => {
+  const child = launch(words, place)
+  const written = gather(child)
+  const code = await endOf(child)
+  return { code, ...written() }
+}
+
+/** Runs a command that answers with JSON; fails when it does not end with 0. */
+export const runJson = async <T>(words: readonly string[], place: Place = {}): Promise<T> => {
+  const { code, stdout, stderr } = await run([...words, '--json'], place)
+  if (code !== 0) throw new Error(`enrolment ${words.join(' ')} ended with ${code}: ${stderr}`)
+  if (!/^\S.*\n$/.test(stdout)) throw new Error(`not one line: ${stdout}`)
+  return JSON.parse(stdout) as T
+}
+
+/** A service that runs as a process of its own. */
+export type ServiceProcess = {
+  readonly child: ChildProcess
+  readonly pid: number
+  /** What its first line says: `http://HOST:PORT`. */
+  readonly address: string
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** The lines of its log. */
+  readonly log: () => { event: string; [field: string]: unknown }[]
+  /** Sends a signal and waits for the end; gives the exit code, `null` after a kill. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>
+}
+
+/** Starts `enrolment dev` or `serve` and waits until it says that it listens; it is killed after the test. */
+export const startProcess = async (words: readonly string[], place: Place = {}): Promise<ServiceProcess> => {
+  const service = await startKeptProcess(words, place)
+  onTestFinished(async () => {
+    await service.stop('SIGKILL')
+  })
+  return service
+}
+
+/** The same for a whole file of tests, which stops it itself. */
+export const startKeptProcess = async (
+  words: readonly string[],
+  place: Place = {},
+): Promise<ServiceProcess> => {
+  const child = launch(words, place)
+  const written = gather(child)
+  const ended = endOf(child)
+  const address = await Promise.race([
+    firstLine(child).then(line => line.replace(/^listening on /, '')),
+    ended.then(code => {
+      throw new Error(`enrolment ${words.join(' ')} ended with ${code}: ${written().stderr}`)
+    }),
+  ])
+  return {
+    child,
+    pid: child.pid ?? 0,
+    address,
+    stdout: () => written().stdout,
+    stderr: () => written().stderr,
+    log: () =>
+      written()
+        .stderr.split('\n')
+        .filter(Boolean)
+        .map(line => JSON.parse(line) as { event: string }),
+    stop: (signal = 'SIGTERM') => {
+      child.kill(signal)
+      return ended
+    },
+  }
+}
+
+const gather = (child: ChildProcess) => {
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.on('data', (chunk: Buffer) => {
+    stdout += chunk
+  })
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk
+  })
+  return () => ({ stdout, stderr })
+}
+
+const endOf = (child: ChildProcess): Promise<number | null> =>
+  new Promise(resolve => child.once('close', resolve))
+
+const firstLine = (child: ChildProcess): Promise<string> =>
+  new Promise(resolve => {
+    let text = ''
+    const read = (chunk: Buffer) => {
+      text += chunk
+      const end = text.indexOf('\n')
+      if (end < 0) return
+      child.stdout?.off('data', read)
+      resolve(text.slice(0, end))
+    }
+    child.stdout?.on('data', read)
+  })
+
+/** A fresh directory. */
+export const newDirectory = async (): Promise<{ path: string; remove: () => Promise<void> }> => {
+  const path = await mkdtemp(join(tmpdir(), 'enrolment-test-'))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** A fresh data directory for one test; a database that is left running in it is ended. */
+export const newDataDir = async (): Promise<string> => {
+  const { path, remove } = await newDirectory()
+  onTestFinished(async () => {
+    await endDatabase(path)
+    await remove()
+  })
+  return path
+}
+
+/** Ends the embedded database of a data directory, if one runs there. */
+export const endDatabase = async (dataDir: string): Promise<void> => {
+  if (!existsSync(join(dataDir, 'postgres/postmaster.pid'))) return
+  // Who borrows an orphan ends it.
+  const borrowed = await borrowEmbeddedDatabase({ dataDir }).catch(() => undefined)
+  await borrowed?.release()
+}

@@ -1,0 +1,452 @@
+import type { Browser, FrameLocator, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { describeInBrowser, launchBrowser } from './browser.ts'
+import { type Rig, startRig } from './rig.ts'
+
+interface Heard {
+  readonly name?: string
+  readonly code?: string
+  readonly view?: string
+  readonly problems?: readonly string[]
+  readonly success?: { readonly resulttoken: string; readonly outcome: string; readonly sessionid: string }
+  readonly exit?: { readonly outcome: string; readonly error?: string }
+}
+
+describeInBrowser('the embed', () => {
+  let rig: Rig
+  let browser: Browser
+
+  beforeAll(async () => {
+    rig = await startRig()
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await rig.close()
+  })
+  beforeEach(() => rig.reset())
+
+  /** The partner's page, with an embed made from `options` (as source text) and tokens in store. */
+  async function openHost(options: { path?: string; make?: string; tokens?: number } = {}): Promise<Page> {
+    const { path = '/', make = '{}', tokens = 3 } = options
+    const context = await browser.newContext({ viewport: { width: 1100, height: 900 } })
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    await page.goto(rig.host + path)
+    const store = Array.from({ length: tokens }, () => rig.mintToken())
+    await page.evaluate(`tokens.push(...${JSON.stringify(store)}); make(${make})`)
+    return page
+  }
+
+  const frameOf = (page: Page): FrameLocator => page.frameLocator('iframe')
+  const heard = (page: Page) => page.evaluate<readonly Heard[]>('heard')
+  const names = async (page: Page) => (await heard(page)).flatMap(({ name }) => name ?? [])
+  const press = (page: Page, name: string) => frameOf(page).getByRole('button', { name, exact: true }).click()
+
+  /** Presses a key in a frame that goes away by it: Chromium may never answer, so the frame's end is awaited. */
+  async function pressLast(page: Page, key: string): Promise<void> {
+    void page.keyboard.press(key).catch(() => undefined)
+    await page.locator('iframe').waitFor({ state: 'detached' })
+  }
+
+  async function leave(page: Page): Promise<void> {
+    await frameOf(page).getByRole('button', { name: 'Close', exact: true }).focus()
+    await pressLast(page, 'Enter')
+  }
+
+  async function enrol(page: Page): Promise<void> {
+    await press(page, 'Start')
+    await press(page, 'These are right – continue')
+    await press(page, 'Continue')
+    await frameOf(page).getByLabel('I have read this and I agree').check()
+    await press(page, 'Enroll now')
+    await frameOf(page).getByText('HR-7K2M-94QD').waitFor()
+  }
+
+  test('leads from a button to enrolled, tells the host what happened, and gives the focus back', async () => {
+    const page = await openHost()
+    await page.getByRole('button', { name: 'My benefits' }).click()
+    await enrol(page)
+    await leave(page)
+    await page.locator('iframe').waitFor({ state: 'detached' })
+    expect(rig.enrolled).toBe(1)
+    const all = await heard(page)
+    expect(all.filter(({ name }) => name).map(({ name, view }) => (view ? `${name} ${view}` : name))).toEqual(
+      [
+        ...['OPEN', 'READY', 'VIEW START', 'SUBMIT START', 'VIEW DETAILS_REVIEW', 'SUBMIT DETAILS_REVIEW'],
+        ...['VIEW BENEFITS', 'SUBMIT BENEFITS', 'VIEW CHECK_ANSWERS', 'SUBMIT CHECK_ANSWERS', 'VIEW DONE'],
+        ...['ENROLLED', 'EXIT'],
+      ],
+    )
+    expect(all.find(({ success }) => success)?.success).toMatchObject({ outcome: 'enrolled' })
+    expect(all.find(({ success }) => success)?.success?.resulttoken).toBe('result-of-the-fixture')
+    expect(all.at(-1)).toEqual({ exit: { outcome: 'enrolled' } })
+    expect(JSON.stringify(all)).not.toMatch(/Ruiz|1990|305|example\.com|Brickell|HR-7K2M/)
+    expect(await page.evaluate('document.activeElement.id')).toBe('open')
+    await page.context().close()
+  })
+
+  test('puts the token into no address, and nothing into cookies or storage', async () => {
+    const page = await openHost()
+    const addresses: string[] = []
+    page.on('request', request => addresses.push(request.url(), request.headers()['referer'] ?? ''))
+    await page.getByRole('button', { name: 'My benefits' }).click()
+    await enrol(page)
+    expect(addresses.join()).not.toMatch(/lt_|rt_/)
+    expect(addresses.some(address => address.includes('/embed/frame?partner=harbor'))).toBe(true)
+    expect(await page.context().cookies()).toEqual([])
+    expect(await page.context().storageState()).toEqual({ cookies: [], origins: [] })
+    await page.context().close()
+  })
+
+  test('works when every storage of the frame is blocked', async () => {
+    const context = await browser.newContext()
+    await context.addInitScript(`
+      const blocked = { get() { throw new DOMException('blocked', 'SecurityError') } }
+      for (const name of ['localStorage', 'sessionStorage', 'indexedDB', 'caches', 'cookieStore'])
+        Object.defineProperty(window, name, blocked)
+      Object.defineProperty(document, 'cookie', { ...blocked, set() { throw new Error('blocked') } })`)
+    const page = await context.newPage()
+    await page.goto(rig.host)
+    await page.evaluate(`tokens.push('${rig.mintToken()}'); make()`)
+    await page.getByRole('button', { name: 'My benefits' }).click()
+    await enrol(page)
+    expect(rig.enrolled).toBe(1)
+    await context.close()
+  })
+
+  test('speaks as it should on a page in any encoding', async () => {
+    const page = await openHost({ make: "{ locale: 'es' }", tokens: 0 })
+    expect(await page.evaluate('document.characterSet')).toBe('windows-1252')
+    await page.evaluate('embed.open()')
+    await page.getByRole('alert').filter({ hasText: 'No se perdió nada. Inténtelo de nuevo.' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Cerrar' }).textContent()).toBe('\u00d7')
+    await page.context().close()
+  })
+
+  test('has a frame with exactly the rights it needs', async () => {
+    const page = await openHost()
+    await page.getByRole('button', { name: 'My benefits' }).click()
+    const frame = page.locator('iframe')
+    expect(await frame.getAttribute('sandbox')).toBe(
+      'allow-scripts allow-same-origin allow-forms allow-popups',
+    )
+    expect(await frame.getAttribute('allow')).toBe('')
+    expect(await frame.getAttribute('referrerpolicy')).toBe('no-referrer')
+    expect(await frame.getAttribute('title')).toBe('Your benefits')
+    await page.context().close()
+  })
+
+  test.each(['/', '/?isolated', '/nested'])(
+    "works on the host's %s under the strictest policy",
+    async path => {
+      const context = await browser.newContext({ viewport: { width: 1000, height: 900 } })
+      const page = await context.newPage()
+      const complaints: string[] = []
+      page.on('console', message => message.type() === 'error' && complaints.push(message.text()))
+      await page.goto(rig.host + path)
+      const inner =
+        path === '/nested' ? page.frames().find(frame => frame !== page.mainFrame()) : page.mainFrame()
+      if (!inner) throw new Error('no inner frame')
+      await inner.waitForFunction('globalThis.make')
+      if (path === '/?isolated') expect(await inner.evaluate('crossOriginIsolated')).toBe(true)
+      await inner.evaluate(`tokens.push('${rig.mintToken()}'); make()`)
+      await inner.getByRole('button', { name: 'My benefits' }).click()
+      await inner.frameLocator('iframe').getByRole('button', { name: 'Start', exact: true }).click()
+      await inner.frameLocator('iframe').getByRole('heading', { name: 'Check your details' }).waitFor()
+      expect(complaints.filter(text => !text.includes('favicon'))).toEqual([])
+      await context.close()
+    },
+  )
+
+  test('closes with the Escape key on either side, and its own button', async () => {
+    const page = await openHost()
+    const opener = page.getByRole('button', { name: 'My benefits' })
+    for (const close of ['dialog', 'button', 'frame']) {
+      await opener.click()
+      await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+      if (close === 'dialog') await page.getByRole('button', { name: 'Close', exact: true }).focus()
+      if (close === 'button') await page.getByRole('button', { name: 'Close', exact: true }).click()
+      else await pressLast(page, 'Escape')
+      await page.locator('iframe').waitFor({ state: 'detached' })
+      expect(await page.evaluate('document.activeElement.id')).toBe('open')
+    }
+    expect((await names(page)).filter(name => name === 'EXIT')).toHaveLength(3)
+    await page.context().close()
+  })
+
+  test('moves the focus into the frame of a dialog, and leaves it alone inline', async () => {
+    const page = await openHost()
+    await page.getByRole('button', { name: 'My benefits' }).click()
+    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    expect(
+      await frameOf(page)
+        .locator('h1')
+        .evaluate(h1 => h1 === document.activeElement),
+    ).toBe(true)
+    await page.evaluate('embed.destroy(); make({ inline: true })')
+    await page.getByRole('button', { name: 'My benefits' }).click()
+    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    expect(await page.evaluate('document.activeElement.id')).toBe('open')
+    await press(page, 'Start')
+    await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
+    expect(
+      await frameOf(page)
+        .locator('h1')
+        .evaluate(h1 => h1 === document.activeElement),
+    ).toBe(true)
+    await page.context().close()
+  })
+
+  test('is as high as its content inline', async () => {
+    const page = await openHost({ make: '{ inline: true }' })
+    await page.getByRole('button', { name: 'My benefits' }).click()
+    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    const fits = () =>
+      frameOf(page)
+        .locator('html')
+        .evaluate(html => Math.abs(html.scrollHeight - window.innerHeight) <= 1)
+    await expect.poll(fits).toBe(true)
+    await press(page, 'Start')
+    await press(page, 'These are right – continue')
+    await frameOf(page).getByRole('heading', { name: 'Choose your benefits' }).waitFor()
+    await expect.poll(fits).toBe(true)
+    await page.context().close()
+  })
+
+  test('leaves nothing behind when destroyed, at whatever moment', async () => {
+    const page = await openHost()
+    const before = await page.content()
+    for (const when of ['OPEN', 'READY', 'VIEW']) {
+      await page.evaluate('make(); heard.length = 0; embed.open()')
+      await expect.poll(() => names(page)).toContain(when)
+      await page.evaluate('embed.destroy()')
+      expect(await page.content()).toBe(before)
+    }
+    const known = (await heard(page)).length
+    await page.evaluate('new Promise(later => setTimeout(later, 300))')
+    expect(await heard(page)).toHaveLength(known)
+    expect(
+      await page.evaluate('(() => { try { embed.open() } catch (error) { return error.message } })()'),
+    ).toBe('this embed was destroyed')
+    await page.context().close()
+  })
+
+  test('fetches a new token once when the first has ended', async () => {
+    const page = await openHost({ tokens: 0 })
+    const ended = rig.mintToken()
+    rig.endToken(ended)
+    await page.evaluate(`tokens.push('${ended}', '${rig.mintToken()}'); embed.open()`)
+    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    expect(await page.evaluate('asked')).toBe(2)
+    expect(await names(page)).not.toContain('ERROR')
+    await page.context().close()
+  })
+
+  test('says that the link has ended when the second token has ended, too', async () => {
+    const page = await openHost({ tokens: 0 })
+    await page.evaluate(`tokens.push('lt_one', 'lt_two', 'lt_three'); embed.open()`)
+    await frameOf(page).getByRole('heading', { name: 'This link does not work any more' }).waitFor()
+    expect(await page.evaluate('asked')).toBe(2)
+    expect((await heard(page)).filter(({ name }) => name === 'ERROR')).toMatchObject([
+      { code: 'LINK_TOKEN_ENDED' },
+    ])
+    await leave(page)
+    await expect
+      .poll(async () => (await heard(page)).at(-1))
+      .toEqual({
+        exit: { outcome: 'exited', error: 'LINK_TOKEN_ENDED' },
+      })
+    await page.context().close()
+  })
+
+  test('never fetches when the token is a text', async () => {
+    const page = await openHost({ make: "{ token: 'lt_unknown' }" })
+    await page.evaluate('embed.open()')
+    await frameOf(page).getByRole('heading', { name: 'This link does not work any more' }).waitFor()
+    expect(await heard(page)).toContainEqual(
+      expect.objectContaining({ name: 'ERROR', code: 'LINK_TOKEN_ENDED' }),
+    )
+    await page.context().close()
+  })
+
+  test('says so when the token cannot be fetched', async () => {
+    const page = await openHost({ tokens: 0 })
+    await page.evaluate('embed.open()')
+    await page.getByRole('alert').filter({ hasText: 'Your benefits cannot be shown right now' }).waitFor()
+    expect(await heard(page)).toContainEqual(
+      expect.objectContaining({ name: 'ERROR', code: 'TOKEN_FETCH_FAILED' }),
+    )
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
+    expect(await page.locator('iframe').count()).toBe(0)
+    await page.context().close()
+  })
+
+  test('keeps what was typed when the session ends under it', async () => {
+    const page = await openHost()
+    await page.evaluate('embed.open()')
+    await press(page, 'Start')
+    await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
+    await frameOf(page).getByLabel('First name').fill('Eva')
+    rig.endSessions()
+    await press(page, 'Save and continue')
+    await frameOf(page).getByText('Eva Ruiz Delgado').waitFor()
+    expect(await names(page)).toContain('SESSION_EXPIRED')
+    expect(await page.evaluate('asked')).toBe(2)
+    await page.context().close()
+  })
+
+  test('loses nothing without a network, before the first view and after it', async () => {
+    const page = await openHost()
+    await page.route('**/embed/session', route => route.abort())
+    await page.evaluate('embed.open()')
+    await frameOf(page).getByRole('heading', { name: 'You seem to be offline' }).waitFor()
+    await page.unroute('**/embed/session')
+    await press(page, 'Try again')
+    await press(page, 'Start')
+    await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
+    await frameOf(page).getByLabel('First name').fill('Eva')
+    await page.route('**/details/name', route => route.abort())
+    await press(page, 'Save and continue')
+    await frameOf(page).getByRole('heading', { name: 'You seem to be offline' }).waitFor()
+    await page.unroute('**/details/name')
+    await press(page, 'Try again')
+    await frameOf(page).getByText('Eva Ruiz Delgado').waitFor()
+    expect(await page.evaluate('asked')).toBe(1)
+    await page.context().close()
+  })
+
+  test('changes language and look while open, and refuses a look that cannot be read', async () => {
+    const page = await openHost({ make: "{ appearance: { light: { accent: '#ffd500' } } }" })
+    await page.evaluate('embed.open()')
+    await press(page, 'Start')
+    await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
+    await frameOf(page).getByLabel('First name').fill('Eva')
+    await page.evaluate("embed.update({ locale: 'es' })")
+    await frameOf(page).getByRole('heading', { name: '¿Cómo se llama?' }).waitFor()
+    expect(await frameOf(page).getByLabel('Nombre', { exact: true }).inputValue()).toBe('Eva')
+    const accent = () =>
+      frameOf(page)
+        .locator('html')
+        .evaluate(html => getComputedStyle(html).getPropertyValue('--accent').trim())
+    expect(await accent()).toBe('#0b6650')
+    await page.evaluate("embed.update({ appearance: { light: { accent: '#5b21b6' }, radius: 4 } })")
+    await expect.poll(accent).toBe('#5b21b6')
+    const refused = (await heard(page)).find(({ name }) => name === 'APPEARANCE_REFUSED')
+    expect(refused?.problems?.join()).toContain('onaccent on accent')
+    await page.context().close()
+  })
+
+  test('shows nothing to an origin that is not registered, and says why', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(rig.hostile)
+    await page.evaluate(`tokens.push('${rig.mintToken()}'); make(); embed.open()`)
+    await expect
+      .poll(() => heard(page), { timeout: 8_000 })
+      .toContainEqual(expect.objectContaining({ name: 'ERROR', code: 'ORIGIN_NOT_ALLOWED' }))
+    expect(rig.requests).not.toContain('POST /embed/session')
+    await context.close()
+  })
+
+  test('gives its port to nobody but the frame it made', async () => {
+    const page = await openHost()
+    await page.evaluate(`
+      const stranger = document.createElement('iframe')
+      stranger.src = ${JSON.stringify(rig.hostile)}
+      document.body.append(stranger)
+      globalThis.loaded = new Promise(done => { stranger.onload = done })`)
+    await page.evaluate('loaded')
+    const stranger = page.frames().find(frame => frame.url().startsWith(rig.hostile))
+    if (!stranger) throw new Error('no stranger')
+    await stranger.evaluate('globalThis.got = []; onmessage = event => got.push(event.data)')
+    await page.evaluate('embed.open()')
+    await stranger.evaluate("parent.postMessage('benefit-enrolment/1 hello', '*')")
+    await page.evaluate("postMessage('benefit-enrolment/1 hello', '*')")
+    await frameOf(page).nth(0).owner().waitFor()
+    await page.frameLocator('dialog iframe').getByRole('button', { name: 'Start' }).waitFor()
+    expect(await stranger.evaluate('got')).toEqual([])
+    await page.context().close()
+  })
+
+  test('takes a port from nobody but the host that holds it', async () => {
+    const page = await openHost()
+    await page.evaluate('embed.open()')
+    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    const asked = rig.requests.filter(request => request === 'POST /embed/session').length
+    await page.evaluate(`
+      const { port1, port2 } = new MessageChannel()
+      const frame = document.querySelector('body > div:last-of-type').shadowRoot.querySelector('iframe')
+      frame.contentWindow.postMessage('benefit-enrolment/1 port', '*', [port2])
+      port1.postMessage({ say: 'start', token: 'lt_stolen', focus: true })`)
+    await press(page, 'Start')
+    await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
+    expect(rig.requests.filter(request => request === 'POST /embed/session')).toHaveLength(asked)
+    await page.context().close()
+  })
+
+  test('says so when the service speaks another version', async () => {
+    const page = await openHost()
+    await page.route('**/page/page.*.js', route =>
+      route.fulfill({
+        contentType: 'text/javascript',
+        body: "parent.postMessage('benefit-enrolment/2 hello', '*')",
+      }),
+    )
+    await page.evaluate('embed.open()')
+    await expect
+      .poll(() => heard(page), { timeout: 8_000 })
+      .toContainEqual(expect.objectContaining({ name: 'ERROR', code: 'VERSION_MISMATCH' }))
+    await page.context().close()
+  })
+
+  test('says so when the service does not answer', async () => {
+    const page = await openHost()
+    await page.clock.install()
+    await page.route('**/embed/frame*', () => undefined)
+    await page.evaluate('embed.open()')
+    await page.clock.runFor(21_000)
+    expect(await heard(page)).toContainEqual(expect.objectContaining({ name: 'ERROR', code: 'LOAD_TIMEOUT' }))
+    await page.context().close()
+  })
+
+  test('is an element, too', async () => {
+    const page = await openHost()
+    await page.evaluate(`
+      const element = document.createElement('benefit-enrolment')
+      element.setAttribute('inline', '')
+      element.setAttribute('locale', 'es')
+      element.token = async () => tokens.shift()
+      element.addEventListener('event', ({ detail }) => heard.push(detail))
+      document.getElementById('place').append(element)`)
+    await press(page, 'Empezar')
+    await frameOf(page).getByRole('heading', { name: 'Revise sus datos' }).waitFor()
+    expect(await names(page)).toContain('READY')
+    await page.evaluate("document.querySelector('benefit-enrolment').remove()")
+    expect(await page.locator('iframe').count()).toBe(0)
+    await page.context().close()
+  })
+
+  test.each(['hook', 'component'])('is safe in StrictMode as a %s', async form => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const token = rig.mintToken()
+    await page.addInitScript(`globalThis.nextToken = async () => '${token}'`)
+    const query = new URLSearchParams({
+      service: rig.service,
+      ...(form === 'component' ? { inline: '1' } : {}),
+    })
+    await page.goto(`${rig.host}/react?${query}`)
+    if (form === 'hook') await page.getByRole('button', { name: 'My benefits' }).click()
+    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    expect(await page.locator('iframe').count()).toBe(1)
+    expect(await page.evaluate('asked')).toBe(1)
+    if (form === 'component') {
+      await page.getByRole('button', { name: 'In Spanish' }).click()
+      await frameOf(page).getByRole('button', { name: 'Empezar' }).waitFor()
+    }
+    await page.getByRole('button', { name: 'Take away' }).dispatchEvent('click')
+    await page.locator('iframe').waitFor({ state: 'detached' })
+    await context.close()
+  })
+})

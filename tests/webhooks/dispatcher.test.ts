@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import { webhooks } from '../../client/src/index.ts'
+import { type Delivery, startReceiver } from './receiver.ts'
+import { dispatchRig } from './rig.ts'
+
+const range = (count: number, prefix = 'u') =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+test('every event reaches the endpoint once, with the documented headers and bytes', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const endpoint = await rig.addEndpoint(receiver.url)
+  const dispatcher = rig.open()
+  await dispatcher.idle()
+  await rig.raise(range(1000))
+  dispatcher.nudge()
+  await dispatcher.idle()
+  expect(receiver.deliveries).toHaveLength(1000)
+  expect(new Set(receiver.deliveries.map(delivery => delivery.key)).size).toBe(1000)
+  const [first] = receiver.deliveries as [Delivery]
+  expect(first.authorization).toBe(`Basic ${Buffer.from('hook:pass').toString('base64')}`)
+  expect(first.attempt).toBe(1)
+  expect(first.headers['content-type']).toBe('application/json')
+  expect(Object.keys(JSON.parse(first.body))).toEqual(['userid', 'eventname', 'currentofferdetails'])
+  void endpoint
+  void webhooks
+  expect(await rig.count('deliveries')).toBe(0)
+  expect(await rig.count('delivery_attempts')).toBe(1000)
+  await receiver.close()
+})
+
+test('a failed try is repeated with the same key and the same bytes', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url)
+  receiver.answer = delivery => (delivery.attempt < 3 ? 500 : 200)
+  const dispatcher = rig.open()
+  await rig.raise(['u1'])
+  await dispatcher.idle()
+  expect(receiver.deliveries.map(delivery => delivery.attempt)).toEqual([1])
+  rig.advance(7000)
+  await dispatcher.idle()
+  rig.advance(37_000)
+  await dispatcher.idle()
+  expect(receiver.deliveries.map(delivery => delivery.attempt)).toEqual([1, 2, 3])
+  expect(new Set(receiver.deliveries.map(delivery => delivery.key + delivery.body)).size).toBe(1)
+  expect(await rig.count('deliveries')).toBe(0)
+  await receiver.close()
+})
+
+test('with ordering "user" one user\'s events arrive in order, and nobody else waits for them', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url, { ordering: 'user' })
+  const names = Array.from({ length: 60 }, (_, index) => `u${index % 6}`)
+  const bodies: string[] = []
+  // The first event of u0 fails twice.
+  let failures = 2
+  receiver.answer = delivery => {
+    if (delivery.userid === 'u0' && failures > 0) {
+      failures -= 1
+      return 500
+    }
+    bodies.push(`${delivery.userid} ${delivery.key}`)
+    return 200
+  }
+  const ids = await rig.raise(names)
+  const keys = await rig.database.query<{ event_id: string; idempotency_key: string; userid: string }>({
+    name: '',
+    text: 'select event_id, idempotency_key, userid from events order by event_id',
+    values: [],
+  })
+  expect(keys.map(row => row.event_id)).toEqual(ids)
+  const dispatcher = rig.open()
+  await dispatcher.idle()
+  expect(bodies.filter(body => body.startsWith('u0 '))).toEqual([])
+  expect(bodies).toHaveLength(50)
+  rig.advance(7000)
+  await dispatcher.idle()
+  rig.advance(37_000)
+  await dispatcher.idle()
+  expect(bodies).toHaveLength(60)
+  for (const user of range(6)) {
+    expect(bodies.filter(body => body.startsWith(`${user} `))).toEqual(
+      keys.filter(row => row.userid === user).map(row => `${user} ${row.idempotency_key}`),
+    )
+  }
+  await receiver.close()
+})
+
+test('two dispatchers share the endpoints evenly, and one takes over when the other goes', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  for (const _ of range(6)) await rig.addEndpoint(receiver.url)
+  const one = rig.open({ leaseMs: 600 })
+  await one.idle()
+  expect(one.inventory().endpoints).toBe(6)
+  const two = rig.open({ leaseMs: 600 })
+  await expect.poll(() => [one.inventory().endpoints, two.inventory().endpoints]).toEqual([3, 3])
+  await rig.raise(range(50))
+  await expect.poll(() => receiver.deliveries.length).toBe(300)
+  await one.close()
+  expect(one.inventory()).toEqual({ endpoints: 0, underWay: 0, unwritten: 0, timers: 0 })
+  await expect.poll(() => two.inventory().endpoints).toBe(6)
+  await rig.raise(range(50))
+  await expect.poll(() => receiver.deliveries.length).toBe(600)
+  await receiver.close()
+})

@@ -1,0 +1,391 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { webhooks } from '../../client/src/index.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { type Delivery, type Receiver, startReceiver } from './receiver.ts'
+
+let service: TestService
+let receiver: Receiver
+beforeAll(async () => {
+  service = await startTestService()
+  receiver = await startReceiver()
+})
+afterAll(async () => {
+  await receiver.close()
+  await service[Symbol.asyncDispose]()
+})
+
+const idle = () => service.service().dispatcher.idle()
+const credentials = { username: 'hook', password: 'pässword' }
+const endpointOf = (partner: TestPartner, more: object = {}) =>
+  partner.client.createWebhook({ url: receiver.url, ...credentials, ...more })
+const sent = (eventid: string) => receiver.deliveries.filter(one => one.key === keys.get(eventid))
+const keys = new Map<string, string>()
+const noteKeys = async () => {
+  const rows = await service.database.query<{ event_id: string; idempotency_key: string }>({
+    name: '',
+    text: 'select event_id, idempotency_key from events',
+    values: [],
+  })
+  for (const row of rows) keys.set(row.event_id, row.idempotency_key)
+}
+
+test('an endpoint is made, shown, changed, listed and deleted; its secret is shown once', async () => {
+  const partner = await service.newPartner()
+  const made = await endpointOf(partner)
+  expect(made.webhooksecret).toMatch(/^whsec_/)
+  expect(made).toMatchObject({
+    url: receiver.url,
+    username: 'hook',
+    events: ['offer_activiation_successful'],
+    ordering: 'none',
+    status: 'enabled',
+    breaker: 'closed',
+    waiting: 0,
+    dead: 0,
+  })
+  const { webhookid } = made
+  const shown = await partner.client.getWebhook({ webhookid })
+  expect(shown).not.toHaveProperty('webhooksecret')
+  expect(JSON.stringify(shown)).not.toContain('pässword')
+  const changed = await partner.client.updateWebhook({ webhookid, events: 'all', ordering: 'user' })
+  expect(changed).toMatchObject({ events: 'all', ordering: 'user' })
+  expect(changed).not.toHaveProperty('webhooksecret')
+  expect((await partner.client.listWebhooks({})).webhooks).toHaveLength(1)
+  expect(await partner.client.deleteWebhook({ webhookid })).toEqual({ webhookid, status: 'deleted' })
+  expect((await partner.client.listWebhooks({})).webhooks).toEqual([])
+  await expect(partner.client.getWebhook({ webhookid })).rejects.toMatchObject({ code: 'webhook_not_found' })
+})
+
+test.each([
+  ['not https, outside a sandbox address', 'ftp://example.com/hook'],
+  ['with user info', 'https://me:secret@example.com/hook'],
+  ['longer than 2,048', `https://example.com/${'x'.repeat(2048)}`],
+  ['private', 'https://10.0.0.1/hook'],
+  ['metadata', 'http://169.254.169.254/latest'],
+  ['not an address', 'nonsense'],
+])('an address that is %s is refused at save, with the reason and without the value', async (_name, url) => {
+  const partner = await service.newPartner()
+  const error = await endpointOf(partner, { url }).catch((reason: unknown) => reason)
+  expect(error).toMatchObject({
+    status: 400,
+    code: 'bad_request',
+    errors: [{ field: 'url', code: 'address' }],
+  })
+  expect(JSON.stringify(error)).not.toContain(url)
+})
+
+test('a user name with a colon and a password with a control character are refused', async () => {
+  const partner = await service.newPartner()
+  await expect(endpointOf(partner, { username: 'a:b', password: 'x\u0007' })).rejects.toMatchObject({
+    code: 'bad_request',
+    errors: [
+      { field: 'username', code: 'format' },
+      { field: 'password', code: 'format' },
+    ],
+  })
+})
+
+test('a replayed POST /webhooks makes one endpoint and leaves the secret out', async () => {
+  const partner = await service.newPartner()
+  const wish = { url: receiver.url, ...credentials }
+  const first = await partner.client.createWebhook(wish, { idempotencyKey: 'k1' })
+  const again = await partner.client.createWebhook(wish, { idempotencyKey: 'k1' })
+  const { webhooksecret, ...rest } = first
+  expect(webhooksecret).toBeDefined()
+  expect(again).toEqual(rest)
+  expect((await partner.client.listWebhooks({})).webhooks).toHaveLength(1)
+  await expect(
+    partner.client.createWebhook({ ...wish, events: 'all' }, { idempotencyKey: 'k1' }),
+  ).rejects.toMatchObject({ status: 409, code: 'idempotency_key_reused' })
+  const [row] = await service.database.query<{ sealed_answer: Buffer }>({
+    name: '',
+    text: "select sealed_answer from idempotency_keys where operation = 'createWebhook'",
+    values: [],
+  })
+  expect(row?.sealed_answer.toString('latin1')).not.toContain(first.webhookid)
+})
+
+test('concurrent requests with one key make one endpoint', async () => {
+  const partner = await service.newPartner()
+  const wish = { url: receiver.url, ...credentials }
+  const all = await Promise.all(
+    Array.from({ length: 8 }, () => partner.client.createWebhook(wish, { idempotencyKey: 'same' })),
+  )
+  expect(new Set(all.map(one => one.webhookid)).size).toBe(1)
+  expect(all.filter(one => one.webhooksecret !== undefined)).toHaveLength(1)
+  expect((await partner.client.listWebhooks({})).webhooks).toHaveLength(1)
+})
+
+test('a refused write does not spend its key', async () => {
+  const partner = await service.newPartner()
+  await expect(
+    partner.client.createWebhook({ url: 'https://10.0.0.1/', ...credentials }, { idempotencyKey: 'k' }),
+  ).rejects.toMatchObject({ code: 'bad_request' })
+  const made = await partner.client.createWebhook(
+    { url: receiver.url, ...credentials },
+    { idempotencyKey: 'k' },
+  )
+  expect(made.webhooksecret).toBeDefined()
+})
+
+test('a test event reaches the endpoint whatever its filter, verifies, and shows its attempt', async () => {
+  const partner = await service.newPartner()
+  const { webhookid, webhooksecret = '' } = await endpointOf(partner, { events: ['user_erased'] })
+  const { eventid } = await partner.client.testWebhook({ webhookid })
+  await idle()
+  await noteKeys()
+  const [delivery] = sent(eventid) as [Delivery]
+  expect(JSON.parse(delivery.body)).toEqual({
+    userid: 'webhook-test',
+    eventname: 'webhook_test',
+    currentofferdetails: {
+      offer: '',
+      updatedat: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      serviceid: '00000000-0000-0000-0000-000000000000',
+    },
+  })
+  const verified = await webhooks.verify(
+    { headers: delivery.headers, body: delivery.body },
+    { ...credentials, secret: webhooksecret },
+  )
+  expect(verified.idempotencyKey).toBe(delivery.key)
+  expect((await partner.client.listAttempts({ eventid })).attempts).toMatchObject([
+    {
+      webhookid,
+      attempt: 1,
+      status: 200,
+      error: null,
+      credentials: 'current',
+      address: '127.0.0.1',
+      answer: '"ok"',
+    },
+  ])
+  expect(await partner.client.getEvent({ eventid })).toMatchObject({
+    eventname: 'webhook_test',
+    userid: 'webhook-test',
+    deliveries: [],
+  })
+})
+
+test('events go to the endpoints that ask for them, the more specific one first in the log', async () => {
+  const partner = await service.newPartner()
+  await endpointOf(partner)
+  await partner.client.createUser({ userid: 'u1', ...ada, offername: 'starter' })
+  await idle()
+  const { events, next } = await partner.client.listEvents({})
+  expect(events.map(event => event.eventname)).toEqual([
+    'enrollment_successful',
+    'offer_activiation_successful',
+  ])
+  await noteKeys()
+  const [successful, activated] = events.map(event => event.eventid) as [string, string]
+  expect(sent(successful)).toEqual([])
+  expect(JSON.parse(sent(activated)[0]?.body ?? '')).toEqual(events[1]?.body)
+  expect(await partner.client.listEvents({ after: next })).toEqual({ events: [], next })
+  expect((await partner.client.listEvents({ eventname: 'enrollment_successful' })).events).toHaveLength(1)
+  expect((await partner.client.listEvents({ userid: 'nobody' })).events).toEqual([])
+  await expect(partner.client.listEvents({ after: 'x' })).rejects.toMatchObject({
+    code: 'bad_request',
+    errors: [{ field: 'after' }],
+  })
+  const before = receiver.deliveries.length
+  expect(await partner.client.replayEvent({ eventid: activated })).toEqual({
+    count: 1,
+    dryrun: false,
+    complete: true,
+    continuefrom: null,
+  })
+  await idle()
+  const [again] = receiver.deliveries.slice(before) as [Delivery]
+  expect([again.key, again.body]).toEqual([sent(activated)[0]?.key, sent(activated)[0]?.body])
+})
+
+test('a range, a list and the dead are replayed, a dry run sends nothing', async () => {
+  const partner = await service.newPartner()
+  const { webhookid } = await endpointOf(partner, { events: ['user_update_successful'] })
+  const from = new Date(service.now()).toISOString()
+  await partner.client.createUser({ userid: 'u1', ...ada, offername: 'starter' })
+  for (const phone of ['3055550111', '3055550112', '3055550113'])
+    await partner.client.updateUser({ userid: 'u1', phone })
+  await idle()
+  const to = new Date(service.now() + 1000).toISOString()
+  const before = receiver.deliveries.length
+  expect(await partner.client.replayWebhook({ webhookid, from, to, dryrun: true })).toMatchObject({
+    count: 3,
+    dryrun: true,
+  })
+  await idle()
+  expect(receiver.deliveries.length).toBe(before)
+  expect(await partner.client.replayWebhook({ webhookid, from, to })).toMatchObject({
+    count: 3,
+    complete: true,
+  })
+  await idle()
+  expect(receiver.deliveries.length).toBe(before + 3)
+  const { events } = await partner.client.listEvents({})
+  const ids = events.slice(0, 2).map(event => event.eventid)
+  expect(await partner.client.replayWebhook({ webhookid, ids: [...ids, webhookid] })).toMatchObject({
+    count: 2,
+  })
+  await idle()
+  expect(receiver.deliveries.length).toBe(before + 5)
+  await expect(partner.client.replayWebhook({ webhookid })).rejects.toMatchObject({ code: 'bad_request' })
+  await expect(partner.client.replayWebhook({ webhookid, from })).rejects.toMatchObject({
+    errors: [{ field: 'to' }],
+  })
+  expect(await partner.client.replayWebhook({ webhookid, status: 'dead' })).toMatchObject({ count: 0 })
+})
+
+test('both secrets sign during a rotation, and the older one ends after 24 hours', async () => {
+  const partner = await service.newPartner()
+  const { webhookid, webhooksecret: old = '' } = await endpointOf(partner)
+  const { webhooksecret: fresh = '', oldsecretuntiltimestamp } = await partner.client.updateWebhook({
+    webhookid,
+    rotatesecret: true,
+  })
+  expect(fresh).not.toBe(old)
+  expect(oldsecretuntiltimestamp).not.toBeNull()
+  const verify = async (secret: string) => {
+    const { eventid } = await partner.client.testWebhook({ webhookid })
+    await idle()
+    await noteKeys()
+    const [delivery] = sent(eventid) as [Delivery]
+    return webhooks.verify({ headers: delivery.headers, body: delivery.body }, { secret, now: service.now() })
+  }
+  await verify(old)
+  await verify(fresh)
+  service.advance(25 * 3_600_000)
+  await verify(fresh)
+  await expect(verify(old)).rejects.toMatchObject({ code: 'webhook_invalid' })
+})
+
+test('new credentials are tried first, the present ones at once after a 401, and which worked is shown', async () => {
+  const partner = await service.newPartner()
+  const { webhookid } = await endpointOf(partner)
+  const basic = (password: string) => `Basic ${Buffer.from(`hook:${password}`).toString('base64')}`
+  let accepted = basic('pässword')
+  const other = await startReceiver()
+  other.answer = delivery => (delivery.authorization === accepted ? 200 : 401)
+  await partner.client.updateWebhook({ webhookid, url: other.url })
+  await partner.client.updateWebhook({ webhookid, password: 'newer' })
+  const attempt = async () => {
+    const { eventid } = await partner.client.testWebhook({ webhookid })
+    await idle()
+    const { attempts } = await partner.client.listAttempts({ eventid })
+    const { acceptedcredentials } = await partner.client.getWebhook({ webhookid })
+    return { tries: attempts.map(one => [one.credentials, one.status]), acceptedcredentials }
+  }
+  expect(await attempt()).toEqual({
+    tries: [
+      ['next', 401],
+      ['current', 200],
+    ],
+    acceptedcredentials: 'current',
+  })
+  accepted = basic('newer')
+  expect(await attempt()).toEqual({ tries: [['next', 200]], acceptedcredentials: 'next' })
+  accepted = basic('pässword')
+  expect((await attempt()).tries).toEqual([
+    ['next', 401],
+    ['current', 200],
+  ])
+  accepted = basic('newer')
+  await attempt()
+  // A day after the new ones were first accepted, the old ones are not sent any more.
+  service.advance(25 * 3_600_000)
+  accepted = basic('pässword')
+  expect((await attempt()).tries).toEqual([['next', 401]])
+  await other.close()
+})
+
+test("another partner's endpoints and events are answered exactly as unknown ones", async () => {
+  const owner = await service.newPartner()
+  const stranger = await service.newPartner()
+  const { webhookid } = await endpointOf(owner)
+  const { webhookid: deleted } = await endpointOf(owner)
+  await owner.client.deleteWebhook({ webhookid: deleted })
+  const { eventid } = await owner.client.testWebhook({ webhookid })
+  await idle()
+  const answer = async (call: Promise<unknown>) => {
+    const error = await call.then(
+      () => 'no error',
+      (reason: { status: number; code: string; detail: string }) => ({
+        status: reason.status,
+        code: reason.code,
+        detail: reason.detail,
+      }),
+    )
+    return error
+  }
+  const unknown = '019aa1b2-0c4e-7d3a-9b1f-2c5d7e8f9a0b'
+  for (const id of [webhookid, deleted, unknown, 'malformed', "x'; drop table events; --"]) {
+    const { client } = stranger
+    const answers = await Promise.all(
+      [
+        client.getWebhook({ webhookid: id }),
+        client.updateWebhook({ webhookid: id, events: 'all' }),
+        client.deleteWebhook({ webhookid: id }),
+        client.testWebhook({ webhookid: id }),
+        client.enableWebhook({ webhookid: id }),
+        client.replayWebhook({ webhookid: id, status: 'dead' }),
+        client.replayWebhook({ webhookid: id, status: 'dead', dryrun: true }),
+      ].map(answer),
+    )
+    for (const one of answers)
+      expect(one).toEqual({
+        status: 404,
+        code: 'webhook_not_found',
+        detail: expect.any(String),
+      })
+  }
+  for (const id of [eventid, unknown, 'malformed']) {
+    const { client } = stranger
+    const answers = await Promise.all(
+      [
+        client.getEvent({ eventid: id }),
+        client.listAttempts({ eventid: id }),
+        client.replayEvent({ eventid: id }),
+      ].map(answer),
+    )
+    for (const one of answers)
+      expect(one).toEqual({
+        status: 404,
+        code: 'event_not_found',
+        detail: expect.any(String),
+      })
+  }
+  expect(await stranger.client.listWebhooks({})).toEqual({ webhooks: [] })
+  expect((await stranger.client.listEvents({})).events).toEqual([])
+  const mine = await endpointOf(stranger)
+  expect(await stranger.client.replayWebhook({ webhookid: mine.webhookid, ids: [eventid] })).toMatchObject({
+    count: 0,
+  })
+  expect(await owner.client.getWebhook({ webhookid })).toMatchObject({ status: 'enabled' })
+})
+
+test.each([
+  ['webhooks:write', 'events:read'],
+  ['events:read', 'webhooks:write'],
+] as const)('without the scope %s its operations are refused', async (missing, given) => {
+  const partner = await service.newPartner()
+  const { webhookid } = await endpointOf(partner)
+  const { eventid } = await partner.client.testWebhook({ webhookid })
+  await idle()
+  const client = partner.connect({ scopes: [given] })
+  const calls =
+    missing === 'webhooks:write'
+      ? [
+          client.listWebhooks({}),
+          client.createWebhook({ url: receiver.url, ...credentials }),
+          client.getWebhook({ webhookid }),
+          client.updateWebhook({ webhookid, events: 'all' }),
+          client.deleteWebhook({ webhookid }),
+          client.testWebhook({ webhookid }),
+          client.enableWebhook({ webhookid }),
+          client.replayWebhook({ webhookid, status: 'dead' }),
+          client.replayEvent({ eventid }),
+        ]
+      : [client.listEvents({}), client.getEvent({ eventid }), client.listAttempts({ eventid })]
+  for (const settled of await Promise.allSettled(calls))
+    expect(settled).toMatchObject({ reason: { status: 403, code: 'insufficient_scope' } })
+})

@@ -1,0 +1,79 @@
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** One delivery as it arrived. */
+export type Delivery = {
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  readonly userid: string
+  readonly eventname: string
+  readonly key: string
+  readonly attempt: number
+  readonly authorization: string
+  readonly at: number
+}
+
+/** What a receiver does with a delivery: a status, or anything with the response. */
+export type Answer = number | ((response: ServerResponse, delivery: Delivery) => void)
+
+/** A partner's endpoint: a real server with a script. */
+export type Receiver = {
+  readonly url: string
+  readonly deliveries: Delivery[]
+  /** What it answers from now on. */
+  answer: (delivery: Delivery) => Answer
+  /** Fulfils when so many have arrived. */
+  received(count: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts a receiver that answers 200 until it is told otherwise. */
+export const startReceiver = async (): Promise<Receiver> => {
+  const deliveries: Delivery[] = []
+  const waiters = new Set<() => void>()
+  const server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8')
+      const { userid, eventname } = JSON.parse(body) as { userid: string; eventname: string }
+      const delivery: Delivery = {
+        headers: request.headers,
+        body,
+        userid,
+        eventname,
+        key: String(request.headers['idempotency-key']),
+        attempt: Number(request.headers['webhook-attempt']),
+        authorization: String(request.headers.authorization),
+        at: Date.now(),
+      }
+      deliveries.push(delivery)
+      const answer = receiver.answer(delivery)
+      if (typeof answer === 'number') response.writeHead(answer).end('"ok"')
+      else answer(response, delivery)
+      for (const waiter of waiters) waiter()
+    })
+  })
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    deliveries,
+    answer: () => 200,
+    received: count =>
+      new Promise(resolve => {
+        const check = () => {
+          if (deliveries.length < count) return
+          waiters.delete(check)
+          resolve()
+        }
+        waiters.add(check)
+        check()
+      }),
+    close: () =>
+      new Promise(closed => {
+        server.close(() => closed())
+        server.closeAllConnections()
+      }),
+  }
+  return receiver
+}

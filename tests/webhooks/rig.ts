@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto'
+import type { EventName } from '../../contract/src/index.ts'
+import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { type Batch, saveBatch } from '../../service/src/membership/save.ts'
+import { newUser } from '../../service/src/membership/state.ts'
+import { openDirectory } from '../../service/src/partners/directory.ts'
+import { createPartner } from '../../service/src/partners/manage.ts'
+import type { Partner } from '../../service/src/partners/partner.ts'
+import { type Keyring, loadKeyring } from '../../service/src/vault/keyring.ts'
+import { uuidv4, uuidv7 } from '../../service/src/vault/uuid.ts'
+import {
+  type Dispatcher,
+  type DispatcherOptions,
+  openDispatcher,
+} from '../../service/src/webhooks/dispatcher.ts'
+import { addEndpoint, type EndpointWish } from '../../service/src/webhooks/endpoints.ts'
+import { eventBody } from '../../service/src/webhooks/envelope.ts'
+import { webhookMetrics } from '../../service/src/webhooks/metrics.ts'
+import { createOutgoing } from '../../service/src/webhooks/outgoing.ts'
+import { createResolver } from '../../service/src/webhooks/resolver.ts'
+import { freshDatabase } from '../rig.ts'
+
+const rules = { sandbox: true, allow: [] }
+
+/** Dispatchers on a bare database, with events raised as the ledger raises them. */
+export type DispatchRig = {
+  readonly database: Database
+  readonly address: DatabaseAddress
+  readonly keyring: Keyring
+  readonly rootKey: string
+  readonly partner: Partner
+  readonly logged: { event: string; fields: Readonly<Record<string, unknown>> }[]
+  readonly newPartner: (name: string) => Promise<Partner>
+  readonly addEndpoint: (
+    url: string,
+    wish?: Partial<EndpointWish>,
+  ) => Promise<{ webhookid: string; webhooksecret: string }>
+  /** Raises events in one transaction, one for each userid; gives their ids. */
+  readonly raise: (
+    userids: readonly string[],
+    options?: { partner?: Partner; eventname?: EventName },
+  ) => Promise<string[]>
+  readonly open: (
+    options?: DispatcherOptions,
+    own?: { deadlineMs?: number; database?: Database },
+  ) => Dispatcher
+  /** Moves the dispatchers' clock. */
+  readonly advance: (ms: number) => void
+  readonly now: () => number
+  readonly count: (table: 'deliveries' | 'dead_deliveries' | 'delivery_attempts') => Promise<number>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** Opens the rig; what it started is closed with it. */
+export const dispatchRig = async (): Promise<DispatchRig> => {
+  const { address, drop } = await freshDatabase()
+  const database = openDatabase(address, { max: 8, onError: () => {} })
+  const rootKey = randomBytes(32).toString('base64')
+  const keyring = loadKeyring({ rootKey })
+  let offset = 0
+  const real = () => Date.now() + offset
+  const logged: DispatchRig['logged'] = []
+  const directory = openDirectory({ database, keyring, mode: 'sandbox', real })
+  const closers: (() => Promise<void>)[] = []
+  const services = new Map<string, string>()
+  const newPartner = async (name: string): Promise<Partner> => {
+    const { row } = await createPartner(
+      { name },
+      { database, keyring, mode: 'sandbox', real, knownOffers: [] },
+    )
+    const partner = await directory.partner(row.partner_id)
+    if (!partner) throw new Error('the partner is missing')
+    return partner
+  }
+  const partner = await newPartner('Test Partner')
+
+  return {
+    database,
+    address,
+    keyring,
+    rootKey,
+    partner,
+    logged,
+    newPartner,
+    async addEndpoint(url, wish = {}) {
+      const made = await addEndpoint(
+        database,
+        { partner, url, username: 'hook', password: 'pass', events: 'all', ...wish },
+        { rules, real },
+      )
+      if ('refused' in made) throw new Error(JSON.stringify(made.refused))
+      return made
+    },
+    async raise(userids, options = {}) {
+      const owner = options.partner ?? partner
+      const eventname = options.eventname ?? 'offer_activiation_successful'
+      const events = userids.map(userid => {
+        const name = `${owner.partnerId} ${userid}`
+        const serviceId = services.get(name) ?? uuidv7(real())
+        services.set(name, serviceId)
+        const user = newUser({ partnerId: owner.partnerId, serviceId, userid, at: real() })
+        return {
+          id: uuidv7(real()),
+          user,
+          eventname,
+          idempotencyKey: uuidv4(),
+          body: eventBody({
+            userid,
+            eventname,
+            offer: 'plus',
+            updatedat: new Date(real()).toISOString(),
+            serviceid: serviceId,
+          }),
+          data: {},
+          createdAt: real(),
+        }
+      })
+      await database.transaction(tx => saveBatch(tx, { ...nothing, events }))
+      return events.map(event => event.id)
+    },
+    open(options = {}, own = {}) {
+      const outgoing = createOutgoing({
+        rules,
+        resolver: createResolver(),
+        ...(own.deadlineMs === undefined ? {} : { deadlineMs: own.deadlineMs }),
+      })
+      const dispatcher = openDispatcher(
+        {
+          database: own.database ?? database,
+          directory,
+          outgoing,
+          metrics: webhookMetrics({ database, real }),
+          real,
+          log: (event, fields = {}) => logged.push({ event, fields }),
+        },
+        { leaseMs: 1500, pollMs: 50, idlePollMs: 200, graceMs: 300, ...options },
+      )
+      closers.push(async () => {
+        await dispatcher.close()
+        await outgoing.close()
+      })
+      return dispatcher
+    },
+    advance: ms => {
+      offset += ms
+    },
+    now: real,
+    async count(table) {
+      const [row] = await database.query<{ count: number }>(
+        table === 'deliveries'
+          ? sql`select count(*) as count from deliveries`
+          : table === 'dead_deliveries'
+            ? sql`select count(*) as count from dead_deliveries`
+            : sql`select count(*) as count from delivery_attempts`,
+      )
+      return row?.count ?? 0
+    },
+    async [Symbol.asyncDispose]() {
+      for (const close of closers) await close()
+      if (database.busy() !== 0) throw new Error('connections are still busy after close')
+      await database.close()
+      await drop()
+    },
+  }
+}
+
+const nothing: Batch = {
+  renamed: [],
+  users: [],
+  erased: [],
+  ended: [],
+  enrolments: [],
+  consents: [],
+  documents: [],
+  history: [],
+  events: [],
+  staleKeys: [],
+  keys: [],
+}
