@@ -10,7 +10,7 @@ import { moveClock } from '../partners/store.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 
 /** Moves the business clock of a sandbox partner (contract §13). */
-export const sandboxHandlers = (context: ClockContext) => {
+export const sandboxHandlers = (context: ClockContext & { readonly directory: Directory }) => {
   const advance: Handler<typeof advanceClock, Caller> = async request => {
     const to = parseTimestamp(request.body.advanceto)
     if (to === undefined)
@@ -27,7 +27,7 @@ export const sandboxHandlers = (context: ClockContext) => {
 /** What moving a clock needs. */
 export type ClockContext = {
   readonly database: Database
-  readonly directory: Directory
+  readonly directory: Pick<Directory, 'forget'>
   readonly clock: Clock
   readonly schedule: Schedule
 }
