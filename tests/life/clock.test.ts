@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { refusal, type Stage, startStage } from './stage.ts'
+import { type Stage, startStage } from './stage.ts'
 
 let stage: Stage
 afterEach(() => stage[Symbol.asyncDispose]())
@@ -33,7 +33,11 @@ test('moves forward only, per partner, and applies everything due on the way', a
 test('in production it does not exist', async () => {
   stage = await startStage('2026-10-20T12:00', { sandbox: false })
   const partner = await stage.newPartner()
-  expect(await refusal(partner.client.advanceClock({ advanceto: '2026-11-15T00:00:00.000Z' }))).toBe(
-    '404 not_found',
-  )
+  const answer = await fetch(`${stage.service.baseUrl}/sandbox/clock`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await partner.token()}`, 'x-api-key': partner.apiKey },
+    body: JSON.stringify({ advanceto: '2026-11-15T00:00:00.000Z' }),
+  })
+  expect(answer.status).toBe(404)
+  expect(await answer.json()).toMatchObject({ code: 'not_found' })
 })

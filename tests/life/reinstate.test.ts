@@ -42,6 +42,21 @@ test('after it took effect, offer and picks come back from now on, with a gap', 
   expect(await partner.names('gap')).toEqual(['offer_reinstate_successful', 'offer_activiation_successful'])
 })
 
+test('what a pending change was to bring does not come back either', async () => {
+  const { client } = partner
+  await partner.create('planned', { offername: 'mid', benefits: ['art'] })
+  await client.changeOffer({ userid: 'planned', offername: 'top', effective: 'nextperiod' })
+  await client.swapBenefits({ userid: 'planned', add: ['care'], remove: [] })
+  await client.cancelUser({ userid: 'planned', effective: 'immediate' })
+  const user = await client.reinstateUser({ userid: 'planned' })
+  expect(user).toMatchObject({ notrestored: [], conditions: [] })
+  expect(await partner.states('planned')).toMatchObject({
+    art: 'enrolled',
+    care: 'withdrawn',
+    gold: 'withdrawn',
+  })
+})
+
 test('eligibility is checked again, and what could not return is listed with the reason', async () => {
   const { client } = partner
   await partner.create('partly', { offername: 'mid', benefits: ['dental', 'art', 'grow'], dob: '1986-11-28' })
