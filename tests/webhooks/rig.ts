@@ -28,6 +28,7 @@ export type DispatchRig = {
   readonly database: Database
   readonly address: DatabaseAddress
   readonly keyring: Keyring
+  readonly rootKey: string
   readonly partner: Partner
   readonly logged: { event: string; fields: Readonly<Record<string, unknown>> }[]
   readonly newPartner: (name: string) => Promise<Partner>
@@ -55,7 +56,8 @@ export type DispatchRig = {
 export const dispatchRig = async (): Promise<DispatchRig> => {
   const { address, drop } = await freshDatabase()
   const database = openDatabase(address, { max: 8, onError: () => {} })
-  const keyring = loadKeyring({ rootKey: randomBytes(32).toString('base64') })
+  const rootKey = randomBytes(32).toString('base64')
+  const keyring = loadKeyring({ rootKey })
   let offset = 0
   const real = () => Date.now() + offset
   const logged: DispatchRig['logged'] = []
@@ -77,6 +79,7 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
     database,
     address,
     keyring,
+    rootKey,
     partner,
     logged,
     newPartner,

@@ -15,7 +15,8 @@ export type Failure = {
 const retryCodes = new Set(['40001', '40P01'])
 const conflictCodes = new Set(['23505', '23P01'])
 const connectionClasses = ['08', '57P']
-const unavailableCodes = new Set(['53100', '53200', '53300', '55P03', '57014', '58030'])
+// 25006: a server that has become a standby.
+const unavailableCodes = new Set(['25006', '53100', '53200', '53300', '55P03', '57014', '58030'])
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -51,6 +52,6 @@ const isLostConnection = (error: unknown, code: string): boolean =>
   networkCodes.has(code) ||
   (error instanceof Error &&
     code === '' &&
-    /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|connection ended|cannot use a pool after/i.test(
+    /connection terminated|query read timeout|timeout exceeded when trying to connect|client has encountered a connection error|connection ended|cannot use a pool after/i.test(
       error.message,
     ))

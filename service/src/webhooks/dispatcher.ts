@@ -145,7 +145,8 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   }
 
   const pump = () => {
-    while (!isClosing && now() < leasesHoldUntil) {
+    // What is not written yet would be sent again after a crash: it is bounded as what is under way.
+    while (!isClosing && now() < leasesHoldUntil && writer.pending() < slots) {
       const turn = turns.next(now())
       if (!turn) break
       const lane = lanes.get(turn.endpointId)
@@ -484,7 +485,9 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       queueMicrotask(noteIdle)
     })
 
-  void ensureAttemptDays(database, real()).catch(error => log('webhook_days_failed', describeCause(error)))
+  const preparing = ensureAttemptDays(database, real()).catch(error =>
+    log('webhook_days_failed', describeCause(error)),
+  )
   requestBeat()
   poll()
 
@@ -510,7 +513,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
         const timer = setTimeout(resolve, options.graceMs ?? 5000)
         timer.unref()
       })
-      await Promise.race([Promise.allSettled([...underWay, reading, beating]), graceEnd])
+      await Promise.race([Promise.allSettled([...underWay, reading, beating, preparing]), graceEnd])
       writer.stop()
       for (const lane of [...lanes.values()]) drop(lane)
       await giveUp(database, owner).catch(error => log('webhook_leases_not_given_up', describeCause(error)))

@@ -26,8 +26,8 @@ const PAGE = 100
 const WINDOW = 5000
 /** How long one request looks for them. */
 const PATIENCE_MS = 1000
-/** How long a read waits for writes that were under way when it began. */
-const SETTLING_MS = 2000
+/** How long a read waits for writes that were under way when it began: as long as a statement may take. */
+const SETTLING_MS = 5000
 
 /**
  * One page of the log and where to go on. No event ever appears behind a cursor that was given out.
@@ -44,8 +44,9 @@ const SETTLING_MS = 2000
 export const readLog = async (
   db: Executor,
   query: LogQuery,
+  settlingMs = SETTLING_MS,
 ): Promise<{ events: EventRow[]; next: Cursor }> => {
-  await settle(db, query.partnerId)
+  await settle(db, query.partnerId, settlingMs)
   const endsAt = performance.now() + PATIENCE_MS
   let after: Cursor = query.after ?? { transactionId: 0n, eventId: NIL }
   const events: EventRow[] = []
@@ -61,8 +62,8 @@ export const readLog = async (
 const NIL = '00000000-0000-0000-0000-000000000000'
 
 /** Waits until every transaction older than the partner's newest event has ended. */
-const settle = async (db: Executor, partnerId: string): Promise<void> => {
-  const endsAt = performance.now() + SETTLING_MS
+const settle = async (db: Executor, partnerId: string, withinMs: number): Promise<void> => {
+  const endsAt = performance.now() + withinMs
   const [newest] = await db.query<{ transaction_id: string }>(sql`
     select transaction_id from events where partner_id = ${partnerId}
     order by transaction_id desc, event_id desc limit 1`)

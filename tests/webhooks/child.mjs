@@ -1,0 +1,63 @@
+// A dispatcher in a process of its own, on the built service: it may be killed at a chosen step.
+import { openDatabase } from '../../service/dist/db/database.js'
+import { openDirectory } from '../../service/dist/partners/directory.js'
+import { loadKeyring } from '../../service/dist/vault/keyring.js'
+import { openDispatcher } from '../../service/dist/webhooks/dispatcher.js'
+import { webhookMetrics } from '../../service/dist/webhooks/metrics.js'
+import { createOutgoing } from '../../service/dist/webhooks/outgoing.js'
+import { createResolver } from '../../service/dist/webhooks/resolver.js'
+
+const { address, rootKey, step, options } = JSON.parse(process.argv[2])
+const real = () => Date.now()
+
+/** Ends this process as a crash would, when its time has come. */
+let passed = 0
+const pass = name => {
+  if (step === undefined || step.name !== name) return
+  passed += 1
+  if (passed === step.count) process.kill(process.pid, 'SIGKILL')
+}
+
+const kindOf = text => {
+  if (text.includes('insert into dispatchers')) return 'lease'
+  if (text.includes('insert into delivery_attempts')) return 'result'
+  return text.includes('cross join lateral') ? 'read' : 'other'
+}
+
+const bare = openDatabase(address, { max: 4, onError: () => {} })
+const database = {
+  ...bare,
+  async query(query) {
+    const kind = kindOf(query.text)
+    pass(`before ${kind}`)
+    const rows = await bare.query(query)
+    if (kind !== 'read' || rows.length > 0) pass(`after ${kind}`)
+    return rows
+  },
+}
+const bareOutgoing = createOutgoing({ rules: { sandbox: true, allow: [] }, resolver: createResolver() })
+const outgoing = {
+  ...bareOutgoing,
+  async send(destination, request) {
+    pass('before send')
+    const sending = bareOutgoing.send(destination, request)
+    if (step?.name === 'during send') setTimeout(() => pass('during send'), 10)
+    const outcome = await sending
+    pass('after send')
+    return outcome
+  },
+}
+const keyring = loadKeyring({ rootKey })
+const directory = openDirectory({ database, keyring, mode: 'sandbox', real })
+openDispatcher(
+  {
+    database,
+    directory,
+    outgoing,
+    metrics: webhookMetrics({ database, real }),
+    real,
+    log: (event, fields) => process.stderr.write(`${JSON.stringify({ event, ...fields })}\n`),
+  },
+  options,
+)
+process.stdout.write('open\n')

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { startReceiver } from './receiver.ts'
+import { type DispatchRig, dispatchRig } from './rig.ts'
+
+/** How often each step is crashed at; set TEST_CRASHES=20 for a longer run. */
+const rounds = Number(process.env['TEST_CRASHES'] ?? 3)
+const events = 24
+const options = { leaseMs: 500, pollMs: 20, idlePollMs: 50, slots: 4 }
+
+const startChild = (rig: DispatchRig, step?: { name: string; count: number }): ChildProcess =>
+  spawn(
+    process.execPath,
+    [
+      fileURLToPath(new URL('child.mjs', import.meta.url)),
+      JSON.stringify({ address: rig.address, rootKey: rig.rootKey, step, options }),
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+
+const range = (count: number) => Array.from({ length: count }, (_, index) => `u${index}`)
+const untilDelivered = (rig: DispatchRig) =>
+  expect.poll(() => rig.count('deliveries'), { timeout: 30_000, interval: 20 }).toBe(0)
+
+// Late enough that other deliveries are under way, and some done.
+const steps: [name: string, count: number][] = [
+  ['before lease', 1],
+  ['after lease', 1],
+  ['before read', 1],
+  ['after read', 1],
+  ['before send', 6],
+  ['during send', 6],
+  ['after send', 6],
+  ['before result', 2],
+  ['after result', 2],
+]
+
+test.each(steps)(
+  'killed %s: every event arrives, repeats are what was under way, key and bytes are the same',
+  async (name, count) => {
+    await using rig = await dispatchRig()
+    const receiver = await startReceiver()
+    await rig.addEndpoint(receiver.url)
+    for (let round = 0; round < rounds; round += 1) {
+      receiver.deliveries.length = 0
+      receiver.answer = () => response => setTimeout(() => response.writeHead(200).end(), 20)
+      await rig.raise(range(events))
+      const child = startChild(rig, { name, count })
+      const [, signal] = await once(child, 'exit')
+      expect(signal).toBe('SIGKILL')
+      const successor = rig.open(options)
+      await untilDelivered(rig)
+      await successor.close()
+      expect(new Set(receiver.deliveries.map(one => one.key)).size).toBe(events)
+      expect(new Set(receiver.deliveries.map(one => one.key + one.body)).size).toBe(events)
+      // Four may be under way, and the results of four more not written yet.
+      expect(receiver.deliveries.length - events).toBeLessThanOrEqual(8)
+    }
+    await receiver.close()
+  },
+)
+
+test('a dispatcher that was paused past its lease writes nothing when it wakes', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url)
+  let isPaused = false
+  const held: (() => void)[] = []
+  // What the first one has under way is answered 500, after it has lost the endpoint.
+  receiver.answer = () => response => {
+    if (isPaused) response.writeHead(200).end()
+    else held.push(() => response.writeHead(500).end())
+  }
+  await rig.raise(range(events))
+  const child = startChild(rig)
+  try {
+    await receiver.received(4)
+    child.kill('SIGSTOP')
+    isPaused = true
+    const other = rig.open(options)
+    await untilDelivered(rig)
+    for (const answer of held) answer()
+    child.kill('SIGCONT')
+    await expect.poll(() => receiver.deliveries.length).toBe(events + 4)
+    await rig.raise(range(events))
+    other.nudge()
+    await untilDelivered(rig)
+    const attempts = await rig.database.query<{ status: number }>({
+      name: '',
+      text: 'select status from delivery_attempts',
+      values: [],
+    })
+    expect(attempts.map(attempt => attempt.status)).toEqual(Array.from({ length: events * 2 }, () => 200))
+    expect(receiver.deliveries).toHaveLength(events * 2 + 4)
+    expect(new Set(receiver.deliveries.map(one => one.key + one.body)).size).toBe(events * 2)
+  } finally {
+    child.kill('SIGCONT')
+    child.kill('SIGKILL')
+    await receiver.close()
+  }
+})
+
+test('endpoints are shared evenly by processes that come and go, and nothing is lost', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  for (const _ of range(8)) await rig.addEndpoint(receiver.url)
+  const owners = async () => {
+    const rows = await rig.database.query<{ count: number }>({
+      name: '',
+      text: 'select count(*) as count from endpoint_leases where until > clock_timestamp() group by owner order by 1',
+      values: [],
+    })
+    return rows.map(row => row.count)
+  }
+  const children = [startChild(rig), startChild(rig)]
+  try {
+    await expect.poll(owners, { timeout: 20_000 }).toEqual([4, 4])
+    children.push(startChild(rig), startChild(rig))
+    await expect.poll(owners, { timeout: 20_000 }).toEqual([2, 2, 2, 2])
+    await rig.raise(range(events))
+    await untilDelivered(rig)
+    children[0]?.kill('SIGKILL')
+    children[1]?.kill('SIGKILL')
+    await expect.poll(owners, { timeout: 20_000 }).toEqual([4, 4])
+    await rig.raise(range(events))
+    await untilDelivered(rig)
+    const arrivals = new Map<string, number>()
+    for (const { key } of receiver.deliveries) arrivals.set(key, (arrivals.get(key) ?? 0) + 1)
+    expect(arrivals.size).toBe(2 * events)
+    for (const count of arrivals.values()) expect(count).toBeGreaterThanOrEqual(8)
+  } finally {
+    for (const child of children) child.kill('SIGKILL')
+    await receiver.close()
+  }
+})

@@ -1,0 +1,275 @@
+import { expect, test } from 'vitest'
+import { cleanUpWebhooks } from '../../service/src/webhooks/clean-up.ts'
+import type { Dispatcher } from '../../service/src/webhooks/dispatcher.ts'
+import { enableEndpoint, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
+import { replayTo } from '../../service/src/webhooks/replay.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+import { type DispatchRig, dispatchRig } from './rig.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const range = (count: number, prefix = 'u') =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+type Set = { rig: DispatchRig; receiver: Receiver; dispatcher: Dispatcher; webhookid: string }
+
+const withEndpoint = async (run: (set: Set) => Promise<void>, wish = {}) => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  try {
+    const { webhookid } = await rig.addEndpoint(receiver.url, wish)
+    const dispatcher = rig.open()
+    await dispatcher.idle()
+    await run({ rig, receiver, dispatcher, webhookid })
+  } finally {
+    await receiver.close()
+  }
+}
+
+const after = async ({ rig, dispatcher }: Set, ms: number) => {
+  rig.advance(ms)
+  await dispatcher.idle()
+}
+const look = ({ rig, webhookid }: Set) => getEndpoint(rig.database, rig.partner.partnerId, webhookid)
+
+// The first here: ids are made of time, and never go back within a process.
+test('what is undelivered after 30 days becomes dead and stays listed; old events and days of the log go', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    await rig.raise(['done'])
+    await set.dispatcher.idle()
+    receiver.answer = () => 410
+    await rig.raise(['held'])
+    await set.dispatcher.idle()
+    expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 0, events: 0 })
+    rig.advance(29 * DAY)
+    expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 0, events: 0 })
+    rig.advance(2 * DAY)
+    expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 1, events: 1 })
+    expect(await look(set)).toMatchObject({ dead: 1, waiting: 0 })
+    expect(await rig.count('delivery_attempts')).toBe(0)
+    rig.advance(60 * DAY)
+    await cleanUpWebhooks(rig.database, rig.now())
+    expect(await look(set)).toMatchObject({ dead: 1 })
+    const [row] = await rig.database.query<{ count: number }>({
+      name: '',
+      text: 'select count(*) as count from events',
+      values: [],
+    })
+    expect(row?.count).toBe(1)
+  }))
+
+test('a delivery is tried 12 times over about 71 hours, then it is dead, listed, and can be replayed', () =>
+  withEndpoint(async set => {
+    const { rig, receiver, webhookid } = set
+    // Another event succeeds now and then, so that the endpoint is neither cut off nor disabled.
+    receiver.answer = delivery => (delivery.userid === 'bad' ? 422 : 200)
+    await rig.raise(['bad'])
+    await set.dispatcher.idle()
+    const times: number[] = [0]
+    const begin = rig.now()
+    for (let step = 0; times.length < 12 && step < 2000; step += 1) {
+      const before = receiver.deliveries.filter(one => one.userid === 'bad').length
+      const [row] = await rig.database.query<{ due_at: number }>({
+        name: '',
+        text: 'select due_at from deliveries',
+        values: [],
+      })
+      await rig.raise(['good'])
+      await after(set, Math.max(0, (row?.due_at ?? 0) - rig.now()) + 5)
+      if (receiver.deliveries.filter(one => one.userid === 'bad').length > before)
+        times.push(rig.now() - begin)
+    }
+    expect(times).toHaveLength(12)
+    const delays = [0, 5, 30, 120, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 86_400]
+    for (const [index, delay] of delays.entries()) {
+      if (index === 0) continue
+      const waited = ((times[index] ?? 0) - (times[index - 1] ?? 0)) / SECOND
+      expect(waited).toBeGreaterThanOrEqual(delay * 0.8)
+      expect(waited).toBeLessThanOrEqual(delay * 1.2 + 5)
+    }
+    const tries = receiver.deliveries.filter(one => one.userid === 'bad')
+    expect(tries.map(one => one.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    expect(new Set(tries.map(one => one.key + one.body)).size).toBe(1)
+    expect(await rig.count('deliveries')).toBe(0)
+    expect(await look(set)).toMatchObject({ dead: 1, disabled_at: null })
+
+    receiver.answer = () => 200
+    const target = { partnerId: rig.partner.partnerId, endpointId: webhookid }
+    const replayed = await rig.database.transaction(tx =>
+      replayTo(tx, target, { selection: { kind: 'status', status: 'dead' }, now: rig.now(), dryRun: false }),
+    )
+    expect(replayed.count).toBe(1)
+    await set.dispatcher.idle()
+    const again = receiver.deliveries.filter(one => one.userid === 'bad').at(-1)
+    expect([again?.key, again?.body, again?.attempt]).toEqual([tries[0]?.key, tries[0]?.body, 1])
+    expect(await look(set)).toMatchObject({ dead: 0, waiting: 0 })
+  }))
+
+test('five failures in a row open the breaker; then one probe at a time, and tries are not spent', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 503
+    await rig.raise(['u0'])
+    await set.dispatcher.idle()
+    // One event alone fails by its own schedule: 0, 5 s, 30 s, 2 min, 10 min.
+    for (const wait of [6, 36, 144, 720]) await after(set, wait * SECOND + 10)
+    expect(receiver.deliveries).toHaveLength(5)
+    expect((await look(set))?.breaker.open).toMatchObject({ by: 'endpoint', level: 0 })
+    await rig.raise(range(50, 'w'))
+    await set.dispatcher.idle()
+    expect(receiver.deliveries).toHaveLength(5)
+    // Each failed probe spends a try of one delivery and opens the breaker for longer.
+    for (const [index, wait] of [10, 30, 60, 120, 300, 600, 900, 900].entries()) {
+      await after(set, wait * SECOND + 10)
+      expect(receiver.deliveries).toHaveLength(6 + index)
+    }
+    const [row] = await rig.database.query<{ spent: number }>({
+      name: '',
+      text: 'select sum(attempts)::integer as spent from deliveries',
+      values: [],
+    })
+    expect(row?.spent).toBe(13)
+  }))
+
+test('the first success after an outage releases the whole backlog, oldest first, without rewriting its rows', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 500
+    await rig.raise(range(300, 'w'))
+    await set.dispatcher.idle()
+    const failed = receiver.deliveries.length
+    expect(failed).toBeGreaterThanOrEqual(5)
+    // Only what was under way when the breaker opened.
+    expect(failed).toBeLessThan(80)
+    const untouched = async () => {
+      const rows = await rig.database.query<{ tid: string }>({
+        name: '',
+        text: "select event_id || ' ' || ctid::text || ' ' || xmin::text as tid from deliveries where attempts = 0",
+        values: [],
+      })
+      return rows.map(row => row.tid)
+    }
+    const before = await untouched()
+    let inFlight = 0
+    let first = 0
+    const widths: number[] = []
+    receiver.answer = () => response => {
+      inFlight += 1
+      widths.push(inFlight)
+      if (first === 0) first = inFlight
+      setTimeout(() => {
+        inFlight -= 1
+        response.writeHead(200).end()
+      }, 5)
+    }
+    const check: string[] = []
+    const seenAtFirst = untouched().then(rows => check.push(...rows))
+    await after(set, 40 * SECOND)
+    await seenAtFirst
+    expect(check).toEqual(before)
+    await after(set, 2 * MINUTE)
+    expect(await rig.count('deliveries')).toBe(0)
+    const fresh = receiver.deliveries.slice(failed).filter(one => one.attempt === 1)
+    expect(new Set(fresh.map(one => one.userid)).size).toBe(300 - failed)
+    // The probe is alone, and the pace grows from it.
+    expect(widths[0]).toBe(1)
+    expect(Math.max(...widths.slice(0, 3))).toBeLessThanOrEqual(3)
+    expect(Math.max(...widths)).toBeGreaterThan(8)
+    // Oldest first: nothing overtakes by more than what may be under way at once.
+    const order = fresh.map(one => Number(one.userid.slice(1)))
+    for (const [index, number] of order.entries())
+      expect(order.slice(index + 1).filter(later => later < number).length).toBeLessThan(64)
+  }))
+
+test('three answers 401 or 403 in a row open the breaker, and the state says so', () =>
+  withEndpoint(async set => {
+    set.receiver.answer = () => 403
+    await set.rig.raise(range(1))
+    await set.dispatcher.idle()
+    for (const wait of [6, 36, 144]) await after(set, wait * SECOND + 10)
+    expect((await look(set))?.breaker.open).toMatchObject({ by: 'credentials' })
+  }))
+
+test('Retry-After on 429 pauses the whole endpoint, for 24 hours at most', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => response => response.writeHead(429, { 'retry-after': '1e12' }).end()
+    await rig.raise(['u0'])
+    await set.dispatcher.idle()
+    receiver.answer = () => 200
+    await rig.raise(['u1'])
+    await after(set, 23 * HOUR)
+    expect(receiver.deliveries).toHaveLength(1)
+    await after(set, HOUR)
+    expect(receiver.deliveries).toHaveLength(3)
+  }))
+
+test('a 410 disables the endpoint; its events are held, and enabling sends them oldest first', () =>
+  withEndpoint(
+    async set => {
+      const { rig, receiver } = set
+      receiver.answer = () => 410
+      await rig.raise(['u0'])
+      await set.dispatcher.idle()
+      expect(await look(set)).toMatchObject({ disabled_reason: 'gone' })
+      await rig.raise(['u0', 'u0', 'u0'])
+      await after(set, 2 * HOUR)
+      expect(receiver.deliveries).toHaveLength(1)
+      receiver.answer = () => 200
+      await rig.database.transaction(tx =>
+        enableEndpoint(tx, { partnerId: rig.partner.partnerId, endpointId: set.webhookid }, rig.now()),
+      )
+      await set.dispatcher.idle()
+      await set.dispatcher.idle()
+      expect(receiver.deliveries).toHaveLength(5)
+      expect(receiver.deliveries.slice(1).map(one => one.attempt)).toEqual([2, 1, 1, 1])
+      expect(await look(set)).toMatchObject({ disabled_at: null, waiting: 0 })
+    },
+    { ordering: 'user' },
+  ))
+
+test('72 hours without a success disable the endpoint, with notices before', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 500
+    await rig.raise(range(3))
+    await set.dispatcher.idle()
+    for (let hour = 0; hour < 71; hour += 1) await after(set, HOUR)
+    expect(await look(set)).toMatchObject({ disabled_at: null })
+    expect(rig.logged.filter(line => line.event === 'webhook.failing')).toHaveLength(3)
+    await after(set, 2 * HOUR)
+    expect(await look(set)).toMatchObject({ disabled_reason: 'failing' })
+    expect(rig.logged.filter(line => line.event === 'webhook.disabled')).toHaveLength(1)
+    const tries = receiver.deliveries.length
+    await rig.raise(range(3))
+    await after(set, 3 * DAY)
+    expect(receiver.deliveries).toHaveLength(tries)
+  }))
+
+test('what an endpoint has learnt survives a restart', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 500
+    await rig.raise(range(8))
+    await set.dispatcher.idle()
+    const tries = receiver.deliveries.length
+    expect((await look(set))?.breaker.open).not.toBeNull()
+    await set.dispatcher.close()
+    const next = rig.open()
+    await next.idle()
+    expect(receiver.deliveries).toHaveLength(tries)
+  }))
+
+test('a redirect is not followed and counts as a failure', () =>
+  withEndpoint(async set => {
+    const other = await startReceiver()
+    set.receiver.answer = () => response => response.writeHead(302, { location: other.url }).end()
+    await set.rig.raise(['u0'])
+    await set.dispatcher.idle()
+    expect(other.deliveries).toEqual([])
+    expect(await set.rig.count('deliveries')).toBe(1)
+    await other.close()
+  }))
