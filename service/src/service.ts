@@ -29,6 +29,7 @@ import { openSchedule } from './schedule/schedule.ts'
 import { mountSystem } from './system/mount.ts'
 import type { Keyring } from './vault/keyring.ts'
 import type { AddressRules } from './webhooks/address.ts'
+import { cleanUpWebhooks } from './webhooks/clean-up.ts'
 import { type Dispatcher, type DispatcherOptions, openDispatcher } from './webhooks/dispatcher.ts'
 import { eventHandlers } from './webhooks/event-handlers.ts'
 import { webhookHandlers } from './webhooks/handlers.ts'
@@ -110,6 +111,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     ledger,
     clock,
     partners: async () => (await listPartners(database)).map(row => partnerOf(row, keyring)),
+    tidy: () => cleanUpWebhooks(options.deliveryDatabase, real()),
     onError: error => log('schedule_failed', describeCause(error)),
   })
   const commands = openAccountCommands({ ledger, reader, keyring, terms })

@@ -22,7 +22,7 @@ export const isBoundaryLocked = (
   isLocked(context.now, boundary, offerOf(context.terms, user)?.cutoffhours ?? 24)
 
 /** The user as it will be at a boundary when its swap is tried: all that is due before, and a pending offer change. */
-const beforeSwap = (user: User, at: Instant, terms: Terms): User => {
+export const beforeSwap = (user: User, at: Instant, terms: Terms): User => {
   let ahead: User = { ...user, swap: undefined, enrolments: user.enrolments.filter(isHeld) }
   for (let due = dueAt(ahead); due !== undefined && due < at; due = dueAt(ahead)) {
     ahead = withoutMarks(applyAt(ahead, { at: due, terms, outlook: true }).user)

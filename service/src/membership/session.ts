@@ -2,7 +2,6 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Settled } from '../db/coalesce.ts'
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { together } from '../db/together.ts'
 import type { Claim } from '../idempotency/claim-of.ts'
 import type { Partner } from '../partners/partner.ts'
 import { uuidv7 } from '../vault/uuid.ts'
@@ -56,7 +55,7 @@ export const openSession = async (
     command.claim ? [{ partnerId: command.partner.partnerId, ...command.claim }] : [],
   )
   // They travel together, and run in this order: what is loaded is as it is once the lock is had.
-  const [, rows, documents, keys, offsets] = await together([
+  const [, rows, documents, keys, offsets] = await Promise.all([
     lockUsers(tx, names),
     loadUsers(tx, names),
     loadDocuments(tx, names),

@@ -1,4 +1,5 @@
-import { cancelAccount, reinstateAccount } from '../accounts/lifecycle.ts'
+import { cancelAccount } from '../accounts/lifecycle.ts'
+import { reinstateAccount } from '../accounts/reinstate.ts'
 import { boundaryAfter } from '../calendar/calendar.ts'
 import { isRefusal, refuse } from '../membership/refusal.ts'
 import { hasPendingCancel } from '../membership/state.ts'

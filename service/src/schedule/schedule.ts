@@ -35,6 +35,8 @@ export const openSchedule = (context: {
   ledger: Ledger
   clock: Clock
   partners: () => Promise<Partner[]>
+  /** Tidies what the slices leave behind, every few minutes. */
+  tidy: () => Promise<unknown>
   onError: (error: unknown) => void
 }): Schedule => {
   const { database, ledger, clock, onError } = context
@@ -93,6 +95,7 @@ export const openSchedule = (context: {
     const count = await untilDone(partners)
     if (!isClosed && clock.real() >= tidyAt) {
       const isDone = await deleteLapsed(database, partners, clock)
+      await context.tidy()
       tidyAt = isDone ? clock.real() + housekeepingMs : clock.real()
     }
     return count
