@@ -74,7 +74,8 @@ const mountOperation = <Caller>(
     },
     handler: async (request, reply) => {
       // What stands in a body that nobody reads must not be lost in silence.
-      if (!operation.body && request.body) throw badField('body', 'unknown_field', 'must not be sent here')
+      if (!operation.body && !isEmpty(request.body))
+        throw badField('body', 'unknown_field', 'must not be sent here')
       checkParams?.(request.params)
       checkQuery?.(request.query)
       checkBody?.(request.body)
@@ -99,3 +100,7 @@ const mountOperation = <Caller>(
     },
   })
 }
+
+/** No body, or an object without members, which some clients send with every POST. */
+const isEmpty = (body: unknown): boolean =>
+  !body || (typeof body === 'object' && !Array.isArray(body) && Object.keys(body).length === 0)
