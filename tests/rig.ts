@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { type Client, type ClientOptions, createClient } from '../client/src/index.ts'
@@ -73,10 +74,11 @@ export type TestService = {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-export const demoCatalogue = await readFile(
+/** Where the demo catalogue lies. */
+export const demoCatalogueFile = fileURLToPath(
   new URL('../service/assets/demo-catalogue.yaml', import.meta.url),
-  'utf8',
 )
+export const demoCatalogue = await readFile(demoCatalogueFile, 'utf8')
 
 /** Starts a service on a fresh database, with the demo catalogue published; a sandbox unless told otherwise. */
 export const startTestService = async (

@@ -24,7 +24,9 @@ create table page_sessions (
   -- Links of sms and email ask for the birth date first.
   birthdate_tries integer not null default 0 check (birthdate_tries between 0 and 5),
   birthdate_passed_at timestamptz,
-  outcome text check (outcome in ('enrolled', 'swapped', 'changed', 'cancelled', 'exited')),
+  -- The look that the embed asked for, checked; no personal data.
+  appearance jsonb,
+  outcome text check (outcome in ('enrolled', 'swapped', 'changed', 'cancelled', 'undone', 'exited')),
   reference text,
   completed_at timestamptz,
   result_pepper_id text,

@@ -1,5 +1,6 @@
 import { catalogueCommands } from './commands/catalogue.ts'
 import { type Command, helpOf, readInput } from './commands/command.ts'
+import { deliveryCommands } from './commands/deliveries.ts'
 import { dev } from './commands/dev.ts'
 import { partnerCommands } from './commands/partner.ts'
 import { migrateSchema, serve } from './commands/serve.ts'
@@ -14,6 +15,7 @@ const commands: readonly Command[] = [
   ...partnerCommands,
   ...catalogueCommands,
   ...webhookCommands,
+  ...deliveryCommands,
 ]
 
 const overview = (): string => {

@@ -23,6 +23,7 @@ import { clockOn } from './partners/partner.ts'
 import { listPartners } from './partners/store.ts'
 import { prefillHandlers } from './prefill/handlers.ts'
 import { linkTokenHandlers } from './registration/link-tokens.ts'
+import { mountRegistration } from './registration/mount.ts'
 import { sandboxHandlers } from './sandbox/handlers.ts'
 import { openSchedule } from './schedule/schedule.ts'
 import { mountSystem } from './system/mount.ts'
@@ -129,6 +130,19 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     isReady: async () => !isClosing && !(options.lowOnSpace?.() ?? false) && (await isReachable(database)),
   })
   const webhooks = { database, keyring, rules: options.webhookRules, real, onChange: dispatcher.refresh }
+  mountRegistration(app, {
+    database,
+    directory,
+    ledger,
+    reader,
+    keyring,
+    mode,
+    clock,
+    terms,
+    baseUrl,
+    basePath,
+    log,
+  })
   mountOperations(
     app,
     {

@@ -35,10 +35,14 @@ export const openDatabase = (
   address: DatabaseAddress,
   options: { max: number; onError: (error: Error) => void; statementTimeoutMs?: number },
 ): Database => {
+  const statementTimeoutMs = options.statementTimeoutMs ?? 5000
   const pool = new pg.Pool({
     ...('url' in address ? { connectionString: address.url } : address),
     max: options.max,
     connectionTimeoutMillis: 2000,
+    // The server's own limit cannot help where its answer never arrives.
+    query_timeout: statementTimeoutMs + 1000,
+    keepAlive: true,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: 1800,
     application_name: 'enrolment',
@@ -48,7 +52,7 @@ export const openDatabase = (
     options: [
       '-c timezone=UTC',
       '-c datestyle=ISO',
-      `-c statement_timeout=${options.statementTimeoutMs ?? 5000}`,
+      `-c statement_timeout=${statementTimeoutMs}`,
       '-c lock_timeout=2000',
       '-c idle_in_transaction_session_timeout=10000',
       // Every statement reaches its rows by an index. Plans are kept, and one made while a table was nearly empty
@@ -68,7 +72,7 @@ export const openDatabase = (
     try {
       return await work(client)
     } catch (error) {
-      if (failureOf(error).connectionIsUnsafe) broken = error as Error
+      if (error instanceof CommitUnknown || failureOf(error).connectionIsUnsafe) broken = error as Error
       throw error
     } finally {
       client.off('error', ignore)
@@ -81,19 +85,31 @@ export const openDatabase = (
       // Not awaited: the first statements travel with it. Should it fail, so does the first of them.
       const begun = client.query('begin')
       begun.catch(ignore)
+      const statements = executor(client)
+      let firstFailure: unknown
+      const tx: Executor = {
+        query: query =>
+          statements.query<never>(query).catch((error: unknown) => {
+            firstFailure ??= error
+            throw error
+          }),
+      }
       let result: T
       try {
-        result = await work(executor(client))
+        result = await work(tx)
         await begun
-      } catch (error) {
+      } catch (thrown) {
+        // Of statements that travel together the one after the failed one may be told first; it is not the reason.
+        const error = failureOf(thrown).followsAnother ? firstFailure : thrown
         if (!failureOf(error).connectionIsUnsafe) await client.query('rollback')
         throw error
       }
       try {
         await client.query('commit')
       } catch (error) {
-        if (failureOf(error).connectionIsUnsafe) throw new CommitUnknown('commit', { cause: error })
-        throw error
+        // Only the server's own word, on a connection that lives on, says that nothing was committed.
+        if (error instanceof pg.DatabaseError && !failureOf(error).connectionIsUnsafe) throw error
+        throw new CommitUnknown('commit', { cause: error })
       }
       return result
     })

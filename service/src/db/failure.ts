@@ -8,12 +8,15 @@ export type Failure = {
   readonly conflict: boolean
   /** The database cannot serve now; the caller answers 503. */
   readonly unavailable: boolean
+  /** An earlier statement of the transaction failed, and that is the reason. */
+  readonly followsAnother: boolean
 }
 
 const retryCodes = new Set(['40001', '40P01'])
 const conflictCodes = new Set(['23505', '23P01'])
 const connectionClasses = ['08', '57P']
-const unavailableCodes = new Set(['53100', '53200', '53300', '55P03', '57014', '58030'])
+// 25006: a server that has become a standby.
+const unavailableCodes = new Set(['25006', '53100', '53200', '53300', '55P03', '57014', '58030'])
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -35,6 +38,7 @@ export const failureOf = (error: unknown): Failure => {
     retryTransaction: retryCodes.has(code),
     conflict: conflictCodes.has(code),
     unavailable: lost || unavailableCodes.has(code),
+    followsAnother: code === '25P02',
   }
 }
 
@@ -48,6 +52,6 @@ const isLostConnection = (error: unknown, code: string): boolean =>
   networkCodes.has(code) ||
   (error instanceof Error &&
     code === '' &&
-    /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|connection ended|cannot use a pool after/i.test(
+    /connection terminated|query read timeout|timeout exceeded when trying to connect|client has encountered a connection error|connection ended|cannot use a pool after/i.test(
       error.message,
     ))

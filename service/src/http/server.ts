@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import { errors, type Operation } from '@benefit-enrolment/contract'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { CommitUnknown } from '../db/database.ts'
+import { failureOf } from '../db/failure.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { readJson } from './json-body.ts'
 import { localeOf, problemOf } from './problem.ts'
@@ -200,8 +202,11 @@ const asServiceError = (error: unknown): ServiceError => {
   const code = (error as { code?: string }).code ?? ''
   const known = fastifyCodes[code]
   if (known) return new ServiceError(known)
-  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
-    return new ServiceError('request_timeout')
+  const isGone = code === 'ECONNRESET' && error instanceof Error && error.message === 'aborted'
+  if (isGone || code === 'ERR_STREAM_PREMATURE_CLOSE') return new ServiceError('request_timeout')
+  // A database that cannot be reached is no fault of ours, wherever it was asked.
+  if (error instanceof CommitUnknown || failureOf(error).unavailable)
+    return new ServiceError('unavailable', undefined, { cause: error })
   return new ServiceError('internal', undefined, { cause: error })
 }
 

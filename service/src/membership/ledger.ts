@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Coalesced, coalesce } from '../db/coalesce.ts'
 import { CommitUnknown, type Database } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
@@ -5,7 +6,7 @@ import { sql } from '../db/sql.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Command, LedgerContext, Outcome } from './command.ts'
 import { saveBatch } from './save.ts'
-import { openSession, type Result, type Session } from './session.ts'
+import { HalfDecided, openSession, type Result, type Session } from './session.ts'
 
 /** The one way in which users change. */
 export type Ledger = {
@@ -30,21 +31,21 @@ export const openLedger = (context: LedgerContext): Ledger => {
   }
 }
 
-/** Runs a batch; when the database refuses it for one command's sake, runs the commands one by one. */
-const runIsolated = async (context: LedgerContext, commands: Command<unknown>[]): Promise<Result[]> => {
+/** Runs a batch; when one command breaks it, runs the commands one by one. */
+const runIsolated = async (
+  context: LedgerContext,
+  commands: Command<unknown>[],
+  lostCommits = 0,
+): Promise<Result[]> => {
   try {
-    return await runBatch(context, commands)
+    return await runBatch(context, commands, lostCommits)
   } catch (error) {
-    const failure = failureOf(error)
-    if (error instanceof CommitUnknown || failure.unavailable)
+    if (error instanceof CommitUnknown || failureOf(error).unavailable)
       return commands.map(() => failed(unavailable(error)))
-    if (commands.length === 1) return [failed(error)]
+    if (commands.length === 1) return [failed(error instanceof HalfDecided ? error.cause : error)]
   }
   const results: Result[] = []
-  for (const command of commands) {
-    const [result] = await runIsolated(context, [command])
-    if (result) results.push(result)
-  }
+  for (const command of commands) results.push(...(await runIsolated(context, [command], lostCommits)))
   return results
 }
 
@@ -52,29 +53,27 @@ const failed = (error: unknown): Result => ({ ok: false, error })
 const unavailable = (cause: unknown) => new ServiceError('unavailable', undefined, { cause })
 
 /** Runs a batch, again when another process wrote first, and finds out what a lost commit did. */
-const runBatch = async (context: LedgerContext, commands: Command<unknown>[]): Promise<Result[]> => {
+const runBatch = async (
+  context: LedgerContext,
+  commands: Command<unknown>[],
+  lostCommits: number,
+): Promise<Result[]> => {
   for (let tries = 1; ; tries += 1) {
     let session: Session | undefined
     try {
-      return await context.database
-        .transaction(async tx => {
-          session = await openSession(context, tx, commands)
-          const results = commands.map(command => decideSafely(session as Session, command))
-          if (session.wroteAnything()) await saveBatch(tx, session.batch())
-          return results
-        })
-        .then(results => {
-          session?.announce()
-          return results
-        })
+      const results = await context.database.transaction(async tx => {
+        const opened = await openSession(context, tx, commands)
+        session = opened
+        const decided = commands.map(command => decideSafely(opened, command))
+        if (opened.wroteAnything()) await saveBatch(tx, opened.batch())
+        return decided
+      })
+      session?.announce()
+      return results
     } catch (error) {
-      if (error instanceof CommitUnknown && session && (await tookPlace(context.database, session))) {
-        session.announce()
-        return session.results()
-      }
-      // Keyed commands can be run again: their own claim tells whether they were applied.
-      const mayRunAgain = error instanceof CommitUnknown && commands.every(command => command.claim)
-      if (tries === 5 || !(mayRunAgain || failureOf(error).conflict)) throw error
+      if (error instanceof CommitUnknown && session)
+        return afterLostCommit(context, { commands, session, error, lostCommits: lostCommits + 1 })
+      if (tries === 5 || !failureOf(error).conflict) throw error
     }
   }
 }
@@ -83,25 +82,55 @@ const decideSafely = (session: Session, command: Command<unknown>): Result => {
   try {
     return session.note({ ok: true, value: session.decide(command) })
   } catch (error) {
+    if (error instanceof HalfDecided) throw error
     return session.note(failed(error))
   }
 }
+
+type LostCommit = {
+  commands: Command<unknown>[]
+  session: Session
+  error: CommitUnknown
+  lostCommits: number
+}
+
+/**
+ * Answers a batch whose commit was lost. Where its rows are there, it took place. Where they are not, it may still be on
+ * its way to the server: keyed commands are run again, since their claim tells whether they were applied and waits for a
+ * transaction that is still open; the others must not be, so their callers learn that it is not known.
+ */
+const afterLostCommit = async (context: LedgerContext, lost: LostCommit): Promise<Result[]> => {
+  const { commands, session, error, lostCommits } = lost
+  if (await tookPlace(context.database, session)) {
+    session.announce()
+    return session.results()
+  }
+  const keyed = lostCommits < mostLostCommits ? commands.filter(command => command.claim) : []
+  const again = keyed.length > 0 ? await runIsolated(context, keyed, lostCommits) : []
+  return commands.map(command => again[keyed.indexOf(command)] ?? failed(unavailable(error)))
+}
+
+const mostLostCommits = 3
+const patienceMs = 3000
 
 /** Whether a batch whose commit was lost took place: one of its rows tells for all. */
 const tookPlace = async (database: Database, session: Session): Promise<boolean> => {
   const proof = session.proof()
   if (!proof) return false
-  for (let tries = 0; tries < 20; tries += 1) {
+  const deadline = performance.now() + patienceMs
+  let looks = 0
+  while (performance.now() < deadline) {
     try {
       const rows = await database.query(sql`
         select 1 from history where partner_id = ${proof.partnerId} and service_id = ${proof.serviceId}
           and entry_id = ${proof.entryId}`)
       if (rows.length > 0) return true
-      if (tries > 2) return false
+      looks += 1
+      if (looks > 2) return false
     } catch {
-      // The database is on its way back; the loop is bounded.
+      // The database is on its way back.
     }
-    await new Promise(resolve => setTimeout(resolve, 150))
+    await sleep(150)
   }
   return false
 }

@@ -1,6 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
+import { together } from '../db/together.ts'
 import type { DocumentKind } from './documents.ts'
 import type { HistoryLine } from './history.ts'
 import { dueAt } from './settle.ts'
@@ -67,7 +68,7 @@ export type Batch = {
 export const saveBatch = async (tx: Executor, batch: Batch): Promise<void> => {
   const fresh = batch.users.filter(entry => entry.isNew)
   const known = batch.users.filter(entry => !entry.isNew)
-  await Promise.all([
+  await together([
     batch.renamed.length > 0 && giveUpNames(tx, batch.renamed),
     fresh.length > 0 && insertUsers(tx, fresh),
     // A new user is inserted as one with a prefill only; an account made at once follows.

@@ -2,6 +2,7 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Settled } from '../db/coalesce.ts'
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import { together } from '../db/together.ts'
 import type { Claim } from '../idempotency/claim-of.ts'
 import type { Partner } from '../partners/partner.ts'
 import { uuidv7 } from '../vault/uuid.ts'
@@ -30,6 +31,11 @@ export type Session = {
   announce(): void
 }
 
+/** A command broke after it had begun to write into its batch, which must not be committed; its `cause` says why. */
+export class HalfDecided extends Error {
+  override name = 'HalfDecided'
+}
+
 const nameOf = (name: { partnerId: string; userid: string }) => `${name.partnerId} ${name.userid}`
 
 /** Locks and loads what the commands need, and collects what they write. */
@@ -50,7 +56,7 @@ export const openSession = async (
     command.claim ? [{ partnerId: command.partner.partnerId, ...command.claim }] : [],
   )
   // They travel together, and run in this order: what is loaded is as it is once the lock is had.
-  const [, rows, documents, keys, offsets] = await Promise.all([
+  const [, rows, documents, keys, offsets] = await together([
     lockUsers(tx, names),
     loadUsers(tx, names),
     loadDocuments(tx, names),
@@ -166,11 +172,15 @@ const decide = (desk: Desk, command: Command<unknown>): Outcome<unknown> => {
   const decided = command.decide(situation)
   if (isRefusal(decided)) return { ...decided, replayed: false }
   const change = decided.change ?? (steps.length > 0 && settled ? { user: settled, events: [] } : undefined)
-  const user = change ? apply(desk, command, { change, steps, found, now, settled }) : settled
-  if (!user) throw new Error('a command that neither changed nor found a user')
-  const reply = decided.answer(user)
-  if (claim) spendKey(desk, { claim, partner, user, now, reply })
-  return { reply, replayed: false }
+  try {
+    const user = change ? apply(desk, command, { change, steps, found, now, settled }) : settled
+    if (!user) throw new Error('a command that neither changed nor found a user')
+    const reply = decided.answer(user)
+    if (claim) spendKey(desk, { claim, partner, user, now, reply })
+    return { reply, replayed: false }
+  } catch (cause) {
+    throw new HalfDecided('half decided', { cause })
+  }
 }
 
 /** Only what was answered 2xx spends a key; the answer is kept sealed with the user's data key. */

@@ -107,7 +107,8 @@ export const linkTokenHandlers = (context: LinkContext) => {
     return {
       sessionid: session.session_id,
       userid: session.userid,
-      outcome: session.outcome,
+      // An undone change is a change: the wire has no word of its own for it.
+      outcome: session.outcome === 'undone' ? 'changed' : session.outcome,
       reference: session.reference,
       completedat: session.completed_at === null ? null : formatTimestamp(session.completed_at),
     }

@@ -3,6 +3,9 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
 
+/** What the page did last; the wire knows `undone` as `changed`. */
+export type PageOutcome = SessionOutcome | 'undone'
+
 /** A row of `page_sessions`. */
 export type PageSessionRow = {
   partner_id: string
@@ -27,7 +30,8 @@ export type PageSessionRow = {
   last_seen_at: Instant | null
   birthdate_tries: number
   birthdate_passed_at: Instant | null
-  outcome: SessionOutcome | null
+  appearance: unknown
+  outcome: PageOutcome | null
   reference: string | null
   completed_at: Instant | null
   result_pepper_id: string | null
@@ -92,11 +96,19 @@ export const revokeSession = async (
 export const spendToken = async (
   db: Executor,
   name: SessionName,
-  session: { at: Instant; serviceId: string | null; handlePepperId: string; handleHash: Buffer },
+  session: {
+    at: Instant
+    pepperId: string
+    handleHash: Buffer
+    resultHash: Buffer | null
+    locale: 'en' | 'es' | null
+  },
 ): Promise<boolean> => {
   const rows = await db.query(sql`
     update page_sessions set spent_at = ${timestamp(session.at)}, last_seen_at = ${timestamp(session.at)},
-      service_id = ${session.serviceId}, handle_pepper_id = ${session.handlePepperId}, handle_hash = ${session.handleHash}
+      handle_pepper_id = ${session.pepperId}, handle_hash = ${session.handleHash},
+      result_pepper_id = case when ${session.resultHash}::bytea is null then null else ${session.pepperId} end,
+      result_hash = ${session.resultHash}, locale = coalesce(${session.locale}, locale)
     where partner_id = ${name.partnerId} and session_id = ${name.sessionId}
       and spent_at is null and revoked_at is null and token_expires_at > ${timestamp(session.at)}
     returning 1`)
@@ -132,17 +144,29 @@ export const noteBirthdateTry = async (
   return row?.birthdate_tries
 }
 
-/** Ends a session with its outcome; the first one stays. */
+/** Remembers the language that the person chose. */
+export const setLocale = async (db: Executor, name: SessionName, locale: 'en' | 'es'): Promise<void> => {
+  await db.query(sql`
+    update page_sessions set locale = ${locale}
+    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+}
+
+/** Remembers the look of a session in the frame. */
+export const setAppearance = async (db: Executor, name: SessionName, appearance: unknown): Promise<void> => {
+  await db.query(sql`
+    update page_sessions set appearance = ${JSON.stringify(appearance)}::jsonb
+    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+}
+
+/** Notes what a session did last; the same again, as of a button pressed twice, changes nothing. */
 export const completeSession = async (
   db: Executor,
   name: SessionName,
-  result: { outcome: SessionOutcome; reference: string | null; at: Instant; pepperId: string; hash: Buffer },
-): Promise<boolean> => {
-  const rows = await db.query(sql`
+  result: { outcome: PageOutcome; reference: string; at: Instant },
+): Promise<void> => {
+  await db.query(sql`
     update page_sessions set outcome = ${result.outcome}, reference = ${result.reference},
-      completed_at = ${timestamp(result.at)}, result_pepper_id = ${result.pepperId}, result_hash = ${result.hash}
+      completed_at = ${timestamp(result.at)}
     where partner_id = ${name.partnerId} and session_id = ${name.sessionId}
-      and (outcome is null or outcome = 'exited')
-    returning 1`)
-  return rows.length > 0
+      and (outcome, reference) is distinct from (${result.outcome}, ${result.reference})`)
 }

@@ -19,10 +19,15 @@ export type SecretName = { kind: SecretKind; mode: SecretMode; id: string }
  * random bits. Throws RangeError unless `id` is 1 to 44 base62 characters.
  */
 export function makeSecret(kind: SecretKind, mode: SecretMode, id: string): { text: string } {
+  return { text: secretFrom({ kind, mode, id }, randomBytes(32)) }
+}
+
+/** The same form made of 32 bytes that are secret and random already, such as a keyed hash. Throws as `makeSecret`. */
+export function secretFrom({ kind, mode, id }: SecretName, bytes: Buffer): string {
   if (!/^[\dA-Za-z]{1,44}$/.test(id)) throw new RangeError('The id of a secret is 1 to 44 base62 characters')
-  const random = encodeBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_CHARS)
+  const random = encodeBase62(BigInt(`0x${bytes.toString('hex')}`), RANDOM_CHARS)
   const text = `enr_${kind}_${mode}_${id}_${random}`
-  return { text: text + checksum(text) }
+  return text + checksum(text)
 }
 
 /**

@@ -3,7 +3,7 @@ import { costText, dayText, moneyText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { type IconName, icon } from './icons.ts'
 import type { Content } from './layout.ts'
-import type { BenefitCard, BenefitLine, BenefitStatus, BenefitsView, Page } from './model.ts'
+import type { BenefitCard, BenefitLine, BenefitStatus, BenefitsView, Locale, Page, Worth } from './model.ts'
 import type { Texts } from './texts.ts'
 
 /** The benefits to read about and choose, in groups. */
@@ -23,7 +23,7 @@ export function benefits(view: BenefitsView, texts: Texts): Content {
     wide: true,
     asks: true,
     faulty: answers.errors.length > 0,
-    back: `${page.root}/details`,
+    back: `${page.root}/${view.back ?? 'details'}`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${title}</h1>
 <p class="lead">${choosing ? words.lead(slots, offername) : words.leadnone(offername)} ${choosing && words.later}</p>
@@ -59,7 +59,7 @@ function benefitCard(page: Page, texts: Texts, card: BenefitCard, focus?: string
   const { locale } = page
   const opened = card.name === focus
   return html`<article class="card${choose && ' selectable'}" id="card-${inputId(card.name)}">
-<div class="top"><img src="${card.iconurl}" alt="" width="48" height="48"><div><h3>${card.displayname}</h3>${card.worth && html`<p class="worth">${words.worth(moneyText(locale, card.worth))}</p>`}</div></div>
+<div class="top"><img src="${card.iconurl}" alt="" width="48" height="48"><div><h3>${card.displayname}</h3>${card.worth && html`<p class="worth">${worthText(texts, locale, card.worth)}</p>`}</div></div>
 <p>${card.description}</p>
 <dl class="facts"><div><dt>${words.costs}</dt><dd>${costText(texts, locale, card.cost)}</dd></div>
 ${card.startson && html`<div><dt>${words.starts}</dt><dd>${dayText(locale, card.startson)}</dd></div>`}</dl>
@@ -71,6 +71,11 @@ ${card.notcovered.length > 0 && html`<h4>${words.notcovered}</h4><ul class="tick
 }
 ${choose || statusText(page, texts, card.status)}
 </article>`
+}
+
+function worthText(texts: Texts, locale: Locale, worth: Worth): string {
+  const amount = moneyText(locale, worth)
+  return worth.per ? texts.benefits.worthper[worth.per](amount) : texts.benefits.worth(amount)
 }
 
 /** Where a benefit stands, as a sign and words. */

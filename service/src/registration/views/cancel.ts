@@ -1,5 +1,5 @@
 import { benefitList } from './benefits.ts'
-import { errorSummary, fault, form, radio } from './fields.ts'
+import { draftField, errorSummary, fault, form, radio } from './fields.ts'
 import { dayText } from './format.ts'
 import { html } from './html.ts'
 import { type Content, notice } from './layout.ts'
@@ -16,13 +16,13 @@ export function cancel(view: CancelView, texts: Texts): Content {
     title: words.title,
     asks: true,
     faulty: answers.errors.length > 0,
-    back: page.root,
+    back: `${page.root}/overview`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.title}</h1>
 ${
   pending && [
     notice(words.pending(dayText(page.locale, pending.on)), words.pendingtext),
-    html`<form method="post" action="${page.root}/cancel/undo"><p><button class="primary">${words.keepall}</button></p></form>`,
+    html`<form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keepall}</button></p></form>`,
   ]
 }
 <p class="lead">${words.lead}</p>
@@ -46,7 +46,7 @@ ${radio('effective', 'immediate', {
 })}
 </fieldset>`,
   html`<p>${words.reinstate(reinstatedays)}</p>
-<p class="actions"><button class="danger">${words.button}</button>${!pending && html`<a class="secondary" href="${page.root}">${words.keepall}</a>`}</p>`,
+<p class="actions"><button class="danger">${words.button}</button>${!pending && html`<a class="secondary" href="${page.root}/overview">${words.keepall}</a>`}</p>`,
 ])}`,
   }
 }

@@ -15,7 +15,7 @@ export function checkAnswers(view: CheckAnswersView, texts: Texts): Content {
     title: words.title,
     asks: true,
     faulty: answers.errors.length > 0,
-    back: `${page.root}/benefits`,
+    back: `${page.root}/${choosable ? 'benefits' : 'details'}`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.title}</h1>
 <p class="lead">${words.lead}</p>

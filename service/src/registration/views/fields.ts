@@ -30,9 +30,14 @@ export interface TextField {
 export function form(answers: Answers, path: string, body: Slot): Html {
   const { page } = answers
   return html`<form id="answers" method="post" action="${page.root}/${path}" novalidate>
-${page.draft !== undefined && html`<input type="hidden" name="draft" value="${page.draft}">`}
+${draftField(page)}
 ${body}
 </form>`
+}
+
+/** What a form was made from, so that a form of another person or of older answers is noticed. */
+export function draftField(page: Page): Slot {
+  return page.draft !== undefined && html`<input type="hidden" name="draft" value="${page.draft}">`
 }
 
 /** The list of faults on top of a view, each a link to its input; nothing when there are none. */

@@ -22,7 +22,8 @@ export interface Content {
 
 /** The whole document of a view. */
 export function document(view: string, page: Page, texts: Texts, content: Content): string {
-  const title = texts.shell.pagetitle(content.title, page.partner.displayname)
+  const { displayname } = page.partner
+  const title = displayname ? texts.shell.pagetitle(content.title, displayname) : content.title
   return html`<!doctype html>
 <html lang="${page.locale}" data-shell="${page.shell}">
 <head>
@@ -68,7 +69,7 @@ function header(view: string, page: Page, texts: Texts, content: Content): Html 
 <p class="partner">${
     page.partner.logourl
       ? html`<img src="${page.partner.logourl}" alt="${page.partner.displayname}">`
-      : html`<span>${page.partner.displayname}</span>`
+      : html`<span>${page.partner.displayname || texts.start.title}</span>`
   }</p>
 ${
   content.asks
@@ -97,7 +98,7 @@ function footer(page: Page, texts: Texts): Html {
 ${
   ways.length > 0
     ? html`<ul>${ways.map(way => html`<li>${way}</li>`)}</ul>`
-    : html`<p>${texts.shell.helpnone(page.partner.displayname)}</p>`
+    : html`<p>${page.partner.displayname ? texts.shell.helpnone(page.partner.displayname) : texts.shell.helpunknown}</p>`
 }</section>
 <p class="privacy">${icon('lock')}${texts.shell.privacy}</p></div>
 </footer>`
@@ -105,7 +106,11 @@ ${
 
 function attributes(page: Page, content: Content): readonly Html[] {
   const { idleseconds } = page
-  const signals = { ...(idleseconds === undefined ? {} : { idle: String(idleseconds) }), ...content.signals }
+  const signals = {
+    ...(idleseconds === undefined ? {} : { idle: String(idleseconds) }),
+    ...(page.conflict ? { error: 'CONFLICT' } : {}),
+    ...content.signals,
+  }
   const root = html` data-root="${page.root}"`
   return [root, ...Object.entries(signals).map(([name, value]) => html` data-${name}="${value}"`)]
 }

@@ -134,6 +134,13 @@ export type Cost =
       readonly per: 'month' | 'once'
     }
 
+/** What a `dollar` benefit pays; without `per` in all. */
+export interface Worth {
+  readonly amount: number
+  readonly currency: string
+  readonly per?: 'day' | 'week' | 'month'
+}
+
 /** Where a benefit stands for this person. `unknown` is shown as the plain text given and cannot be chosen. */
 export type BenefitStatus =
   | { readonly kind: 'available' }
@@ -158,7 +165,7 @@ export interface BenefitCard {
   /** When it does not, a sentence each. */
   readonly notcovered: readonly string[]
   /** The amount of a `dollar` benefit, shown as money. */
-  readonly worth?: { readonly amount: number; readonly currency: string }
+  readonly worth?: Worth
   readonly cost: Cost
   /** The first day of cover if chosen now. */
   readonly startson?: Day
@@ -210,6 +217,7 @@ export type View =
   | DetailsReviewView
   | DetailsEditView
   | BenefitsView
+  | PlanView
   | SwapView
   | SwapConfirmView
   | OfferChangeView
@@ -279,6 +287,25 @@ export interface BenefitsView extends ViewOf<'BENEFITS'>, Asking {
   readonly cards: readonly BenefitCard[]
   /** Benefit to open first, from a deep link. */
   readonly focus?: string
+  /** The path of the view before this one; `details` when absent. */
+  readonly back?: string
+}
+
+/** A plan that a newcomer may take, in plain words. */
+export interface PlanChoice {
+  readonly offer: string
+  readonly displayname: string
+  readonly description: string
+  /** The names of the benefits that come with it. */
+  readonly included: readonly string[]
+  /** How many more can be chosen. */
+  readonly slots: number
+}
+
+/** The plans of which a newcomer takes one, where there is more than one. */
+export interface PlanView extends ViewOf<'PLAN'>, Asking {
+  readonly plans: readonly PlanChoice[]
+  readonly chosen?: string
 }
 
 /** What may be exchanged for what. */
@@ -368,6 +395,10 @@ export interface DoneView extends ViewOf<'DONE'> {
 export interface AlreadyEnrolledView extends ViewOf<'ALREADY_ENROLLED'> {
   readonly offername: string
   readonly benefits: readonly BenefitLine[]
+  /** Groups in which the partner sent newer data than the person confirmed. */
+  readonly suggested: readonly DetailsGroup[]
+  /** A free place, or something that still waits for the person's agreement. */
+  readonly canadd: boolean
   readonly canswap: boolean
   readonly canchangeoffer: boolean
   readonly cancancel: boolean

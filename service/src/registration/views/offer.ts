@@ -1,5 +1,5 @@
 import { benefitList } from './benefits.ts'
-import { consentFields, errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
+import { consentFields, draftField, errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
 import { dayText, instantText } from './format.ts'
 import { type Html, html } from './html.ts'
 import { icon } from './icons.ts'
@@ -20,7 +20,7 @@ export function offerChange(view: OfferChangeView, texts: Texts): Content {
     title: words.title,
     asks: open.length > 0,
     faulty: answers.errors.length > 0,
-    back: page.root,
+    back: `${page.root}/overview`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.title}</h1>
 <p class="lead">${words.lead}</p>
@@ -84,7 +84,7 @@ function pendingOffer(
   const words = texts.offer
   return html`<section class="panel"><h2>${words.pending(pending.displayname, dayText(page.locale, pending.effectiveon))}</h2>
 <p>${words.pendingtext}</p>
-${!locked && html`<form method="post" action="${page.root}/offer/undo"><p><button class="secondary">${words.undo}</button></p></form>`}</section>`
+${!locked && html`<form method="post" action="${page.root}/offer/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`}</section>`
 }
 
 function offerText(page: Page, texts: Texts, offer: OfferChoice): string {

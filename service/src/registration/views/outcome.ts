@@ -42,14 +42,20 @@ export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Conten
   const { page } = view
   const words = texts.already
   const paths = [
+    view.canadd && html`<li><a href="${page.root}/benefits">${words.add}${icon('arrow')}</a></li>`,
     view.canswap && html`<li><a href="${page.root}/swap">${words.swap}${icon('arrow')}</a></li>`,
     view.canchangeoffer && html`<li><a href="${page.root}/offer">${words.offer}${icon('arrow')}</a></li>`,
     view.cancancel && html`<li><a href="${page.root}/cancel">${words.cancel}${icon('arrow')}</a></li>`,
+    html`<li><a href="${page.root}/details">${words.details}${icon('arrow')}</a></li>`,
   ].filter(path => path)
   return {
     title: words.title,
     body: html`<h1 tabindex="-1">${words.title}</h1>
 <p class="lead">${words.lead(view.offername)}</p>
+${
+  view.suggested.length > 0 &&
+  html`<p class="notice info">${icon('info')}<span>${texts.details.suggested(page.partner.displayname)}: <a href="${page.root}/details">${words.details}</a></span></p>`
+}
 ${benefitList(page, texts, view.benefits)}
 ${paths.length > 0 && html`<section><h2>${words.what}</h2><ul class="paths">${paths}</ul></section>`}
 ${leave(page, texts, { redirecturl: view.redirecturl })}`,
@@ -82,7 +88,7 @@ export function linkEnded(view: LinkEndedView, texts: Texts): Content {
     body: html`<h1 tabindex="-1">${title}</h1>
 <p class="lead">${kind === 'link' ? words.linktext : words.sessiontext}</p>
 <p>${words.kept}</p>
-<section class="panel"><h2>${words.what}</h2><p>${words.again(page.partner.displayname)}</p></section>
+<section class="panel"><h2>${words.what}</h2><p>${page.partner.displayname ? words.again(page.partner.displayname) : words.againunknown}</p></section>
 ${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'frame' && kind === 'session' && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>` })}`,
   }
 }

@@ -6,6 +6,7 @@ import { type Content, document } from './layout.ts'
 import type { View } from './model.ts'
 import { offerChange, offerConfirm } from './offer.ts'
 import { alreadyEnrolled, done, linkEnded, noBenefits, problem } from './outcome.ts'
+import { plan } from './plan.ts'
 import { challenge, frame, open, start } from './start.ts'
 import { swap, swapConfirm } from './swap.ts'
 import { type Texts, textsOf } from './texts.ts'
@@ -30,6 +31,8 @@ function contentOf(view: View, texts: Texts): Content {
       return detailsEdit(view, texts)
     case 'BENEFITS':
       return benefits(view, texts)
+    case 'PLAN':
+      return plan(view, texts)
     case 'SWAP':
       return swap(view, texts)
     case 'SWAP_CONFIRM':

@@ -13,7 +13,7 @@ export function open(view: OpenView, texts: Texts): Content {
     body: html`<h1 tabindex="-1">${words.title}</h1>
 <p class="lead">${words.lead(view.page.partner.displayname)}</p>
 <p>${words.text}</p>
-<form id="answers" method="post" action="${view.action}" data-plain>${primary(words.button, icon('arrow'))}</form>
+<form id="answers" method="post" action="${view.action}" data-plain><input type="hidden" name="locale" value="${view.page.locale}">${primary(words.button, icon('arrow'))}</form>
 <p class="hint">${words.once}</p>`,
     asks: true,
   }

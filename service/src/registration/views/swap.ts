@@ -1,5 +1,15 @@
 import { benefitLine } from './benefits.ts'
-import { type Answers, consentFields, errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
+import {
+  type Answers,
+  consentFields,
+  draftField,
+  errorSummary,
+  fault,
+  form,
+  inputId,
+  primary,
+  radio,
+} from './fields.ts'
 import { costText, dayText, instantText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
@@ -19,7 +29,7 @@ export function swap(view: SwapView, texts: Texts): Content {
     title: words.title,
     asks: choosable,
     faulty: answers.errors.length > 0,
-    back: page.root,
+    back: `${page.root}/overview`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.title}</h1>
 <p class="lead">${words.lead(on)} ${words.gap}</p>
@@ -69,7 +79,7 @@ function pendingSwap(view: SwapView, texts: Texts, on: string): Html {
   return html`<section class="panel"><h2>${words.pending}</h2>
 ${pairList(page, texts, pending, on)}
 <p>${words.pendingtext(on)}</p>
-${!locked && html`<form method="post" action="${page.root}/swap/undo"><p><button class="secondary">${words.undo}</button></p></form>`}</section>`
+${!locked && html`<form method="post" action="${page.root}/swap/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`}</section>`
 }
 
 function pairList(page: Page, texts: Texts, pairs: readonly SwapPair[], on: string): Html {

@@ -19,6 +19,7 @@ export const en = {
     helpemail: 'Email',
     helpsite: 'Help center',
     helpnone: (partner: string) => `Contact ${partner} through its app or website.`,
+    helpunknown: 'Contact the company that sent you here, through its app or website.',
     privacy: 'Your details are used only to set up your benefits.',
     noscript: 'This window needs JavaScript. Ask for a link to open the page on its own instead.',
     loading: 'Loading…',
@@ -140,6 +141,11 @@ export const en = {
     starts: 'Cover starts',
     costs: 'What it costs you',
     worth: (amount: string) => `Worth up to ${amount}`,
+    worthper: {
+      day: (amount: string) => `Pays ${amount} a day`,
+      week: (amount: string) => `Pays ${amount} a week`,
+      month: (amount: string) => `Pays ${amount} a month`,
+    },
     costnothing: 'Nothing',
     costmonth: (amount: string) => `${amount} a month`,
     costonce: (amount: string) => `${amount} once`,
@@ -155,6 +161,13 @@ export const en = {
       actionrequiredby: (on: string) => `Something is still needed from you by ${on}`,
       unavailable: 'You cannot get this now',
     },
+  },
+  plan: {
+    title: 'Choose your plan',
+    lead: 'You can change to another plan later.',
+    included: (names: string) => `Comes with ${names}.`,
+    slots: (slots: number) =>
+      slots === 1 ? 'You choose 1 more benefit.' : `You choose up to ${slots} more benefits.`,
   },
   swap: {
     title: 'Swap benefits',
@@ -254,6 +267,8 @@ export const en = {
     title: 'You are already enrolled',
     lead: (offer: string) => `You have ${offer} with these benefits:`,
     what: 'What you can do',
+    add: 'Add a benefit',
+    details: 'Check your details',
     swap: 'Swap a benefit',
     offer: 'Change your plan',
     cancel: 'Cancel your benefits',
@@ -274,6 +289,8 @@ export const en = {
     what: 'What to do now',
     again: (partner: string) =>
       `Go back to ${partner} and open your benefits again. You get a new link at once.`,
+    againunknown:
+      'Go back to where you got the link and open your benefits again. You get a new link at once.',
   },
   problem: {
     title: 'Something went wrong on our side',

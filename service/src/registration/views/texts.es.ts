@@ -21,6 +21,7 @@ export const es: Texts = {
     helpemail: 'Escriba a',
     helpsite: 'Centro de ayuda',
     helpnone: partner => `Comuníquese con ${partner} en su aplicación o sitio web.`,
+    helpunknown: 'Comuníquese con la empresa que le envió aquí, en su aplicación o sitio web.',
     privacy: 'Sus datos se usan solo para activar sus beneficios.',
     noscript: 'Esta ventana necesita JavaScript. Pida un enlace para abrir la página por separado.',
     loading: 'Cargando…',
@@ -141,6 +142,11 @@ export const es: Texts = {
     starts: 'La cobertura empieza',
     costs: 'Lo que le cuesta',
     worth: amount => `Vale hasta ${amount}`,
+    worthper: {
+      day: amount => `Paga ${amount} al día`,
+      week: amount => `Paga ${amount} a la semana`,
+      month: amount => `Paga ${amount} al mes`,
+    },
     costnothing: 'Nada',
     costmonth: amount => `${amount} al mes`,
     costonce: amount => `${amount} una sola vez`,
@@ -156,6 +162,13 @@ export const es: Texts = {
       actionrequiredby: on => `Todavía falta algo de su parte antes del ${on}`,
       unavailable: 'No puede recibirlo ahora',
     },
+  },
+  plan: {
+    title: 'Elija su plan',
+    lead: 'Más adelante puede cambiar a otro plan.',
+    included: names => `Incluye ${names}.`,
+    slots: slots =>
+      slots === 1 ? 'Usted elige 1 beneficio más.' : `Usted elige hasta ${slots} beneficios más.`,
   },
   swap: {
     title: 'Cambie sus beneficios',
@@ -258,6 +271,8 @@ export const es: Texts = {
     title: 'Su inscripción ya está hecha',
     lead: offer => `Tiene ${offer} con estos beneficios:`,
     what: 'Lo que puede hacer',
+    add: 'Agregar un beneficio',
+    details: 'Revisar sus datos',
     swap: 'Cambiar un beneficio',
     offer: 'Cambiar su plan',
     cancel: 'Cancelar sus beneficios',
@@ -278,6 +293,8 @@ export const es: Texts = {
     what: 'Qué hacer ahora',
     again: partner =>
       `Vuelva a ${partner} y abra sus beneficios otra vez. Recibirá un enlace nuevo enseguida.`,
+    againunknown:
+      'Vuelva a donde recibió el enlace y abra sus beneficios otra vez. Recibirá un enlace nuevo enseguida.',
   },
   problem: {
     title: 'Algo falló de nuestro lado',

@@ -1,0 +1,49 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { View } from './views/model.ts'
+import { renderPage } from './views/page.ts'
+
+const pack = promisify(gzip)
+/** Below this a packed answer fills as many packets as a plain one. */
+const worthPacking = 1200
+
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'"
+
+/** The headers of every answer of the page, whatever it holds (docs/page-protocol.md). */
+export const setPageHeaders = (reply: FastifyReply): void => {
+  reply
+    .header('Content-Security-Policy', `${policy}; frame-ancestors 'none'`)
+    .header('Cross-Origin-Resource-Policy', 'same-origin')
+    .header('Cache-Control', 'no-store')
+    .header('Referrer-Policy', 'no-referrer')
+    .header('X-Content-Type-Options', 'nosniff')
+}
+
+/** The headers of the frame: only these origins may hold it; with none, nobody may. */
+export const setFrameHeaders = (reply: FastifyReply, origins: readonly string[]): void => {
+  setPageHeaders(reply)
+  const ancestors = origins.length > 0 ? origins.join(' ') : "'none'"
+  reply
+    .header('Content-Security-Policy', `${policy}; frame-ancestors ${ancestors}`)
+    .header('Cross-Origin-Embedder-Policy', 'require-corp')
+    .header('Cross-Origin-Resource-Policy', 'cross-origin')
+}
+
+/** Answers a view as HTML, packed where the browser takes it. */
+export const sendView = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: { view: View; status?: number },
+): Promise<FastifyReply> => {
+  const markup = renderPage(answer.view)
+  reply
+    .code(answer.status ?? 200)
+    .type('text/html; charset=utf-8')
+    .header('Content-Language', answer.view.page.locale)
+    .header('Vary', 'Accept-Encoding')
+  if (markup.length < worthPacking || !/\bgzip\b/.test(request.headers['accept-encoding'] ?? ''))
+    return reply.send(markup)
+  return reply.header('Content-Encoding', 'gzip').send(await pack(markup, { level: 5 }))
+}

@@ -1,0 +1,155 @@
+import { dateAt, type Instant } from '../calendar/calendar.ts'
+import type { Benefit, Bilingual } from '../catalogue/model.ts'
+import { type Enrolment, isInForce, isLive } from '../membership/state.ts'
+import { hasConsent, knownBenefit } from '../membership/terms.ts'
+import type { BenefitCard, BenefitLine, BenefitStatus, ConsentText, Cost, Locale } from './views/model.ts'
+import type { Visit } from './visit.ts'
+
+/** A benefit in plain words, with where it stands. */
+export const cardOf = (
+  visit: Visit,
+  benefit: Benefit,
+  standing: { status: BenefitStatus; startsAt?: Instant; selected?: boolean },
+): BenefitCard => {
+  const { locale } = visit
+  const { amount } = benefit
+  return {
+    name: benefit.name,
+    displayname: benefit.displayname[locale],
+    iconurl: iconOf(visit, benefit.name),
+    description: benefit.description[locale],
+    pays: sentencesOf(benefit.pays, locale),
+    notcovered: sentencesOf(benefit.notcovered, locale),
+    ...(amount
+      ? {
+          worth: {
+            amount: amount.cents / 100,
+            currency: 'USD',
+            ...(amount.per === undefined ? {} : { per: amount.per }),
+          },
+        }
+      : {}),
+    cost: costOf(benefit),
+    ...(standing.startsAt === undefined ? {} : { startson: dayOf(visit, standing.startsAt) }),
+    status: standing.status,
+    selected: standing.selected ?? false,
+  }
+}
+
+/** A benefit that is to start, in one line. */
+export const lineOf = (visit: Visit, benefit: Benefit, startsAt: Instant): BenefitLine => ({
+  name: benefit.name,
+  displayname: benefit.displayname[visit.locale],
+  iconurl: iconOf(visit, benefit.name),
+  startson: dayOf(visit, startsAt),
+  cost: costOf(benefit),
+})
+
+/** An enrolment in one line: what, from when, until when. */
+export const enrolmentLine = (visit: Visit, enrolment: Enrolment): BenefitLine => {
+  const benefit = knownBenefit(visit.terms, visit.user, enrolment.benefit)
+  const isWaiting = enrolment.state === 'actionrequired'
+  return {
+    name: enrolment.benefit,
+    displayname: benefit?.displayname[visit.locale] ?? enrolment.benefit,
+    iconurl: iconOf(visit, enrolment.benefit),
+    ...(isWaiting ? { actionrequired: true } : { startson: dayOf(visit, enrolment.startsAt) }),
+    ...(enrolment.endsAt === undefined ? {} : { endson: lastDayOf(visit, enrolment.endsAt) }),
+    ...(benefit ? { cost: costOf(benefit) } : {}),
+  }
+}
+
+/** Everything the person has or will have, in the order of the catalogue. */
+export const liveLines = (visit: Visit): BenefitLine[] =>
+  inCatalogueOrder(visit, visit.user.enrolments.filter(isLive)).map(enrolment =>
+    enrolmentLine(visit, enrolment),
+  )
+
+/** What is in force now. */
+export const linesInForce = (visit: Visit): BenefitLine[] =>
+  inCatalogueOrder(visit, visit.user.enrolments.filter(isInForce)).map(enrolment =>
+    enrolmentLine(visit, enrolment),
+  )
+
+/** Where a live enrolment stands. */
+export const statusOf = (visit: Visit, enrolment: Enrolment): BenefitStatus => {
+  const { startsAt, endsAt, state, actionDueAt } = enrolment
+  const leaves = visit.user.swap?.pairs.some(pair => pair.remove === enrolment.benefit) ?? false
+  switch (state) {
+    case 'enrolled':
+      return { kind: 'enrolled', since: dayOf(visit, startsAt) }
+    case 'endscheduled':
+      return leaves && visit.user.swap
+        ? { kind: 'swapout', on: dayOf(visit, visit.user.swap.at) }
+        : { kind: 'ending', on: lastDayOf(visit, endsAt ?? visit.now) }
+    case 'selected':
+    case 'scheduled':
+      return enrolment.plannedBy === 'swap'
+        ? { kind: 'swapin', from: dayOf(visit, startsAt) }
+        : { kind: 'scheduled', from: dayOf(visit, startsAt) }
+    case 'actionrequired':
+      return {
+        kind: 'actionrequired',
+        ...(actionDueAt === undefined ? {} : { dueon: dayOf(visit, actionDueAt) }),
+      }
+    default:
+      return { kind: 'unknown', text: state }
+  }
+}
+
+/** The consents that these benefits ask for and that were not given in this version; ticked only where posted so. */
+export const consentsFor = (
+  visit: Visit,
+  benefits: readonly Benefit[],
+  posted: URLSearchParams | undefined,
+): ConsentText[] =>
+  benefits.flatMap(benefit => {
+    const { consent, name } = benefit
+    if (!consent || hasConsent(visit.user, benefit)) return []
+    return [
+      {
+        name,
+        version: consent.version,
+        title: benefit.displayname[visit.locale],
+        paragraphs: consent.text[visit.locale].split(/\n\s*\n/),
+        checked: posted?.get(`consent.${name}`) === consent.version,
+      },
+    ]
+  })
+
+/** The day of an instant in the partner's zone. */
+export const dayOf = (visit: Visit, at: Instant): string => dateAt(at, visit.partner.timezone)
+
+/** The last day of cover that ends at an instant: the instant itself is outside. */
+export const lastDayOf = (visit: Visit, at: Instant): string => dateAt(at - 1, visit.partner.timezone)
+
+const iconOf = (visit: Visit, name: string): string =>
+  `${visit.context.basePath}/icons/${encodeURIComponent(name)}.svg`
+
+const costOf = ({ cost }: Benefit): Cost =>
+  cost.cents === 0
+    ? { kind: 'nothing' }
+    : { kind: 'amount', amount: cost.cents / 100, currency: 'USD', per: cost.per }
+
+const inCatalogueOrder = (visit: Visit, enrolments: readonly Enrolment[]): Enrolment[] => {
+  const order = ({ benefit }: Enrolment) =>
+    knownBenefit(visit.terms, visit.user, benefit)?.sortorder ?? Number.MAX_SAFE_INTEGER
+  return [...enrolments].sort((a, b) => order(a) - order(b) || (a.benefit < b.benefit ? -1 : 1))
+}
+
+const segmenters = {
+  en: new Intl.Segmenter('en', { granularity: 'sentence' }),
+  es: new Intl.Segmenter('es', { granularity: 'sentence' }),
+}
+const split = new WeakMap<Bilingual, Map<Locale, readonly string[]>>()
+
+/** The sentences of a text, found once: the texts of a catalogue never change. */
+const sentencesOf = (text: Bilingual, locale: Locale): readonly string[] => {
+  const known = split.get(text) ?? new Map<Locale, readonly string[]>()
+  split.set(text, known)
+  const found = known.get(locale)
+  if (found) return found
+  const sentences = [...segmenters[locale].segment(text[locale])].map(({ segment }) => segment.trim())
+  known.set(locale, sentences)
+  return sentences
+}

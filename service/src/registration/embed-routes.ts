@@ -1,0 +1,156 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { localeOf } from '../http/problem.ts'
+import { ServiceError } from '../http/service-error.ts'
+import { sendView, setFrameHeaders, setPageHeaders } from './answer-view.ts'
+import { changeLook } from './look.ts'
+import type { PageRoutes } from './pages.ts'
+import { checkSender, describeFailure } from './request-guard.ts'
+import { findLink, findLiving, isFresh, type Link, newOpener, type Opened, spendLink } from './session.ts'
+import { isLead } from './step.ts'
+import { entryOf, stepAt } from './steps.ts'
+import { endedView, problemView, strangerPage } from './stranger.ts'
+import type { Locale, View } from './views/model.ts'
+import { renderPage } from './views/page.ts'
+import { openVisit, rootOf, type Visit } from './visit.ts'
+
+/** What the frame asks with a token; anything else in it is ignored. */
+type SessionRequest = { linktoken: string; origin: string; locale?: Locale; appearance?: unknown }
+
+/** Mounts what the embed's frame needs besides the views: the frame itself, and the exchange of a token. */
+export const mountEmbed = (app: FastifyInstance, routes: PageRoutes): void => {
+  const { context } = routes
+  void app.register(async scope => {
+    scope.addHook('onRequest', async (request, reply) => {
+      setPageHeaders(reply)
+      checkSender(request, new URL(context.baseUrl()).origin)
+    })
+    scope.setErrorHandler((error, request, reply) => sendFailure(routes, error, { request, reply }))
+    scope.get(`${context.basePath}/embed/frame`, { config: { opensFromElsewhere: true } }, (request, reply) =>
+      sendFrame(routes, request, reply),
+    )
+    scope.post(
+      `${context.basePath}/embed/session`,
+      { config: { takes: 'application/json' } },
+      (request, reply) => exchange(routes, request, reply),
+    )
+  })
+}
+
+/** The empty frame: it knows who may hold it, and nothing of a person. */
+const sendFrame = async (
+  routes: PageRoutes,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> => {
+  const { context } = routes
+  const { partner: partnerId, locale } = request.query as { partner?: unknown; locale?: unknown }
+  const isUuid =
+    typeof partnerId === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(partnerId)
+  const partner = isUuid ? await context.directory.partner(partnerId) : undefined
+  const isOpen = partner !== undefined && partner.disabledAt === undefined
+  const origins = isOpen ? partner.origins : []
+  setFrameHeaders(reply, origins)
+  const page = strangerPage({
+    shell: 'frame',
+    locale: locale === 'es' || locale === 'en' ? locale : isOpen ? partner.locale : 'en',
+    root: rootOf(context),
+    files: await routes.files(),
+    ...(isOpen ? { partnerName: partner.name } : {}),
+  })
+  const view: View = { view: 'FRAME', page, origins, sessionurl: `${context.basePath}/embed/session` }
+  return sendView(request, reply, { view })
+}
+
+/** Exchanges a link token for a session and its first view. */
+const exchange = async (
+  routes: PageRoutes,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> => {
+  const { context } = routes
+  const asked = readRequest(request.body)
+  const send = (status: number, body: object) =>
+    reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))
+  const link = await findLink(context, asked.linktoken)
+  if (link?.row.delivery !== 'embed' || !isFresh(link, context.clock.real()))
+    return send(401, await ended(routes, asked, request))
+  request.partnerId = link.partner.partnerId
+  const { origin } = asked
+  if (!link.row.origins.includes(origin) || !link.partner.origins.includes(origin))
+    return send(403, { code: 'ORIGIN_NOT_ALLOWED' })
+  const wish = { opener: newOpener(), locale: asked.locale ?? null, withResult: true }
+  const opened = await spendLink(context, link, wish)
+  if (!opened) return send(401, await ended(routes, asked, request))
+  return send(200, await firstView(routes, { link, opened, asked }))
+}
+
+const firstView = async (
+  routes: PageRoutes,
+  { link, opened, asked }: { link: Link; opened: Opened; asked: SessionRequest },
+): Promise<object> => {
+  const { context } = routes
+  const living = await findLiving(context, opened.handle)
+  const visit = living && (await openVisit(context, living, { shell: 'frame', files: await routes.files() }))
+  if (!visit)
+    throw new ServiceError('internal', undefined, { cause: new Error('a new session is not there') })
+  const looked = asked.appearance === undefined ? undefined : await changeLook(visit, asked.appearance)
+  const appearance = looked?.problems.length === 0 ? asked.appearance : visit.session.appearance
+  const view = await entryView({ ...visit, session: { ...visit.session, appearance } })
+  return {
+    handle: opened.handle,
+    sessionid: link.row.session_id,
+    resulttoken: opened.resultToken,
+    problems: looked?.problems ?? [],
+    html: renderPage(view),
+  }
+}
+
+/** The view of the page's root, without the redirects that lead there. */
+const entryView = async (visit: Visit): Promise<View> => {
+  let path = entryOf(visit)
+  for (let leads = 0; leads < 5; leads += 1) {
+    const shown = await stepAt(path, visit)?.show(visit, { form: new URLSearchParams(), isPosted: false })
+    if (!shown) break
+    if (!isLead(shown)) return shown
+    path = shown.to === '' ? entryOf(visit) : shown.to
+  }
+  throw new ServiceError('internal', undefined, { cause: new Error('the first view leads nowhere') })
+}
+
+const ended = async (routes: PageRoutes, asked: SessionRequest, request: FastifyRequest) => {
+  const locale = asked.locale ?? localeOf(request.headers['accept-language'])
+  const stranger = {
+    shell: 'frame',
+    locale,
+    root: rootOf(routes.context),
+    files: await routes.files(),
+  } as const
+  return { code: 'LINK_TOKEN_ENDED', html: renderPage(endedView(stranger, 'link')) }
+}
+
+const readRequest = (body: unknown): SessionRequest => {
+  const { linktoken, origin, locale, appearance } = (body ?? {}) as Record<string, unknown>
+  return {
+    linktoken: typeof linktoken === 'string' ? linktoken : '',
+    origin: typeof origin === 'string' ? origin : '',
+    ...(locale === 'en' || locale === 'es' ? { locale } : {}),
+    ...(appearance === undefined ? {} : { appearance }),
+  }
+}
+
+/** A failure as JSON, with a page for the person. */
+const sendFailure = async (
+  routes: PageRoutes,
+  error: unknown,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): Promise<FastifyReply> => {
+  const { status, kind } = describeFailure(routes.context, error, request)
+  const files = await routes.files().catch(() => undefined)
+  const locale = localeOf(request.headers['accept-language'])
+  const stranger = files && ({ shell: 'frame', locale, root: rootOf(routes.context), files } as const)
+  const html = stranger && renderPage(problemView(stranger, { kind, requestid: request.id }))
+  return reply
+    .code(status)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ code: 'INTERNAL', html }))
+}

@@ -1,0 +1,71 @@
+import type { Benefit, Offer } from '../catalogue/model.ts'
+import { nextBoundary } from '../membership/boundary.ts'
+import { heldEnrolment, isInForce, isLive } from '../membership/state.ts'
+import { judgePick, offerOf, openBenefit, slotsTaken } from '../membership/terms.ts'
+import type { Refused } from './plans.ts'
+import type { Visit } from './visit.ts'
+
+/** What a member can add now: benefits for free places, and those that only wait for an agreement. */
+export type Addable = {
+  readonly selectable: readonly Benefit[]
+  /** Of these, what is held already and waits for the person's agreement. */
+  readonly waiting: readonly string[]
+  /** How many can be ticked at once. */
+  readonly slots: number
+  readonly refused: readonly Refused[]
+}
+
+/** What a member can add to what they have. */
+export const choosableByMember = (visit: Visit): Addable => {
+  const { user, terms, now, locale } = visit
+  const offer = offerOf(terms, user)
+  if (!offer) return { selectable: [], waiting: [], slots: 0, refused: [] }
+  const free = Math.max(0, offer.slots - slotsTaken(user) - swapAdds(visit))
+  const startsAt = Math.max(now, user.offer?.since ?? now)
+  const selectable: Benefit[] = []
+  const waiting: string[] = []
+  const refused: Refused[] = []
+  let extra = 0
+  for (const name of namesOf(offer)) {
+    const benefit = openBenefit(terms, name)
+    if (!benefit) continue
+    const held = heldEnrolment(user, name)
+    if (held?.state === 'actionrequired') {
+      selectable.push(benefit)
+      waiting.push(name)
+      continue
+    }
+    if (user.enrolments.some(enrolment => enrolment.benefit === name && isLive(enrolment))) continue
+    const { reasons } = judgePick(terms, benefit, startsAt, offer.offer)
+    const isFixed = offer.fixed.includes(name)
+    if (reasons.length > 0) refused.push({ benefit, reasons: reasons.map(reason => reason.text[locale]) })
+    else if (isFixed || free > 0) {
+      selectable.push(benefit)
+      if (isFixed) extra += 1
+    }
+  }
+  return { selectable: inOrder(selectable), waiting, slots: free + waiting.length + extra, refused }
+}
+
+/** Whether there is anything to swap: a pick in force, or a free place, and something to have instead. */
+export const isSwapOpen = (visit: Visit): boolean => {
+  const { user, terms } = visit
+  const offer = offerOf(terms, user)
+  if (!offer || !user.offer?.inForce) return false
+  const at = nextBoundary(user, visit.now, terms)
+  const hasPick = user.enrolments.some(enrolment => isInForce(enrolment) && !enrolment.isFixed)
+  const hasOther = offer.selectable.some(name => {
+    const benefit = openBenefit(terms, name)
+    return benefit && !heldEnrolment(user, name) && judgePick(terms, benefit, at, offer.offer).admitted
+  })
+  return user.swap !== undefined || ((hasPick || slotsTaken(user) < offer.slots) && hasOther)
+}
+
+const namesOf = (offer: Offer): readonly string[] => [...new Set([...offer.fixed, ...offer.selectable])]
+
+/** Places that a pending swap counts on. */
+const swapAdds = ({ user }: Visit): number =>
+  user.swap?.pairs.filter(pair => pair.add !== undefined && pair.remove === undefined).length ?? 0
+
+const inOrder = (benefits: readonly Benefit[]): Benefit[] =>
+  [...benefits].sort((a, b) => a.sortorder - b.sortorder || (a.name < b.name ? -1 : 1))

@@ -1,0 +1,240 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { localeOf } from '../http/problem.ts'
+import { ServiceError } from '../http/service-error.ts'
+import { sendView, setPageHeaders } from './answer-view.ts'
+import type { BrowserFiles } from './browser-files.ts'
+import { challengeView, isChallenged, meetChallenge } from './challenge.ts'
+import { credentialOf } from './credentials.ts'
+import { changeLook } from './look.ts'
+import { mountLinks } from './open-link.ts'
+import type { PageContext } from './page-context.ts'
+import { checkSender, describeFailure } from './request-guard.ts'
+import { findLiving, type LivingSession, nameOf } from './session.ts'
+import { isLead, type Typed } from './step.ts'
+import { entryOf, pathOfView, stepAt } from './steps.ts'
+import { setLocale, touchSession } from './store.ts'
+import { endedView, problemView, type Stranger } from './stranger.ts'
+import type { Locale } from './views/model.ts'
+import { formTag, openVisit, rootOf, type Visit } from './visit.ts'
+
+/** What the routes need besides the page's own context. */
+export type PageRoutes = { readonly context: PageContext; readonly files: () => Promise<BrowserFiles> }
+
+/** One exchange with a browser. */
+type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly path: string }
+
+/** Mounts the registration page (docs/page-protocol.md): views for people, never problem documents. */
+export const mountPages = (app: FastifyInstance, routes: PageRoutes): void => {
+  const { context } = routes
+  const root = rootOf(context)
+  const takesForm = { config: { takes: 'application/x-www-form-urlencoded' } } as const
+  void app.register(async scope => {
+    scope.addHook('onRequest', async (request, reply) => {
+      setPageHeaders(reply)
+      checkSender(request, new URL(context.baseUrl()).origin)
+    })
+    scope.setErrorHandler((error, request, reply) => sendFailure(routes, error, { request, reply }))
+    mountLinks(scope, routes)
+    scope.post(`${root}/appearance`, { config: { takes: 'application/json' } }, (request, reply) =>
+      answerLook(routes, { request, reply }),
+    )
+    scope.get(root, (request, reply) => answerGet(routes, { request, reply, path: '' }))
+    scope.get(`${root}/*`, (request, reply) =>
+      answerGet(routes, { request, reply, path: (request.params as { '*': string })['*'] }),
+    )
+    scope.post(`${root}/*`, takesForm, (request, reply) =>
+      answerPost(routes, { request, reply, path: (request.params as { '*': string })['*'] }),
+    )
+  })
+}
+
+/** The visit of a request, or an answer that says why there is none. */
+const visitOf = async (
+  routes: PageRoutes,
+  { request, reply }: Omit<Exchange, 'path'>,
+): Promise<{ visit: Visit; living: LivingSession } | { answered: FastifyReply }> => {
+  const { context } = routes
+  const { shell, handle } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
+  const living = await findLiving(context, handle)
+  const files = await routes.files()
+  const visit = living && (await openVisit(context, living, { shell, files }))
+  if (living && visit) {
+    request.partnerId = living.partner.partnerId
+    return { visit, living }
+  }
+  const locale = living?.row.locale ?? localeOf(request.headers['accept-language'])
+  const stranger: Stranger = { shell, locale, root: rootOf(context), files }
+  const known = living ? { ...stranger, partnerName: living.partner.name } : stranger
+  return { answered: await sendView(request, reply, { view: endedView(known, 'session'), status: 401 }) }
+}
+
+const answerGet = async (routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> => {
+  const found = await visitOf(routes, exchange)
+  if ('answered' in found) return found.answered
+  const { visit, living } = found
+  const { path, request, reply } = exchange
+  const detour = detourOf(visit, living, path)
+  if (detour !== undefined) return lead(routes, reply, detour)
+  if (path === 'challenge') return sendView(request, reply, { view: challengeView(visit, {}) })
+  if (path === '') return lead(routes, reply, entryOf(visit))
+  return show(routes, exchange, { visit, typed: { form: queryOf(request), isPosted: false } })
+}
+
+/** Where this person must go before anything else; `undefined` when the path is open to them. */
+const detourOf = (visit: Visit, living: LivingSession, path: string): string | undefined => {
+  if (living.isOver) return path === 'done' ? undefined : 'done'
+  if (isChallenged(visit)) return path === 'challenge' ? undefined : 'challenge'
+  return path === 'challenge' ? '' : undefined
+}
+
+const answerPost = async (routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> => {
+  const { context } = routes
+  const { request, reply, path } = exchange
+  const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
+  const language = languageOf(form)
+  if (path === 'language' && form.get('view') === 'LINK_ENDED' && language) {
+    const { shell } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
+    const stranger = { shell, locale: language, root: rootOf(context), files: await routes.files() }
+    return sendView(request, reply, { view: endedView(stranger, 'link') })
+  }
+  const found = await visitOf(routes, exchange)
+  if ('answered' in found) return found.answered
+  const { living } = found
+  if (path === 'stay') {
+    await touchSession(context.database, nameOf(living.row), context.clock.real())
+    return reply.code(204).send()
+  }
+  const visit = language ? await speak(found.visit, language) : found.visit
+  if (path === 'language') return lead(routes, reply, pathOfView(form.get('view') ?? ''))
+  const detour = detourOf(visit, living, path)
+  if (detour !== undefined) return lead(routes, reply, detour)
+  if (path === 'challenge') return answerChallenge(routes, exchange, { visit, form, isLanguage: !!language })
+  if (language) return show(routes, exchange, { visit, typed: { form, isPosted: true } })
+  return take(routes, exchange, { visit, form })
+}
+
+/** Gives a form to its step, and shows what became of it. */
+const take = async (
+  routes: PageRoutes,
+  exchange: Exchange,
+  { visit, form }: { visit: Visit; form: URLSearchParams },
+): Promise<FastifyReply> => {
+  const step = stepAt(exchange.path, visit)
+  if (!step?.post) return missing(routes, exchange, visit)
+  const isTheirs = !form.has('draft') || form.get('draft')?.startsWith(`${formTag(visit)}-`)
+  const posted = isTheirs ? await step.post(visit, form) : 'conflict'
+  if (posted === 'gone') {
+    const found = await visitOf(routes, exchange)
+    return 'answered' in found ? found.answered : lead(routes, exchange.reply, '')
+  }
+  if (posted === 'conflict') return showNewest(routes, exchange)
+  if ('to' in posted) return lead(routes, exchange.reply, posted.to)
+  const typed = { form, isPosted: true, errors: posted.errors }
+  return show(routes, exchange, { visit, typed, status: 422 })
+}
+
+/** The form was made from older answers: the same view again, from the newest. */
+const showNewest = async (routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> => {
+  const found = await visitOf(routes, exchange)
+  if ('answered' in found) return found.answered
+  const form = new URLSearchParams(typeof exchange.request.body === 'string' ? exchange.request.body : '')
+  const typed = { form, isPosted: false, conflict: true }
+  return show(routes, exchange, { visit: found.visit, typed, status: 409 })
+}
+
+const show = async (
+  routes: PageRoutes,
+  exchange: Exchange,
+  shown: { visit: Visit; typed: Typed; status?: number },
+): Promise<FastifyReply> => {
+  const { visit, typed, status } = shown
+  const step = stepAt(exchange.path, visit)
+  if (!step) return missing(routes, exchange, visit)
+  const view = await step.show(visit, typed)
+  if (isLead(view)) return lead(routes, exchange.reply, view.to)
+  const page = typed.conflict ? { ...view.page, conflict: true } : view.page
+  const whole = { ...view, page, ...(typed.errors ? { errors: typed.errors } : {}) }
+  return sendView(exchange.request, exchange.reply, { view: whole, ...(status ? { status } : {}) })
+}
+
+const answerChallenge = async (
+  routes: PageRoutes,
+  { request, reply }: Exchange,
+  asked: { visit: Visit; form: URLSearchParams; isLanguage: boolean },
+): Promise<FastifyReply> => {
+  const { visit, form, isLanguage } = asked
+  const kept = Object.fromEntries(form)
+  if (isLanguage) return sendView(request, reply, { view: challengeView(visit, { kept }) })
+  const met = await meetChallenge(visit, form)
+  if (met === 'passed') return lead(routes, reply, '')
+  if (met === 'ended') {
+    const found = await visitOf(routes, { request, reply })
+    return 'answered' in found ? found.answered : lead(routes, reply, '')
+  }
+  return sendView(request, reply, {
+    view: challengeView(met.visit, { kept, errors: met.errors }),
+    status: 422,
+  })
+}
+
+const answerLook = async (routes: PageRoutes, exchange: Omit<Exchange, 'path'>): Promise<FastifyReply> => {
+  const found = await visitOf(routes, exchange)
+  if ('answered' in found) return found.answered
+  const { appearance } = (exchange.request.body ?? {}) as { appearance?: unknown }
+  const looked = await changeLook(found.visit, appearance)
+  return exchange.reply.type('application/json; charset=utf-8').send(JSON.stringify(looked))
+}
+
+/** Speaks another language from now on, in this session. */
+const speak = async (visit: Visit, locale: Locale): Promise<Visit> => {
+  await setLocale(visit.context.database, nameOf(visit.session), locale)
+  return { ...visit, locale, session: { ...visit.session, locale } }
+}
+
+const languageOf = (form: URLSearchParams): Locale | undefined => {
+  const language = form.get('language')
+  return language === 'en' || language === 'es' ? language : undefined
+}
+
+const queryOf = (request: FastifyRequest): URLSearchParams =>
+  new URLSearchParams(request.url.split('?', 2)[1] ?? '')
+
+const lead = ({ context }: PageRoutes, reply: FastifyReply, path: string): FastifyReply =>
+  reply
+    .code(303)
+    .header('Location', path === '' ? rootOf(context) : `${rootOf(context)}/${path}`)
+    .send()
+
+const missing = (routes: PageRoutes, { request, reply }: Exchange, visit: Visit): Promise<FastifyReply> => {
+  const root = rootOf(routes.context)
+  const stranger = {
+    shell: visit.shell,
+    locale: visit.locale,
+    root,
+    files: visit.files,
+    partnerName: visit.partner.name,
+  }
+  const problem = { kind: 'notfound', requestid: request.id, retry: root } as const
+  return sendView(request, reply, { view: problemView(stranger, problem), status: 404 })
+}
+
+/** A failure as a page that a person can do something with; what went wrong is in the log alone. */
+const sendFailure = async (
+  routes: PageRoutes,
+  error: unknown,
+  { request, reply }: Omit<Exchange, 'path'>,
+): Promise<FastifyReply> => {
+  const { context } = routes
+  const { status, kind } = describeFailure(context, error, request)
+  const files = await routes.files().catch(() => undefined)
+  // Without the browser's files there is no page to show: the operator has to build them.
+  if (!files) return reply.code(500).type('text/plain; charset=utf-8').send(`Request ${request.id} failed.\n`)
+  if (error instanceof ServiceError)
+    for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
+  const { shell } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
+  const root = rootOf(context)
+  const stranger = { shell, locale: localeOf(request.headers['accept-language']), root, files }
+  const retry = kind === 'notfound' ? {} : { retry: root }
+  const view = problemView(stranger, { kind, requestid: request.id, ...retry })
+  return sendView(request, reply, { view, status })
+}

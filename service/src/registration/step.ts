@@ -1,0 +1,40 @@
+import type { FieldError, View } from './views/model.ts'
+import type { Visit } from './visit.ts'
+
+/** What a view is made from besides the visit: what was typed or asked for, and what is wrong with it. */
+export type Typed = {
+  /** The posted form, or the query of a `GET`. */
+  readonly form: URLSearchParams
+  /** True when `form` was posted: what was typed is shown instead of what is kept. */
+  readonly isPosted: boolean
+  readonly errors?: readonly FieldError[]
+  readonly conflict?: boolean
+}
+
+/** Leads to another path below the page's root. */
+export type Lead = { readonly to: string }
+
+/** What became of a form: it leads on, or its own view is shown again with what is wrong. */
+export type Posted =
+  | Lead
+  | { readonly errors: readonly FieldError[] }
+  /** The answers changed elsewhere: the newest are shown. */
+  | 'conflict'
+  /** The user is gone. */
+  | 'gone'
+
+/** One path of the page. */
+export type Step = {
+  /** The view of this path, or where it leads when this person has nothing to do here. */
+  readonly show: (visit: Visit, typed: Typed) => View | Lead | Promise<View | Lead>
+  readonly post?: (visit: Visit, form: URLSearchParams) => Posted | Promise<Posted>
+}
+
+/** Whether a step leads elsewhere. */
+export const isLead = (shown: object): shown is Lead => 'to' in shown
+
+/** The version of the draft that a form was made from; `undefined` when it does not say. */
+export const versionOf = (form: URLSearchParams): number | undefined => {
+  const version = /-(\d{1,9})$/.exec(form.get('draft') ?? '')?.[1]
+  return version === undefined ? undefined : Number(version)
+}

@@ -1,0 +1,67 @@
+import { cancel, cancelUndo } from './cancel-steps.ts'
+import { memberBenefits, memberCheck, memberEdit, memberEnrol, memberReview } from './member-steps.ts'
+import { offer, offerConfirm, offerUndo } from './offer-steps.ts'
+import { done, overview } from './outcomes.ts'
+import { benefits, check, edit, enrol, none, plan, review, start } from './registering-steps.ts'
+import type { Step } from './step.ts'
+import { swap, swapConfirm, swapUndo } from './swap-steps.ts'
+import { detailsGroups } from './views/details.ts'
+import type { View } from './views/model.ts'
+import type { Visit } from './visit.ts'
+
+/** The paths of the page below its root, for newcomers and for members; `undefined`: there is no such path. */
+export const stepAt = (path: string, visit: Visit): Step | undefined =>
+  (visit.isMember ? memberSteps.get(path) : undefined) ?? steps.get(path)
+
+/** Where a person goes who has just opened a link, or comes back to the page's root. */
+export const entryOf = (visit: Visit): string => {
+  const { session, deepLink } = visit
+  if (session.outcome !== null && session.outcome !== 'exited') return 'done'
+  if (!visit.isMember) return 'start'
+  if (deepLink?.redirectto === 'swap' || session.purpose === 'swap') return 'swap'
+  if (session.purpose === 'offerchange') return 'offer'
+  return deepLink || session.purpose === 'benefits' ? 'benefits' : 'overview'
+}
+
+/** The path of a view without a form, to which a change of language comes back; a list of ours, never an address. */
+export const pathOfView = (name: string): string => paths.get(name) ?? ''
+
+const paths: ReadonlyMap<string, string> = new Map<View['view'], string>([
+  ['DONE', 'done'],
+  ['ALREADY_ENROLLED', 'overview'],
+  ['NO_BENEFITS', 'none'],
+  ['DETAILS_REVIEW', 'details'],
+  ['SWAP', 'swap'],
+  ['OFFER_CHANGE', 'offer'],
+])
+
+const steps: ReadonlyMap<string, Step> = new Map([
+  ['start', start],
+  ['details', review],
+  ...detailsGroups.map(group => [`details/${group}`, edit(group)] as const),
+  ['plan', plan],
+  ['benefits', benefits],
+  ['check', check],
+  ['enrol', enrol],
+  ['none', none],
+  ['done', done],
+  ['overview', overview],
+  ['swap', swap],
+  ['swap/confirm', swapConfirm],
+  ['swap/undo', swapUndo],
+  ['offer', offer],
+  ['offer/confirm', offerConfirm],
+  ['offer/undo', offerUndo],
+  ['cancel', cancel],
+  ['cancel/undo', cancelUndo],
+])
+
+const memberSteps: ReadonlyMap<string, Step> = new Map([
+  ['details', memberReview],
+  ...detailsGroups.map(group => [`details/${group}`, memberEdit(group)] as const),
+  ['plan', { show: () => ({ to: 'overview' }) }],
+  ['none', { show: () => ({ to: 'overview' }) }],
+  ['benefits', memberBenefits],
+  ['check', memberCheck],
+  ['enrol', memberEnrol],
+])

@@ -1,0 +1,42 @@
+import type { BrowserFiles } from './browser-files.ts'
+import type { LinkEndedView, Locale, Page, ProblemView } from './views/model.ts'
+
+/** What a page needs that is shown to somebody of whom nothing is known, not even the partner. */
+export type Stranger = {
+  readonly shell: Page['shell']
+  readonly locale: Locale
+  readonly root: string
+  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet'>
+  /** The partner, once it is known. */
+  readonly partnerName?: string
+}
+
+/** The page of somebody without a session. */
+export const strangerPage = (stranger: Stranger): Page => ({
+  shell: stranger.shell,
+  locale: stranger.locale,
+  partner: { displayname: stranger.partnerName ?? '' },
+  help: {},
+  zone: 'UTC',
+  stylesheets: [stranger.files.stylesheet],
+  script: stranger.files.script,
+  root: stranger.root,
+})
+
+/** A link or session that has ended, or never was: the same words for all. */
+export const endedView = (
+  stranger: Stranger,
+  kind: LinkEndedView['kind'],
+  redirecturl?: string | null,
+): LinkEndedView => ({
+  view: 'LINK_ENDED',
+  page: strangerPage(stranger),
+  kind,
+  ...(redirecturl ? { redirecturl } : {}),
+})
+
+/** Something failed: the request id can be read out. */
+export const problemView = (
+  stranger: Stranger,
+  problem: { kind: ProblemView['kind']; requestid: string; retry?: string },
+): ProblemView => ({ view: 'PROBLEM', page: strangerPage(stranger), ...problem })

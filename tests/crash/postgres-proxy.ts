@@ -1,0 +1,125 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { DatabaseAddress } from '../../service/src/db/database.ts'
+
+/**
+ * What happens to a COMMIT. `before`: the connection is cut and the server never sees it. `after`: the server commits,
+ * and its answer is cut off. `late`: the connection is cut, and the server commits half a second afterwards. `silent`:
+ * the server commits, and nothing ever comes back on a connection that stays open.
+ */
+export type Fate = 'before' | 'after' | 'late' | 'silent'
+
+/** A proxy before a PostgreSQL that can lose the answer of a commit. */
+export type PostgresProxy = {
+  readonly url: string
+  /** The next COMMIT of a transaction in which these bytes were sent meets this fate; resolves when it has. */
+  arm(fate: Fate, marker: string): Promise<void>
+  close(): Promise<void>
+}
+
+const lateMs = 500
+
+/** Starts a proxy on a free loopback port. */
+export const startPostgresProxy = async (address: DatabaseAddress): Promise<PostgresProxy> => {
+  const target = targetOf(address)
+  const sockets = new Set<Socket>()
+  let armed: { fate: Fate; marker: Buffer; fulfil: () => void } | undefined
+
+  const server = createServer(client => {
+    const upstream = connect(target.connection)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => sockets.delete(socket))
+    }
+    let sentInTransaction: Buffer[] = []
+    let isSilent = false
+    const messages = splitMessages()
+    client.on('data', chunk => {
+      for (const message of messages(chunk)) {
+        if (isQuery(message, 'begin')) sentInTransaction = []
+        sentInTransaction.push(message)
+        const isMeant =
+          armed && isQuery(message, 'commit') && Buffer.concat(sentInTransaction).includes(armed.marker)
+        if (!armed || !isMeant) {
+          upstream.write(message)
+          continue
+        }
+        const { fate, fulfil } = armed
+        armed = undefined
+        meet(fate, message)
+        fulfil()
+        return
+      }
+    })
+    const meet = (fate: Fate, commit: Buffer): void => {
+      if (fate === 'before') {
+        upstream.destroy()
+        client.destroy()
+      } else if (fate === 'late') {
+        client.destroy()
+        setTimeout(() => upstream.end(commit), lateMs)
+      } else {
+        isSilent = true
+        upstream.once('data', () => fate === 'after' && client.destroy())
+        upstream.write(commit)
+      }
+    }
+    upstream.on('data', chunk => {
+      if (!isSilent) client.write(chunk)
+    })
+    // A `late` commit still has to go out after the client is gone.
+    client.on('end', () => upstream.end())
+    upstream.on('close', () => client.destroy())
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `postgres://${target.user}@127.0.0.1:${port}/${target.database}`,
+    arm: (fate, marker) =>
+      new Promise(fulfil => {
+        armed = { fate, marker: Buffer.from(marker), fulfil }
+      }),
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
+
+const targetOf = (address: DatabaseAddress) => {
+  if (!('url' in address)) {
+    const { host, port, user, database } = address
+    return { user, database, connection: { path: `${host}/.s.PGSQL.${port}` } }
+  }
+  const url = new URL(address.url)
+  const user = url.password ? `${url.username}:${url.password}` : url.username
+  const host = decodeURIComponent(url.hostname)
+  const connection = host.startsWith('/')
+    ? { path: `${host}/.s.PGSQL.${url.port || 5432}` }
+    : { host, port: Number(url.port || 5432) }
+  return { user, database: url.pathname.slice(1), connection }
+}
+
+/** A simple query, which is how node-postgres begins and commits. */
+const isQuery = (message: Buffer, text: string): boolean =>
+  message[0] === 0x51 && message.subarray(5).equals(Buffer.from(`${text}\0`))
+
+/** Cuts the bytes of a client into messages; the first has no type before its length. */
+const splitMessages = () => {
+  let rest = Buffer.alloc(0)
+  let isFirst = true
+  return (chunk: Buffer): Buffer[] => {
+    rest = Buffer.concat([rest, chunk])
+    const messages: Buffer[] = []
+    for (;;) {
+      const lengthAt = isFirst ? 0 : 1
+      if (rest.length < lengthAt + 4) return messages
+      const length = lengthAt + rest.readInt32BE(lengthAt)
+      if (rest.length < length) return messages
+      messages.push(rest.subarray(0, length))
+      rest = rest.subarray(length)
+      isFirst = false
+    }
+  }
+}

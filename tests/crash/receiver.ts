@@ -1,0 +1,46 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A partner's receiver: what arrived under each Idempotency-Key, try by try. */
+export type Receiver = {
+  readonly url: string
+  readonly username: string
+  readonly password: string
+  readonly arrived: ReadonlyMap<string, readonly string[]>
+  /** Deliveries that carried wrong credentials or another media type. */
+  readonly wrong: readonly string[]
+  close(): Promise<void>
+}
+
+/** Starts a receiver that answers 200 to all that carries its credentials. */
+export const startReceiver = async (): Promise<Receiver> => {
+  const username = 'receiver'
+  const password = 'pass:word'
+  const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  const arrived = new Map<string, string[]>()
+  const wrong: string[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', chunk => chunks.push(chunk as Buffer))
+    request.on('end', () => {
+      const { authorization, 'content-type': type, 'idempotency-key': key } = request.headers
+      if (authorization !== expected || type !== 'application/json' || typeof key !== 'string')
+        wrong.push(`${authorization} ${type} ${key}`)
+      else arrived.set(key, [...(arrived.get(key) ?? []), Buffer.concat(chunks).toString('hex')])
+      response.writeHead(200, { 'content-type': 'application/json' }).end('"received"')
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    username,
+    password,
+    arrived,
+    wrong,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
