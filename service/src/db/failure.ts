@@ -16,7 +16,7 @@ const retryCodes = new Set(['40001', '40P01'])
 const conflictCodes = new Set(['23505', '23P01'])
 const connectionClasses = ['08', '57P']
 // 25006: a server that has become a standby.
-const unavailableCodes = new Set(['25006', '53100', '53200', '53300', '55P03', '57014', '58030'])
+const unavailableCodes = new Set(['25006', '53100', '53200', '53300', '55000', '55P03', '57014', '58030'])
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
