@@ -11,6 +11,7 @@ import {
   heldEnrolment,
   isInForce,
   isLive,
+  lastClosed,
   type User,
 } from '../membership/state.ts'
 import {
@@ -105,7 +106,7 @@ export const declineBenefitOf = (
     return decline(user, declined, now)
   }
   if (user.swap?.pairs.some(pair => pair.add === name)) return declineSwap(user, name, now, terms)
-  const past = user.enrolments.findLast(enrolment => enrolment.benefit === name)
+  const past = lastClosed(user, name)
   if (past?.state === 'declined') return { user, events: [], enrolment: past }
   const offer = offerOf(terms, user)
   const benefit = openBenefit(terms, name)

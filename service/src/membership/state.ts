@@ -136,6 +136,13 @@ export const byEnrolledFirst = (a: Enrolment, b: Enrolment): number =>
 
 const hasBegun = (enrolment: Enrolment): boolean => isInForce(enrolment) || enrolment.state === 'ended'
 
+/** What became of a benefit last: of the rows that are over, the one that closed latest. */
+export const lastClosed = (user: User, benefit: string): Enrolment | undefined =>
+  user.enrolments
+    .filter(enrolment => enrolment.benefit === benefit && !isLive(enrolment) && enrolment.state !== 'void')
+    .sort((a, b) => (a.endsAt ?? 0) - (b.endsAt ?? 0) || (a.id < b.id ? -1 : 1))
+    .at(-1)
+
 /** Whether an account exists and no cancel is in effect. */
 export const isActive = (user: User): boolean => user.status === 'active'
 

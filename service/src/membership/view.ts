@@ -9,7 +9,7 @@ import type {
 import { formatTimestamp, type Instant } from '../calendar/calendar.ts'
 import { currentOffer } from './events.ts'
 import type { HistoryLine } from './history.ts'
-import { type Enrolment, hasPendingCancel, isInForce, isLive, type User } from './state.ts'
+import { type Enrolment, hasPendingCancel, isInForce, isLive, lastClosed, type User } from './state.ts'
 import { knownBenefit, type Terms } from './terms.ts'
 
 const optional = (instant: Instant | undefined): string | null =>
@@ -85,13 +85,11 @@ const hasStart = (enrolment: Enrolment): boolean =>
 const shownEnrolments = (user: User, terms: Terms): Enrolment[] => {
   const shown = user.enrolments.filter(isLive)
   const live = new Set(shown.map(enrolment => enrolment.benefit))
-  const last = new Map<string, Enrolment>()
-  for (const enrolment of user.enrolments) {
-    if (!live.has(enrolment.benefit) && enrolment.state !== 'void') last.set(enrolment.benefit, enrolment)
-  }
+  const over = new Set(user.enrolments.map(enrolment => enrolment.benefit).filter(name => !live.has(name)))
+  const last = [...over].flatMap(name => lastClosed(user, name) ?? [])
   const order = (enrolment: Enrolment) =>
     knownBenefit(terms, user, enrolment.benefit)?.sortorder ?? Number.MAX_SAFE_INTEGER
-  return [...shown, ...last.values()].sort(
+  return [...shown, ...last].sort(
     (a, b) =>
       order(a) - order(b) ||
       (a.benefit < b.benefit ? -1 : a.benefit > b.benefit ? 1 : 0) ||

@@ -338,21 +338,43 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
 
   /** Reads endpoints anew that somebody changed. */
   const renew = async (changed: readonly Lane[]): Promise<void> => {
-    const found = new Map((await readEndpoints(database, changed)).map(row => [row.endpoint_id, row]))
+    const found = new Map((await readOpened(changed)).map(one => [one.endpoint.endpoint_id, one]))
     for (const lane of changed) {
-      const endpoint = found.get(lane.endpointId)
-      const partner = await directory.partner(lane.partnerId)
-      if (!endpoint || !partner) {
+      const opened = found.get(lane.endpointId)
+      if (!opened) {
         leave(lane)
         continue
       }
-      const secrets = openSecrets({ ...lane, key: partner.key }, endpoint.sealed_secrets)
-      if (endpoint.url !== lane.endpoint.url) outgoing.forget(lane.endpointId)
-      renewLane(lane, endpoint, secrets)
-      if (endpoint.disabled_at !== null) leave(lane)
+      if (opened.endpoint.url !== lane.endpoint.url) outgoing.forget(lane.endpointId)
+      renewLane(lane, opened.endpoint, opened.secrets)
+      if (opened.endpoint.disabled_at !== null) leave(lane)
       else wanted.add(lane)
       place(lane)
     }
+  }
+
+  /** Endpoints with their secrets; one that cannot be opened is left out, and told of. */
+  const readOpened = async (ids: readonly { partnerId: string; endpointId: string }[]) => {
+    const rows = await readEndpoints(database, ids)
+    const opened = await Promise.all(
+      rows.map(async endpoint => {
+        const { partner_id: partnerId, endpoint_id: endpointId } = endpoint
+        try {
+          const partner = await directory.partner(partnerId)
+          if (!partner) throw new Error('an endpoint without a partner')
+          const secrets = openSecrets({ partnerId, endpointId, key: partner.key }, endpoint.sealed_secrets)
+          return [{ endpoint, secrets }]
+        } catch (error) {
+          log('webhook_not_opened', {
+            partnerid: partnerId,
+            webhookid: endpointId,
+            ...describeCause(error),
+          })
+          return []
+        }
+      }),
+    )
+    return opened.flat()
   }
 
   /** Starts nothing more there; the next beat gives it up once nothing is under way. */
@@ -414,11 +436,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   const takeUp = async (leases: readonly Lease[]): Promise<void> => {
     const ids = leases.map(lease => ({ partnerId: lease.partner_id, endpointId: lease.endpoint_id }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
-    for (const endpoint of await readEndpoints(database, ids)) {
-      const partner = await directory.partner(endpoint.partner_id)
-      if (!partner) continue
-      const names = { partnerId: endpoint.partner_id, endpointId: endpoint.endpoint_id }
-      const secrets = openSecrets({ ...names, key: partner.key }, endpoint.sealed_secrets)
+    for (const { endpoint, secrets } of await readOpened(ids)) {
       const lane = openLane(endpoint, secrets, epochs.get(endpoint.endpoint_id) ?? 0)
       lanes.set(lane.endpointId, lane)
       wanted.add(lane)
