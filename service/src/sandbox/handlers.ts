@@ -12,21 +12,23 @@ import type { Schedule } from '../schedule/schedule.ts'
 import type { Keyring } from '../vault/keyring.ts'
 
 /** Moves the business clock of a sandbox partner (contract §13). */
-export const sandboxHandlers = (context: ClockContext & { keyring: Keyring }) => {
+export const sandboxHandlers = (
+  context: ClockContext & { readonly directory: Directory; readonly keyring: Keyring },
+) => {
   const { clock, database, directory, keyring } = context
   const advance: Handler<typeof advanceClock, Caller> = async request => {
     const to = parseTimestamp(request.body.advanceto)
     if (to === undefined)
       throw badField('advanceto', 'format', 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ')
     const partner = (await directory.partner(request.caller.partner.partnerId)) ?? request.caller.partner
+    let moved = partner
     const effect = async (tx: Executor) => {
-      if (to < clock.now(partner))
-        throw badField('advanceto', 'past', 'must not lie before the present clock')
-      const moved = await moveTo(tx, { clock, partner, to })
+      if (to < clock.now(partner)) throw badField('advanceto', 'past', 'must not lie before the present clock')
+      moved = await moveTo(tx, { clock, partner, to })
       return { now: formatTimestamp(clock.now(moved)) }
     }
     const reply = await runKeyed({ request, effect }, { database, keyring, real: clock.real })
-    await applyDue(context, partner)
+    await applyDue(context, moved)
     return reply
   }
   return { advanceClock: advance }
@@ -35,7 +37,7 @@ export const sandboxHandlers = (context: ClockContext & { keyring: Keyring }) =>
 /** What moving a clock needs. */
 export type ClockContext = {
   readonly database: Database
-  readonly directory: Directory
+  readonly directory: Pick<Directory, 'forget'>
   readonly clock: Clock
   readonly schedule: Schedule
 }
@@ -49,8 +51,9 @@ export const advanceClockTo = async (
   partner: Partner,
   to: number,
 ): Promise<number> => {
-  await moveTo(context.database, { clock: context.clock, partner, to })
-  return context.clock.now(await applyDue(context, partner))
+  const moved = await moveTo(context.database, { clock: context.clock, partner, to })
+  await applyDue(context, moved)
+  return context.clock.now(moved)
 }
 
 const moveTo = async (
@@ -64,9 +67,7 @@ const moveTo = async (
   return { ...move.partner, clockOffsetMs }
 }
 
-const applyDue = async (context: ClockContext, partner: Partner): Promise<Partner> => {
-  context.directory.forget(partner.partnerId)
-  const moved = (await context.directory.partner(partner.partnerId)) ?? partner
+const applyDue = async (context: ClockContext, moved: Partner): Promise<void> => {
+  context.directory.forget(moved.partnerId)
   await context.schedule.runPartner(moved)
-  return moved
 }
