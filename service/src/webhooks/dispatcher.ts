@@ -6,12 +6,11 @@ import type { Directory } from '../partners/directory.ts'
 import { uuidv4 } from '../vault/uuid.ts'
 import { makeTry } from './attempt.ts'
 import { ensureAttemptDays } from './attempt-days.ts'
-import { judge, nextTryAt, type Verdict } from './backoff.ts'
-import { afterTry } from './breaker.ts'
+import { judge } from './backoff.ts'
+import { conclude, waitForOurselves } from './conclude.ts'
 import { type DueRow, readDue } from './due.ts'
-import { readEndpoints } from './endpoint.ts'
 import { createTurns, type Turn } from './fairness.ts'
-import { afterVerdict, type Measure, review } from './health.ts'
+import { type Measure, review } from './health.ts'
 import {
   asksOf,
   dueIn,
@@ -27,9 +26,10 @@ import {
 } from './lane.ts'
 import { beat, giveUp, type Lease } from './lease.ts'
 import type { WebhookMetrics } from './metrics.ts'
+import { readOpened } from './opened.ts'
 import type { Outgoing } from './outgoing.ts'
-import type { Attempt, Fate, Result } from './results.ts'
-import { openSecrets } from './secrets.ts'
+import type { Result } from './results.ts'
+import { openTimers } from './timers.ts'
 import { openWriter } from './writer.ts'
 
 /** What a dispatcher holds right now; all zero after `close`. */
@@ -78,19 +78,17 @@ export type DispatcherOptions = {
 const ROWS_IN_MEMORY = 8192
 const MOST_QUOTA = 256
 const BUSY_MS = 30_000
-const LONGEST_TIMER_MS = 3_600_000
-const OWN_FAULT_MS: readonly number[] = [1000, 2000, 5000, 10_000, 30_000]
 
 /** Starts a dispatcher; what is due is delivered from then on. */
 export const openDispatcher = (context: DispatcherContext, options: DispatcherOptions = {}): Dispatcher => {
-  const { database, directory, outgoing, metrics, real, log } = context
+  const { database, outgoing, metrics, real, log } = context
   const { slots = 256, endpointSlots = 64, leaseMs = 6000, pollMs = 200, idlePollMs = 3000 } = options
   const owner = uuidv4()
   const lanes = new Map<string, Lane>()
   const turns = createTurns(slots)
   const writer = openWriter({ database, owner, log })
   const underWay = new Set<Promise<void>>()
-  const timers = new Map<string, NodeJS.Timeout>()
+  const timers = openTimers()
   const wanted = new Set<Lane>()
   /** Ended while a read was under way: its snapshot may still show them as due. */
   const endedMeanwhile = new Set<string>()
@@ -106,30 +104,13 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   const isOwned = (lane: Lane) => lanes.get(lane.endpointId) === lane
   const quota = () => Math.max(8, Math.min(MOST_QUOTA, Math.floor(ROWS_IN_MEMORY / Math.max(1, lanes.size))))
 
-  const setTimer = (name: string, ms: number, run: () => void) => {
-    clearTimeout(timers.get(name))
-    if (isClosing) return
-    const timer = setTimeout(
-      () => {
-        timers.delete(name)
-        run()
-      },
-      Math.min(Math.max(0, ms), LONGEST_TIMER_MS),
-    )
-    timers.set(name, timer)
-  }
-  const clearTimer = (name: string) => {
-    clearTimeout(timers.get(name))
-    timers.delete(name)
-  }
-
   const want = (lane: Lane) => {
     wanted.add(lane)
     startReading()
   }
   const wakeAt = (lane: Lane, at: Instant) => {
     const name = `lane ${lane.endpointId}`
-    setTimer(name, at - real() + 2, () => {
+    timers.set(name, at - real() + 2, () => {
       if (!isOwned(lane)) return
       place(lane)
       want(lane)
@@ -158,7 +139,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       }
       const work = deliver(lane, item, turn).catch(error => {
         log('webhook_failed', describeCause(error))
-        waitForOurselves(lane)
+        waitForOurselves(lane, real())
         lane.held.delete(item.event_id)
         place(lane)
       })
@@ -178,8 +159,16 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     )
     const verdict = judge(last.outcome, real())
     const wasOwned = isOwned(lane)
-    const { fate, changed, measure } = conclude(lane, item, { verdict, requests, last })
+    const { fate, isChanged, measure } = conclude(lane, item, {
+      ...{ verdict, last, at: real(), limit: endpointSlots },
+      random: Math.random(),
+    })
     metrics.note(item, { verdict, last, fate })
+    const disable =
+      measure.kind === 'disable' && !lane.isLeaving
+        ? { version: lane.endpoint.version, reason: measure.because, at: real() }
+        : undefined
+    if (disable) leave(lane)
     if (runsLow(lane, quota())) want(lane)
     place(lane)
     pump()
@@ -193,23 +182,19 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       attempts: requests,
       endedAt: real(),
     }
-    const disable =
-      measure.kind === 'disable'
-        ? { version: lane.endpoint.version, reason: measure.because, at: real() }
-        : undefined
     if (verdict.kind === 'unspent' && verdict.fault === 'stopped') return
     const change =
-      changed || disable ? { ...claim, health: healthOf(lane), ...(disable && { disable }) } : undefined
+      isChanged || disable ? { ...claim, health: healthOf(lane), ...(disable && { disable }) } : undefined
     const written = await writer.write({ kind: 'result', result, ...(change && { change }) }).catch(error => {
       log('webhook_result_refused', describeCause(error))
       // Its row stays as it was; without a pause it would be sent again at once.
-      waitForOurselves(lane)
+      waitForOurselves(lane, real())
       return true
     })
     if (reading) endedMeanwhile.add(`${lane.endpointId} ${item.event_id}`)
     lane.held.delete(item.event_id)
     if (!written && wasOwned && isOwned(lane)) leave(lane)
-    tell(lane, measure)
+    if (disable || measure.kind === 'notice') tell(lane, measure)
     if (!isOwned(lane)) return
     if (disable) requestBeat()
     if (fate.kind === 'later') noteDue(lane, fate.dueAt)
@@ -217,40 +202,6 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     if (fate.kind === 'unchanged' || lane.endpoint.ordering === 'user' || runsLow(lane, quota())) want(lane)
     place(lane)
     pump()
-  }
-
-  /** What a verdict means for the delivery and for the lane. */
-  const conclude = (
-    lane: Lane,
-    item: Item,
-    ended: { verdict: Verdict; requests: readonly Attempt[]; last: Attempt },
-  ): { fate: Fate; changed: boolean; measure: Measure } => {
-    const { verdict, last } = ended
-    const at = real()
-    const before = healthOf(lane)
-    lane.breaker = afterTry(
-      lane.breaker,
-      { eventId: item.event_id, verdict, startedAt: last.startedAt, endedAt: at },
-      endpointSlots,
-    )
-    const { health, measure } = afterVerdict(lane.health, verdict, at)
-    lane.health = health
-    if (verdict.kind === 'unspent') waitForOurselves(lane)
-    else lane.ownFaults = 0
-    if (verdict.kind === 'failed' && verdict.pausedUntil !== undefined)
-      lane.pausedUntil = Math.max(lane.pausedUntil ?? 0, verdict.pausedUntil)
-    if (verdict.kind === 'delivered') {
-      lane.pausedUntil = lane.pausedUntil !== null && lane.pausedUntil > at ? lane.pausedUntil : null
-      lane.acceptedPair = last.pair
-      if (last.pair === 'next') lane.nextAcceptedAt ??= at
-    }
-    const changed = JSON.stringify(healthOf(lane)) !== JSON.stringify(before)
-    return { fate: fateOf(item, verdict, at), changed, measure }
-  }
-
-  const waitForOurselves = (lane: Lane) => {
-    lane.ownFaultUntil = real() + (OWN_FAULT_MS[Math.min(lane.ownFaults, OWN_FAULT_MS.length - 1)] ?? 0)
-    lane.ownFaults += 1
   }
 
   const tell = (lane: Lane, measure: Measure) => {
@@ -271,7 +222,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     if (known !== undefined && known <= at && timers.has(name)) return
     dueTimes.set(lane, at)
     // Timers may fire a moment early.
-    setTimer(name, at - real() + 2, () => {
+    timers.set(name, at - real() + 2, () => {
       if (isOwned(lane)) want(lane)
     })
   }
@@ -282,7 +233,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     reading = read()
       .catch(error => {
         log('webhook_read_failed', describeCause(error))
-        setTimer('read again', 500, () => nudge())
+        timers.set('read again', 500, () => nudge())
       })
       .finally(() => {
         reading = undefined
@@ -338,7 +289,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
 
   /** Reads endpoints anew that somebody changed. */
   const renew = async (changed: readonly Lane[]): Promise<void> => {
-    const found = new Map((await readOpened(changed)).map(one => [one.endpoint.endpoint_id, one]))
+    const found = new Map((await readOpened(changed, context)).map(one => [one.endpoint.endpoint_id, one]))
     for (const lane of changed) {
       const opened = found.get(lane.endpointId)
       if (!opened) {
@@ -353,30 +304,6 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     }
   }
 
-  /** Endpoints with their secrets; one that cannot be opened is left out, and told of. */
-  const readOpened = async (ids: readonly { partnerId: string; endpointId: string }[]) => {
-    const rows = await readEndpoints(database, ids)
-    const opened = await Promise.all(
-      rows.map(async endpoint => {
-        const { partner_id: partnerId, endpoint_id: endpointId } = endpoint
-        try {
-          const partner = await directory.partner(partnerId)
-          if (!partner) throw new Error('an endpoint without a partner')
-          const secrets = openSecrets({ partnerId, endpointId, key: partner.key }, endpoint.sealed_secrets)
-          return [{ endpoint, secrets }]
-        } catch (error) {
-          log('webhook_not_opened', {
-            partnerid: partnerId,
-            webhookid: endpointId,
-            ...describeCause(error),
-          })
-          return []
-        }
-      }),
-    )
-    return opened.flat()
-  }
-
   /** Starts nothing more there; the next beat gives it up once nothing is under way. */
   const leave = (lane: Lane) => {
     lane.isLeaving = true
@@ -389,8 +316,8 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     lanes.delete(lane.endpointId)
     turns.forget(lane.endpointId)
     outgoing.forget(lane.endpointId)
-    clearTimer(`lane ${lane.endpointId}`)
-    clearTimer(`due ${lane.endpointId}`)
+    timers.clear(`lane ${lane.endpointId}`)
+    timers.clear(`due ${lane.endpointId}`)
     wanted.delete(lane)
   }
 
@@ -402,7 +329,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       .catch(error => log('webhook_leases_not_renewed', describeCause(error)))
       .finally(() => {
         beating = undefined
-        setTimer('beat', leaseMs / 3, requestBeat)
+        timers.set('beat', leaseMs / 3, requestBeat)
         if (isBeatWanted) requestBeat()
         noteIdle()
       })
@@ -436,7 +363,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   const takeUp = async (leases: readonly Lease[]): Promise<void> => {
     const ids = leases.map(lease => ({ partnerId: lease.partner_id, endpointId: lease.endpoint_id }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
-    for (const { endpoint, secrets } of await readOpened(ids)) {
+    for (const { endpoint, secrets } of await readOpened(ids, context)) {
       const lane = openLane(endpoint, secrets, epochs.get(endpoint.endpoint_id) ?? 0)
       lanes.set(lane.endpointId, lane)
       wanted.add(lane)
@@ -478,7 +405,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   }
 
   const poll = () => {
-    setTimer('poll', now() < busyUntil ? pollMs : idlePollMs, () => {
+    timers.set('poll', now() < busyUntil ? pollMs : idlePollMs, () => {
       nudge()
       poll()
     })
@@ -525,8 +452,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     async close() {
       if (isClosing) return
       isClosing = true
-      for (const timer of timers.values()) clearTimeout(timer)
-      timers.clear()
+      timers.close()
       const graceEnd = new Promise<void>(resolve => {
         const timer = setTimeout(resolve, options.graceMs ?? 5000)
         timer.unref()
@@ -540,16 +466,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       endpoints: lanes.size,
       underWay: underWay.size,
       unwritten: writer.pending(),
-      timers: timers.size,
+      timers: timers.count(),
     }),
   }
-}
-
-const fateOf = (item: Item, verdict: Verdict, at: Instant): Fate => {
-  if (verdict.kind === 'delivered') return { kind: 'delivered' }
-  if (verdict.kind === 'unspent') return { kind: 'unchanged' }
-  const attempts = item.attempts + 1
-  const dueAt = nextTryAt(attempts, at, Math.random())
-  if (dueAt === 'dead') return { kind: 'dead', attempts }
-  return { kind: 'later', attempts, dueAt, work: item.work === 'replay' ? 'replay' : 'retry' }
 }
