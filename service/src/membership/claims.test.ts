@@ -75,7 +75,7 @@ const judge = (told: Story) => {
     attemptId: told.isMine ? 'attempt-1' : 'attempt-2',
     mode: told.mode,
   }
-  const verdict = judgeClaim(claim, seen, { now, userid: 'u1', held, dataKey: () => undefined })
+  const verdict = judgeClaim(claim, seen, { now, real: now, userid: 'u1', held, dataKey: () => undefined })
   return { verdict, isLapsed: expiresAt <= now, erasedAt }
 }
 
