@@ -127,10 +127,6 @@ const recipes: Partial<Record<OperationId, Record<string, Recipe>>> = {
       await caller.partner.client.cancelUser({ userid: 'u1', effective: 'immediate' })
       return decline(caller, 'dental')
     },
-    ineligible: async caller => {
-      await create(caller, account)
-      return decline(caller, 'hospital')
-    },
     benefit_in_force: async caller => {
       await create(caller, account)
       return decline(caller, 'accident')
