@@ -144,12 +144,10 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         plans: [
           {
             ...{ offer: 'basic', displayname: 'Harbor Basic', slots: 1 },
-            description: say('For your first rides.', 'Para sus primeros viajes.'),
             included: cards.slice(0, 1).map(({ displayname }) => displayname),
           },
           {
             ...{ offer: 'plus', displayname: 'Harbor Plus', slots: 3 },
-            description: say('For every day on the road.', 'Para cada día en la calle.'),
             included: cards.slice(0, 2).map(({ displayname }) => displayname),
           },
         ],
