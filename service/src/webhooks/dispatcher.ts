@@ -76,8 +76,10 @@ export type DispatcherOptions = {
 }
 
 const ROWS_IN_MEMORY = 8192
-const MOST_QUOTA = 256
+const MOST_QUOTA = 1024
 const BUSY_MS = 30_000
+/** How often the heads of all queues are looked at while there is more behind: what was committed late stands there. */
+const HEAD_MS = 2000
 
 /** Starts a dispatcher; what is due is delivered from then on. */
 export const openDispatcher = (context: DispatcherContext, options: DispatcherOptions = {}): Dispatcher => {
@@ -94,6 +96,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   const endedMeanwhile = new Set<string>()
   let leasesHoldUntil = 0
   let busyUntil = 0
+  const headTimes = new WeakMap<Lane, number>()
   let isClosing = false
   let reading: Promise<void> | undefined
   let beating: Promise<void> | undefined
@@ -199,6 +202,8 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     if (disable) requestBeat()
     if (fate.kind === 'later') noteDue(lane, fate.dueAt)
     if (lane.isLeaving && lane.held.size === 0) requestBeat()
+    // Its row is due still, before what was read last.
+    if (fate.kind === 'unchanged') lane.readUpTo[item.work] = undefined
     if (fate.kind === 'unchanged' || lane.endpoint.ordering === 'user' || runsLow(lane, quota())) want(lane)
     place(lane)
     pump()
@@ -246,16 +251,20 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     const asked = [...wanted].filter(isOwned)
     wanted.clear()
     endedMeanwhile.clear()
-    const asks = asked.flatMap(lane => asksOf(lane, { limit: endpointSlots, quota: quota(), now: real() }))
+    const asks = asked.flatMap(lane => {
+      const fromHead = now() >= (headTimes.get(lane) ?? 0)
+      if (fromHead) headTimes.set(lane, now() + HEAD_MS)
+      return asksOf(lane, { limit: endpointSlots, quota: quota(), now: real(), fromHead })
+    })
     if (asks.length === 0) return
     const rows = await readDue(database, asks, real())
-    const counts = new Map<string, number>()
+    const found = new Map<string, { count: number; last: DueRow }>()
     const behind: DueRow[] = []
     const outdated = new Set<Lane>()
     for (const row of rows) {
       const lane = lanes.get(row.endpoint_id)
       const name = `${row.endpoint_id} ${row.work}`
-      counts.set(name, (counts.get(name) ?? 0) + 1)
+      found.set(name, { count: (found.get(name)?.count ?? 0) + 1, last: row })
       if (!lane || lane.isLeaving || endedMeanwhile.has(`${row.endpoint_id} ${row.event_id}`)) continue
       if (row.version !== lane.endpoint.version) outdated.add(lane)
       else if (row.behind) behind.push(row)
@@ -263,7 +272,8 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     }
     for (const { endpointId, work, quota: asking } of asks) {
       const lane = lanes.get(endpointId)
-      if (lane) lane.hasMore[work] = (counts.get(`${endpointId} ${work}`) ?? 0) >= asking
+      const { count = 0, last } = found.get(`${endpointId} ${work}`) ?? {}
+      if (lane) lane.readUpTo[work] = last && count >= asking ? placeOf(last) : undefined
     }
     for (const lane of asked) place(lane)
     pump()
@@ -470,3 +480,5 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     }),
   }
 }
+
+const placeOf = (row: DueRow) => ({ dueAt: row.due_at, eventId: row.event_id })
