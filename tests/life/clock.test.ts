@@ -1,0 +1,39 @@
+import { afterEach, expect, test } from 'vitest'
+import { refusal, type Stage, startStage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage[Symbol.asyncDispose]())
+
+test('moves forward only, per partner, and applies everything due on the way', async () => {
+  stage = await startStage('2026-10-20T12:00')
+  const [one, two] = [await stage.newPartner('America/New_York'), await stage.newPartner('America/New_York')]
+  for (const partner of [one, two]) {
+    await partner.create('u', { offername: 'mid', benefits: ['art'] })
+    await partner.client.changeOffer({ userid: 'u', offername: 'low' })
+  }
+  expect(await one.client.advanceClock({ advanceto: '2026-11-15T00:00:00.000Z' })).toEqual({
+    now: '2026-11-15T00:00:00.000Z',
+  })
+  expect(await one.get('u')).toMatchObject({
+    currentofferdetails: { offer: 'low', updatedat: '2026-11-01T04:00:00.000Z' },
+  })
+  expect(await two.get('u')).toMatchObject({
+    currentofferdetails: { offer: 'mid' },
+    pendingoffer: { offer: 'low' },
+  })
+  const back = (advanceto: string) => one.client.advanceClock({ advanceto })
+  await expect(back('2026-11-14T00:00:00.000Z')).rejects.toMatchObject({
+    code: 'bad_request',
+    errors: [{ field: 'advanceto', code: 'past' }],
+  })
+  await expect(back('2060-01-01T00:00:00.000Z')).rejects.toMatchObject({ errors: [{ code: 'toofar' }] })
+  await expect(back('tomorrow')).rejects.toMatchObject({ errors: [{ field: 'advanceto' }] })
+})
+
+test('in production it does not exist', async () => {
+  stage = await startStage('2026-10-20T12:00', { sandbox: false })
+  const partner = await stage.newPartner()
+  expect(await refusal(partner.client.advanceClock({ advanceto: '2026-11-15T00:00:00.000Z' }))).toBe(
+    '404 not_found',
+  )
+})
