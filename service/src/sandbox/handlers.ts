@@ -12,14 +12,10 @@ import type { Schedule } from '../schedule/schedule.ts'
 import type { Keyring } from '../vault/keyring.ts'
 
 /** Moves the business clock of a sandbox partner (contract §13). */
-<<<<<<< HEAD
 export const sandboxHandlers = (
   context: ClockContext & { readonly directory: Directory; readonly keyring: Keyring },
 ) => {
   const { clock, database, directory, keyring } = context
-=======
-export const sandboxHandlers = (context: ClockContext & { readonly directory: Directory }) => {
->>>>>>> life
   const advance: Handler<typeof advanceClock, Caller> = async request => {
     const to = parseTimestamp(request.body.advanceto)
     if (to === undefined)
