@@ -89,7 +89,7 @@ export const revokeLinkToken = operation({
   path: '/user/linktoken/{sessionid}',
   caller: 'partner',
   scope: 'linktokens:create',
-  idempotency: 'ignored',
+  idempotency: 'keyed',
   tag: 'Link tokens',
   section: 'contract §11',
   summary: 'Revoke a link token and its session',
@@ -101,7 +101,7 @@ export const revokeLinkToken = operation({
     { sessionid: Type.String(), revokedat: Timestamp },
     { additionalProperties: false, title: 'RevokedLinkToken' },
   ),
-  errors: [...partnerErrors, 'not_found'],
+  errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused', 'not_found'],
   example: { reply: { sessionid: exampleSession, revokedat: '2026-11-20T15:10:00.000Z' } },
 })
 

@@ -163,7 +163,7 @@ describe('POST /oauth2/token, refused in the form of RFC 6749', () => {
     for (const authorization of wrong) {
       const answer = await askToken(grant, authorization)
       expect(answer).toMatchObject({ status: 401, code: 'invalid_client' })
-      expect(answer.headers.get('www-authenticate')).toMatch(/^Basic realm=/)
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer, Basic realm=/)
       descriptions.add((answer.body as { error_description: string }).error_description)
     }
     expect(descriptions.size).toBe(1)

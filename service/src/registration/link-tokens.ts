@@ -8,6 +8,7 @@ import { formatTimestamp, type Instant } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import type { Handler } from '../http/mount.ts'
 import { badField, ServiceError } from '../http/service-error.ts'
+import { runKeyed } from '../idempotency/keyed.ts'
 import type { Reader } from '../membership/reader.ts'
 import { isKnown } from '../membership/state.ts'
 import { partnerOffer } from '../membership/terms.ts'
@@ -81,14 +82,20 @@ export const linkTokenHandlers = (context: LinkContext) => {
     }
   }
 
-  const revoke: Handler<typeof revokeLinkToken, Caller> = async request => {
-    const { sessionid } = request.params
-    const { partner } = request.caller
-    const name = { partnerId: partner.partnerId, sessionId: sessionid }
-    const revokedAt = isUuid(sessionid) ? await revokeSession(database, name, real()) : undefined
-    if (revokedAt === undefined) throw new ServiceError('not_found')
-    return { sessionid, revokedat: formatTimestamp(revokedAt) }
-  }
+  const revoke: Handler<typeof revokeLinkToken, Caller> = request =>
+    runKeyed(
+      {
+        request,
+        effect: async tx => {
+          const { sessionid } = request.params
+          const name = { partnerId: request.caller.partner.partnerId, sessionId: sessionid }
+          const revokedAt = isUuid(sessionid) ? await revokeSession(tx, name, real()) : undefined
+          if (revokedAt === undefined) throw new ServiceError('not_found')
+          return { sessionid, revokedat: formatTimestamp(revokedAt) }
+        },
+      },
+      { database, keyring, real },
+    )
 
   const exchange: Handler<typeof exchangeResult, Caller> = async request => {
     const text = request.body.resulttoken

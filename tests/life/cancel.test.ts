@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+
+let stage: Stage
+let partner: StagePartner
+beforeAll(async () => {
+  stage = await startStage('2026-10-20T12:00')
+  partner = await stage.newPartner('America/New_York')
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+test('by default it takes effect at the end of the period, and a repeat gives the same answer', async () => {
+  await partner.create('calm', { benefits: ['art'] })
+  await partner.events('calm')
+  const first = await partner.client.cancelUser({ userid: 'calm' })
+  const boundary = '2026-11-01T04:00:00.000Z'
+  expect(first).toEqual({
+    userid: 'calm',
+    serviceid: expect.any(String),
+    status: 'active',
+    effectiveattimestamp: boundary,
+    benefits: [
+      { name: 'base', endsattimestamp: boundary },
+      { name: 'art', endsattimestamp: boundary },
+    ],
+    reinstatableuntil: '2026-12-01T05:00:00.000Z',
+  })
+  expect(await partner.client.cancelUser({ userid: 'calm', reason: 'mistake' })).toEqual(first)
+  expect(await partner.names('calm')).toEqual(['offer_cancel_scheduled'])
+  expect(await partner.get('calm')).toMatchObject({ status: 'active', conditions: ['cancelpending'] })
+  await partner.to('2026-11-01T04:00')
+  expect(await partner.client.cancelUser({ userid: 'calm' })).toEqual({ ...first, status: 'cancelled' })
+  expect(await partner.events('calm')).toEqual([
+    { eventname: 'offer_cancel_successful', offer: '', updatedat: boundary },
+  ])
+  expect(await partner.states('calm')).toEqual({ base: 'ended', art: 'ended' })
+})
+
+test('immediate brings a pending end forward', async () => {
+  await partner.create('hasty', { benefits: ['art'] })
+  await partner.client.cancelUser({ userid: 'hasty' })
+  await partner.events('hasty')
+  const now = await partner.client.cancelUser({ userid: 'hasty', effective: 'immediate', reason: 'deceased' })
+  expect(now).toMatchObject({ status: 'cancelled', effectiveattimestamp: '2026-11-01T04:00:00.000Z' })
+  expect(await partner.names('hasty')).toEqual(['offer_cancel_successful'])
+})
+
+test('what has not begun is withdrawn at once; pending changes are dropped, each with its event', async () => {
+  await partner.create('busy', { offername: 'mid', benefits: ['art', 'eyes'] })
+  await partner.client.changeOffer({ userid: 'busy', offername: 'low' })
+  await partner.client.swapBenefits({ userid: 'busy', add: ['care'], remove: ['art'] })
+  await partner.events('busy')
+  await partner.client.cancelUser({ userid: 'busy' })
+  expect(await partner.names('busy')).toEqual([
+    'offer_change_cancelled',
+    'user_benefits_swap_cancelled',
+    'offer_cancel_scheduled',
+  ])
+  expect(await partner.states('busy')).toMatchObject({
+    eyes: 'withdrawn',
+    care: 'withdrawn',
+    art: 'endscheduled',
+  })
+  expect(await partner.get('busy')).toMatchObject({ conditions: ['cancelpending'], pendingoffer: null })
+})
+
+test('a pending cancel counts as active, but nothing can be planned for its boundary', async () => {
+  const { client } = partner
+  await partner.create('leaving', { benefits: ['art'] })
+  await client.cancelUser({ userid: 'leaving' })
+  expect(await client.enrolBenefit({ userid: 'leaving', name: 'books' })).toMatchObject({
+    state: 'endscheduled',
+    endsattimestamp: '2026-12-01T05:00:00.000Z',
+  })
+  const swap = client.swapBenefits({ userid: 'leaving', add: ['care'], remove: ['art'] })
+  await expect(swap).rejects.toMatchObject({ code: 'ineligible', errors: [{ code: 'cancel_pending' }] })
+  const later = client.changeOffer({ userid: 'leaving', offername: 'mid', effective: 'nextperiod' })
+  await expect(later).rejects.toMatchObject({ code: 'ineligible', errors: [{ code: 'cancel_pending' }] })
+  expect(await client.changeOffer({ userid: 'leaving', offername: 'mid' })).toMatchObject({
+    gained: ['extra'],
+  })
+  expect(await partner.states('leaving')).toMatchObject({ extra: 'endscheduled', art: 'endscheduled' })
+})
+
+test('once it is in effect, other operations say so, and create starts a new membership', async () => {
+  const { client } = partner
+  await partner.create('gone', { benefits: ['art'] })
+  await client.cancelUser({ userid: 'gone', effective: 'immediate' })
+  const { serviceid } = await partner.get('gone')
+  const userid = 'gone'
+  const refused = [
+    client.updateUser({ userid, phone: '3055550199' }),
+    client.changeOffer({ userid, offername: 'mid' }),
+    client.undoOfferChange({ userid }),
+    client.listAvailableOffers({ userid }),
+    client.previewOfferChange({ userid, offername: 'mid' }),
+    client.swapBenefits({ userid, add: [], remove: [] }),
+    client.undoSwap({ userid }),
+    client.enrolBenefit({ userid, name: 'art' }),
+    client.declineBenefit({ userid, name: 'art' }),
+  ]
+  expect(await Promise.all(refused.map(refusal))).toEqual(refused.map(() => '409 user_cancelled'))
+  await client.prefillUser({ userid, firstname: 'New' })
+  expect(await partner.get('gone')).toMatchObject({ status: 'cancelled' })
+  const again = await partner.create('gone', { offername: 'mid', benefits: ['art'] })
+  expect(again).toMatchObject({ serviceid, status: 'active', currentofferdetails: { offer: 'mid' } })
+})

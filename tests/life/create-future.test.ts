@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+
+let stage: Stage
+let partner: StagePartner
+beforeAll(async () => {
+  stage = await startStage('2026-10-20T12:00')
+  partner = await stage.newPartner('America/New_York')
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+describe('a user created for a later date', () => {
+  test('is active at once, the offer in force from the first instant of the date in the zone', async () => {
+    const user = await partner.create('later', { effectivedate: '2026-11-10', benefits: ['art'] })
+    expect(user).toMatchObject({ status: 'active', currentofferdetails: { offer: '' } })
+    expect(user.benefits).toMatchObject([
+      { name: 'base', state: 'scheduled', startsattimestamp: '2026-11-10T05:00:00.000Z' },
+      { name: 'art', state: 'scheduled', startsattimestamp: '2026-11-10T05:00:00.000Z' },
+    ])
+    expect(await partner.names('later')).toEqual(['enrollment_successful'])
+  })
+
+  test('is on the offer from that instant on, however late it is applied', async () => {
+    await partner.to('2026-11-10T04:59')
+    expect(await partner.states('later')).toEqual({ base: 'scheduled', art: 'scheduled' })
+    await partner.lateTo('2026-11-12T09:00')
+    expect(await partner.get('later')).toMatchObject({
+      currentofferdetails: { offer: 'low', updatedat: '2026-11-10T05:00:00.000Z' },
+    })
+    await partner.to('2026-11-12T09:00')
+    expect(await partner.events('later')).toEqual([
+      { eventname: 'offer_activiation_successful', offer: 'low', updatedat: '2026-11-10T05:00:00.000Z' },
+    ])
+  })
+
+  test('can be moved to another offer before it begins, and begins on that one', async () => {
+    await partner.create('moved', { effectivedate: '2026-12-05', benefits: ['art', 'books'] })
+    const changed = await partner.client.changeOffer({ userid: 'moved', offername: 'mid' })
+    expect(changed).toMatchObject({
+      pendingoffer: { offer: 'mid', effectiveattimestamp: '2026-12-05T05:00:00.000Z' },
+      gained: ['extra'],
+      lost: [],
+    })
+    await partner.to('2026-12-05T05:00')
+    expect(await partner.states('moved')).toEqual({
+      base: 'enrolled',
+      extra: 'enrolled',
+      art: 'enrolled',
+      books: 'enrolled',
+    })
+    expect(await partner.names('moved')).toEqual([
+      'enrollment_successful',
+      'offer_change_scheduled',
+      'offer_upgrade_successful',
+      'offer_activiation_successful',
+    ])
+  })
+
+  test('a change for the start is not locked, as there is no period before it', async () => {
+    await partner.create('tomorrow', { effectivedate: '2026-12-06' })
+    await partner.client.changeOffer({ userid: 'tomorrow', offername: 'mid' })
+    expect(await partner.client.undoOfferChange({ userid: 'tomorrow' })).toMatchObject({ pendingoffer: null })
+  })
+
+  test('can plan a swap for the boundary after the start', async () => {
+    await partner.create('swapper', { effectivedate: '2026-12-10', benefits: ['art', 'books'] })
+    const swap = await partner.client.swapBenefits({ userid: 'swapper', add: ['care'], remove: ['art'] })
+    expect(swap.boundarytimestamp).toBe('2027-01-01T05:00:00.000Z')
+    await partner.to('2027-01-01T05:00')
+    expect(await partner.states('swapper')).toMatchObject({
+      art: 'ended',
+      care: 'enrolled',
+      books: 'enrolled',
+    })
+  })
+
+  test('a cancel before the start takes effect at once: nothing was in force', async () => {
+    await partner.create('never', { effectivedate: '2027-02-01', benefits: ['art'] })
+    const cancelled = await partner.client.cancelUser({ userid: 'never' })
+    expect(cancelled).toMatchObject({ status: 'cancelled', benefits: [] })
+    expect(await partner.states('never')).toEqual({ base: 'withdrawn', art: 'withdrawn' })
+    await partner.client.reinstateUser({ userid: 'never' })
+    expect(await partner.get('never')).toMatchObject({ status: 'active', currentofferdetails: { offer: '' } })
+    await partner.to('2027-02-01T05:00')
+    expect(await partner.states('never')).toEqual({ base: 'enrolled', art: 'enrolled' })
+  })
+
+  test('a date in the past or more than 90 days ahead is refused, with the rule', async () => {
+    for (const effectivedate of ['2027-01-31', '2027-05-03']) {
+      await expect(partner.create('wrong', { effectivedate })).rejects.toMatchObject({
+        code: 'bad_request',
+        errors: [{ field: 'effectivedate', message: expect.stringContaining('from today to 90 days ahead') }],
+      })
+    }
+    await partner.create('today', { effectivedate: '2027-02-01' })
+    expect(await partner.get('today')).toMatchObject({ currentofferdetails: { offer: 'low' } })
+    await partner.create('last', { effectivedate: '2027-05-02' })
+  })
+})
+
+describe('first picks', () => {
+  test('more than the slots are refused, and nobody is created', async () => {
+    expect(await refusal(partner.create('greedy', { benefits: ['art', 'books', 'care'] }))).toBe(
+      '422 slots_exceeded',
+    )
+    expect(await refusal(partner.get('greedy'))).toBe('404 user_not_found')
+  })
+
+  test('a refused pick refuses the whole, a refused fixed benefit is left out', async () => {
+    const inNewYork = { offername: 'mid', state: 'NY' }
+    await expect(partner.create('ny', { ...inNewYork, benefits: ['art', 'dental'] })).rejects.toMatchObject({
+      code: 'ineligible',
+      errors: [{ field: 'benefits[1]', code: 'state_left_out', message: 'Refused by state_left_out.' }],
+    })
+    const user = await partner.create('ny', { ...inNewYork, benefits: ['art'] })
+    expect(user.benefits.map(one => one.name)).toEqual(['base', 'art'])
+  })
+
+  test('a benefit that asks for a consent waits for it', async () => {
+    const user = await partner.create('waits', { benefits: ['eyes'] })
+    expect(user).toMatchObject({
+      conditions: ['actionrequired'],
+      requiredactions: [{ code: 'consent_required', name: 'eyes', dueattimestamp: expect.any(String) }],
+    })
+    const signed = await partner.create('signed', {
+      benefits: ['eyes'],
+      consents: [{ name: 'eyes', version: 'v1' }],
+    })
+    expect(signed.benefits.find(one => one.name === 'eyes')).toMatchObject({ state: 'enrolled' })
+    expect(signed.consents).toMatchObject([{ name: 'eyes', version: 'v1', locale: 'en' }])
+  })
+})
