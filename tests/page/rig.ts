@@ -63,8 +63,8 @@ export const ana = {
 export const backTo = 'http://localhost:4/benefits'
 
 /** Starts the three sites. The browser's files must be built: `npm test` does so. */
-export async function startRig(): Promise<Rig> {
-  const running = await startTestService()
+export async function startRig(options: { startAt?: number } = {}): Promise<Rig> {
+  const running = await startTestService(options)
   const partner = await running.newPartner({ name: 'Harbor Rides' })
   const hostServer = await listen((request, response) => hostPage(request, response, rig))
   const hostileServer = await listen((request, response) => hostPage(request, response, rig))
