@@ -22,6 +22,9 @@ const layers: readonly (readonly string[])[] = [
 const besides: Readonly<Record<string, string>> = {
   'schedule > membership': 'what is due is applied by the ledger like any command',
   'membership > idempotency': 'a claim is committed with what it claims',
+  'registration > accounts': 'the page makes the changes of the API, by the same rules',
+  'registration > benefits': 'the page makes the changes of the API, by the same rules',
+  'registration > offers': 'the page makes the changes of the API, by the same rules',
   'http > db': 'a database that cannot be reached is 503, wherever it was asked',
   'http > vault': 'the ids of requests are made there',
 }

@@ -7,9 +7,9 @@ export type PreviewOfferChange = {
   /** The offer to move to. */
   offername: string
   /** Default `auto`; a stated direction must fit the ranks of the two offers. */
-  action?: 'upgrade' | 'downgrade' | 'auto'
+  action?: 'upgrade' | 'downgrade' | 'auto' | ''
   /** Default `auto`: an upgrade now, a downgrade at the next period. */
-  effective?: 'auto' | 'immediate' | 'nextperiod'
+  effective?: 'auto' | 'immediate' | 'nextperiod' | ''
 }
 
 /** The request of Upgrade/Downgrade User (contract §8). */

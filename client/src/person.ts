@@ -59,7 +59,7 @@ export type GivenConsent = {
   /** When, `YYYY-MM-DDTHH:mm:ss.sssZ`; left out: now. */
   agreedattimestamp?: string
   /** The language in which it was shown. */
-  locale?: 'en' | 'es'
+  locale?: 'en' | 'es' | ''
 }
 
 /**

@@ -57,12 +57,7 @@ export const routes = {
   listAttempts: { ...get, path: '/events/{eventid}/attempts', scope: 'events:read' },
   replayEvent: { ...write, path: '/events/{eventid}/replay', scope: 'webhooks:write' },
   createLinkToken: { ...read, path: '/user/linktoken', scope: 'linktokens:create' },
-  revokeLinkToken: {
-    method: 'DELETE',
-    idempotency: 'ignored',
-    path: '/user/linktoken/{sessionid}',
-    scope: 'linktokens:create',
-  },
+  revokeLinkToken: { ...remove, path: '/user/linktoken/{sessionid}', scope: 'linktokens:create' },
   exchangeResult: { ...read, path: '/user/linktoken/result', scope: 'linktokens:create' },
   advanceClock: { ...write, path: '/sandbox/clock', scope: 'sandbox:control' },
 } as const satisfies Record<string, Route>

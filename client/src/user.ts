@@ -90,9 +90,9 @@ export type GetUser = { userid: string; include?: 'timeline'[] }
 export type CancelUser = {
   userid: string
   /** Default `endofperiod`. */
-  effective?: 'endofperiod' | 'immediate'
+  effective?: 'endofperiod' | 'immediate' | ''
   /** Default `voluntary`. */
-  reason?: 'voluntary' | 'employmentended' | 'nonpayment' | 'deceased' | 'duplicate' | 'mistake'
+  reason?: 'voluntary' | 'employmentended' | 'nonpayment' | 'deceased' | 'duplicate' | 'mistake' | ''
 }
 
 /** What a cancel answers (contract §7). Timestamps are `YYYY-MM-DDTHH:mm:ss.sssZ`. */

@@ -141,10 +141,10 @@ export const cancelUser = operation({
   query: Type.Object(
     {
       effective: Type.Optional(
-        Type.Enum(['endofperiod', 'immediate'], { 'x-rule': 'must be endofperiod or immediate' }),
+        Type.Enum(['endofperiod', 'immediate', ''], { 'x-rule': 'must be endofperiod or immediate' }),
       ),
       reason: Type.Optional(
-        Type.Enum([...cancelReasons], { 'x-rule': `must be one of ${cancelReasons.join(', ')}` }),
+        Type.Enum([...cancelReasons, ''], { 'x-rule': `must be one of ${cancelReasons.join(', ')}` }),
       ),
     },
     { additionalProperties: false },

@@ -146,9 +146,9 @@ export const Timestamp = Type.String({ description: 'UTC with milliseconds, YYYY
 /** An instant, or null where there is none. */
 export const OptionalTimestamp = Type.Union([Timestamp, Type.Null()])
 
-/** A date of the calendar in a request. */
+/** A date of the calendar in a request; `""` means not given. */
 export const PlainDate = Type.String({
-  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+  pattern: '^(|[0-9]{4}-[0-9]{2}-[0-9]{2})$',
   format: 'plaindate',
   'x-rule': 'must be a real date YYYY-MM-DD',
 })
@@ -165,7 +165,7 @@ export const GivenConsent = Type.Object(
     agreedattimestamp: Type.Optional(
       Type.String({ format: 'timestamp', 'x-rule': 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ' }),
     ),
-    locale: Type.Optional(Type.Enum(['en', 'es'], { 'x-rule': 'must be en or es' })),
+    locale: Type.Optional(Type.Enum(['en', 'es', ''], { 'x-rule': 'must be en or es' })),
   },
   { additionalProperties: false, 'x-rule': 'must be an object with name and version' },
 )

@@ -8,10 +8,10 @@ const changeFields = {
   userid: Userid,
   offername: CodeName,
   action: Type.Optional(
-    Type.Enum(['upgrade', 'downgrade', 'auto'], { 'x-rule': 'must be upgrade, downgrade or auto' }),
+    Type.Enum(['upgrade', 'downgrade', 'auto', ''], { 'x-rule': 'must be upgrade, downgrade or auto' }),
   ),
   effective: Type.Optional(
-    Type.Enum(['auto', 'immediate', 'nextperiod'], { 'x-rule': 'must be auto, immediate or nextperiod' }),
+    Type.Enum(['auto', 'immediate', 'nextperiod', ''], { 'x-rule': 'must be auto, immediate or nextperiod' }),
   ),
 }
 

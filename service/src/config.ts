@@ -81,8 +81,10 @@ export const readPort = (name: string, text: string | undefined): number | undef
 
 const readCount = (name: string, text: string | undefined): number | undefined => {
   if (text === undefined || text === '') return undefined
-  if (!/^[1-9]\d{0,2}$/.test(text)) throw new OperatorError(`${name} must be a number from 1 to 999.`)
-  return Number(text)
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  // Writes that wait for a row take five of them; below that, one held row could stop everybody.
+  if (count < 8) throw new OperatorError(`${name} must be a number from 8 to 999.`)
+  return count
 }
 
 const readNetworks = (text: string | undefined): string[] => {

@@ -10,7 +10,8 @@ export type Installation = { readonly sandbox: boolean }
 type Row = { sandbox: boolean; keyring_check: Buffer }
 
 /**
- * Reads the mark of a database, or sets it at the first use: a sandbox when `wanted` is one, else production.
+ * Reads the mark of a database; where there is none yet, sets it to what is wanted. Who wants either sets nothing, and
+ * takes a database without a mark for a production one.
  * Throws OperatorError when `wanted` is the other kind, or when the keys are not those of this database.
  */
 export const claimInstallation = async (
@@ -19,11 +20,12 @@ export const claimInstallation = async (
 ): Promise<Installation> => {
   const { keyring, wanted, now } = context
   const check = keyedHash(keyring.rootKeys.current.key, 'installation', 'keyring')
-  await database.query(sql`
+  if (wanted !== 'either')
+    await database.query(sql`
     insert into installation (sandbox, keyring_check, created_at)
     values (${wanted === 'sandbox'}, ${check}, ${timestamp(now)}) on conflict do nothing`)
   const [row] = await database.query<Row>(sql`select sandbox, keyring_check from installation`)
-  if (!row) throw new Error('the installation row is missing')
+  if (!row) return { sandbox: false }
   const isOurs = [...keyring.rootKeys.byId.values()].some(key =>
     sameHash(keyedHash(key, 'installation', 'keyring'), row.keyring_check),
   )

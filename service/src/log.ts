@@ -4,6 +4,6 @@ export type Log = (event: string, fields?: Readonly<Record<string, unknown>>) =>
 /** A log of JSON lines on a stream; control characters are escaped by JSON itself. */
 export const logTo = (stream: { write(text: string): unknown }, real: () => number): Log => {
   return (event, fields = {}) => {
-    stream.write(`${JSON.stringify({ at: new Date(real()).toISOString(), event, ...fields })}\n`)
+    stream.write(`${JSON.stringify({ ...fields, at: new Date(real()).toISOString(), event })}\n`)
   }
 }

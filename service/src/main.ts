@@ -54,8 +54,13 @@ const run = async (words: readonly string[]): Promise<number> => {
     return words.length === 0 ? 2 : 0
   }
   const found = find(words)
+  if (!found && words.includes('--help')) {
+    process.stdout.write(`${overview()}\n`)
+    return 0
+  }
   if (!found) {
-    process.stderr.write(`There is no command "${words.slice(0, 2).join(' ')}".\n\n${overview()}\n`)
+    const named = words.slice(0, 2).filter(word => !word.startsWith('-'))
+    process.stderr.write(`There is no command "${named.join(' ')}".\n\n${overview()}\n`)
     return 2
   }
   if (found.rest.includes('--help')) {

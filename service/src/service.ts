@@ -155,7 +155,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
       ...linkTokenHandlers({ database, reader, keyring, mode, real, baseUrl }),
       ...webhookHandlers(webhooks),
       ...eventHandlers(webhooks),
-      ...(sandbox ? sandboxHandlers({ database, directory, clock, schedule }) : {}),
+      ...(sandbox ? sandboxHandlers({ database, directory, clock, schedule, keyring }) : {}),
     },
     { basePath, authenticate: authenticatePartner({ directory, refuse }) },
   )

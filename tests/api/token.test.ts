@@ -27,7 +27,7 @@ const grant = { grant_type: 'client_credentials' }
 const own = (partner: TestPartner) => basic(partner.clientId, partner.clientSecret)
 
 /** What the service says to a read of an unknown user: 404 while the token holds. */
-const useToken = async (partner: TestPartner, token: string): Promise<number> => {
+const statusWith = async (partner: TestPartner, token: string): Promise<number> => {
   const answer = await send(service, 'POST', '/user/account/get', {
     headers: {
       authorization: `Bearer ${token}`,
@@ -59,7 +59,7 @@ describe('POST /oauth2/token, 200', () => {
       })
       expect(answer.headers.get('cache-control')).toBe('no-store')
       expect(tokenOf(answer)).toMatch(/^enr_at_sandbox_[\dA-Za-z]+_[\dA-Za-z]{49}$/)
-      expect(await useToken(partner, tokenOf(answer))).toBe(404)
+      expect(await statusWith(partner, tokenOf(answer))).toBe(404)
     }
   })
 
@@ -67,7 +67,7 @@ describe('POST /oauth2/token, 200', () => {
     const partner = await service.newPartner()
     const answer = await askToken({ ...grant, scope: 'benefits:read prefill:write' }, own(partner))
     expect(answer.body).toMatchObject({ scope: 'benefits:read prefill:write' })
-    expect(await useToken(partner, tokenOf(answer))).toBe(403)
+    expect(await statusWith(partner, tokenOf(answer))).toBe(403)
   })
 
   test('a partner that was given few scopes gets these by default', async () => {
@@ -88,9 +88,9 @@ describe('POST /oauth2/token, 200', () => {
     const partner = await service.newPartner()
     const token = await partner.token()
     service.advance(3_599_000)
-    expect(await useToken(partner, token)).toBe(404)
+    expect(await statusWith(partner, token)).toBe(404)
     service.advance(1000)
-    expect(await useToken(partner, token)).toBe(401)
+    expect(await statusWith(partner, token)).toBe(401)
   })
 })
 
@@ -163,7 +163,7 @@ describe('POST /oauth2/token, refused in the form of RFC 6749', () => {
     for (const authorization of wrong) {
       const answer = await askToken(grant, authorization)
       expect(answer).toMatchObject({ status: 401, code: 'invalid_client' })
-      expect(answer.headers.get('www-authenticate')).toMatch(/^Basic realm=/)
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer, Basic realm=/)
       descriptions.add((answer.body as { error_description: string }).error_description)
     }
     expect(descriptions.size).toBe(1)
@@ -175,14 +175,14 @@ describe('POST /oauth2/token, refused in the form of RFC 6749', () => {
   test('401 invalid_client: a disabled partner, at the latest a second after it was disabled', async () => {
     const partner = await service.newPartner()
     const token = await partner.token()
-    expect(await useToken(partner, token)).toBe(404)
+    expect(await statusWith(partner, token)).toBe(404)
     await changePartner(partner.partnerId, { isDisabled: true }, service.manage)
     service.advance(1000)
     expect(await askToken(grant, own(partner))).toMatchObject({ status: 401, code: 'invalid_client' })
-    expect(await useToken(partner, token)).toBe(401)
+    expect(await statusWith(partner, token)).toBe(401)
     await changePartner(partner.partnerId, { isDisabled: false }, service.manage)
     service.advance(1000)
-    expect(await useToken(partner, token)).toBe(404)
+    expect(await statusWith(partner, token)).toBe(404)
   })
 
   test('other faults of the request keep their own status: 405 with Allow, 413', async () => {
@@ -203,23 +203,23 @@ describe('POST /oauth2/revoke', () => {
   test('a revoked token is refused at once; revoking it again is 200', async () => {
     const partner = await service.newPartner()
     const token = await partner.token()
-    expect(await useToken(partner, token)).toBe(404)
+    expect(await statusWith(partner, token)).toBe(404)
     expect(await revoke(partner, token)).toMatchObject({ status: 200, body: {} })
-    expect(await useToken(partner, token)).toBe(401)
+    expect(await statusWith(partner, token)).toBe(401)
     expect((await revoke(partner, token)).status).toBe(200)
   })
 
   test('a token revoked by another process is refused within a second', async () => {
     const partner = await service.newPartner()
     const token = await partner.token()
-    expect(await useToken(partner, token)).toBe(404)
+    expect(await statusWith(partner, token)).toBe(404)
     await service.database.query({
       name: '',
       text: 'update access_tokens set revoked_at = $2 where partner_id = $1',
       values: [partner.partnerId, new Date(service.now()).toISOString()],
     })
     service.advance(1000)
-    expect(await useToken(partner, token)).toBe(401)
+    expect(await statusWith(partner, token)).toBe(401)
   })
 
   test("an unknown token and another partner's are answered 200, and the other's stays good", async () => {
@@ -228,7 +228,7 @@ describe('POST /oauth2/revoke', () => {
     expect((await revoke(partner, token)).status).toBe(200)
     expect((await revoke(partner, 'nonsense')).status).toBe(200)
     service.advance(1000)
-    expect(await useToken(other, token)).toBe(404)
+    expect(await statusWith(other, token)).toBe(404)
   })
 
   test('refused like a token request: 401 without credentials, 400 without a token', async () => {
@@ -248,14 +248,14 @@ describe('POST /oauth2/revoke', () => {
     const { secret } = await rotateKey(partner.partnerId, 'client_secret', service.manage)
     const oldToken = await partner.token()
     const newToken = tokenOf(await askToken(grant, basic(partner.clientId, secret)))
-    expect(await useToken(partner, oldToken)).toBe(404)
+    expect(await statusWith(partner, oldToken)).toBe(404)
     const [first] = (await listCredentials(service.database, partner.partnerId)).filter(
       row => row.kind === 'client_secret',
     )
     await revokeKey(partner.partnerId, first?.credential_id ?? '', service.manage)
     service.advance(1000)
-    expect(await useToken(partner, oldToken)).toBe(401)
-    expect(await useToken(partner, newToken)).toBe(404)
+    expect(await statusWith(partner, oldToken)).toBe(401)
+    expect(await statusWith(partner, newToken)).toBe(404)
     expect(await askToken(grant, own(partner))).toMatchObject({ status: 401, code: 'invalid_client' })
     await expect(openCaller(service, partner)).resolves.toBeDefined()
   })

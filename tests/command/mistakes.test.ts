@@ -52,6 +52,8 @@ describe('what was typed', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(/^There is no command "partner destroy"\.\n/)
     expect(stderr).toContain('partner create')
+    expect((await run(['partner', '--name', 'x'])).stderr).toMatch(/^There is no command "partner"\.\n/)
+    expect(await run(['partner', '--help'])).toMatchObject({ code: 0, stderr: '' })
   })
 
   test('--help tells of each command what it does and takes', async () => {

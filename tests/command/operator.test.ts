@@ -234,6 +234,64 @@ describe('partners', () => {
   })
 })
 
+describe('webhooks', () => {
+  type Listed = { webhookid: string; url: string; events: unknown; disabled?: unknown }
+  const settings = ['--username', 'hook', '--password', 'very:secret']
+  const list = (partner: string) =>
+    runJson<{ webhooks: Listed[] }>(['webhook', 'list', partner], place).then(listed => listed.webhooks)
+
+  test('come with a partner or later; the signing secret is shown once, the password never', async () => {
+    const created = await runJson<Created & { webhookid: string; webhooksecret: string }>(
+      [
+        ...['partner', 'create', '--name', 'Hooked', '--webhook-url', 'https://hooks.example.com/a'],
+        ...['--webhook-username', 'hook', '--webhook-password', 'very:secret', '--events', 'all'],
+      ],
+      place,
+    )
+    expect(created).toMatchObject({
+      webhookid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      webhooksecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    })
+    const added = await runJson<{ webhookid: string; webhooksecret: string }>(
+      ['webhook', 'add', created.partnerid, '--url', 'https://hooks.example.com/b', ...settings],
+      place,
+    )
+    expect(added).toEqual({
+      webhookid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      webhooksecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    })
+    const listed = await list(created.partnerid)
+    expect(listed.map(one => one.webhookid).sort()).toEqual([created.webhookid, added.webhookid].sort())
+    const text = JSON.stringify(listed)
+    for (const hidden of ['very:secret', created.webhooksecret, added.webhooksecret])
+      expect(text).not.toContain(hidden)
+    for (const verb of ['disable', 'enable']) {
+      const before = await list(created.partnerid)
+      const { code } = await run(['webhook', verb, created.partnerid, added.webhookid, '--json'], place)
+      expect(code).toBe(0)
+      expect(await list(created.partnerid)).not.toEqual(before)
+    }
+  })
+
+  test('that are wrong are refused, and no partner is left behind', async () => {
+    const { partnerid } = await runJson<Created>(['partner', 'create', '--name', 'Hookless'], place)
+    const add = (url: string, ...more: string[]) =>
+      refusal('webhook', 'add', partnerid, '--url', url, ...settings, ...more)
+    expect(await add('http://hooks.example.com/')).toMatch(/https/)
+    expect(await add('https://10.0.0.1/')).toMatch(/address/)
+    expect(await add('https://hooks.example.com/', '--events', 'nothing')).toMatch(/no event "nothing"/)
+    expect(await add('https://hooks.example.com/', '--ordering', 'random')).toMatch(/--ordering must be/)
+    expect(await refusal('webhook', 'add', partnerid, ...settings)).toMatch(/needs --url/)
+    expect(
+      await refusal('partner', 'create', '--name', 'Half', '--webhook-url', 'https://hooks.example.com/'),
+    ).toMatch(/--webhook-username/)
+    expect(await list(partnerid)).toEqual([])
+    const { partners } = await runJson<{ partners: { partnername: string }[] }>(['partner', 'list'], place)
+    expect(partners.map(partner => partner.partnername)).not.toContain('Half')
+    expect(await refusal('webhook', 'enable', partnerid, 'none')).toMatch(/none/)
+  })
+})
+
 describe('keys', () => {
   test('are rotated without a gap: two live at once, a third refused, the revoked one dead within a second', async () => {
     const created = await runJson<Created>(['partner', 'create', '--name', 'Rotating'], place)

@@ -83,7 +83,9 @@ const freePort = (): Promise<number> =>
     })
   })
 
-const rounds = 6
+const rounds = 5
+// Only catches a hang: each round is a whole start of the service, on a machine that may be busy.
+const patience = 300_000
 const postmaster = async (): Promise<number> =>
   Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
 
@@ -91,34 +93,42 @@ const postmaster = async (): Promise<number> =>
 const moreThan = (load: Load, count: number) =>
   expect.poll(() => load.acknowledged.length, { timeout: 60_000, interval: 20 }).toBeGreaterThan(count)
 
-test('kill -9 of the service, again and again: nothing acknowledged is lost, nothing is done twice, all is told', async () => {
-  const load = startLoad(client, { writers: 12, name: 'service' })
-  for (let round = 0; round < rounds; round += 1) {
+test(
+  'kill -9 of the service, again and again: nothing acknowledged is lost, nothing is done twice, all is told',
+  async () => {
+    const load = startLoad(client, { writers: 12, name: 'service' })
+    for (let round = 0; round < rounds; round += 1) {
+      await moreThan(load, load.acknowledged.length + 20)
+      // Another moment of the work each time.
+      await sleep(round * 17)
+      await service.stop('SIGKILL')
+      await startService()
+    }
     await moreThan(load, load.acknowledged.length + 20)
-    // Another moment of the work each time.
-    await sleep(round * 17)
-    await service.stop('SIGKILL')
-    await startService()
-  }
-  await moreThan(load, load.acknowledged.length + 20)
-  await load.stop()
-  await checkTheBooks(load)
-})
+    await load.stop()
+    await checkTheBooks(load)
+  },
+  patience,
+)
 
-test('kill -9 of the database, again and again: the same, while the service lives on', async () => {
-  const load = startLoad(client, { writers: 12, name: 'database' })
-  const before = await postmaster()
-  for (let round = 0; round < rounds; round += 1) {
+test(
+  'kill -9 of the database, again and again: the same, while the service lives on',
+  async () => {
+    const load = startLoad(client, { writers: 12, name: 'database' })
+    const before = await postmaster()
+    for (let round = 0; round < rounds; round += 1) {
+      await moreThan(load, load.acknowledged.length + 20)
+      await sleep(round * 13)
+      process.kill(await postmaster(), 'SIGKILL')
+    }
     await moreThan(load, load.acknowledged.length + 20)
-    await sleep(round * 13)
-    process.kill(await postmaster(), 'SIGKILL')
-  }
-  await moreThan(load, load.acknowledged.length + 20)
-  await load.stop()
-  expect(await postmaster()).not.toBe(before)
-  expect(service.child.exitCode).toBeNull()
-  await checkTheBooks(load)
-})
+    await load.stop()
+    expect(await postmaster()).not.toBe(before)
+    expect(service.child.exitCode).toBeNull()
+    await checkTheBooks(load)
+  },
+  patience,
+)
 
 const checkTheBooks = async (load: Load): Promise<void> => {
   expect(load.wrong).toEqual([])

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { gzipSync } from 'node:zlib'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { renderPage } from '../../service/src/registration/views/page.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
@@ -9,10 +9,17 @@ import { examples, iconOf } from './fixtures.ts'
 import { type Rig, startRig } from './rig.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const widths = [320, 768, 1280]
-const variants = (['en', 'es'] as const).flatMap(locale =>
-  (['light', 'dark'] as const).flatMap(scheme => widths.map(width => ({ locale, scheme, width }))),
+const all = (['en', 'es'] as const).flatMap(locale =>
+  (['light', 'dark'] as const).flatMap(scheme =>
+    [320, 768, 1280].map(width => ({ locale, scheme, width }) as const),
+  ),
 )
+/** Each language, each scheme and each width at least once; BROWSER_TESTS=full takes every combination of them. */
+const some = ['en light 320', 'es dark 320', 'en dark 1280', 'es light 768']
+const variants =
+  process.env['BROWSER_TESTS'] === 'full'
+    ? all
+    : all.filter(({ locale, scheme, width }) => some.includes(`${locale} ${scheme} ${width}`))
 
 describeInBrowser('every view', () => {
   let rig: Rig
@@ -27,6 +34,15 @@ describeInBrowser('every view', () => {
     await rig.close()
   })
 
+  /** The examples have benefits that the demo catalogue has not. */
+  const showIcons = (page: Page) =>
+    page.route(`${rig.service}/icons/*`, (route, request) =>
+      route.fulfill({
+        contentType: 'image/svg+xml',
+        body: iconOf(request.url().slice(0, -4).split('/').at(-1) ?? ''),
+      }),
+    )
+
   test.each(variants)(
     'in $locale, $scheme, $width px: no fault of axe, no sideways scroll, targets of 44 px',
     async ({ locale, scheme, width }) => {
@@ -35,6 +51,7 @@ describeInBrowser('every view', () => {
         viewport: { width, height: 720 },
       })
       const page = await context.newPage()
+      await showIcons(page)
       await page.route(`${rig.service}/view/*`, (route, request) => {
         const name = new URL(request.url()).pathname.slice('/view/'.length)
         const found = examples(locale, rig.built).find(example => example.name === name)
@@ -64,6 +81,7 @@ describeInBrowser('every view', () => {
       viewport: { width: 320, height: 720 },
     })
     const page = await context.newPage()
+    await showIcons(page)
     for (const { name, view } of examples('en', rig.built)) {
       await page.route(`${rig.service}/view/${name}`, route =>
         route.fulfill({ contentType: 'text/html', body: renderPage(view) }),

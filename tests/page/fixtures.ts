@@ -138,6 +138,22 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       },
     },
     {
+      name: 'plan',
+      view: {
+        ...{ view: 'PLAN', page: { ...page, step: { at: 2, of: 4 } }, chosen: 'plus' },
+        plans: [
+          {
+            ...{ offer: 'basic', displayname: 'Harbor Basic', slots: 1 },
+            included: cards.slice(0, 1).map(({ displayname }) => displayname),
+          },
+          {
+            ...{ offer: 'plus', displayname: 'Harbor Plus', slots: 3 },
+            included: cards.slice(0, 2).map(({ displayname }) => displayname),
+          },
+        ],
+      },
+    },
+    {
       name: 'swap',
       view: {
         ...{
@@ -251,7 +267,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       name: 'already-enrolled',
       view: {
         ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', benefits: lines, ...redirect },
-        ...{ canswap: true, canchangeoffer: true, cancancel: true },
+        ...{ canadd: true, canswap: true, canchangeoffer: true, cancancel: true, suggested: ['contact'] },
       },
     },
     {
@@ -267,7 +283,10 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         ],
       },
     },
-    { name: 'link-ended', view: { view: 'LINK_ENDED', page, kind: 'link' } },
+    {
+      name: 'link-ended',
+      view: { view: 'LINK_ENDED', page: { ...page, partner: { displayname: '' }, help: {} }, kind: 'link' },
+    },
     { name: 'session-ended', view: { view: 'LINK_ENDED', page, kind: 'session', ...redirect } },
     {
       name: 'problem',
@@ -380,7 +399,10 @@ function cardsIn(say: Say): readonly BenefitCard[] {
         'An eye exam and money for glasses every year.',
         'Un examen de la vista y dinero para lentes cada año.',
       ),
-      { worth: { amount: 150, currency: 'USD' }, pays: [say('One exam a year', 'Un examen al año')] },
+      {
+        worth: { amount: 150, currency: 'USD', per: 'day' },
+        pays: [say('One exam a year', 'Un examen al año')],
+      },
     ),
     card(
       'gym',

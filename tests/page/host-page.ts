@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { join } from 'node:path'
-import type { Rig } from './rig.ts'
+import { type Rig, reactScript } from './rig.ts'
 
 /**
  * A partner's site under the strictest policy: only its scripts and the service's frame. `?isolated` makes it
@@ -12,9 +10,8 @@ export function hostPage(request: IncomingMessage, response: ServerResponse, rig
   const send = (type: string, body: string) => response.writeHead(200, { 'content-type': type }).end(body)
   if (url.pathname === '/host.js') return send('text/javascript', script)
   if (url.pathname === '/react.js') {
-    return send('text/javascript', readFileSync(join(rig.built.directory, 'react.js'), 'utf8'))
+    return send('text/javascript', reactScript())
   }
-  if (url.pathname === '/token') return send('text/plain', rig.mintToken())
   const isolated = url.searchParams.has('isolated')
   const own = `http://${request.headers.host}`
   response.setHeader(
@@ -40,10 +37,10 @@ export function hostPage(request: IncomingMessage, response: ServerResponse, rig
   send('text/html', page(rig))
 }
 
-function page({ service, built }: Rig): string {
+function page({ service, built, partner }: Rig): string {
   return `<!doctype html><html lang="en"><title>Harbor Rides</title>
 <h1>Harbor Rides</h1><button id="open">My benefits</button><div id="place"></div>
-<script src="${service}/embed/0.1.0/benefit-enrolment.js" data-partner="harbor" integrity="${built.integrity}" crossorigin="anonymous"></script>
+<script src="${service}${built.dropIn}" data-partner="${partner.partnerId}" integrity="${built.integrity}" crossorigin="anonymous"></script>
 <script src="/host.js"></script>`
 }
 

@@ -1,37 +1,45 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { type Rig, startRig } from './rig.ts'
+import { backTo, type Rig, startRig } from './rig.ts'
 
 describeInBrowser('the hosted page', () => {
   let rig: Rig
   let browser: Browser
+  let receiver: Receiver
 
   beforeAll(async () => {
     rig = await startRig()
+    receiver = await startReceiver()
+    await rig.addWebhook(receiver.url)
     browser = await launchBrowser()
   })
   afterAll(async () => {
     await browser.close()
     await rig.close()
+    await receiver.close()
   })
-  beforeEach(() => rig.reset())
+  beforeEach(() => rig.newPerson().then(() => undefined))
 
-  async function openLink(options: { script?: boolean; width?: number } = {}): Promise<Page> {
-    const { script = true, width = 1280 } = options
+  type Opening = { script?: boolean; width?: number; link?: Parameters<Rig['mintLink']>[0] }
+
+  async function openLink(options: Opening = {}): Promise<Page> {
+    const { script = true, width = 1280, link = {} } = options
     const context = await browser.newContext({ javaScriptEnabled: script, viewport: { width, height: 800 } })
     const page = await context.newPage()
-    await page.goto(`${rig.service}/register/link/${rig.mintToken()}`)
+    page.setDefaultTimeout(10_000)
+    await page.goto(await rig.mintLink(link))
     return page
   }
 
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
   const heading = (page: Page) => page.locator('h1')
 
-  test.each([true, false])('leads from the link to enrolled, with script %s', async script => {
-    const page = await openLink({ script, width: 320 })
+  test.each([true, false])('leads from the link to the webhook, with script %s', async script => {
+    const page = await openLink({ script, width: 320, link: { redirecturl: backTo } })
     await press(page, 'Open my benefits')
-    expect(page.url()).not.toContain('lt_')
+    expect(page.url()).toBe(`${rig.service}/register/start`)
     await press(page, 'Start')
     await page.getByRole('link', { name: 'Change – Date of birth' }).click()
     await page.getByLabel('Day').fill('31')
@@ -43,30 +51,49 @@ describeInBrowser('the hosted page', () => {
     await press(page, 'Save and continue')
     await page.getByText('February 7, 1990').waitFor()
     await press(page, 'These are right – continue')
-    await page.getByLabel('Choose Accident cover').check()
+    await page.getByLabel('Choose Identity protection').check()
     await press(page, 'Continue')
     await press(page, 'Enroll now')
     await page.getByRole('link', { name: 'Select the box to agree before enrolling' }).waitFor()
-    expect(rig.enrolled).toBe(0)
+    expect(await rig.events()).toEqual(['enrollment_request_received'])
     await page.getByLabel('I have read this and I agree').check()
     await press(page, 'Enroll now')
-    await page.getByText('HR-7K2M-94QD').waitFor()
-    expect(rig.enrolled).toBe(1)
+    await page.getByRole('heading', { name: 'You are enrolled' }).waitFor()
+    expect(await page.locator('.reference strong').textContent()).toMatch(/^BE-[0-9A-Z]{4}-[0-9A-Z]{4}$/)
+    expect(await page.getByRole('link', { name: 'Back to Harbor Rides' }).getAttribute('href')).toBe(backTo)
+    const told = ['enrollment_request_received', 'enrollment_successful', 'offer_activiation_successful']
+    expect(await rig.events()).toEqual(told)
+    const arrived = () => receiver.deliveries.filter(({ userid }) => userid === rig.userid())
+    await expect
+      .poll(() =>
+        arrived()
+          .map(({ eventname }) => eventname)
+          .sort(),
+      )
+      .toEqual(told)
+    const user = await rig.partner.client.getUser({ userid: rig.userid() })
+    expect(user).toMatchObject({
+      status: 'active',
+      currentofferdetails: { offer: 'starter' },
+      consents: [{ name: 'identity', version: '2026-01', locale: 'en' }],
+    })
     await page.context().close()
   })
 
-  test('speaks Spanish from the link to enrolled', async () => {
+  test('speaks Spanish from the link to enrolled, and keeps the consent in Spanish', async () => {
     const page = await openLink()
     await page.getByRole('button', { name: /Español/ }).click()
     await press(page, 'Abrir mis beneficios')
-    await page.getByRole('button', { name: /Español/ }).click()
     await press(page, 'Empezar')
     await press(page, 'Todo está bien: continuar')
+    await page.getByLabel('Elegir Protección de identidad').check()
     await press(page, 'Continuar')
     await page.getByLabel('Leí este texto y acepto').check()
     await press(page, 'Inscribirme ahora')
     await page.getByRole('heading', { name: 'Su inscripción está lista' }).waitFor()
     expect(await page.locator('html').getAttribute('lang')).toBe('es')
+    const user = await rig.partner.client.getUser({ userid: rig.userid() })
+    expect(user).toMatchObject({ consents: [{ name: 'identity', locale: 'es' }] })
     await page.context().close()
   })
 
@@ -79,10 +106,10 @@ describeInBrowser('the hosted page', () => {
     await page.getByRole('heading', { name: '¿Cómo podemos comunicarnos con usted?' }).waitFor()
     expect(await page.getByLabel('Correo electrónico').inputValue()).toBe('half@')
     await page.goto(`${rig.service}/register/benefits`)
-    await page.getByLabel('Elegir Cuidado dental').check()
+    await page.getByLabel('Elegir Descuento dental').check()
     await page.getByRole('button', { name: /English/ }).click()
     await page.getByRole('heading', { name: 'Choose your benefits' }).waitFor()
-    expect(await page.getByLabel('Choose Dental care').isChecked()).toBe(true)
+    expect(await page.getByLabel('Choose Dental discount').isChecked()).toBe(true)
     await page.context().close()
   })
 
@@ -120,7 +147,7 @@ describeInBrowser('the hosted page', () => {
     expect(await active()).toBe('Check your details')
     await go('These are right', 'Choose your benefits')
     expect(await active()).toBe('Choose your benefits')
-    await tabTo('Choose Accident cover')
+    await tabTo('Choose Identity protection')
     await page.keyboard.press('Space')
     expect(await page.locator('#live').textContent()).toBe('1 of 2 chosen')
     await go('Continue', 'Check your answers')
@@ -130,7 +157,7 @@ describeInBrowser('the hosted page', () => {
     expect(await page.evaluate('document.activeElement?.id')).toBe('problem')
     await tabTo('Select the box')
     await page.keyboard.press('Enter')
-    expect(await page.evaluate('document.activeElement?.id')).toBe('consent-terms')
+    expect(await page.evaluate('document.activeElement?.id')).toBe('consent-identity')
     await page.keyboard.press('Space')
     await go('Enroll now', 'You are enrolled')
     expect(await active()).toBe('You are enrolled')
@@ -153,14 +180,40 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  test('enrols once however often the button is pressed', async () => {
+  test.each([true, false])(
+    'enrols once however often the button is pressed, with script %s',
+    async script => {
+      const page = await openLink({ script })
+      await press(page, 'Open my benefits')
+      await press(page, 'Start')
+      await press(page, 'These are right – continue')
+      await press(page, 'Continue')
+      await page.getByRole('button', { name: 'Enroll now' }).click({ clickCount: 3 })
+      await page.getByRole('heading', { name: 'You are enrolled' }).waitFor()
+      const reference = await page.locator('.reference strong').textContent()
+      await page.goBack()
+      await page.goto(`${rig.service}/register/check`)
+      expect(await page.locator('.reference strong').textContent()).toBe(reference)
+      expect((await rig.events()).filter(name => name === 'enrollment_successful')).toHaveLength(1)
+      await page.context().close()
+    },
+  )
+
+  test('gives every one of twenty presses at once the same confirmation', async () => {
     const page = await openLink()
     await press(page, 'Open my benefits')
-    await page.goto(`${rig.service}/register/check`)
-    await page.getByLabel('I have read this and I agree').check()
-    await page.getByRole('button', { name: 'Enroll now' }).click({ clickCount: 3 })
-    await page.getByText('HR-7K2M-94QD').waitFor()
-    expect(rig.requests.filter(request => request === 'POST /register/enrol')).toHaveLength(1)
+    await press(page, 'Start')
+    await press(page, 'These are right – continue')
+    await press(page, 'Continue')
+    await heading(page).filter({ hasText: 'Check your answers' }).waitFor()
+    const references = await page.evaluate<string[]>(`Promise.all(Array.from({ length: 20 }, async () => {
+      const body = new URLSearchParams(new FormData(document.getElementById('answers')))
+      const answer = await fetch('/register/enrol', { method: 'POST', body })
+      return /BE-\\w{4}-\\w{4}/.exec(await answer.text())?.[0] ?? answer.status + ''
+    }))`)
+    expect(new Set(references).size).toBe(1)
+    expect(references[0]).toMatch(/^BE-/)
+    expect((await rig.events()).filter(name => name === 'enrollment_successful')).toHaveLength(1)
     await page.context().close()
   })
 
@@ -176,6 +229,115 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
+  test('notices two tabs: the older answers are not written over the newer', async () => {
+    const page = await openLink()
+    await press(page, 'Open my benefits')
+    await page.goto(`${rig.service}/register/details/name`)
+    const other = await page.context().newPage()
+    await other.goto(`${rig.service}/register/details/name`)
+    await other.getByLabel('First name').fill('Eva')
+    await press(other, 'Save and continue')
+    await other.getByText('Eva Ruiz Delgado').waitFor()
+    await page.getByLabel('First name').fill('Ann')
+    await press(page, 'Save and continue')
+    await page.getByRole('heading', { name: 'Your answers changed in another window' }).waitFor()
+    expect(await page.getByLabel('First name').inputValue()).toBe('Eva')
+    await page.context().close()
+  })
+
+  test('never writes one person’s form into another’s answers', async () => {
+    const page = await openLink()
+    await press(page, 'Open my benefits')
+    await page.goto(`${rig.service}/register/details/name`)
+    const first = rig.userid()
+    await rig.newPerson({ firstname: 'Bruno' })
+    const other = await page.context().newPage()
+    await other.goto(await rig.mintLink())
+    await press(other, 'Open my benefits')
+    await page.getByLabel('First name').fill('Eva')
+    await press(page, 'Save and continue')
+    await page.getByRole('heading', { name: 'Your answers changed in another window' }).waitFor()
+    expect(await page.getByLabel('First name').inputValue()).toBe('Bruno')
+    expect(first).not.toBe(rig.userid())
+    await page.context().close()
+  })
+
+  test('keeps the draft: a fresh link on another device takes it up', async () => {
+    const page = await openLink()
+    await press(page, 'Open my benefits')
+    await press(page, 'Start')
+    await page.getByRole('link', { name: 'Change – Name' }).click()
+    await page.getByLabel('First name').fill('Eva')
+    await press(page, 'Save and continue')
+    await press(page, 'These are right – continue')
+    await page.getByLabel('Choose Dental discount').check()
+    await press(page, 'Continue')
+    await heading(page).filter({ hasText: 'Check your answers' }).waitFor()
+    await page.context().close()
+    const device = await openLink({ width: 320 })
+    await press(device, 'Open my benefits')
+    await device.getByRole('heading', { name: 'Welcome back' }).waitFor()
+    await press(device, 'Continue where you left off')
+    await device.getByText('Eva Ruiz Delgado').waitFor()
+    await device.getByText('Dental discount').waitFor()
+    await device.context().close()
+  })
+
+  test('asks a person of whom nothing is known, and lets them choose a plan', async () => {
+    await rig.newPerson('unknown')
+    const page = await openLink({ link: { offername: '' } })
+    await press(page, 'Open my benefits')
+    await press(page, 'Start')
+    await page.getByRole('heading', { name: 'We still need this from you' }).waitFor()
+    await page.goto(`${rig.service}/register/benefits`)
+    await heading(page).filter({ hasText: 'Check your details' }).waitFor()
+    const answer = async (group: string, fill: () => Promise<unknown>) => {
+      await page.getByRole('link', { name: new RegExp(`^Answer ?: ${group}$`) }).click()
+      await fill()
+      await press(page, 'Save and continue')
+    }
+    await answer('Name', async () => {
+      await page.getByLabel('First name').fill('Zoë')
+      await page.getByLabel('Last name').fill('O’Neill')
+    })
+    await answer('Date of birth', async () => {
+      await page.getByLabel('Month').selectOption('3')
+      await page.getByLabel('Day').fill('9')
+      await page.getByLabel('Year').fill('1985')
+    })
+    await answer('Email and phone', () => page.getByLabel('Email').fill('zoe@example.com'))
+    await answer('Address', async () => {
+      await page.getByLabel('State').selectOption('NY')
+      await page.getByLabel('ZIP code').fill('10001')
+    })
+    await press(page, 'These are right – continue')
+    await heading(page).filter({ hasText: 'Choose your plan' }).waitFor()
+    expect(await page.getByLabel(/Premier/).count()).toBe(0)
+    await press(page, 'Continue')
+    await page.getByRole('link', { name: 'Choose a plan' }).waitFor()
+    await page.getByLabel(/Plus/).check()
+    await press(page, 'Continue')
+    await page.getByText('Hospital cash is not offered in New York.').waitFor()
+    await press(page, 'Continue')
+    await press(page, 'Enroll now')
+    await heading(page).filter({ hasText: 'You are enrolled' }).waitFor()
+    const user = await rig.partner.client.getUser({ userid: rig.userid() })
+    expect(user).toMatchObject({ currentofferdetails: { offer: 'plus' } })
+    await page.context().close()
+  })
+
+  test('says why when nothing fits, and lets the person correct what is wrong', async () => {
+    await rig.newPerson({ dob: '2015-03-27' })
+    const page = await openLink({ link: { locale: 'es' } })
+    await press(page, 'Abrir mis beneficios')
+    await press(page, 'Empezar')
+    await press(page, 'Todo está bien: continuar')
+    await page.getByText('Debe tener 18 años o más para inscribirse.').waitFor()
+    await page.getByRole('link', { name: 'Revisar mis datos' }).click()
+    await heading(page).filter({ hasText: 'Revise sus datos' }).waitFor()
+    await page.context().close()
+  })
+
   test('warns two minutes ahead, stays with one key, and closes when nobody is there', async () => {
     const page = await openLink()
     await page.clock.install()
@@ -183,26 +345,32 @@ describeInBrowser('the hosted page', () => {
     await page.getByRole('button', { name: 'Start' }).waitFor()
     await page.clock.runFor(3_485_000)
     await page.getByRole('heading', { name: 'Are you still there?' }).waitFor()
+    const stayed = page.waitForResponse(response => response.url().endsWith('/register/stay'))
     await page.keyboard.press('Enter')
-    await expect.poll(() => rig.requests.includes('POST /register/stay')).toBe(true)
+    expect((await stayed).status()).toBe(204)
     expect(await page.locator('dialog').count()).toBe(0)
     await page.clock.runFor(3_485_000)
     await page.locator('dialog').waitFor()
-    rig.endSessions()
+    await rig.endSessions()
     await page.clock.runFor(125_000)
     await page.getByRole('heading', { name: 'You were away for a while' }).waitFor()
     expect(await page.content()).not.toContain('Ruiz')
     await page.context().close()
   })
 
-  test('tells nothing about a link that was used', async () => {
-    const page = await openLink()
+  test('shows a helpful page when the session ends in the middle, and a fresh link goes on', async () => {
+    const page = await openLink({ script: false })
     await press(page, 'Open my benefits')
-    const token = rig.mintToken()
-    rig.endToken(token)
-    const used = await (await page.goto(`${rig.service}/register/link/${token}`))?.text()
-    const unknown = await (await page.goto(`${rig.service}/register/link/lt_unknown`))?.text()
-    expect(used).toBe(unknown)
+    await press(page, 'Start')
+    await page.getByRole('link', { name: 'Change – Name' }).click()
+    await page.getByLabel('First name').fill('Eva')
+    await press(page, 'Save and continue')
+    await rig.endSessions()
+    await press(page, 'These are right – continue')
+    await page.getByRole('heading', { name: 'You were away for a while' }).waitFor()
+    await page.goto(await rig.mintLink())
+    await press(page, 'Open my benefits')
+    await page.getByRole('heading', { name: 'Welcome back' }).waitFor()
     await page.context().close()
   })
 })

@@ -2,7 +2,7 @@ import { BenefitEnrolment, useBenefitEnrolment } from '@benefit-enrolment/embed/
 import { createElement, StrictMode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 
-const { service, inline } = Object.fromEntries(new URLSearchParams(location.search))
+const { service, partner, inline } = Object.fromEntries(new URLSearchParams(location.search))
 const token = async () => {
   globalThis.asked = (globalThis.asked ?? 0) + 1
   return (await fetchToken()).trim()
@@ -18,7 +18,7 @@ function fetchToken() {
 function WithHook() {
   const { open } = useBenefitEnrolment({
     service,
-    partner: 'harbor',
+    partner,
     token,
     onEvent: event => heard.push(event),
   })
@@ -30,7 +30,7 @@ function App() {
   const [locale, setLocale] = useState('en')
   const embed = inline
     ? createElement(BenefitEnrolment, {
-        ...{ service, partner: 'harbor', token, locale },
+        ...{ service, partner, token, locale },
         onEvent: event => heard.push(event),
       })
     : createElement(WithHook)

@@ -60,6 +60,7 @@ test.each(steps)(
     }
     await receiver.close()
   },
+  60_000 + rounds * 30_000,
 )
 
 test('a dispatcher that was paused past its lease writes nothing when it wakes', async () => {

@@ -107,7 +107,8 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
 
   const cancel: Handler<typeof cancelUser, Caller> = async request => {
     const { userid } = request.params
-    const { effective = 'endofperiod', reason = 'voluntary' } = request.query
+    const effective = request.query.effective || 'endofperiod'
+    const reason = request.query.reason || 'voluntary'
     return commands.run(request, { userid, why: `cancel: ${reason}` }, situation => {
       const user = situation.member?.user
       if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
@@ -173,7 +174,7 @@ const readCreate = (
   const offer = readOffer(body.offername, terms)
   const unknown = (body.benefits ?? []).findIndex(name => openBenefit(terms, name) === undefined)
   if (unknown >= 0) throw badField(`benefits[${unknown}]`, 'unknown', 'must be a benefit of the catalogue')
-  const effective = effectiveInstant(body.effectivedate, situation.now, partner.timezone)
+  const effective = effectiveInstant(body.effectivedate || undefined, situation.now, partner.timezone)
   if (!effective.ok) {
     throw badField('effectivedate', effective.reason, 'must be a date from today to 90 days ahead')
   }

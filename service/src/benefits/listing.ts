@@ -163,7 +163,7 @@ const fragmentOf = (benefit: Benefit, locale: Locale, baseUrl: string) => {
   const words = {
     name: benefit.name,
     displayname: benefit.displayname[locale],
-    icon: `${baseUrl}/icons/${encodeURIComponent(benefit.name)}.svg`,
+    icon: `${baseUrl}/icons/${benefit.icon}`,
     description: benefit.description[locale],
   }
   return {

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { parseCatalogue } from '../catalogue/parse.ts'
 import { publishVersion } from '../catalogue/published.ts'
 import { readConfig } from '../config.ts'
-import { keep, openDemo, sendTo } from '../demo/demo-partner.ts'
-import { startReceiver } from '../demo/receiver.ts'
+import { admitSite, keep, openDemo, sendTo } from '../demo/demo-partner.ts'
+import { startSite } from '../demo/site.ts'
 import { walkThrough } from '../demo/walk-through.ts'
 import type { Command } from './command.ts'
 import { runService, servingOptions } from './run-service.ts'
@@ -15,8 +15,7 @@ const demoCatalogue = new URL('../../assets/demo-catalogue.yaml', import.meta.ur
 export const dev: Command = {
   name: 'dev',
   arguments: [],
-  summary:
-    'Run a sandbox to try things out: demo catalogue, demo partner, receiver of its webhooks, curl lines.',
+  summary: 'Run a sandbox to try things out: demo catalogue, demo partner and its site, curl lines.',
   options: servingOptions,
   run: async input => {
     const config = readConfig(input.environment)
@@ -29,12 +28,14 @@ export const dev: Command = {
       started: async running => {
         const path = join(running.dataDir, 'demo.json')
         const demo = await openDemo(path, running)
-        const receiver = await startReceiver(demo.webhook)
-        await keep(path, { ...demo, webhook: { ...demo.webhook, port: receiver.port } })
-        await sendTo(receiver.url, demo, running)
+        const { baseUrl } = running.service
+        const site = await startSite(baseUrl, demo)
+        await keep(path, { ...demo, webhook: { ...demo.webhook, port: site.port } })
+        await sendTo(site.url, demo, running)
+        await admitSite(site.port, demo, running)
         return {
-          greeting: walkThrough({ baseUrl: running.service.baseUrl, demo, inbox: receiver.inbox }),
-          close: () => receiver.close(),
+          greeting: walkThrough({ baseUrl, demo, inbox: site.inbox, site: site.site }),
+          close: () => site.close(),
         }
       },
     })

@@ -1,5 +1,6 @@
 import type { Offer } from '../catalogue/model.ts'
 import { openPublished } from '../catalogue/published.ts'
+import { claimInstallation } from '../installation.ts'
 import { clientIdOf } from '../oauth/client-credentials.ts'
 import { OperatorError } from '../operator-error.ts'
 import {
@@ -31,7 +32,6 @@ const settingOptions: Readonly<Record<string, Option>> = {
     value: 'SCOPE',
     help: 'scope it may ask for (default: all scopes)',
   },
-  rate: { type: 'string', value: 'N/s', help: 'requests a second it may send (0/s takes the limit away)' },
   'api-key-optional': { type: 'boolean', help: 'x-api-key may be left out' },
   'api-key-required': { type: 'boolean', help: 'x-api-key must be sent (the default)' },
 }
@@ -50,9 +50,6 @@ export const manageContextOf = async (
 
 const settingsOf = (input: Input): PartnerSettings => {
   const list = (name: string) => (input.list(name).length > 0 ? input.list(name) : undefined)
-  const rate = input.text('rate')
-  if (rate !== undefined && !/^\d{1,6}(\.\d+)?\/s$/.test(rate))
-    throw new OperatorError('--rate must look like 100/s.')
   return {
     name: input.text('name'),
     aliases: list('alias'),
@@ -62,7 +59,6 @@ const settingsOf = (input: Input): PartnerSettings => {
     redirects: list('redirect'),
     offers: input.flag('all-offers') ? [] : list('offer'),
     scopes: list('scope'),
-    ratePerSecond: rate === undefined ? undefined : Number(rate.slice(0, -2)),
     apiKeyOptional: input.flag('api-key-optional')
       ? true
       : input.flag('api-key-required')
@@ -86,7 +82,6 @@ const viewPartner = (row: PartnerRow, offers: readonly Offer[]) => ({
     .map(offer => ({ offer: offer.offer, rank: offer.rank })),
   scopes: row.scopes ?? 'all',
   apikeyoptional: row.api_key_optional,
-  ratepersecond: row.rate_per_second,
   disabled: row.disabled_at !== null,
   createdat: new Date(row.created_at).toISOString(),
 })
@@ -127,6 +122,13 @@ const create: Command = {
       const context = await manageContextOf(workspace)
       const url = input.text('webhook-url')
       if (url) checkWebhook(workspace, url, input)
+      // Its secrets say what kind of database they are for: from here on that is settled.
+      const wanted = workspace.installation.sandbox ? 'sandbox' : 'live'
+      await claimInstallation(workspace.database, {
+        keyring: workspace.keyring,
+        wanted,
+        now: workspace.real(),
+      })
       const { row, clientSecret, apiKey } = await createPartner(settingsOf(input), context)
       const webhook = url
         ? await addForOperator(workspace, {

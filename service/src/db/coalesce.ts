@@ -19,14 +19,18 @@ export type Coalesced<Call, Result> = {
  * Gathers the calls that arrive while a batch is under way and hands them on as the next batch.
  * There is no timer: a lone call goes at once, and batches grow with the load, so the cost of a call falls as
  * load rises. One lane, since larger batches beat more lanes.
+ * A result of `run` may itself be a promise: that call is answered later, and holds up no batch.
  * When `run` rejects, every call of that batch rejects with the same error.
  */
 export const coalesce = <Call, Result>(options: {
   maxBatch: number
-  run: (calls: Call[]) => Promise<Settled<Result>[]>
+  run: (calls: Call[]) => Promise<(Settled<Result> | Promise<Settled<Result>>)[]>
 }): Coalesced<Call, Result> => {
   const queue: Waiting<Call, Result>[] = []
   let underWay = 0
+
+  const settle = (waiting: Waiting<Call, Result>, result: Settled<Result>) =>
+    result.ok ? waiting.resolve(result.value) : waiting.reject(result.error)
 
   const next = async (): Promise<void> => {
     const batch = queue.splice(0, options.maxBatch)
@@ -36,8 +40,8 @@ export const coalesce = <Call, Result>(options: {
       batch.forEach((waiting, index) => {
         const result = results[index]
         if (!result) waiting.reject(new Error('a batch answered fewer results than calls'))
-        else if (result.ok) waiting.resolve(result.value)
-        else waiting.reject(result.error)
+        else if (result instanceof Promise) result.then(late => settle(waiting, late), waiting.reject)
+        else settle(waiting, result)
       })
     } catch (error) {
       for (const waiting of batch) waiting.reject(error)

@@ -6,6 +6,8 @@ export type Failure = {
   readonly retryTransaction: boolean
   /** A unique key or an exclusion was hit: somebody else wrote first. */
   readonly conflict: boolean
+  /** A row or key that somebody else holds was not given up in time. */
+  readonly lockTimedOut: boolean
   /** The database cannot serve now; the caller answers 503. */
   readonly unavailable: boolean
   /** An earlier statement of the transaction failed, and that is the reason. */
@@ -16,7 +18,7 @@ const retryCodes = new Set(['40001', '40P01'])
 const conflictCodes = new Set(['23505', '23P01'])
 const connectionClasses = ['08', '57P']
 // 25006: a server that has become a standby.
-const unavailableCodes = new Set(['25006', '53100', '53200', '53300', '55P03', '57014', '58030'])
+const unavailableCodes = new Set(['25006', '53100', '53200', '53300', '55000', '55P03', '57014', '58030'])
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -37,6 +39,7 @@ export const failureOf = (error: unknown): Failure => {
     connectionIsUnsafe: lost || code === '57014' || code === '25P03',
     retryTransaction: retryCodes.has(code),
     conflict: conflictCodes.has(code),
+    lockTimedOut: code === '55P03',
     unavailable: lost || unavailableCodes.has(code),
     followsAnother: code === '25P02',
   }

@@ -5,7 +5,7 @@ import type { Installation } from '../installation.ts'
 import { clientIdOf } from '../oauth/client-credentials.ts'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
-import { createPartner } from '../partners/manage.ts'
+import { changePartner, createPartner } from '../partners/manage.ts'
 import { findPartners } from '../partners/store.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { createPrivateFile, readPrivateFile } from '../vault/private-file.ts'
@@ -22,6 +22,9 @@ export type DemoCredentials = {
   readonly webhook: ReceiverSettings
 }
 
+/** What the demo partner calls itself, to its users too. */
+const platformName = 'Harbor Rides'
+
 /** Reads the demo partner's credentials, or makes the partner at the first start. */
 export const openDemo = async (
   path: string,
@@ -30,7 +33,7 @@ export const openDemo = async (
   const known = read(path)
   if (known && (await findPartners(context.database, [known.partnerid])).length > 0) return known
   const { row, clientSecret, apiKey } = await createPartner(
-    { name: 'demo' },
+    { name: platformName },
     { ...context, mode: 'sandbox', real: Date.now, knownOffers: [] },
   )
   const credentials: DemoCredentials = {
@@ -66,6 +69,21 @@ export const sendTo = async (
     const wish = { partner, endpointId: known.endpoint_id, changes: { url } }
     await database.transaction(tx => changeEndpoint(tx, wish, { rules, real: Date.now }))
   }
+}
+
+/** Sees to it that the demo partner's site may hold the embed, and be come back to, where it listens now. */
+export const admitSite = async (
+  port: number,
+  demo: DemoCredentials,
+  context: { database: Database; keyring: Keyring },
+): Promise<void> => {
+  const origins = [`http://localhost:${port}`, `http://127.0.0.1:${port}`]
+  const redirects = origins.map(origin => `${origin}/demo`)
+  await changePartner(
+    demo.partnerid,
+    { name: platformName, origins, redirects },
+    { ...context, mode: 'sandbox', real: Date.now, knownOffers: [] },
+  )
 }
 
 /** Keeps the credentials, with the port on which the receiver was found. */

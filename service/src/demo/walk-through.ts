@@ -2,8 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type { DemoCredentials } from './demo-partner.ts'
 
 /** The lines that `enrolment dev` prints: credentials, and curl lines that work as printed, from token to webhook. */
-export const walkThrough = (shown: { baseUrl: string; demo: DemoCredentials; inbox: string }): string => {
-  const { baseUrl, demo, inbox } = shown
+export const walkThrough = (shown: {
+  baseUrl: string
+  demo: DemoCredentials
+  inbox: string
+  site: string | undefined
+}): string => {
+  const { baseUrl, demo, inbox, site } = shown
   // A new user at each start, so that the lines tell the same story again.
   const userid = `demo-${randomBytes(3).toString('hex')}`
   const headers = `-H "Authorization: Bearer $TOKEN" -H "x-api-key: $API_KEY" -H 'Content-Type: application/json'`
@@ -36,7 +41,7 @@ export const walkThrough = (shown: { baseUrl: string; demo: DemoCredentials; inb
   const create = JSON.stringify({ userid, offername: 'starter', benefits: ['telehealth', 'dental'] })
   const post = (path: string, body: string, more = '') =>
     `curl -s -X POST '${baseUrl}${path}' ${headers}${more} -d '${body}'; echo`
-  return `
+  return `${site === undefined ? '' : `\n  START HERE     ${site}   a partner's site: sign up, enroll, watch the webhooks arrive\n`}
   base url       ${baseUrl}
   client id      ${demo.clientid}
   client secret  ${demo.clientsecret}

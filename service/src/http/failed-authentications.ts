@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js'
 import type { Instant } from '../calendar/calendar.ts'
 
 /** Counts failed authentications by address (contract §13). */
@@ -38,9 +39,9 @@ export const countFailedAuthentications = (): FailedAuthentications => {
 }
 
 const networkOf = (address: string): string => {
-  if (!address.includes(':')) return address
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
-  return mapped?.[1] ?? address.split(':').slice(0, 4).join(':')
+  if (!ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
 }
 
 /** Whether an address is of this machine. */

@@ -48,7 +48,8 @@ export const createServer = (context: ServerContext): FastifyInstance => {
     trustProxy: context.trustProxy.length > 0 ? [...context.trustProxy] : false,
     // Userids stand in paths: 128 characters, percent-encoded, of up to four bytes.
     routerOptions: { maxParamLength: 2000, ignoreTrailingSlash: false },
-    http: { headersTimeout: 10_000, maxHeaderSize: 8 * 1024 },
+    // Node would refuse a missing Host without a request id: we do it ourselves.
+    http: { headersTimeout: 10_000, maxHeaderSize: 8 * 1024, requireHostHeader: false },
     clientErrorHandler: (error, socket) => answerBrokenRequest(context, error, socket as Socket),
     frameworkErrors: (_error, request, reply) => {
       // No hook has run for such a request.
@@ -68,15 +69,18 @@ export const createServer = (context: ServerContext): FastifyInstance => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
     try {
-      const isForm = request.routeOptions.config.takes === 'application/x-www-form-urlencoded'
-      done(null, isForm ? body.toString() : readJson(body as Buffer))
+      const { takes } = request.routeOptions.config
+      // Clients name a media type with every request; without a body there is nothing to read.
+      if (takes === undefined && body.length === 0) done(null, undefined)
+      else if (takes === 'application/x-www-form-urlencoded') done(null, body.toString())
+      else done(null, readJson(body as Buffer))
     } catch (error) {
       done(error as Error)
     }
   })
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('Request-Id', request.id)
-    done(checkHeaders(request))
+    done(checkHeaders(request) ?? (request.is404 ? missing(routes, request) : undefined))
   })
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const wrong = checkMediaType(request)
@@ -98,6 +102,8 @@ export const createServer = (context: ServerContext): FastifyInstance => {
     done()
   })
   app.decorateRequest('partnerId', '')
+  // An expectation that we do not know is ignored (RFC 9110 §10.1.1 allows it): Node would answer 417 by itself.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   endConnectionsOnClose(app)
   return app
 }
@@ -141,7 +147,9 @@ declare module 'fastify' {
 
 /** Too many headers, or one twice that must not be. */
 const checkHeaders = (request: FastifyRequest): ServiceError | undefined => {
-  const { rawHeaders } = request.raw
+  const { rawHeaders, headers, httpVersion } = request.raw
+  if (httpVersion === '1.1' && headers.host === undefined)
+    return new ServiceError('bad_request', 'Send a Host header.')
   if (rawHeaders.length > maxHeaderPairs * 2) return new ServiceError('headers_too_large')
   let seen = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -14,7 +14,7 @@ ajv.addFormat('birthdate', {
   type: 'string',
   validate: text => text === '' || (isRealDate(text) && text >= '1900-01-01'),
 })
-ajv.addFormat('plaindate', { type: 'string', validate: isRealDate })
+ajv.addFormat('plaindate', { type: 'string', validate: text => text === '' || isRealDate(text) })
 ajv.addFormat('timestamp', {
   type: 'string',
   validate: text => text === '' || parseTimestamp(text) !== undefined,

@@ -52,7 +52,13 @@ export const seenKeyOf = (row: KeyRow): SeenKey => ({
 export const judgeClaim = (
   claim: Claim,
   seen: SeenKey,
-  context: { now: Instant; userid: string; held: User | undefined; dataKey: () => Buffer | undefined },
+  context: {
+    now: Instant
+    real: Instant
+    userid: string
+    held: User | undefined
+    dataKey: () => Buffer | undefined
+  },
 ): ClaimVerdict => {
   const isMine = seen.attemptId === claim.attemptId
   if (!isMine && isLapsed(claim, seen, context)) return { kind: 'free' }
@@ -80,12 +86,13 @@ export const judgeClaim = (
   return { kind: 'answered', reply: seen.answer(context.dataKey), replayed: !isMine }
 }
 
+/** A prefill's key goes with its entry, by business time; the 24 hours of the others are real, like a token's. */
 const isLapsed = (
   claim: Claim,
   seen: SeenKey,
-  context: { now: Instant; held: User | undefined },
+  context: { now: Instant; real: Instant; held: User | undefined },
 ): boolean => {
-  if (claim.mode !== 'prefill' || seen.userErasedAt !== undefined) return seen.expiresAt <= context.now
+  if (claim.mode !== 'prefill' || seen.userErasedAt !== undefined) return seen.expiresAt <= context.real
   const own = context.held?.serviceId === seen.serviceId ? context.held : undefined
   const writtenAt = own?.prefillWrittenAt ?? seen.userWrittenAt
   return (writtenAt === undefined ? seen.expiresAt : prefillExpiresAt(writtenAt)) <= context.now
@@ -94,7 +101,7 @@ const isLapsed = (
 /** The row that a claim leaves; keyed answers live 24 h, a prefill's key as long as its entry at least. */
 export const claimedKey = (
   claim: Claim,
-  context: { partner: Partner; user: User; now: Instant },
+  context: { partner: Partner; user: User; now: Instant; real: Instant },
 ): ClaimedKey & { serviceId: string } => ({
   partnerId: context.partner.partnerId,
   operation: claim.operation,
@@ -104,8 +111,8 @@ export const claimedKey = (
   serviceId: context.user.serviceId,
   prefillNumber: claim.mode === 'prefill' ? context.user.prefillCount : undefined,
   sealedAnswer: undefined,
-  createdAt: context.now,
-  expiresAt: claim.mode === 'prefill' ? prefillExpiresAt(context.now) : context.now + DAY_MS,
+  createdAt: context.real,
+  expiresAt: claim.mode === 'prefill' ? prefillExpiresAt(context.now) : context.real + DAY_MS,
 })
 
 /** What an erase answers: all that is left of the user. */

@@ -29,6 +29,6 @@ export const consentsOf = (
       name: consent.name,
       version: consent.version,
       agreedAt: agreedAt ?? context.now,
-      locale: consent.locale ?? context.locale,
+      locale: consent.locale || context.locale,
     }
   })

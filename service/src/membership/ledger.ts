@@ -6,7 +6,8 @@ import { sql } from '../db/sql.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Command, LedgerContext, Outcome } from './command.ts'
 import { saveBatch } from './save.ts'
-import { HalfDecided, openSession, type Result, type Session } from './session.ts'
+import { HalfDecided, openSession, type Result, type Session, UserMoved } from './session.ts'
+import { openWaitingRoom } from './waiting-room.ts'
 
 /** The one way in which users change. */
 export type Ledger = {
@@ -21,31 +22,64 @@ export type Ledger = {
  * transaction; each sees what those before it did. One that fails does not fail its neighbours.
  */
 export const openLedger = (context: LedgerContext): Ledger => {
-  const submit: Coalesced<Command<unknown>, Outcome<unknown>> = coalesce({
+  const waitingRoom = openWaitingRoom(command =>
+    runIsolated(context, [command], { lockTimeoutMs: patientMs }),
+  )
+  const lane: Coalesced<Command<unknown>, Outcome<unknown>> = coalesce({
     maxBatch: 128,
-    run: commands => runIsolated(context, commands),
+    run: async commands => {
+      try {
+        return await runIsolated(context, commands, { lockTimeoutMs: hastyMs })
+      } catch (error) {
+        // Somebody holds a row of one of them. Each goes on alone, so that only those who need that row wait for it.
+        if (error instanceof LockTimedOut) return commands.map(waitingRoom.enter)
+        throw error
+      }
+    },
   })
   return {
-    submit: <Reply>(command: Command<Reply>) => submit(command) as Promise<Outcome<Reply>>,
-    pending: submit.pending,
+    async submit<Reply>(command: Command<Reply>) {
+      if (lane.pending() + waitingRoom.pending() >= mostPending) throw new ServiceError('unavailable')
+      if (!waitingRoom.holds(command)) return lane(command) as Promise<Outcome<Reply>>
+      const result = await waitingRoom.enter(command)
+      if (!result.ok) throw result.error
+      return result.value as Outcome<Reply>
+    },
+    pending: () => lane.pending() + waitingRoom.pending(),
   }
 }
 
-/** Runs a batch; when one command breaks it, runs the commands one by one. */
+/** More than this is shed: whoever waits behind so many is not answered in time anyway. */
+const mostPending = 20_000
+/** How long a batch waits for a row, and how long a command that runs alone does (contract §4). */
+const hastyMs = 100
+const patientMs = 4500
+
+/** A row that the batch needs is held by somebody else. */
+class LockTimedOut extends Error {
+  override name = 'LockTimedOut'
+}
+
+type Run = { readonly lockTimeoutMs: number; readonly lostCommits?: number }
+
+/** Runs a batch; when one command breaks it, runs the commands one by one. Rejects only with `LockTimedOut`. */
 const runIsolated = async (
   context: LedgerContext,
   commands: Command<unknown>[],
-  lostCommits = 0,
+  run: Run,
 ): Promise<Result[]> => {
   try {
-    return await runBatch(context, commands, lostCommits)
+    return await runBatch(context, commands, run)
   } catch (error) {
+    if (failureOf(error).lockTimedOut && run.lockTimeoutMs === hastyMs)
+      throw new LockTimedOut('held', { cause: error })
     if (error instanceof CommitUnknown || failureOf(error).unavailable)
       return commands.map(() => failed(unavailable(error)))
     if (commands.length === 1) return [failed(error instanceof HalfDecided ? error.cause : error)]
   }
   const results: Result[] = []
-  for (const command of commands) results.push(...(await runIsolated(context, [command], lostCommits)))
+  for (const command of commands)
+    results.push(...(await runIsolated(context, [command], { ...run, lockTimeoutMs: patientMs })))
   return results
 }
 
@@ -56,13 +90,13 @@ const unavailable = (cause: unknown) => new ServiceError('unavailable', undefine
 const runBatch = async (
   context: LedgerContext,
   commands: Command<unknown>[],
-  lostCommits: number,
+  run: Run,
 ): Promise<Result[]> => {
   for (let tries = 1; ; tries += 1) {
     let session: Session | undefined
     try {
       const results = await context.database.transaction(async tx => {
-        const opened = await openSession(context, tx, commands)
+        const opened = await openSession(context, tx, commands, run.lockTimeoutMs)
         session = opened
         const decided = commands.map(command => decideSafely(opened, command))
         if (opened.wroteAnything()) await saveBatch(tx, opened.batch())
@@ -72,8 +106,8 @@ const runBatch = async (
       return results
     } catch (error) {
       if (error instanceof CommitUnknown && session)
-        return afterLostCommit(context, { commands, session, error, lostCommits: lostCommits + 1 })
-      if (tries === 5 || !failureOf(error).conflict) throw error
+        return afterLostCommit(context, { commands, session, error, run })
+      if (tries === 5 || !(failureOf(error).conflict || error instanceof UserMoved)) throw error
     }
   }
 }
@@ -91,7 +125,7 @@ type LostCommit = {
   commands: Command<unknown>[]
   session: Session
   error: CommitUnknown
-  lostCommits: number
+  run: Run
 }
 
 /**
@@ -100,13 +134,15 @@ type LostCommit = {
  * transaction that is still open; the others must not be, so their callers learn that it is not known.
  */
 const afterLostCommit = async (context: LedgerContext, lost: LostCommit): Promise<Result[]> => {
-  const { commands, session, error, lostCommits } = lost
+  const { commands, session, error, run } = lost
+  const lostCommits = (run.lostCommits ?? 0) + 1
   if (await tookPlace(context.database, session)) {
     session.announce()
     return session.results()
   }
   const keyed = lostCommits < mostLostCommits ? commands.filter(command => command.claim) : []
-  const again = keyed.length > 0 ? await runIsolated(context, keyed, lostCommits) : []
+  const again =
+    keyed.length > 0 ? await runIsolated(context, keyed, { lockTimeoutMs: patientMs, lostCommits }) : []
   return commands.map(command => again[keyed.indexOf(command)] ?? failed(unavailable(error)))
 }
 

@@ -12,14 +12,18 @@ const columns = (names: readonly UserName[]) => ({
   userids: names.map(name => name.userid),
 })
 
-/** Locks the rows of these users, in one order everywhere, so that two batches never wait for each other in a ring. */
-export const lockUsers = async (tx: Executor, names: readonly UserName[]): Promise<void> => {
+/**
+ * Locks the rows of these users, in one order everywhere, so that two batches never wait for each other in a ring.
+ * Gives the service ids of what it locked.
+ */
+export const lockUsers = async (tx: Executor, names: readonly UserName[]): Promise<ReadonlySet<string>> => {
   const { partners, userids } = columns(names)
-  await tx.query(sql`
-    select 1 from users u
+  const rows = await tx.query<{ service_id: string }>(sql`
+    select u.service_id from users u
     where (u.partner_id, u.userid) in (select * from unnest(${partners}::uuid[], ${userids}::text[])) and u.is_current
     order by u.partner_id, u.service_id
     for update`)
+  return new Set(rows.map(row => row.service_id))
 }
 
 /** The current users of these names with their enrolments, consents and wrapped data keys. */

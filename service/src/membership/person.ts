@@ -51,7 +51,7 @@ export const missingForAccount = (person: Person): string[] => {
   const missing: string[] = (['firstname', 'lastname', 'email', 'dob'] as const).filter(
     field => !person[field],
   )
-  if (!person.state && !person.address?.state) missing.push('address.state')
+  if (!person.state && !person.address?.state) missing.push('state')
   if (!person.zipcode && !person.address?.zipcode) missing.push('zipcode')
   return missing
 }

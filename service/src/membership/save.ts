@@ -48,7 +48,8 @@ export type Batch = {
   /** Users whose earlier namesake, erased, gives up the name. */
   readonly renamed: readonly { partnerId: string; serviceId: string }[]
   readonly users: readonly { user: User; isNew: boolean; wrappedKey: Buffer | undefined }[]
-  readonly erased: readonly User[]
+  /** Erased users, and when in real time. */
+  readonly erased: readonly { readonly user: User; readonly at: Instant }[]
   /** Users whose cancel or erasure took effect: their links and sessions end. */
   readonly ended: readonly { readonly user: User; readonly at: Instant }[]
   readonly enrolments: readonly { user: User; enrolment: Enrolment }[]
@@ -291,8 +292,8 @@ const insertKeys = (tx: Executor, keys: readonly ClaimedKey[]) =>
     order by partner_id, operation, key_hash`)
 
 /** Destroys the data key and what it sealed; the keys of the user's requests live another day. */
-const eraseUsers = (tx: Executor, users: readonly User[]): Promise<unknown>[] => {
-  const { partners, services } = ids(users)
+const eraseUsers = (tx: Executor, erased: Batch['erased']): Promise<unknown>[] => {
+  const { partners, services } = ids(erased.map(({ user }) => user))
   return [
     tx.query(sql`
     delete from data_keys k using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
@@ -302,7 +303,7 @@ const eraseUsers = (tx: Executor, users: readonly User[]): Promise<unknown>[] =>
     where d.partner_id = gone.partner_id and d.service_id = gone.service_id`),
     tx.query(sql`
     update idempotency_keys k set sealed_answer = null, expires_at = gone.erased_at + interval '24 hours'
-    from unnest(${partners}::uuid[], ${services}::uuid[], ${users.map(user => timestamp(user.erasedAt))}::timestamptz[])
+    from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ at }) => timestamp(at))}::timestamptz[])
       as gone (partner_id, service_id, erased_at)
     where k.partner_id = gone.partner_id and k.service_id = gone.service_id`),
   ]

@@ -35,13 +35,20 @@ export class HalfDecided extends Error {
   override name = 'HalfDecided'
 }
 
-const nameOf = (name: { partnerId: string; userid: string }) => `${name.partnerId} ${name.userid}`
+/** Names a user within a batch. */
+export const nameOf = (name: { partnerId: string; userid: string }) => `${name.partnerId} ${name.userid}`
+
+/** Another process changed who a name stands for while it was being looked up: the batch is run again. */
+export class UserMoved extends Error {
+  override name = 'UserMoved'
+}
 
 /** Locks and loads what the commands need, and collects what they write. */
 export const openSession = async (
   context: LedgerContext,
   tx: Executor,
   commands: Command<unknown>[],
+  lockTimeoutMs: number,
 ): Promise<Session> => {
   const names = [
     ...new Map(
@@ -55,13 +62,16 @@ export const openSession = async (
     command.claim ? [{ partnerId: command.partner.partnerId, ...command.claim }] : [],
   )
   // They travel together, and run in this order: what is loaded is as it is once the lock is had.
-  const [, rows, documents, keys, offsets] = await Promise.all([
+  const [, locked, rows, documents, keys, offsets] = await Promise.all([
+    tx.query({ name: '', text: `set local lock_timeout = ${lockTimeoutMs}`, values: [] }),
     lockUsers(tx, names),
     loadUsers(tx, names),
     loadDocuments(tx, names),
     claims.length > 0 ? loadKeys(tx, claims) : [],
     context.sandbox ? loadOffsets(tx, names) : new Map<string, number>(),
   ])
+  // A user who appeared between the two statements is not locked: what was loaded may change under our hands.
+  if (rows.some(row => !locked.has(row.service_id))) throw new UserMoved('a user was loaded without its lock')
   const seen = new Map<string, SeenKey>(
     keys.map(row => [keyName(row.partner_id, row.operation, row.key_hash), seenKeyOf(row)]),
   )
@@ -133,6 +143,7 @@ const decide = (desk: Desk, command: Command<unknown>): Outcome<unknown> => {
   if (claim && known) {
     const verdict = judgeClaim(claim, known, {
       now,
+      real: context.clock.real(),
       userid: command.userid,
       held: found?.user,
       dataKey: () => dataKeyOf(found, partner),
@@ -192,7 +203,10 @@ const spendKey = (
   const key =
     claim.mode === 'keyed' && mine && user.status !== 'erased' ? dataKeyOf(mine, partner) : undefined
   const place = { partnerId: user.partnerId, serviceId: user.serviceId }
-  const entry = { ...claimedKey(claim, spent), sealedAnswer: key && sealAnswer(key, reply, place) }
+  const entry = {
+    ...claimedKey(claim, { ...spent, real: desk.context.clock.real() }),
+    sealedAnswer: key && sealAnswer(key, reply, place),
+  }
   desk.writes.keys.push(entry)
   desk.seen.set(keyName(partner.partnerId, claim.operation, claim.keyHash), {
     ...entry,
@@ -257,7 +271,7 @@ const apply = (desk: Desk, command: Command<unknown>, applied: Applied): User =>
   writes.changed.set(`${after.partnerId} ${after.serviceId}`, mine)
   writeDocuments(desk, partner, mine, { change, lapsed: steps.some(step => hasLapsed(step)), now })
   if (after.status === 'erased') {
-    writes.erased.push(after)
+    writes.erased.push({ user: after, at: real })
     mine.dataKey = undefined
     mine.wrappedKey = undefined
     mine.documents.clear()

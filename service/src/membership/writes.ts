@@ -12,7 +12,7 @@ import type { User } from './state.ts'
 export type Writes = {
   renamed: Batch['renamed'][number][]
   changed: Map<string, Dossier>
-  erased: User[]
+  erased: Batch['erased'][number][]
   ended: Batch['ended'][number][]
   documents: Map<string, Batch['documents'][number]>
   history: Batch['history'][number][]

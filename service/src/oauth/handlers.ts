@@ -81,7 +81,8 @@ const answerError = (
   if (refusal.code === 'invalid_client') {
     const limited = context.refuse(request, new ServiceError('unauthorized'))
     if (limited.code === 'too_many_requests') throw limited
-    reply.header('WWW-Authenticate', 'Basic realm="oauth2", charset="UTF-8"')
+    // Both ways of contract §3 and of RFC 6749 §5.2.
+    reply.header('WWW-Authenticate', ['Bearer', 'Basic realm="oauth2", charset="UTF-8"'])
   }
   void reply
     .code(refusal.status)

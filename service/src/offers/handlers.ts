@@ -110,12 +110,12 @@ export const offerHandlers = (context: { commands: AccountCommands; keyring: Key
 
 const wishOf = (body: {
   offername: string
-  action?: Wish['action']
-  effective?: Wish['effective']
+  action?: Wish['action'] | ''
+  effective?: Wish['effective'] | ''
 }): Wish => ({
   offername: body.offername,
-  action: body.action ?? 'auto',
-  effective: body.effective ?? 'auto',
+  action: body.action || 'auto',
+  effective: body.effective || 'auto',
 })
 
 /** An offer that is neither the partner's nor the user's own is a fault of the request, not of the user. */

@@ -22,7 +22,12 @@ export const checkPreview = (previewid: string, previewed: Previewed): boolean =
   const sent = Buffer.from(previewid, 'base64url')
   if (sent.length !== nameBytes || sent.toString('base64url') !== previewid) return false
   const expiresAt = Number(sent.readBigUInt64BE(0))
-  return expiresAt > previewed.now && sameHash(sent, nameOf(previewed, expiresAt))
+  // Beyond what was ever given out, it is not one of ours, nor a number that could be written back.
+  return (
+    expiresAt > previewed.now &&
+    expiresAt <= previewed.now + validMs &&
+    sameHash(sent, nameOf(previewed, expiresAt))
+  )
 }
 
 const nameBytes = 8 + 32

@@ -150,20 +150,26 @@ export const openDirectory = (context: {
     const isValid = isRight(row, secret, kind) && isLive && row?.kind === kind
     const owner = isValid ? await partner(id.partnerId) : undefined
     const value = owner && { partner: owner, credentialId: id.ownId }
-    return keep(credentials, digest(secret), { value, readAt, partnerId: id.partnerId })
+    return keep(credentials, `${kind} ${digest(secret)}`, { value, readAt, partnerId: id.partnerId })
   }
 
-  const known = <T>(map: Map<string, Cached<T>>, secret: string): Cached<T> | undefined => {
-    const entry = map.get(digest(secret))
-    return isFresh(entry) && isFresh(partners.get(entry?.partnerId ?? '')) ? entry : undefined
+  /** What memory holds of a secret, with the partner as memory has it now, not as it was when the secret was read. */
+  const known = <T extends { readonly partner: Partner }>(
+    map: Map<string, Cached<T>>,
+    key: string,
+  ): T | undefined => {
+    const entry = map.get(key)
+    const owner = entry && partners.get(entry.partnerId)
+    if (!isFresh(entry) || !isFresh(owner) || !entry?.value || !owner?.value) return undefined
+    return entry.value.partner === owner.value ? entry.value : { ...entry.value, partner: owner.value }
   }
 
   return {
     partner,
     bearer,
-    bearerNow: token => holdsStill(known(bearers, token)?.value),
+    bearerNow: token => holdsStill(known(bearers, digest(token))),
     credential,
-    credentialNow: secret => known(credentials, secret)?.value,
+    credentialNow: (secret, kind) => known(credentials, `${kind} ${digest(secret)}`),
     forget(partnerId) {
       partners.delete(partnerId)
       for (const map of [bearers, credentials]) {

@@ -16,6 +16,7 @@ import {
   insertCredential,
   insertPartner,
   listCredentials,
+  lockPartner,
   type PartnerRow,
   revokeCredential,
   updatePartner,
@@ -89,10 +90,18 @@ export const changePartner = async (
   partnerId: string,
   settings: PartnerSettings,
   context: ManageContext,
-): Promise<PartnerRow> => {
-  const row = withSettings(await requirePartner(context.database, partnerId), settings, context)
-  await updatePartner(context.database, row, context.real())
-  return row
+): Promise<PartnerRow> =>
+  context.database.transaction(async tx => {
+    const row = withSettings(await requireLocked(tx, partnerId), settings, context)
+    await updatePartner(tx, row, context.real())
+    return row
+  })
+
+/** The partner, held until the transaction ends. */
+const requireLocked = async (tx: Executor, partnerId: string): Promise<PartnerRow> => {
+  const { partner_id: id } = await requirePartner(tx, partnerId)
+  await lockPartner(tx, id)
+  return requirePartner(tx, id)
 }
 
 /** The partner of this id. Throws OperatorError when there is none. */
@@ -188,7 +197,7 @@ export const rotateKey = async (
   context: ManageContext,
 ): Promise<{ secret: string; live: string[] }> =>
   context.database.transaction(async tx => {
-    const row = await requirePartner(tx, partnerId)
+    const row = await requireLocked(tx, partnerId)
     const live = await liveKeys(tx, row.partner_id, kind)
     if (live.length >= 2) {
       throw new OperatorError(

@@ -28,6 +28,11 @@ export const findPartners = (db: Executor, ids: readonly string[]): Promise<Part
       rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
     from partners where partner_id = any(${ids}::uuid[])`)
 
+/** Holds a partner until the transaction ends, so that what is read of it is what is written back. */
+export const lockPartner = async (tx: Executor, partnerId: string): Promise<void> => {
+  await tx.query(sql`select 1 from partners where partner_id = ${partnerId} for update`)
+}
+
 /** All partners, oldest first. */
 export const listPartners = (db: Executor): Promise<PartnerRow[]> =>
   db.query<PartnerRow>(sql`

@@ -8,6 +8,7 @@ import { formatTimestamp, type Instant } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import type { Handler } from '../http/mount.ts'
 import { badField, ServiceError } from '../http/service-error.ts'
+import { runKeyed } from '../idempotency/keyed.ts'
 import type { Reader } from '../membership/reader.ts'
 import { isKnown } from '../membership/state.ts'
 import { partnerOffer } from '../membership/terms.ts'
@@ -81,14 +82,20 @@ export const linkTokenHandlers = (context: LinkContext) => {
     }
   }
 
-  const revoke: Handler<typeof revokeLinkToken, Caller> = async request => {
-    const { sessionid } = request.params
-    const { partner } = request.caller
-    const name = { partnerId: partner.partnerId, sessionId: sessionid }
-    const revokedAt = isUuid(sessionid) ? await revokeSession(database, name, real()) : undefined
-    if (revokedAt === undefined) throw new ServiceError('not_found')
-    return { sessionid, revokedat: formatTimestamp(revokedAt) }
-  }
+  const revoke: Handler<typeof revokeLinkToken, Caller> = request =>
+    runKeyed(
+      {
+        request,
+        effect: async tx => {
+          const { sessionid } = request.params
+          const name = { partnerId: request.caller.partner.partnerId, sessionId: sessionid }
+          const revokedAt = isUuid(sessionid) ? await revokeSession(tx, name, real()) : undefined
+          if (revokedAt === undefined) throw new ServiceError('not_found')
+          return { sessionid, revokedat: formatTimestamp(revokedAt) }
+        },
+      },
+      { database, keyring, real },
+    )
 
   const exchange: Handler<typeof exchangeResult, Caller> = async request => {
     const text = request.body.resulttoken
@@ -121,8 +128,8 @@ const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f
 
 /** What a request asks for, with the defaults of contract §11. Refuses what is not the partner's. */
 const checkLink = async (context: LinkContext, partner: Partner, body: LinkTokenRequest) => {
-  const purpose = body.purpose ?? 'registration'
-  const delivery = body.delivery ?? 'hosted'
+  const purpose = body.purpose || 'registration'
+  const delivery = body.delivery || 'hosted'
   if (body.redirecturl && !partner.redirects.includes(body.redirecturl)) {
     throw badField('redirecturl', 'not_registered', 'must equal a registered redirect address exactly')
   }
@@ -148,6 +155,6 @@ const checkLink = async (context: LinkContext, partner: Partner, body: LinkToken
     deeplinkdata: body.deeplinkdata || null,
     redirecturl: body.redirecturl || null,
     origins: [...(body.origins ?? partner.origins)],
-    locale: body.locale ?? partner.locale,
+    locale: body.locale || partner.locale,
   }
 }

@@ -79,7 +79,6 @@ export const plan: Step = {
       plans: plans.map(({ offer, included, selectable }) => ({
         offer: offer.offer,
         displayname: offer.displayname[visit.locale],
-        description: offer.description[visit.locale],
         included: included.map(benefit => benefit.displayname[visit.locale]),
         slots: Math.min(offer.slots, selectable.length),
       })),

@@ -31,7 +31,7 @@ export type Step = {
 }
 
 /** Whether a step leads elsewhere. */
-export const isLead = (shown: object): shown is Lead => 'to' in shown
+export const isLead = (shown: View | Lead): shown is Lead => !('view' in shown)
 
 /** The version of the draft that a form was made from; `undefined` when it does not say. */
 export const versionOf = (form: URLSearchParams): number | undefined => {

@@ -7,7 +7,7 @@ import { deleteExpiredTokens } from '../partners/tokens.ts'
 const atMost = 1000
 
 /**
- * Deletes what has lapsed: access tokens by real time, idempotency keys by the partner's business time. At most 1,000
+ * Deletes what has lapsed: access tokens and keyed answers by real time, a prefill's keys by the partner's business time. At most 1,000
  * rows of a kind for each partner; false when there may be more.
  */
 export const deleteLapsed = async (
@@ -18,7 +18,10 @@ export const deleteLapsed = async (
   let isDone = true
   for (const partner of partners) {
     const tokens = await deleteExpiredTokens(database, partner.partnerId, clock.real())
-    const keys = await deleteLapsedKeys(database, partner.partnerId, clock.now(partner))
+    const keys = await deleteLapsedKeys(database, partner.partnerId, {
+      now: clock.now(partner),
+      real: clock.real(),
+    })
     isDone &&= tokens < atMost && keys < atMost
   }
   return isDone
@@ -28,7 +31,11 @@ export const deleteLapsed = async (
  * Deletes idempotency keys that have lapsed; gives how many rows it looked at. A prefill's keys live 90 days from the
  * last write of the entry, so one that was outlived by a newer write gets the later date instead (contract §4).
  */
-const deleteLapsedKeys = async (db: Executor, partnerId: string, now: Instant): Promise<number> => {
+const deleteLapsedKeys = async (
+  db: Executor,
+  partnerId: string,
+  { now, real }: { now: Instant; real: Instant },
+): Promise<number> => {
   const rows = await db.query(sql`
     with expired as (
       select k.operation, k.key_hash,
@@ -37,6 +44,7 @@ const deleteLapsedKeys = async (db: Executor, partnerId: string, now: Instant): 
       from idempotency_keys k
       left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id
       where k.partner_id = ${partnerId} and k.expires_at <= ${timestamp(now)}
+        and (k.expires_at <= ${timestamp(real)} or (k.prefill_number is not null and u.erased_at is null))
       order by k.expires_at limit ${atMost}
     ), kept as (
       update idempotency_keys k set expires_at = expired.lives_until from expired

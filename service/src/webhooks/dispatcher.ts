@@ -6,12 +6,11 @@ import type { Directory } from '../partners/directory.ts'
 import { uuidv4 } from '../vault/uuid.ts'
 import { makeTry } from './attempt.ts'
 import { ensureAttemptDays } from './attempt-days.ts'
-import { judge, nextTryAt, type Verdict } from './backoff.ts'
-import { afterTry } from './breaker.ts'
+import { judge } from './backoff.ts'
+import { conclude, waitForOurselves } from './conclude.ts'
 import { type DueRow, readDue } from './due.ts'
-import { readEndpoints } from './endpoint.ts'
 import { createTurns, type Turn } from './fairness.ts'
-import { afterVerdict, type Measure, review } from './health.ts'
+import { type Measure, review } from './health.ts'
 import {
   asksOf,
   dueIn,
@@ -27,9 +26,10 @@ import {
 } from './lane.ts'
 import { beat, giveUp, type Lease } from './lease.ts'
 import type { WebhookMetrics } from './metrics.ts'
+import { readOpened } from './opened.ts'
 import type { Outgoing } from './outgoing.ts'
-import type { Attempt, Fate, Result } from './results.ts'
-import { openSecrets } from './secrets.ts'
+import type { Result } from './results.ts'
+import { openTimers } from './timers.ts'
 import { openWriter } from './writer.ts'
 
 /** What a dispatcher holds right now; all zero after `close`. */
@@ -76,26 +76,27 @@ export type DispatcherOptions = {
 }
 
 const ROWS_IN_MEMORY = 8192
-const MOST_QUOTA = 256
+const MOST_QUOTA = 1024
 const BUSY_MS = 30_000
-const LONGEST_TIMER_MS = 3_600_000
-const OWN_FAULT_MS: readonly number[] = [1000, 2000, 5000, 10_000, 30_000]
+/** How often the heads of all queues are looked at while there is more behind: what was committed late stands there. */
+const HEAD_MS = 2000
 
 /** Starts a dispatcher; what is due is delivered from then on. */
 export const openDispatcher = (context: DispatcherContext, options: DispatcherOptions = {}): Dispatcher => {
-  const { database, directory, outgoing, metrics, real, log } = context
+  const { database, outgoing, metrics, real, log } = context
   const { slots = 256, endpointSlots = 64, leaseMs = 6000, pollMs = 200, idlePollMs = 3000 } = options
   const owner = uuidv4()
   const lanes = new Map<string, Lane>()
   const turns = createTurns(slots)
   const writer = openWriter({ database, owner, log })
   const underWay = new Set<Promise<void>>()
-  const timers = new Map<string, NodeJS.Timeout>()
+  const timers = openTimers()
   const wanted = new Set<Lane>()
   /** Ended while a read was under way: its snapshot may still show them as due. */
   const endedMeanwhile = new Set<string>()
   let leasesHoldUntil = 0
   let busyUntil = 0
+  const headTimes = new WeakMap<Lane, number>()
   let isClosing = false
   let reading: Promise<void> | undefined
   let beating: Promise<void> | undefined
@@ -106,30 +107,13 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   const isOwned = (lane: Lane) => lanes.get(lane.endpointId) === lane
   const quota = () => Math.max(8, Math.min(MOST_QUOTA, Math.floor(ROWS_IN_MEMORY / Math.max(1, lanes.size))))
 
-  const setTimer = (name: string, ms: number, run: () => void) => {
-    clearTimeout(timers.get(name))
-    if (isClosing) return
-    const timer = setTimeout(
-      () => {
-        timers.delete(name)
-        run()
-      },
-      Math.min(Math.max(0, ms), LONGEST_TIMER_MS),
-    )
-    timers.set(name, timer)
-  }
-  const clearTimer = (name: string) => {
-    clearTimeout(timers.get(name))
-    timers.delete(name)
-  }
-
   const want = (lane: Lane) => {
     wanted.add(lane)
     startReading()
   }
   const wakeAt = (lane: Lane, at: Instant) => {
     const name = `lane ${lane.endpointId}`
-    setTimer(name, at - real() + 2, () => {
+    timers.set(name, at - real() + 2, () => {
       if (!isOwned(lane)) return
       place(lane)
       want(lane)
@@ -158,7 +142,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       }
       const work = deliver(lane, item, turn).catch(error => {
         log('webhook_failed', describeCause(error))
-        waitForOurselves(lane)
+        waitForOurselves(lane, real())
         lane.held.delete(item.event_id)
         place(lane)
       })
@@ -178,8 +162,16 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     )
     const verdict = judge(last.outcome, real())
     const wasOwned = isOwned(lane)
-    const { fate, changed, measure } = conclude(lane, item, { verdict, requests, last })
+    const { fate, isChanged, measure } = conclude(lane, item, {
+      ...{ verdict, last, at: real(), limit: endpointSlots },
+      random: Math.random(),
+    })
     metrics.note(item, { verdict, last, fate })
+    const disable =
+      measure.kind === 'disable' && !lane.isLeaving
+        ? { version: lane.endpoint.version, reason: measure.because, at: real() }
+        : undefined
+    if (disable) leave(lane)
     if (runsLow(lane, quota())) want(lane)
     place(lane)
     pump()
@@ -193,64 +185,28 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       attempts: requests,
       endedAt: real(),
     }
-    const disable =
-      measure.kind === 'disable'
-        ? { version: lane.endpoint.version, reason: measure.because, at: real() }
-        : undefined
     if (verdict.kind === 'unspent' && verdict.fault === 'stopped') return
     const change =
-      changed || disable ? { ...claim, health: healthOf(lane), ...(disable && { disable }) } : undefined
+      isChanged || disable ? { ...claim, health: healthOf(lane), ...(disable && { disable }) } : undefined
     const written = await writer.write({ kind: 'result', result, ...(change && { change }) }).catch(error => {
       log('webhook_result_refused', describeCause(error))
       // Its row stays as it was; without a pause it would be sent again at once.
-      waitForOurselves(lane)
+      waitForOurselves(lane, real())
       return true
     })
     if (reading) endedMeanwhile.add(`${lane.endpointId} ${item.event_id}`)
     lane.held.delete(item.event_id)
     if (!written && wasOwned && isOwned(lane)) leave(lane)
-    tell(lane, measure)
+    if (disable || measure.kind === 'notice') tell(lane, measure)
     if (!isOwned(lane)) return
     if (disable) requestBeat()
     if (fate.kind === 'later') noteDue(lane, fate.dueAt)
     if (lane.isLeaving && lane.held.size === 0) requestBeat()
+    // Its row is due still, before what was read last.
+    if (fate.kind === 'unchanged') lane.readUpTo[item.work] = undefined
     if (fate.kind === 'unchanged' || lane.endpoint.ordering === 'user' || runsLow(lane, quota())) want(lane)
     place(lane)
     pump()
-  }
-
-  /** What a verdict means for the delivery and for the lane. */
-  const conclude = (
-    lane: Lane,
-    item: Item,
-    ended: { verdict: Verdict; requests: readonly Attempt[]; last: Attempt },
-  ): { fate: Fate; changed: boolean; measure: Measure } => {
-    const { verdict, last } = ended
-    const at = real()
-    const before = healthOf(lane)
-    lane.breaker = afterTry(
-      lane.breaker,
-      { eventId: item.event_id, verdict, startedAt: last.startedAt, endedAt: at },
-      endpointSlots,
-    )
-    const { health, measure } = afterVerdict(lane.health, verdict, at)
-    lane.health = health
-    if (verdict.kind === 'unspent') waitForOurselves(lane)
-    else lane.ownFaults = 0
-    if (verdict.kind === 'failed' && verdict.pausedUntil !== undefined)
-      lane.pausedUntil = Math.max(lane.pausedUntil ?? 0, verdict.pausedUntil)
-    if (verdict.kind === 'delivered') {
-      lane.pausedUntil = lane.pausedUntil !== null && lane.pausedUntil > at ? lane.pausedUntil : null
-      lane.acceptedPair = last.pair
-      if (last.pair === 'next') lane.nextAcceptedAt ??= at
-    }
-    const changed = JSON.stringify(healthOf(lane)) !== JSON.stringify(before)
-    return { fate: fateOf(item, verdict, at), changed, measure }
-  }
-
-  const waitForOurselves = (lane: Lane) => {
-    lane.ownFaultUntil = real() + (OWN_FAULT_MS[Math.min(lane.ownFaults, OWN_FAULT_MS.length - 1)] ?? 0)
-    lane.ownFaults += 1
   }
 
   const tell = (lane: Lane, measure: Measure) => {
@@ -271,7 +227,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     if (known !== undefined && known <= at && timers.has(name)) return
     dueTimes.set(lane, at)
     // Timers may fire a moment early.
-    setTimer(name, at - real() + 2, () => {
+    timers.set(name, at - real() + 2, () => {
       if (isOwned(lane)) want(lane)
     })
   }
@@ -282,7 +238,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     reading = read()
       .catch(error => {
         log('webhook_read_failed', describeCause(error))
-        setTimer('read again', 500, () => nudge())
+        timers.set('read again', 500, () => nudge())
       })
       .finally(() => {
         reading = undefined
@@ -295,16 +251,20 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     const asked = [...wanted].filter(isOwned)
     wanted.clear()
     endedMeanwhile.clear()
-    const asks = asked.flatMap(lane => asksOf(lane, { limit: endpointSlots, quota: quota(), now: real() }))
+    const asks = asked.flatMap(lane => {
+      const fromHead = now() >= (headTimes.get(lane) ?? 0)
+      if (fromHead) headTimes.set(lane, now() + HEAD_MS)
+      return asksOf(lane, { limit: endpointSlots, quota: quota(), now: real(), fromHead })
+    })
     if (asks.length === 0) return
     const rows = await readDue(database, asks, real())
-    const counts = new Map<string, number>()
+    const found = new Map<string, { count: number; last: DueRow }>()
     const behind: DueRow[] = []
     const outdated = new Set<Lane>()
     for (const row of rows) {
       const lane = lanes.get(row.endpoint_id)
       const name = `${row.endpoint_id} ${row.work}`
-      counts.set(name, (counts.get(name) ?? 0) + 1)
+      found.set(name, { count: (found.get(name)?.count ?? 0) + 1, last: row })
       if (!lane || lane.isLeaving || endedMeanwhile.has(`${row.endpoint_id} ${row.event_id}`)) continue
       if (row.version !== lane.endpoint.version) outdated.add(lane)
       else if (row.behind) behind.push(row)
@@ -312,7 +272,8 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     }
     for (const { endpointId, work, quota: asking } of asks) {
       const lane = lanes.get(endpointId)
-      if (lane) lane.hasMore[work] = (counts.get(`${endpointId} ${work}`) ?? 0) >= asking
+      const { count = 0, last } = found.get(`${endpointId} ${work}`) ?? {}
+      if (lane) lane.readUpTo[work] = last && count >= asking ? placeOf(last) : undefined
     }
     for (const lane of asked) place(lane)
     pump()
@@ -338,18 +299,16 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
 
   /** Reads endpoints anew that somebody changed. */
   const renew = async (changed: readonly Lane[]): Promise<void> => {
-    const found = new Map((await readEndpoints(database, changed)).map(row => [row.endpoint_id, row]))
+    const found = new Map((await readOpened(changed, context)).map(one => [one.endpoint.endpoint_id, one]))
     for (const lane of changed) {
-      const endpoint = found.get(lane.endpointId)
-      const partner = await directory.partner(lane.partnerId)
-      if (!endpoint || !partner) {
+      const opened = found.get(lane.endpointId)
+      if (!opened) {
         leave(lane)
         continue
       }
-      const secrets = openSecrets({ ...lane, key: partner.key }, endpoint.sealed_secrets)
-      if (endpoint.url !== lane.endpoint.url) outgoing.forget(lane.endpointId)
-      renewLane(lane, endpoint, secrets)
-      if (endpoint.disabled_at !== null) leave(lane)
+      if (opened.endpoint.url !== lane.endpoint.url) outgoing.forget(lane.endpointId)
+      renewLane(lane, opened.endpoint, opened.secrets)
+      if (opened.endpoint.disabled_at !== null) leave(lane)
       else wanted.add(lane)
       place(lane)
     }
@@ -367,8 +326,8 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     lanes.delete(lane.endpointId)
     turns.forget(lane.endpointId)
     outgoing.forget(lane.endpointId)
-    clearTimer(`lane ${lane.endpointId}`)
-    clearTimer(`due ${lane.endpointId}`)
+    timers.clear(`lane ${lane.endpointId}`)
+    timers.clear(`due ${lane.endpointId}`)
     wanted.delete(lane)
   }
 
@@ -380,7 +339,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       .catch(error => log('webhook_leases_not_renewed', describeCause(error)))
       .finally(() => {
         beating = undefined
-        setTimer('beat', leaseMs / 3, requestBeat)
+        timers.set('beat', leaseMs / 3, requestBeat)
         if (isBeatWanted) requestBeat()
         noteIdle()
       })
@@ -414,11 +373,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   const takeUp = async (leases: readonly Lease[]): Promise<void> => {
     const ids = leases.map(lease => ({ partnerId: lease.partner_id, endpointId: lease.endpoint_id }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
-    for (const endpoint of await readEndpoints(database, ids)) {
-      const partner = await directory.partner(endpoint.partner_id)
-      if (!partner) continue
-      const names = { partnerId: endpoint.partner_id, endpointId: endpoint.endpoint_id }
-      const secrets = openSecrets({ ...names, key: partner.key }, endpoint.sealed_secrets)
+    for (const { endpoint, secrets } of await readOpened(ids, context)) {
       const lane = openLane(endpoint, secrets, epochs.get(endpoint.endpoint_id) ?? 0)
       lanes.set(lane.endpointId, lane)
       wanted.add(lane)
@@ -460,7 +415,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   }
 
   const poll = () => {
-    setTimer('poll', now() < busyUntil ? pollMs : idlePollMs, () => {
+    timers.set('poll', now() < busyUntil ? pollMs : idlePollMs, () => {
       nudge()
       poll()
     })
@@ -507,8 +462,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     async close() {
       if (isClosing) return
       isClosing = true
-      for (const timer of timers.values()) clearTimeout(timer)
-      timers.clear()
+      timers.close()
       const graceEnd = new Promise<void>(resolve => {
         const timer = setTimeout(resolve, options.graceMs ?? 5000)
         timer.unref()
@@ -522,16 +476,9 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       endpoints: lanes.size,
       underWay: underWay.size,
       unwritten: writer.pending(),
-      timers: timers.size,
+      timers: timers.count(),
     }),
   }
 }
 
-const fateOf = (item: Item, verdict: Verdict, at: Instant): Fate => {
-  if (verdict.kind === 'delivered') return { kind: 'delivered' }
-  if (verdict.kind === 'unspent') return { kind: 'unchanged' }
-  const attempts = item.attempts + 1
-  const dueAt = nextTryAt(attempts, at, Math.random())
-  if (dueAt === 'dead') return { kind: 'dead', attempts }
-  return { kind: 'later', attempts, dueAt, work: item.work === 'replay' ? 'replay' : 'retry' }
-}
+const placeOf = (row: DueRow) => ({ dueAt: row.due_at, eventId: row.event_id })

@@ -9,7 +9,12 @@ export type Ask = {
   readonly endpointId: string
   readonly work: Work
   readonly quota: number
+  /** Where an earlier read ended; from the head when absent. */
+  readonly after: Place | undefined
 }
+
+/** A place in one queue of deliveries. */
+export type Place = { readonly dueAt: Instant; readonly eventId: string }
 
 /** A delivery that is due, with the event it carries. */
 export type DueRow = {
@@ -30,6 +35,8 @@ export type DueRow = {
   behind: boolean
 }
 
+const NIL = '00000000-0000-0000-0000-000000000000'
+
 /**
  * The oldest due deliveries of each kind asked for, in one statement. It walks the index from the head of each queue
  * and stops at the quota, so that its cost follows the number of asks and never the backlog. Disabled endpoints give
@@ -45,8 +52,10 @@ export const readDue = (db: Executor, asks: readonly Ask[], now: Instant): Promi
           and earlier.service_id = due.service_id and earlier.event_id < due.event_id and earlier.ordered
       ) as behind
     from unnest(${asks.map(ask => ask.partnerId)}::uuid[], ${asks.map(ask => ask.endpointId)}::uuid[],
-      ${asks.map(ask => ask.work)}::text[], ${asks.map(ask => ask.quota)}::integer[])
-      as ask (partner_id, endpoint_id, work, quota)
+      ${asks.map(ask => ask.work)}::text[], ${asks.map(ask => ask.quota)}::integer[],
+      ${asks.map(ask => (ask.after ? timestamp(ask.after.dueAt) : '-infinity'))}::timestamptz[],
+      ${asks.map(ask => ask.after?.eventId ?? NIL)}::uuid[])
+      as ask (partner_id, endpoint_id, work, quota, after_due_at, after_event_id)
     join webhook_endpoints w on w.partner_id = ask.partner_id and w.endpoint_id = ask.endpoint_id
       and w.deleted_at is null and w.disabled_at is null
     cross join lateral (
@@ -54,6 +63,7 @@ export const readDue = (db: Executor, asks: readonly Ask[], now: Instant): Promi
       from deliveries d
       where d.partner_id = ask.partner_id and d.endpoint_id = ask.endpoint_id and d.work = ask.work
         and not d.parked and d.due_at <= ${timestamp(now)}
+        and (d.due_at, d.event_id) > (ask.after_due_at, ask.after_event_id)
       order by d.due_at, d.event_id
       limit ask.quota
     ) due

@@ -33,7 +33,7 @@ const SETTLING_MS = 5000
  * One page of the log and where to go on. No event ever appears behind a cursor that was given out.
  *
  * An event carries the id of the transaction that wrote it, and the log is ordered by (transaction id, event id). Let
- * X be the oldest transaction that is still running when a page is read (`pg_snapshot_xmin`). Every transaction below
+ * X be the oldest transaction that is still running just before a page is read (`pg_snapshot_xmin`). Every transaction below
  * X has ended, and what it committed is visible; whatever commits later has an id of X or above. So a page that
  * shows only what lies below X is complete up to there for ever, and a cursor never points above X.
  *
@@ -53,9 +53,11 @@ export const readLog = async (
   for (;;) {
     const look = await readWindow(db, query, { after, page: PAGE - events.length })
     events.push(...look.events)
-    const isFull = events.length >= PAGE
-    after = isFull ? (look.last ?? after) : (look.windowEnd ?? lastBelow(look.xmin, after))
-    if (isFull || look.windowEnd === undefined || performance.now() > endsAt) return { events, next: after }
+    if (events.length >= PAGE) return { events, next: look.last ?? after }
+    // At the end the cursor stays where it is, so that a reader can tell that there is no more.
+    if (look.windowEnd === undefined) return { events, next: look.last ?? after }
+    after = look.windowEnd
+    if (performance.now() > endsAt) return { events, next: after }
   }
 }
 
@@ -85,7 +87,6 @@ type Look = {
   last: Cursor | undefined
   /** Where the window ended; `undefined` when it reached the end of what can be shown. */
   windowEnd: Cursor | undefined
-  xmin: bigint
 }
 
 const readWindow = async (
@@ -126,7 +127,6 @@ const readWindow = async (
     events: rows,
     last: last && { transactionId: BigInt(last.transaction_id), eventId: last.event_id },
     windowEnd,
-    xmin: BigInt(xmin),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import { type Breaker, roomOf } from './breaker.ts'
-import type { DueRow } from './due.ts'
+import type { Ask, DueRow, Place } from './due.ts'
 import type { EndpointRow } from './endpoint.ts'
 import type { Due, Work } from './fairness.ts'
 import type { Health } from './health.ts'
@@ -30,8 +30,8 @@ export type Lane = {
   ownFaults: number
   ownFaultUntil: Instant
   readonly queues: Readonly<Record<Work, Item[]>>
-  /** Kinds of which the database has more than was read. */
-  readonly hasMore: Record<Work, boolean>
+  /** Kinds of which the database has more than was read, and up to where it was read. */
+  readonly readUpTo: Record<Work, Place | undefined>
   /** Everything held, by event. */
   readonly held: Map<string, Item>
 }
@@ -48,7 +48,7 @@ export const openLane = (endpoint: EndpointRow, secrets: EndpointSecrets, epoch:
   ownFaults: 0,
   ownFaultUntil: 0,
   queues: { fresh: [], retry: [], replay: [] },
-  hasMore: { fresh: false, retry: false, replay: false },
+  readUpTo: { fresh: undefined, retry: undefined, replay: undefined },
   held: new Map(),
 })
 
@@ -73,6 +73,7 @@ const knownOf = (endpoint: EndpointRow) => ({
 export const emptyQueues = (lane: Lane): void => {
   for (const work of WORKS) {
     for (const item of lane.queues[work].splice(0)) lane.held.delete(item.event_id)
+    lane.readUpTo[work] = undefined
   }
 }
 
@@ -109,21 +110,31 @@ const oldestWork = ({ queues }: Lane): Work | undefined => {
   return oldest
 }
 
-/** The kinds of which more should be read, and how much: nothing while the lane is closed. */
-export const asksOf = (lane: Lane, options: { limit: number; quota: number; now: Instant }) => {
+/**
+ * What should be read: nothing while the lane is closed. Where the database is known to have more, and `fromHead` does
+ * not ask for a look at the head, the next read goes on where the last one ended, and only when the queue runs low.
+ */
+export const asksOf = (
+  lane: Lane,
+  options: { limit: number; quota: number; now: Instant; fromHead: boolean },
+): Ask[] => {
   const room = roomIn(lane, options.limit, options.now)
   if (room === 0) return []
+  const isProbing = lane.breaker.open !== null
   // While few tries may be under way, reading far ahead would only fill the memory.
-  const quota = lane.breaker.open !== null ? 1 : Math.min(options.quota, room * 4)
+  const quota = isProbing ? 1 : Math.min(options.quota, room * 16)
   const count = { fresh: 0, retry: 0, replay: 0 }
   for (const item of lane.held.values()) count[item.work] += 1
-  return WORKS.filter(work => lane.queues[work].length < quota).map(work => ({
-    partnerId: lane.partnerId,
-    endpointId: lane.endpointId,
-    work,
+  const { partnerId, endpointId, queues, readUpTo } = lane
+  return WORKS.flatMap(work => {
+    // What was parked until its turn came stands before that place.
+    const isFromHead = options.fromHead || isProbing || lane.endpoint.ordering === 'user'
+    const after = isFromHead ? undefined : readUpTo[work]
+    const missing = quota - queues[work].length
+    if (missing <= 0 || (after && !isLow(lane, work, quota))) return []
     // What is held stands at the head of the queue still, and comes again.
-    quota: quota - lane.queues[work].length + count[work],
-  }))
+    return [{ partnerId, endpointId, work, after, quota: after ? missing : missing + count[work] }]
+  })
 }
 
 /** Puts a delivery that was read into its queue; false when it is held already. */
@@ -135,8 +146,10 @@ export const queueItem = (lane: Lane, item: Item): boolean => {
 }
 
 /** Whether a queue runs low of which the database has more. */
-export const runsLow = (lane: Lane, quota: number): boolean =>
-  WORKS.some(work => lane.hasMore[work] && lane.queues[work].length <= quota / 4)
+export const runsLow = (lane: Lane, quota: number): boolean => WORKS.some(work => isLow(lane, work, quota))
+
+const isLow = (lane: Lane, work: Work, quota: number): boolean =>
+  lane.readUpTo[work] !== undefined && lane.queues[work].length <= quota / 2
 
 /** The pairs of credentials to try, in this order, at this instant. */
 export const pairsOf = (lane: Lane, now: Instant): { pair: Pair; username: string; password: string }[] => {

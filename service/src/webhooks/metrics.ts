@@ -10,7 +10,7 @@ import type { Attempt, Fate } from './results.ts'
 export type WebhookMetrics = {
   /** Counts the end of one try. */
   note(item: Item, ended: { verdict: Verdict; last: Attempt; fate: Fate }): void
-  /** The text that Prometheus reads; asks the database for what waits. */
+  /** The text that Prometheus reads; asks the database for what waits, and leaves that out when it does not answer. */
   render(): Promise<string>
 }
 
@@ -70,7 +70,10 @@ export const webhookMetrics = (context: { database: Database; real: () => Instan
       duration.observe(totalMs / 1000)
     },
     async render() {
-      const states = await readBacklog(context.database, { now: context.real(), limit: COUNTED })
+      // Without the database the counters of this process still tell what happens.
+      const states = await readBacklog(context.database, { now: context.real(), limit: COUNTED }).catch(
+        () => [],
+      )
       for (const each of [waiting, oldest, endpoints]) each.reset()
       for (const { state, endpoints: count, waiting: number, oldest_due_at } of states) {
         endpoints.set({ state }, count)

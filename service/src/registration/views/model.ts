@@ -295,7 +295,6 @@ export interface BenefitsView extends ViewOf<'BENEFITS'>, Asking {
 export interface PlanChoice {
   readonly offer: string
   readonly displayname: string
-  readonly description: string
   /** The names of the benefits that come with it. */
   readonly included: readonly string[]
   /** How many more can be chosen. */

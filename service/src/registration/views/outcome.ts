@@ -54,7 +54,7 @@ export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Conten
 <p class="lead">${words.lead(view.offername)}</p>
 ${
   view.suggested.length > 0 &&
-  html`<p class="notice info">${icon('info')}<span>${texts.details.suggested(page.partner.displayname)}: <a href="${page.root}/details">${words.details}</a></span></p>`
+  html`<p class="notice info">${icon('info')}<span>${texts.details.suggested(page.partner.displayname)}: ${new Intl.ListFormat(page.locale).format(view.suggested.map(group => texts.group[group]))}</span></p>`
 }
 ${benefitList(page, texts, view.benefits)}
 ${paths.length > 0 && html`<section><h2>${words.what}</h2><ul class="paths">${paths}</ul></section>`}

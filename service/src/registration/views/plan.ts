@@ -38,11 +38,7 @@ ${plans.map((choice, at) =>
 function choiceText(choice: PlanChoice, texts: Texts, locale: Locale): string {
   const words = texts.plan
   const names = new Intl.ListFormat(locale, { type: 'conjunction' }).format(choice.included)
-  return [
-    choice.description,
-    choice.included.length > 0 && words.included(names),
-    choice.slots > 0 && words.slots(choice.slots),
-  ]
+  return [choice.included.length > 0 && words.included(names), choice.slots > 0 && words.slots(choice.slots)]
     .filter(part => part)
     .join(' ')
 }

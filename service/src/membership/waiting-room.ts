@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ServiceError } from '../http/service-error.ts'
+import type { Command } from './command.ts'
+import { nameOf, type Result } from './session.ts'
+
+/** Where commands wait whose user is held by somebody else, so that they hold up nobody else's. */
+export type WaitingRoom = {
+  /** Whether a command of the same user waits there: later ones queue behind it. */
+  holds(command: Command<unknown>): boolean
+  /** Runs a command after those of its user; `unavailable` when its turn does not come within five seconds. */
+  enter(command: Command<unknown>): Promise<Result>
+  pending(): number
+}
+
+/** Connections that waiting may take up at most: the rest stays for those who need not wait. */
+const mostAtOnce = 5
+const longestMs = 5000
+
+/** Opens the waiting room; `run` runs one command by itself. */
+export const openWaitingRoom = (run: (command: Command<unknown>) => Promise<Result[]>): WaitingRoom => {
+  const last = new Map<string, Promise<Result>>()
+  const asleep: (() => void)[] = []
+  let running = 0
+  let pending = 0
+
+  const turn = async (): Promise<void> => {
+    if (running < mostAtOnce) running += 1
+    else await new Promise<void>(resolve => asleep.push(resolve))
+  }
+  const leave = () => {
+    const next = asleep.shift()
+    // The place is handed on, so that nobody who has just come takes it.
+    if (next) next()
+    else running -= 1
+  }
+
+  const runAfter = async (
+    command: Command<unknown>,
+    before: Promise<Result> | undefined,
+  ): Promise<Result> => {
+    if (before && !(await endsInTime(before))) return { ok: false, error: new ServiceError('unavailable') }
+    await turn()
+    try {
+      const [result] = await run(command)
+      return result ?? { ok: false, error: new Error('a command without a result') }
+    } catch (error) {
+      return { ok: false, error }
+    } finally {
+      leave()
+    }
+  }
+
+  return {
+    holds: command => last.has(keyOf(command)),
+    async enter(command) {
+      const key = keyOf(command)
+      pending += 1
+      const mine = runAfter(command, last.get(key))
+      last.set(key, mine)
+      try {
+        return await mine
+      } finally {
+        pending -= 1
+        if (last.get(key) === mine) last.delete(key)
+      }
+    },
+    pending: () => pending,
+  }
+}
+
+const keyOf = (command: Command<unknown>): string =>
+  nameOf({ partnerId: command.partner.partnerId, userid: command.userid })
+
+const endsInTime = async (before: Promise<Result>): Promise<boolean> => {
+  const limit = new AbortController()
+  const late = sleep(longestMs, false, { signal: limit.signal }).catch(() => false)
+  const isOver = await Promise.race([before.then(() => true), late])
+  limit.abort()
+  return isOver
+}

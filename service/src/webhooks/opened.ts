@@ -1,0 +1,39 @@
+import type { Database } from '../db/database.ts'
+import { describeCause } from '../http/server.ts'
+import type { Log } from '../log.ts'
+import type { Directory } from '../partners/directory.ts'
+import { type EndpointRow, readEndpoints } from './endpoint.ts'
+import { type EndpointSecrets, openSecrets } from './secrets.ts'
+
+/** An endpoint with its secrets in clear. */
+export type OpenedEndpoint = { readonly endpoint: EndpointRow; readonly secrets: EndpointSecrets }
+
+/** Reads endpoints with their secrets. One that cannot be opened is left out and told of: it must stop nobody else. */
+export const readOpened = async (
+  ids: readonly { partnerId: string; endpointId: string }[],
+  context: { database: Database; directory: Pick<Directory, 'partner'>; log: Log },
+): Promise<OpenedEndpoint[]> => {
+  const rows = await readEndpoints(context.database, ids)
+  const opened = await Promise.all(rows.map(endpoint => openOne(endpoint, context)))
+  return opened.flat()
+}
+
+const openOne = async (
+  endpoint: EndpointRow,
+  context: { directory: Pick<Directory, 'partner'>; log: Log },
+): Promise<OpenedEndpoint[]> => {
+  const { partner_id: partnerId, endpoint_id: endpointId } = endpoint
+  try {
+    const partner = await context.directory.partner(partnerId)
+    if (!partner) throw new Error('an endpoint without a partner')
+    const secrets = openSecrets({ partnerId, endpointId, key: partner.key }, endpoint.sealed_secrets)
+    return [{ endpoint, secrets }]
+  } catch (error) {
+    context.log('webhook_not_opened', {
+      partnerid: partnerId,
+      webhookid: endpointId,
+      ...describeCause(error),
+    })
+    return []
+  }
+}

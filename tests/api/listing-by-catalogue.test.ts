@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
+import { ageRule, catalogueOf } from './catalogue-of.ts'
+import { send } from './send.ts'
+
+const alpha = { name: 'alpha', sortorder: 30, displayname: 'Zeta' }
+const beta = { name: 'beta', sortorder: 20, displayname: 'same' }
+const gamma = { name: 'gamma', sortorder: 20, displayname: 'Same' }
+const delta = { name: 'delta', sortorder: 20, displayname: 'able' }
+const basic = { offer: 'basic', rank: 10, fixed: ['alpha'], selectable: ['gamma', 'beta'], slots: 2 }
+const second = { offer: 'second', rank: 20, fixed: ['alpha', 'delta'] }
+const asks = { userid: 'u1', ...adaAsks }
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService({ catalogue: catalogueOf([alpha, beta, gamma, delta], [basic, second]) })
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+const publish = async (...version: Parameters<typeof catalogueOf>) => {
+  await service.publish(catalogueOf(...version))
+  // The newest version is looked for again when the last look is a second old.
+  service.advance(1000)
+}
+const prefilled = async (settings = {}) => {
+  const { client } = await service.newPartner(settings)
+  await client.prefillUser({ userid: 'u1' })
+  return client
+}
+const namesFor = async (
+  client: Awaited<ReturnType<typeof prefilled>>,
+  more: { offername?: string; age?: number } = {},
+) => (await client.getBenefits({ ...asks, ...more })).map(({ name }) => name)
+
+test('the order is sortorder, then displayname, then name, whatever the offers and the status', async () => {
+  await publish([alpha, beta, gamma, delta], [basic, second])
+  expect(await namesFor(await prefilled())).toEqual(['delta', 'beta', 'gamma', 'alpha'])
+  const { client } = await service.newPartner()
+  await client.createUser({ userid: 'u1', ...ada, offername: 'basic', benefits: ['gamma'] })
+  expect(await namesFor(client)).toEqual(['beta', 'gamma', 'alpha'])
+})
+
+test('an icon is served whatever the name of the benefit that shows it', async () => {
+  const client = await prefilled()
+  for (const { icon } of await client.getBenefits(asks)) {
+    expect((await send(service, 'GET', new URL(icon).pathname)).status).toBe(200)
+  }
+})
+
+test('offers that are not available today, or do not admit the request, bring nothing to the list', async () => {
+  const soon = { ...second, availability: { from: '2999-01-01' } }
+  await publish([alpha, beta, gamma, delta], [basic, soon])
+  const client = await prefilled()
+  expect(await namesFor(client)).toEqual(['beta', 'gamma', 'alpha'])
+  // Asked for by name, the offer is shown: it is one of the catalogue.
+  expect(await namesFor(client, { offername: 'second' })).toEqual(['delta', 'alpha'])
+  const seniors = { ...second, rules: [ageRule('seniors', { min: 65 })] }
+  await publish([alpha, beta, gamma, delta], [basic, seniors])
+  expect(await namesFor(client)).not.toContain('delta')
+  expect(await namesFor(client, { age: 65 })).toContain('delta')
+})
+
+test('what a new version leaves out is closed to newcomers and stays with its holders', async () => {
+  await publish([alpha, beta, gamma, delta], [basic, second])
+  const { client } = await service.newPartner()
+  await client.createUser({ userid: 'u1', ...ada, offername: 'basic', benefits: ['beta'] })
+  await publish([alpha, gamma, delta], [second])
+  const held = await client.getBenefits(asks)
+  expect(held.map(({ name, status }) => [name, status])).toEqual([
+    ['beta', 'enrolled'],
+    ['gamma', 'notenrolled'],
+    ['alpha', 'enrolled'],
+  ])
+  expect(await namesFor(client, { offername: 'basic' })).toEqual(['beta', 'gamma', 'alpha'])
+  const newcomer = await prefilled()
+  expect(await namesFor(newcomer)).toEqual(['delta', 'alpha'])
+  await expect(newcomer.getBenefits({ ...asks, offername: 'basic' })).rejects.toMatchObject({
+    status: 400,
+    code: 'offername_unknown',
+  })
+  await expect(newcomer.createUser({ userid: 'u1', ...ada, offername: 'basic' })).rejects.toMatchObject({
+    code: 'offername_unknown',
+  })
+})
+
+test('a new version decides eligibility of what is not held at once', async () => {
+  await publish([alpha, beta, gamma, delta], [basic, second])
+  const { client } = await service.newPartner()
+  await client.createUser({ userid: 'u1', ...ada, offername: 'basic', benefits: ['beta'] })
+  const young = [ageRule('young', { max: 30 })]
+  await publish([alpha, { ...beta, rules: young }, { ...gamma, rules: young }, delta], [basic, second])
+  expect(await namesFor(client)).toEqual(['beta', 'alpha'])
+  await expect(client.enrolBenefit({ userid: 'u1', name: 'gamma' })).rejects.toMatchObject({
+    status: 422,
+    code: 'ineligible',
+    errors: [{ field: 'name', code: 'young', message: 'Refused by young.' }],
+  })
+})

@@ -1,0 +1,169 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { eventNames, type Operation, operations } from '../../contract/src/index.ts'
+import { startTestService, type TestService } from '../rig.ts'
+import { send } from './send.ts'
+
+type Content = Record<
+  string,
+  { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> }
+>
+type Described = {
+  operationId: string
+  parameters: { name: string; in: string }[]
+  security: object[]
+  requestBody?: { content: Content }
+  responses: Record<string, { content?: Content }>
+}
+type Description = {
+  openapi: string
+  info: { version: string }
+  servers: { url: string }[]
+  paths: Record<string, Record<string, Described>>
+  webhooks: { event: { post: Described } }
+  components: { securitySchemes: object }
+}
+
+let service: TestService
+let description: Description
+const read = async (query = ''): Promise<Description> =>
+  (await send(service, 'GET', `/openapi.json${query}`)).body as Description
+beforeAll(async () => {
+  service = await startTestService()
+  description = await read()
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+const described = (): Described[] => Object.values(description.paths).flatMap(path => Object.values(path))
+const declared = Object.values(operations) as Operation[]
+
+test.each(['', '?version=1.0.1', '?version=1.0.2'])('/openapi.json%s is valid OpenAPI 3.1', async query => {
+  const result = await new Validator().validate(JSON.parse(JSON.stringify(await read(query))))
+  expect(result).toEqual({ valid: true })
+})
+
+test('the YAML says the same as the JSON', async () => {
+  const answer = await send(service, 'GET', '/openapi.yaml')
+  expect(answer.headers.get('content-type')).toBe('application/yaml; charset=utf-8')
+  expect(parse(answer.text)).toEqual(description)
+})
+
+test('it names the base address, the version, and every operation of the contract', () => {
+  expect(description).toMatchObject({
+    openapi: '3.1.0',
+    info: { version: '1.0.2' },
+    servers: [{ url: service.baseUrl }],
+  })
+  expect(new Set(described().map(({ operationId }) => operationId))).toEqual(
+    new Set(declared.map(({ id }) => id)),
+  )
+})
+
+test('another version is 400', async () => {
+  for (const query of ['?version=2', '?version=', '?versoin=1.0.1']) {
+    expect(await send(service, 'GET', `/openapi.json${query}`)).toMatchObject({ status: 400 })
+  }
+})
+
+describe('examples', () => {
+  const ajv = () => new Ajv2020({ strict: false, validateFormats: false }).addSchema(description, 'interface')
+  /** Everything in a content that can be checked: where it stands, and what it shows. */
+  const examplesOf = (content: Content): { type: string; values: unknown[] }[] =>
+    Object.entries(content).map(([type, { example, examples }]) => ({
+      type,
+      values: example === undefined ? Object.values(examples ?? {}).map(({ value }) => value) : [example],
+    }))
+
+  test('every operation has one for every status it declares, and for every request body', () => {
+    for (const operation of described()) {
+      for (const [status, { content = {} }] of Object.entries(operation.responses)) {
+        const found = examplesOf(content).map(({ values }) => values.length > 0)
+        expect({ id: operation.operationId, status, found }).toEqual({
+          id: operation.operationId,
+          status,
+          found: [true],
+        })
+      }
+      for (const { values } of examplesOf(operation.requestBody?.content ?? {})) {
+        expect(values).toHaveLength(1)
+      }
+    }
+  })
+
+  test('each is valid by the schema beside it', () => {
+    const validator = ajv()
+    const wrong: string[] = []
+    for (const [path, methods] of Object.entries(description.paths)) {
+      for (const [method, operation] of Object.entries(methods)) {
+        const places: [string[], Content][] = Object.entries(operation.responses).map(
+          ([status, { content }]) => [['responses', status], content ?? {}],
+        )
+        places.push([['requestBody'], operation.requestBody?.content ?? {}])
+        for (const [place, content] of places) {
+          for (const { type, values } of examplesOf(content)) {
+            const pointer = ['paths', path, method, ...place, 'content', type, 'schema']
+              .map(part => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+              .join('/')
+            const validate = validator.getSchema(`interface#/${pointer}`)
+            for (const value of values) {
+              if (!validate?.(value)) wrong.push(`${pointer}: ${validator.errorsText(validate?.errors)}`)
+            }
+          }
+        }
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+})
+
+test('what the interface promises of statuses is declared: prefill and benefits have no 422', () => {
+  const statuses = (path: string) => Object.keys(description.paths[path]?.['post']?.responses ?? {})
+  const common = ['408', '413', '415', '429', '431', '500', '503']
+  expect(statuses('/user/prefill').sort()).toEqual(['200', '400', '401', '403', '409', ...common].sort())
+  expect(statuses('/user/benefits').sort()).toEqual(['200', '400', '401', '403', '404', ...common].sort())
+})
+
+test('the webhooks section has the exact body, the Idempotency-Key and every event name', () => {
+  const { post } = description.webhooks.event
+  expect(post.parameters).toMatchObject([{ name: 'Idempotency-Key', in: 'header', required: true }])
+  const { schema, example } = post.requestBody?.content['application/json'] ?? {}
+  expect(schema).toMatchObject({
+    required: ['userid', 'eventname', 'currentofferdetails'],
+    properties: { eventname: { enum: eventNames } },
+  })
+  expect(Object.keys(example as object)).toEqual(['userid', 'eventname', 'currentofferdetails'])
+})
+
+describe('version 1.0.1', () => {
+  test('has neither the swap timestamps, nor the Idempotency-Key of the webhook, nor x-api-key', async () => {
+    const older = await read('?version=1.0.1')
+    expect(older.info.version).toBe('1.0.1')
+    const text = JSON.stringify(older)
+    expect(text).not.toContain('swapeffectiveattimestamp')
+    expect(text).not.toContain('swapexpiresattimestamp')
+    expect(older.webhooks.event.post.parameters).toEqual([])
+    expect(older.components.securitySchemes).not.toHaveProperty('apikey')
+    expect(text).not.toContain('"name":"x-api-key"')
+    expect(text).not.toContain('"apikey":')
+  })
+
+  test('is the same otherwise: paths, statuses, the isselectedforswap of a benefit', async () => {
+    const older = await read('?version=1.0.1')
+    expect(Object.keys(older.paths)).toEqual(Object.keys(description.paths))
+    expect(JSON.stringify(older)).toContain('isselectedforswap')
+    const statusesOf = (from: Description) =>
+      Object.values(from.paths).flatMap(path =>
+        Object.values(path).map(({ operationId, responses }) => [operationId, Object.keys(responses)]),
+      )
+    expect(statusesOf(older)).toEqual(statusesOf(description))
+  })
+})
+
+test('a live service has no clock to move, and does not describe one', async () => {
+  await using live = await startTestService({ sandbox: false })
+  const { body } = await send(live, 'GET', '/openapi.json')
+  expect((body as Description).paths).not.toHaveProperty('/sandbox/clock')
+  expect((await fetch(`${live.baseUrl}/sandbox/clock`, { method: 'POST' })).status).toBe(404)
+})

@@ -1,0 +1,132 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { errors } from '../../contract/src/index.ts'
+import { startTestService, type TestService } from '../rig.ts'
+import { openCaller, send } from './send.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService({ basePath: '/v1' })
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+const json = { 'content-type': 'application/json' }
+
+describe('a problem document (RFC 9457)', () => {
+  test('has exactly its members; type, instance and requestid name page and request', async () => {
+    const { post } = await openCaller(service)
+    const answer = await post('/user/prefill', { userid: 'u1', zipcode: 'x' })
+    const requestid = answer.headers.get('request-id')
+    expect(answer.body).toEqual({
+      type: `${service.service().baseUrl}/docs/errors/bad_request`,
+      title: 'The request is not valid',
+      status: 400,
+      detail: 'Correct the fields named in errors and send the request again.',
+      instance: `urn:uuid:${requestid}`,
+      code: 'bad_request',
+      requestid,
+      errors: [{ field: 'zipcode', code: 'pattern', message: 'zipcode must be 5 or 9 digits, like 33101' }],
+      usermessage: 'We could not process your information. Please contact the company that sent you here.',
+    })
+    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/)
+  })
+
+  test('usermessage comes in the language of Accept-Language, whatever was refused', async () => {
+    const { send: call } = await openCaller(service)
+    const spanish = 'No pudimos procesar su información. Comuníquese con la empresa que le envió aquí.'
+    const headers = { 'accept-language': 'es' }
+    for (const answer of [
+      await call('POST', '/user/prefill', { body: {}, headers }),
+      await call('POST', '/user/account/get', { body: { userid: 'nobody' }, headers }),
+      await call('GET', '/user/prefill', { headers }),
+      await call('GET', '/nothing', { headers }),
+      await send(service, 'POST', '/user/prefill', { headers: { ...json, ...headers } }),
+    ]) {
+      expect(answer.body).toMatchObject({ usermessage: spanish })
+      expect(answer.headers.get('content-language')).toBe('es')
+    }
+  })
+
+  test('each request has an id of its own, also one that asks for another', async () => {
+    const ids = new Set<string | null>()
+    for (let count = 0; count < 5; count += 1) {
+      const answer = await send(service, 'GET', '/healthz', { headers: { 'request-id': 'mine' } })
+      ids.add(answer.headers.get('request-id'))
+    }
+    expect(ids.size).toBe(5)
+    expect(ids.has('mine')).toBe(false)
+  })
+
+  test('the Host header never reaches an address', async () => {
+    const answer = await send(service, 'GET', '/nothing', { headers: { 'x-forwarded-host': 'evil.example' } })
+    expect(answer.text).not.toContain('evil')
+  })
+})
+
+test.each(Object.entries(errors))('the page of %s is served where type points', async (code, entry) => {
+  const answer = await send(service, 'GET', `/docs/errors/${code}`)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
+  expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(answer.text).toContain(`<h1>${code}</h1>`)
+  expect(answer.text).toContain(String(entry.status))
+})
+
+test('there is no page of what is no code', async () => {
+  for (const code of ['nonsense', 'constructor', '%3Cscript%3E']) {
+    expect((await send(service, 'GET', `/docs/errors/${code}`)).status).toBe(404)
+  }
+})
+
+describe('healthz and readyz', () => {
+  test('answer 200 without credentials', async () => {
+    for (const path of ['/healthz', '/readyz']) {
+      expect(await send(service, 'GET', path)).toMatchObject({ status: 200, body: { status: 'ok' } })
+    }
+  })
+
+  test('while the database is away: alive, not ready, 503 with Retry-After to all; then as before', async () => {
+    await using own = await startTestService()
+    const { post, credentials } = await openCaller(own)
+    await credentials()
+    const { address } = own
+    const [{ database = '' } = {}] = await own.database.query<{ database: string }>({
+      name: '',
+      text: 'select current_database() as database',
+      values: [],
+    })
+    const admin = new pg.Client(
+      'url' in address
+        ? { connectionString: address.url.replace(`/${database}`, '/postgres') }
+        : { ...address, database: 'postgres' },
+    )
+    await admin.connect()
+    await admin.query(`alter database ${database} with allow_connections false`)
+    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database])
+    expect((await send(own, 'GET', '/healthz')).status).toBe(200)
+    for (const answer of [
+      await send(own, 'GET', '/readyz'),
+      await post('/user/prefill', { userid: 'u1' }),
+      await post('/user/account/get', { userid: 'u1' }),
+    ]) {
+      expect(answer).toMatchObject({ status: 503, code: 'unavailable' })
+      expect(answer.headers.get('retry-after')).toBe('1')
+    }
+    await admin.query(`alter database ${database} with allow_connections true`)
+    await admin.end()
+    expect((await send(own, 'GET', '/readyz')).status).toBe(200)
+    expect((await post('/user/prefill', { userid: 'u1' })).status).toBe(200)
+  })
+})
+
+test('a fault of our own is 500 internal and tells nothing but the request id', async () => {
+  await using own = await startTestService()
+  const { post } = await openCaller(own)
+  await own.database.script('alter table users rename to users_elsewhere')
+  const answer = await post('/user/prefill', { userid: 'Zqcanary' })
+  expect(answer).toMatchObject({ status: 500, code: 'internal', body: { errors: [] } })
+  expect(answer.text).not.toMatch(/users|relation|select|Zqcanary/)
+  const failures = own.logged.filter(({ event }) => event === 'failure')
+  expect(failures).toMatchObject([{ fields: { code: 'internal', causecode: '42P01' } }])
+  expect(JSON.stringify(own.logged)).not.toContain('Zqcanary')
+})

@@ -1,0 +1,369 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { ada, startTestService } from '../rig.ts'
+import { ana, backTo, type Rig, startRig } from './rig.ts'
+import { newVisitor, type Visitor } from './visitor.ts'
+
+let rig: Rig
+beforeAll(async () => {
+  rig = await startRig()
+})
+afterAll(() => rig.close())
+beforeEach(() => rig.newPerson().then(() => undefined))
+
+const minute = 60_000
+const open = async (more: Parameters<Rig['mintLink']>[0] = {}): Promise<Visitor> => {
+  const visitor = newVisitor(rig.service)
+  const link = await rig.mintLink(more)
+  await visitor.get(link)
+  await visitor.post(link)
+  return visitor
+}
+const client = () => rig.partner.client
+
+describe('a link', () => {
+  test('of fifty browsers that press at once, exactly one gets in', async () => {
+    const link = await rig.mintLink()
+    const presses = await Promise.all(
+      Array.from({ length: 50 }, () => newVisitor(rig.service).send(link, { method: 'POST' })),
+    )
+    const counts = new Map<number, number>()
+    for (const { status } of presses) counts.set(status, (counts.get(status) ?? 0) + 1)
+    expect(Object.fromEntries(counts)).toEqual({ 303: 1, 410: 49 })
+  })
+
+  test('pressed twice by one browser leads into the same session, by another nowhere', async () => {
+    const link = await rig.mintLink()
+    const visitor = newVisitor(rig.service)
+    await visitor.get(link)
+    const both = await Promise.all([
+      visitor.send(link, { method: 'POST' }),
+      visitor.send(link, { method: 'POST' }),
+    ])
+    expect(both.map(({ status }) => status)).toEqual([303, 303])
+    expect(both[0]?.headers.getSetCookie()).toEqual(both[1]?.headers.getSetCookie())
+    expect((await newVisitor(rig.service).post(link)).status).toBe(410)
+    rig.running.advance(2 * minute)
+    expect((await visitor.send(link, { method: 'POST' })).status).toBe(410)
+  })
+
+  test('is not spent by being fetched, as mail scanners do', async () => {
+    const link = await rig.mintLink({ delivery: 'email' })
+    for (let fetched = 0; fetched < 3; fetched += 1) {
+      expect(await newVisitor(rig.service).get(link)).toMatchObject({ status: 200, view: 'OPEN' })
+    }
+    expect(await newVisitor(rig.service).post(link)).toMatchObject({ status: 200, view: 'CHALLENGE' })
+  })
+
+  test('that was used, revoked, has expired, was never ours or is for the embed: one page', async () => {
+    const used = await rig.mintLink()
+    await newVisitor(rig.service).post(used)
+    const revoked = await rig.mintLink()
+    await rig.endSessions()
+    const embedded = `${rig.service}/register/link/${await rig.mintToken()}`
+    const expired = await rig.mintLink()
+    rig.running.advance(16 * minute)
+    const unknown = used.replace(/.$/, last => (last === 'a' ? 'b' : 'a'))
+    const pages = await Promise.all(
+      [used, revoked, embedded, expired, unknown, `${rig.service}/register/link/x`].flatMap(link => [
+        newVisitor(rig.service).get(link),
+        newVisitor(rig.service).post(link),
+      ]),
+    )
+    expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([410]))
+    expect(new Set(pages.map(({ html }) => html)).size).toBe(1)
+    expect(pages[0]?.html).not.toContain('Harbor')
+  })
+
+  test('leaves no token in the address, the cookie’s neighbours or the log', async () => {
+    const link = await rig.mintLink()
+    const token = link.split('/').at(-1) ?? ''
+    const visitor = newVisitor(rig.service)
+    const shown = await visitor.get(link)
+    expect(shown.headers.get('referrer-policy')).toBe('no-referrer')
+    const pressed = await visitor.send(link, { method: 'POST' })
+    expect(pressed.headers.get('location')).toBe('/register')
+    const [cookie = ''] = pressed.headers.getSetCookie()
+    expect(cookie).toMatch(/^enrolment-sandbox=enr_sh_sandbox_\w+; Path=\/; HttpOnly; SameSite=Lax$/)
+    expect((await visitor.get('/register')).view).toBe('START')
+    const log = JSON.stringify(rig.running.logged)
+    expect(log).toContain('/register/link/:linktoken')
+    expect(log).not.toContain(token)
+    expect(log).not.toContain(cookie.slice(18, 60))
+    expect(log).not.toMatch(/Ruiz|Brickell|ana\.ruiz/)
+  })
+
+  test('makes the user registering, also one of whom nothing was known', async () => {
+    await open()
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ status: 'registering' })
+    await rig.newPerson('unknown')
+    const visitor = await open()
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ status: 'registering' })
+    expect((await visitor.get('/register')).view).toBe('START')
+  })
+
+  test('leads nowhere that was not registered', async () => {
+    for (const redirecturl of [
+      'https://evil.example/',
+      `${backTo}/`,
+      `${backTo}#x`,
+      'javascript:alert(1)',
+      '//evil.example',
+    ]) {
+      await expect(rig.mintLink({ redirecturl })).rejects.toMatchObject({ code: 'bad_request' })
+    }
+    for (const deeplinkdata of [
+      'productname=dental&producttype=discount&redirectto=https://evil.example',
+      'productname=dental&producttype=discount&redirectto=swap&x=1',
+      'redirectto=//evil',
+    ]) {
+      await expect(rig.mintLink({ deeplinkdata })).rejects.toMatchObject({ code: 'bad_request' })
+    }
+    const visitor = await open()
+    for (const view of ['//evil.example', 'https://evil.example', '../../x', '__proto__']) {
+      const answer = await visitor.send('/register/language', {
+        method: 'POST',
+        body: new URLSearchParams({ language: 'es', view }),
+      })
+      expect(answer.headers.get('location')).toBe('/register')
+    }
+  })
+})
+
+describe('a session', () => {
+  test('ends after 60 minutes without a sign of life, and after 24 hours in all', async () => {
+    const visitor = await open()
+    rig.running.advance(59 * minute)
+    expect((await visitor.send('/register/stay', { method: 'POST' })).status).toBe(204)
+    rig.running.advance(59 * minute)
+    expect((await visitor.get('/register/details')).status).toBe(200)
+    rig.running.advance(61 * minute)
+    expect(await visitor.get('/register/details')).toMatchObject({ status: 401, view: 'LINK_ENDED' })
+    const busy = await open()
+    for (let hours = 0; hours < 23; hours += 1) {
+      rig.running.advance(59 * minute)
+      expect((await busy.send('/register/stay', { method: 'POST' })).status).toBe(204)
+    }
+    rig.running.advance(90 * minute)
+    expect((await busy.get('/register/details')).status).toBe(401)
+  })
+
+  test('ends with a revocation, a cancel in effect and an erasure', async () => {
+    const revoked = await open()
+    await rig.endSessions()
+    expect((await revoked.get('/register')).status).toBe(401)
+    const cancelled = await open()
+    await client().createUser({ userid: rig.userid(), offername: 'starter' })
+    await client().cancelUser({ userid: rig.userid(), effective: 'immediate' })
+    expect((await cancelled.get('/register')).status).toBe(401)
+    await rig.newPerson()
+    const erased = await open()
+    await client().eraseUser({ userid: rig.userid() })
+    expect((await erased.get('/register')).status).toBe(401)
+    await rig.newPerson()
+    await client().prefillUser({ userid: rig.userid(), ...ana })
+    expect((await erased.get('/register')).status).toBe(401)
+  })
+
+  test('of the frame is not helped by a cookie', async () => {
+    const visitor = await open()
+    const answer = await visitor.send('/register/details', { headers: { authorization: 'Session nonsense' } })
+    expect(answer.status).toBe(401)
+  })
+
+  test('does nothing for another site', async () => {
+    const visitor = await open()
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { origin: rig.host },
+      { 'sec-fetch-site': 'cross-site', origin: 'null' },
+      { 'sec-fetch-site': 'same-site', origin: 'null' },
+    ]) {
+      const answer = await visitor.send('/register/start', { method: 'POST', headers })
+      expect(answer.status).toBe(403)
+    }
+    const own = { 'sec-fetch-site': 'same-origin', origin: 'null' }
+    expect((await visitor.send('/register/start', { method: 'POST', headers: own })).status).toBe(303)
+  })
+
+  test('has the headers of its table, on views, faults and files', async () => {
+    const visitor = await open()
+    for (const path of ['/register/start', '/register/nowhere', '/register/details/dob']) {
+      const { headers } = await visitor.get(path)
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      )
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+    }
+    const dropIn = await visitor.send(rig.built.dropIn)
+    expect(dropIn.headers.get('access-control-allow-origin')).toBe('*')
+    expect(dropIn.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    for (const path of ['/page/manifest.json', '/page/..%2Fmain.js', '/embed/9.9.9/benefit-enrolment.js'])
+      expect((await visitor.send(path)).status).toBe(404)
+  })
+
+  test('works below a stage path', async () => {
+    await using stage = await startTestService({ basePath: '/stage' })
+    const partner = await stage.newPartner()
+    await partner.client.prefillUser({ userid: 'u1', ...ada })
+    const { linkurl } = await partner.client.createLinkToken({ userid: 'u1', offername: 'starter' })
+    const link = `${stage.baseUrl}${linkurl?.split('/stage')[1]}`
+    const visitor = newVisitor(new URL(stage.baseUrl).origin)
+    await visitor.get(link)
+    const shown = await visitor.post(link)
+    expect(shown).toMatchObject({ status: 200, view: 'START', path: '/stage/register/start' })
+    const [sheet = ''] = /\/stage\/page\/page\.\w+\.css/.exec(shown.html) ?? []
+    expect((await visitor.send(sheet)).status).toBe(200)
+    expect((await visitor.post('/stage/register/start')).view).toBe('DETAILS_REVIEW')
+  })
+})
+
+describe('a link by email or text message', () => {
+  test('shows the first name and nothing else before the birth date', async () => {
+    await rig.newPerson({ dob: '1984-06-02' })
+    const visitor = newVisitor(rig.service)
+    const asked = await visitor.post(await rig.mintLink({ delivery: 'sms' }))
+    expect(asked.view).toBe('CHALLENGE')
+    expect(asked.html).toContain('Ana María')
+    expect(asked.html).not.toMatch(/Ruiz|1984|Brickell|305555/)
+    for (const path of ['/register/details', '/register/check', '/register/done'])
+      expect((await visitor.get(path)).view).toBe('CHALLENGE')
+    const wrong = await visitor.post('/register/challenge', { dobmonth: '6', dobday: '3', dobyear: '1984' })
+    expect(wrong.status).toBe(422)
+    expect(wrong.html).toContain('You have 4 tries left')
+    const right = await visitor.post('/register/challenge', { dobmonth: '6', dobday: '2', dobyear: '1984' })
+    expect(right).toMatchObject({ status: 200, view: 'START' })
+  })
+
+  test('ends after five wrong dates, however they are sent', async () => {
+    const visitor = newVisitor(rig.service)
+    await visitor.post(await rig.mintLink({ delivery: 'email' }))
+    const tries = await Promise.all(
+      Array.from({ length: 12 }, (_, day) =>
+        visitor.post('/register/challenge', { dobmonth: '1', dobday: String(day + 1), dobyear: '1990' }),
+      ),
+    )
+    expect(tries.filter(({ status }) => status === 422).length).toBeLessThanOrEqual(4)
+    const late = await visitor.post('/register/challenge', { dobmonth: '3', dobday: '27', dobyear: '1990' })
+    expect(late).toMatchObject({ status: 401, view: 'LINK_ENDED' })
+  })
+})
+
+describe('the frame', () => {
+  const exchange = async (body: object, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${rig.service}/embed/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, string> }
+  }
+
+  test('may be held by the registered origins exactly, and by nobody when the partner is unknown', async () => {
+    const policyOf = async (partner: string) => {
+      const response = await fetch(`${rig.service}/embed/frame?partner=${partner}`)
+      return response.headers.get('content-security-policy')?.split('frame-ancestors ')[1]
+    }
+    expect(await policyOf(rig.partner.partnerId)).toBe(rig.host)
+    for (const unknown of ['', 'x', '019abc12-3456-7def-8123-456789abcdea', '../..', "a'; script-src *"])
+      expect(await policyOf(encodeURIComponent(unknown))).toBe("'none'")
+  })
+
+  test('gets a session for a token once, and only for an origin that the token allows', async () => {
+    const linktoken = await rig.mintToken()
+    expect(await exchange({ linktoken, origin: rig.hostile })).toMatchObject({
+      status: 403,
+      body: { code: 'ORIGIN_NOT_ALLOWED' },
+    })
+    const all = await Promise.all(Array.from({ length: 20 }, () => exchange({ linktoken, origin: rig.host })))
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(all.filter(({ body }) => body['code'] === 'LINK_TOKEN_ENDED')).toHaveLength(19)
+    for (const body of [{}, { linktoken: 7, origin: rig.host }, { linktoken: 'x' }])
+      expect((await exchange(body)).status).toBe(401)
+    const hosted = (await rig.mintLink()).split('/').at(-1)
+    expect((await exchange({ linktoken: hosted, origin: rig.host })).status).toBe(401)
+  })
+
+  test('keeps a look that can be read, and refuses another with the pair named', async () => {
+    const linktoken = await rig.mintToken()
+    const appearance = { light: { accent: '#ffd500' } }
+    const { body } = await exchange({ linktoken, origin: rig.host, appearance })
+    expect(String(body['problems'])).toContain('onaccent on accent')
+    const frame = newVisitor(rig.service, body['handle'])
+    const look = await frame.send('/register/appearance', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ appearance: { light: { accent: '#5b21b6' } } }),
+    })
+    const { stylesheets } = (await look.json()) as { stylesheets: string[] }
+    const { html } = await frame.get('/register/details')
+    expect(html).toContain('/page/theme.css?')
+    const sheet = await frame.send(stylesheets[1] ?? '')
+    expect(await sheet.text()).toContain('--accent:#5b21b6')
+    expect(
+      (await frame.send('/page/theme.css?theme=%7B%22light%22%3A%7B%22accent%22%3A%22red%22%7D%7D')).status,
+    ).toBe(400)
+  })
+})
+
+describe('what was answered', () => {
+  test('is kept sealed, and deleted when the person enrols', async () => {
+    const visitor = await open()
+    await visitor.get('/register/details/name')
+    await visitor.post('/register/details/name', { firstname: 'Evacanary', lastname: 'Ruiz' })
+    const documents = () =>
+      rig.running.database.query<{ kind: string; sealed: Buffer }>(sql`
+        select d.kind, d.sealed from documents d join users u using (partner_id, service_id)
+        where u.partner_id = ${rig.partner.partnerId} and u.userid = ${rig.userid()} order by d.kind`)
+    const kept = await documents()
+    expect(kept.map(({ kind }) => kind)).toEqual(['draft', 'prefill'])
+    expect(kept.some(({ sealed }) => sealed.toString('latin1').includes('Evacanary'))).toBe(false)
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits')
+    expect((await visitor.post('/register/enrol')).view).toBe('DONE')
+    expect((await documents()).map(({ kind }) => kind)).toEqual(['profile'])
+  })
+
+  test('is refused at the field and in the summary, in the person’s language, with what was typed', async () => {
+    const visitor = await open({ locale: 'es' })
+    await visitor.get('/register/details/address')
+    const { status, html } = await visitor.post('/register/details/address', {
+      addline1: '<script>alert(1)</script>',
+      city: 'Miami',
+      state: '',
+      zipcode: '33',
+    })
+    expect(status).toBe(422)
+    expect(html).toContain('<title>Error: ')
+    expect(html.split('El código postal debe tener 5 o 9 dígitos, como 33101')).toHaveLength(3)
+    expect(html).toContain('value="&lt;script&gt;alert(1)&lt;/script&gt;"')
+    expect(html).not.toContain('<script>alert')
+  })
+
+  test('survives what the partner sends meanwhile: shown as a suggestion, never written over', async () => {
+    const visitor = await open()
+    await visitor.get('/register/details/contact')
+    await visitor.post('/register/details/contact', { email: 'mine@example.com', phone: '' })
+    await client().prefillUser({ userid: rig.userid(), ...ana, email: 'newer@example.com' })
+    const review = await visitor.get('/register/details')
+    expect(review.html).toContain('mine@example.com')
+    expect(review.html).toContain('Harbor Rides sent a newer value')
+    expect((await visitor.get('/register/details/contact')).html).toContain('newer@example.com')
+  })
+
+  test('of a member is corrected at once, and the partner’s newer data is only suggested', async () => {
+    await client().createUser({ userid: rig.userid(), offername: 'starter' })
+    await client().prefillUser({ userid: rig.userid(), ...ana, email: 'newer@example.com' })
+    const visitor = await open()
+    expect((await visitor.get('/register')).html).toContain('sent a newer value')
+    const edit = await visitor.get('/register/details/contact')
+    expect(edit.html).toContain('newer@example.com')
+    expect(edit.html).toContain('value="ana.ruiz@example.com"')
+    await visitor.post('/register/details/contact', { email: 'mine@example.com', phone: '' })
+    const after = await visitor.get('/register/details')
+    expect(after.html).toContain('mine@example.com')
+    expect(after.html).not.toContain('newer value')
+    expect(await rig.events()).toContain('user_update_successful')
+  })
+})

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ana, type Rig, startRig } from './rig.ts'
+import { newVisitor, type Shown, type Visitor } from './visitor.ts'
+
+let rig: Rig
+// The middle of a month: the last day before a boundary is locked.
+const startAt = Date.UTC(2027, 2, 10, 15)
+beforeAll(async () => {
+  rig = await startRig({ startAt })
+})
+afterAll(async () => {
+  const failures = rig.running.logged.filter(({ event }) => event === 'failure')
+  await rig.close()
+  expect(failures).toEqual([])
+})
+
+const client = () => rig.partner.client
+
+/** A member on an offer, with a session of this purpose. */
+const member = async (
+  has: { offername?: string; benefits?: string[] },
+  link: Parameters<Rig['mintLink']>[0] = {},
+): Promise<{ visitor: Visitor; first: Shown }> => {
+  const userid = await rig.newPerson('unknown')
+  await client().createUser({ userid, ...ana, offername: 'starter', ...has })
+  const visitor = newVisitor(rig.service)
+  const address = await rig.mintLink({ offername: '', ...link })
+  await visitor.get(address)
+  return { visitor, first: await visitor.post(address) }
+}
+const fresh = async () => (await rig.events()).filter(name => !/^(enrollment|offer_activ)/.test(name))
+const referenceIn = (shown: Shown) => /BE-\w{4}-\w{4}/.exec(shown.html)?.[0]
+
+describe('a swap', () => {
+  test('is chosen, confirmed, shown again on a repeat, and taken back', async () => {
+    const { visitor, first } = await member({ benefits: ['telehealth', 'dental'] }, { purpose: 'swap' })
+    expect(first.view).toBe('SWAP')
+    const none = await visitor.post('/register/swap', { 'replace.dental': '', 'replace.telehealth': '' })
+    expect(none.status).toBe(422)
+    const twice = await visitor.post('/register/swap', {
+      'replace.dental': 'vision',
+      'replace.telehealth': 'vision',
+    })
+    expect(twice.html).toContain('Choose each new benefit only once')
+    const chosen = await visitor.post('/register/swap', { 'replace.dental': 'vision' })
+    expect(chosen.view).toBe('SWAP_CONFIRM')
+    expect(chosen.html).toContain('From April 1, 2027')
+    expect(chosen.html).toContain('until March 31, 2027 at 12:00 AM EDT')
+    const done = await visitor.post('/register/swap/confirm')
+    expect(done).toMatchObject({ status: 200, view: 'DONE' })
+    expect(done.html).toContain('Takes effect on April 1, 2027')
+    await visitor.get(chosen.path)
+    const again = await visitor.post('/register/swap/confirm', { 'replace.dental': 'vision' })
+    expect(referenceIn(again)).toBe(referenceIn(done))
+    expect(await fresh()).toEqual(['user_benefits_pendingswap'])
+    await visitor.get('/register/swap')
+    expect((await visitor.post('/register/swap/undo')).html).toContain('Your change is undone')
+    expect(await fresh()).toEqual(['user_benefits_pendingswap', 'user_benefits_swap_cancelled'])
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ conditions: [] })
+  })
+
+  test('asks for the consent of what comes in, and keeps it', async () => {
+    const { visitor } = await member({ benefits: ['dental'] }, { purpose: 'swap' })
+    await visitor.get('/register/swap')
+    const chosen = await visitor.post('/register/swap', { 'replace.dental': 'identity' })
+    expect(chosen.html).toContain('I allow the identity protection service')
+    expect((await visitor.post('/register/swap/confirm')).status).toBe(422)
+    expect((await visitor.post('/register/swap/confirm', { 'consent.identity': '2026-01' })).view).toBe(
+      'DONE',
+    )
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({
+      conditions: ['swappending'],
+      consents: [{ name: 'identity', version: '2026-01' }],
+    })
+  })
+
+  test('opens with the benefit of the tile that was clicked', async () => {
+    const deeplinkdata = 'productname=vision&producttype=discount&redirectto=swap'
+    const { first } = await member({ benefits: ['telehealth', 'dental'] }, { deeplinkdata })
+    expect(first.view).toBe('SWAP')
+    const one = await member({ benefits: ['dental'] }, { deeplinkdata })
+    expect(one.first.html).toMatch(/name="replace\.free1" value="vision" checked/)
+  })
+
+  test('cannot be made or undone in the last hours before the boundary', async () => {
+    const { visitor } = await member({ benefits: ['dental', 'telehealth'] }, { purpose: 'swap' })
+    await client().swapBenefits({ userid: rig.userid(), add: ['vision'], remove: ['dental'] })
+    await client().advanceClock({ advanceto: '2027-04-01T00:00:00.000Z' })
+    const locked = await visitor.get('/register/swap')
+    expect(locked.html).toContain('Swaps are closed for this month')
+    expect(locked.html).not.toContain('/register/swap/undo')
+    expect((await visitor.post('/register/swap/undo')).view).toBe('SWAP')
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ conditions: ['swappending'] })
+    await client().advanceClock({ advanceto: '2027-04-05T00:00:00.000Z' })
+  })
+})
+
+describe('a change of offer', () => {
+  test('to a higher one takes effect at once, and once', async () => {
+    const { visitor, first } = await member({ benefits: ['dental'] }, { purpose: 'offerchange' })
+    expect(first.view).toBe('OFFER_CHANGE')
+    expect((await visitor.post('/register/offer')).status).toBe(422)
+    const chosen = await visitor.post('/register/offer', { offername: 'plus' })
+    expect(chosen.view).toBe('OFFER_CONFIRM')
+    expect(chosen.html).toContain('Hospital cash')
+    const done = await visitor.post('/register/offer/confirm')
+    expect(done.view).toBe('DONE')
+    await visitor.get(chosen.path)
+    const again = await visitor.post('/register/offer/confirm', { offername: 'plus' })
+    expect(referenceIn(again)).toBe(referenceIn(done))
+    expect(await fresh()).toEqual(['offer_upgrade_successful'])
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({
+      currentofferdetails: { offer: 'plus' },
+    })
+  })
+
+  test('to a lower one waits for the boundary, and can be taken back', async () => {
+    const { visitor } = await member({ offername: 'plus' }, { purpose: 'offerchange', locale: 'es' })
+    await visitor.get('/register/offer')
+    await visitor.post('/register/offer', { offername: 'starter' })
+    const done = await visitor.post('/register/offer/confirm')
+    expect(done.view).toBe('DONE')
+    expect(done.html).toContain('1 de mayo de 2027')
+    await visitor.get('/register/offer')
+    await visitor.post('/register/offer/undo')
+    expect(await fresh()).toEqual(['offer_change_scheduled', 'offer_change_cancelled'])
+  })
+
+  test('is shown anew when it would do something else than what was shown', async () => {
+    const { visitor } = await member({ offername: 'starter' }, { purpose: 'offerchange' })
+    await visitor.get('/register/offer')
+    await visitor.post('/register/offer', { offername: 'premier' })
+    await client().updateUser({
+      userid: rig.userid(),
+      state: 'VT',
+      address: { state: 'VT', zipcode: '05401' },
+    })
+    const stale = await visitor.post('/register/offer/confirm', { 'consent.life': '2026-01', previewid: 'x' })
+    expect(stale).toMatchObject({ status: 409, view: 'OFFER_CONFIRM' })
+    expect(await fresh()).toEqual(['user_update_successful'])
+  })
+})
+
+describe('a cancel', () => {
+  test('at the end of the month can be taken back', async () => {
+    const { visitor, first } = await member({ benefits: ['dental'] })
+    expect(first.view).toBe('ALREADY_ENROLLED')
+    expect((await visitor.get('/register/cancel')).view).toBe('CANCEL')
+    expect((await visitor.post('/register/cancel')).html).toContain('Choose when your benefits should end')
+    const done = await visitor.post('/register/cancel', { effective: 'endofperiod' })
+    expect(done.html).toContain('Your benefits are cancelled')
+    expect(referenceIn(await visitor.post('/register/cancel', { effective: 'endofperiod' }))).toBe(
+      referenceIn(done),
+    )
+    await visitor.get('/register/cancel')
+    expect((await visitor.post('/register/cancel/undo')).view).toBe('DONE')
+    expect(await fresh()).toEqual(['offer_cancel_scheduled', 'offer_reinstate_successful'])
+  })
+
+  test('at once ends the session, which may still see that it was done, and nothing else', async () => {
+    const { visitor } = await member({ benefits: ['dental'] })
+    await visitor.get('/register/cancel')
+    const done = await visitor.post('/register/cancel', { effective: 'immediate' })
+    expect(done).toMatchObject({ status: 200, view: 'DONE' })
+    for (const path of ['/register', '/register/details', '/register/overview'])
+      expect(await visitor.get(path)).toMatchObject({ view: 'DONE' })
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ status: 'cancelled' })
+  })
+})
+
+describe('a member with a free place', () => {
+  test('adds a benefit with its consent, and a repeat adds nothing', async () => {
+    const { visitor, first } = await member(
+      { benefits: ['dental'] },
+      { deeplinkdata: 'productname=identity&producttype=service&redirectto=enrol', purpose: 'benefits' },
+    )
+    expect(first.view).toBe('BENEFITS')
+    expect(first.html).toMatch(/value="identity" checked/)
+    const check = await visitor.post('/register/benefits', { benefit: ['identity'] })
+    expect(check.view).toBe('CHECK_ANSWERS')
+    expect(check.html).not.toMatch(/name="consent\.identity"[^>]*checked/)
+    const fields = {
+      'consent.identity': '2026-01',
+      draft: /name="draft" value="([^"]+)"/.exec(check.html)?.[1] ?? '',
+    }
+    const done = await visitor.post('/register/enrol', fields)
+    expect(done.view).toBe('DONE')
+    expect(referenceIn(await visitor.post('/register/enrol', fields))).toBe(referenceIn(done))
+    expect((await rig.events()).filter(name => name.startsWith('benefit_'))).toEqual([
+      'benefit_enrollment_successful',
+    ])
+    const full = await visitor.get('/register/benefits')
+    expect(full.html).not.toContain('type="checkbox"')
+  })
+
+  test('gives the agreement that something waits for', async () => {
+    const { visitor } = await member({ benefits: ['identity'] })
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ conditions: ['actionrequired'] })
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits', { benefit: ['identity'] })
+    await visitor.post('/register/enrol', { 'consent.identity': '2026-01' })
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({
+      conditions: [],
+      consents: [{ name: 'identity', version: '2026-01', locale: 'en' }],
+    })
+  })
+})

@@ -1,0 +1,72 @@
+/** What a browser without script shows after a request. */
+export interface Shown {
+  readonly status: number
+  readonly view: string | undefined
+  readonly html: string
+  readonly headers: Headers
+  /** Where it ended, below the service's address. */
+  readonly path: string
+}
+
+/** A browser without script or screen: cookies, forms and redirects, as fast as HTTP. */
+export interface Visitor {
+  get(address: string, headers?: Record<string, string>): Promise<Shown>
+  /** Posts with the hidden fields of the form shown last, unless they are given. */
+  post(address: string, fields?: Fields, headers?: Record<string, string>): Promise<Shown>
+  /** One request, redirects not followed, nothing remembered but cookies. */
+  send(address: string, init?: RequestInit): Promise<Response>
+  readonly cookies: ReadonlyMap<string, string>
+}
+
+type Fields = Readonly<Record<string, string | readonly string[]>>
+
+/** Makes a visitor of a service; a handle makes it the frame, which has no cookies. */
+export function newVisitor(service: string, handle?: string): Visitor {
+  const cookies = new Map<string, string>()
+  let hidden: [string, string][] = []
+
+  async function send(address: string, init: RequestInit = {}): Promise<Response> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = {
+      ...(cookie && !handle ? { cookie } : {}),
+      ...(handle ? { authorization: `Session ${handle}` } : {}),
+      ...(init.headers as Record<string, string> | undefined),
+    }
+    const url = address.startsWith('http') ? address : service + address
+    const response = await fetch(url, { ...init, headers, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      cookies.set(name, value)
+    }
+    return response
+  }
+
+  async function follow(address: string, init: RequestInit): Promise<Shown> {
+    let response = await send(address, init)
+    let path = address.replace(service, '')
+    for (let leads = 0; response.status === 303 && leads < 10; leads += 1) {
+      path = response.headers.get('location') ?? ''
+      response = await send(path, { headers: init.headers ?? {} })
+    }
+    const html = await response.text()
+    hidden = [...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)].map(
+      ([, name = '', value = '']) => [name, value],
+    )
+    const view = /data-view="(\w+)"/.exec(html)?.[1]
+    return { status: response.status, view, html, headers: response.headers, path }
+  }
+
+  return {
+    cookies,
+    send,
+    get: (address, headers = {}) => follow(address, { headers }),
+    post(address, fields = {}, headers = {}) {
+      const body = new URLSearchParams()
+      const own = hidden.filter(([name]) => name !== 'view' && !(name in fields))
+      for (const [name, value] of own) body.append(name, value)
+      for (const [name, value] of Object.entries(fields))
+        for (const one of [value].flat()) body.append(name, one)
+      return follow(address, { method: 'POST', body, headers })
+    },
+  }
+}

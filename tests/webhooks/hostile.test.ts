@@ -1,0 +1,153 @@
+import type { Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { drip, flood, reply, type Script, startEndpoint } from '../egress/endpoint.ts'
+import { startReceiver } from './receiver.ts'
+import { dispatchRig } from './rig.ts'
+
+const onRequest = (answer: (socket: Socket) => void): Script => ({ onRequest: answer })
+const bomb = gzipSync(Buffer.alloc(20_000_000))
+const head = 'HTTP/1.1 200 OK\r\n'
+
+/** What each does, and whether the event counts as delivered: the status decides, also when the body stalls. */
+const hostile: Record<string, { script: Script; isDelivered: boolean; isFlood?: boolean }> = {
+  'says nothing': { script: {}, isDelivered: false },
+  'sends a byte a second': {
+    script: onRequest(socket => drip(socket, reply('200 OK', 'x'), 1000)),
+    isDelivered: false,
+  },
+  'sends 100 MB': {
+    script: onRequest(socket => {
+      socket.write(`${head}content-length: 104857600\r\n\r\n`)
+      flood(socket, Buffer.alloc(65_536))
+    }),
+    isFlood: true,
+    isDelivered: true,
+  },
+  'sends chunks without end': {
+    script: onRequest(socket => {
+      socket.write(`${head}transfer-encoding: chunked\r\n\r\n`)
+      flood(socket, '1\r\nx\r\n')
+    }),
+    isFlood: true,
+    isDelivered: true,
+  },
+  'sends a gzip bomb': {
+    script: onRequest(socket => {
+      socket.write(`${head}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`)
+      socket.write(bomb)
+    }),
+    isFlood: true,
+    isDelivered: true,
+  },
+  'sends 5,000 headers': {
+    script: onRequest(socket => {
+      const lines = Array.from({ length: 5000 }, (_, index) => `x-${index}: y`)
+      socket.write(reply('200 OK', '', lines))
+    }),
+    isDelivered: false,
+  },
+  'redirects to the metadata service': {
+    script: onRequest(socket => socket.write(reply('302 Found', '', ['location: http://169.254.169.254/']))),
+    isDelivered: false,
+  },
+  'switches protocols': {
+    script: onRequest(socket =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n'),
+    ),
+    isDelivered: false,
+  },
+  'resets in the body': {
+    script: onRequest(socket => {
+      socket.write(`${head}content-length: 100\r\n\r\nhalf`)
+      setTimeout(() => socket.resetAndDestroy(), 20)
+    }),
+    isDelivered: true,
+  },
+  'answers twice': {
+    script: onRequest(socket => socket.write(reply('500 No', '') + reply('200 OK', ''))),
+    isDelivered: false,
+  },
+  'wants us back in 30,000 years': {
+    script: onRequest(socket => socket.write(reply('503 Later', '', ['retry-after: 1e12']))),
+    isDelivered: false,
+  },
+}
+
+test('hostile endpoints end as what they are, in time, and the healthy one beside them gets everything', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const names = new Map<string, string>()
+  const targets = []
+  for (const [name, { script, isFlood }] of Object.entries(hostile)) {
+    const target = await startEndpoint(script)
+    targets.push(target)
+    // Floods come from this very process, and would keep it from its other work: once is enough.
+    const events = isFlood ? (['user_erased'] as const) : 'all'
+    names.set((await rig.addEndpoint(target.url, { events })).webhookid, name)
+  }
+  await rig.addEndpoint(receiver.url)
+  const dispatcher = rig.open({ slots: 32 }, { deadlineMs: 2000 })
+  await rig.raise(['u0'], { eventname: 'user_erased' })
+  await dispatcher.idle()
+  const waiting = await rig.database.query<{ endpoint_id: string }>({
+    name: '',
+    text: 'select endpoint_id from deliveries',
+    values: [],
+  })
+  const failed = new Set(waiting.map(row => names.get(row.endpoint_id)))
+  expect([...failed].sort()).toEqual(
+    Object.entries(hostile)
+      .filter(([, { isDelivered }]) => !isDelivered)
+      .map(([name]) => name)
+      .sort(),
+  )
+  // Each keeps its slots busy; the healthy one is served by the others.
+  await rig.raise(Array.from({ length: 200 }, (_, index) => `w${index}`))
+  dispatcher.nudge()
+  await receiver.received(201)
+  expect(new Set(receiver.deliveries.map(one => one.key)).size).toBe(201)
+  const [longest] = await rig.database.query<{ ms: number }>({
+    name: '',
+    text: 'select max(total_ms) as ms from delivery_attempts',
+    values: [],
+  })
+  expect(longest?.ms).toBeLessThan(10_000)
+  const sent = targets.map(target => target.sent())
+  expect(Math.max(...sent)).toBeLessThan(20 * 1024 * 1024)
+  await receiver.close()
+  for (const target of targets) await target.close()
+})
+
+test('an endpoint that is dead with fifty thousand waiting does not delay the others', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
+  await rig.addEndpoint(receiver.url, { events: ['user_erased'] })
+  for (let part = 0; part < 10; part += 1)
+    await rig.database.query({
+      name: '',
+      text: `with raised as (
+        insert into events (partner_id, event_id, service_id, userid, eventname, idempotency_key, body, data, created_at)
+        select $1, gen_random_uuid(), gen_random_uuid(), 'u', 'user_update_successful', gen_random_uuid(), '{}', '{}', now()
+        from generate_series(1, 5000) returning partner_id, event_id, service_id, created_at)
+      insert into deliveries (partner_id, event_id, endpoint_id, service_id, due_at, queued_at)
+      select partner_id, event_id, $2, service_id, created_at, created_at from raised`,
+      values: [rig.partner.partnerId, webhookid],
+    })
+  const dispatcher = rig.open()
+  await dispatcher.idle()
+  const queries: number[] = []
+  for (let round = 0; round < 20; round += 1) {
+    await rig.raise(['u'], { eventname: 'user_erased' })
+    const startedAt = performance.now()
+    dispatcher.nudge()
+    await receiver.received(round + 1)
+    queries.push(performance.now() - startedAt)
+  }
+  // A bound that tells a walk through the backlog from a look at its head; the ratio is measured in bench/.
+  expect([...queries].sort((a, b) => a - b)[10]).toBeLessThan(1000)
+  await dispatcher.idle()
+  expect(await rig.count('deliveries')).toBe(50_020)
+  await receiver.close()
+})
