@@ -108,19 +108,19 @@ const main = async users => {
   const real = () => Date.now() + offset
   await migrate(database)
   const keyring = loadKeyring({ dataDir })
-  const installation = await claimInstallation(database, { keyring, wanted: 'sandbox', now: real() })
+  const installation = await claimInstallation(database, { keyring, wanted: 'live', now: real() })
   const catalogue = parseCatalogue(
     await readFile(new URL('../service/assets/demo-catalogue.yaml', import.meta.url), 'utf8'),
   )
   await publishVersion(database, { document: catalogue.document, at: real(), by: 'bench' })
   const made = await createPartner(
     { name: 'Bench' },
-    { database, keyring, mode: 'sandbox', real, knownOffers: [] },
+    { database, keyring, mode: 'live', real, knownOffers: [] },
   )
   const partner = partnerOf(made.row, keyring)
   const published = openPublished({ database, real })
   const rules = openTerms({ published, real })
-  const ledger = openLedger({ ...rules, database, clock: clockOn(real), sandbox: true, onEvents: () => {} })
+  const ledger = openLedger({ ...rules, database, clock: clockOn(real), sandbox: false, onEvents: () => {} })
   await published.prepare([])
   const offers = published.today().catalogue.offers
 
@@ -162,7 +162,7 @@ const main = async users => {
   await database.query(sql`analyze`)
   const service = await startService({
     ...{ database, deliveryDatabase, keyring, installation, real, host: '127.0.0.1', port: 0 },
-    webhookRules: { sandbox: true, allow: [] },
+    webhookRules: { sandbox: false, allow: [] },
     log: (event, fields) => event === 'schedule_failed' && console.error(event, fields),
   })
   const token = await (

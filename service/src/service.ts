@@ -108,7 +108,8 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
   const reader = openReader(context)
   const schedule = openSchedule({
     database,
-    ledger,
+    // A lane of its own, with short batches: what is due never stands in front of a request.
+    ledger: guardSpace(openLedger(context, 64), options.lowOnSpace),
     clock,
     partners: async () => (await listPartners(database)).map(row => partnerOf(row, keyring)),
     tidy: () => cleanUpWebhooks(options.deliveryDatabase, real()),

@@ -21,12 +21,12 @@ export type Ledger = {
  * Opens the ledger. Commands that arrive together are decided one after the other in memory and written by one
  * transaction; each sees what those before it did. One that fails does not fail its neighbours.
  */
-export const openLedger = (context: LedgerContext): Ledger => {
+export const openLedger = (context: LedgerContext, maxBatch = 128): Ledger => {
   const waitingRoom = openWaitingRoom(command =>
     runIsolated(context, [command], { lockTimeoutMs: patientMs }),
   )
   const lane: Coalesced<Command<unknown>, Outcome<unknown>> = coalesce({
-    maxBatch: 128,
+    maxBatch,
     run: async commands => {
       try {
         return await runIsolated(context, commands, { lockTimeoutMs: hastyMs })

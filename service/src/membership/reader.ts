@@ -8,7 +8,7 @@ import type { Partner } from '../partners/partner.ts'
 import type { LedgerContext } from './command.ts'
 import { type DocumentKind, openDataKey, openDocument, type Person } from './documents.ts'
 import { type HistoryLine, linesOf, type Who } from './history.ts'
-import { loadDocuments, loadUsers, type UserName } from './load.ts'
+import { type DocumentRow, loadDocuments, loadUsers, type UserName } from './load.ts'
 import { type UserRow, userOf } from './rows.ts'
 import { dueAt, type Step, settle } from './settle.ts'
 import type { User } from './state.ts'
@@ -50,13 +50,25 @@ export const openReader = (context: Omit<LedgerContext, 'onEvents' | 'consentHas
     },
   })
 
+  const loadSealed = coalesce<UserName & { serviceId: string }, DocumentRow[]>({
+    maxBatch: 256,
+    run: async users => {
+      const rows = await guarded(() => loadDocuments(context.database, users))
+      const byUser = new Map<string, DocumentRow[]>()
+      for (const row of rows) byUser.set(row.service_id, [...(byUser.get(row.service_id) ?? []), row])
+      return users.map(user => ({ ok: true, value: byUser.get(user.serviceId) ?? [] }))
+    },
+  })
+
   const documentsOf = async (
     partner: Partner,
     row: Pick<UserRow, 'partner_id' | 'service_id' | 'userid' | 'wrapped_key'>,
   ) => {
-    const rows = await guarded(() =>
-      loadDocuments(context.database, [{ partnerId: row.partner_id, userid: row.userid }]),
-    )
+    const rows = await loadSealed({
+      partnerId: row.partner_id,
+      userid: row.userid,
+      serviceId: row.service_id,
+    })
     const people = new Map<DocumentKind, Person>()
     if (!row.wrapped_key) return people
     const key = openDataKey(partner, row.service_id, row.wrapped_key)
