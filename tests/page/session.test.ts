@@ -307,6 +307,24 @@ describe('the frame', () => {
   })
 })
 
+describe('the button that enrols', () => {
+  test('answers each of many presses at once with the same confirmation, and enrols once', async () => {
+    for (let people = 0; people < 8; people += 1) {
+      await rig.newPerson()
+      const visitor = await open()
+      await visitor.get('/register/benefits')
+      const check = await visitor.post('/register/benefits', { benefit: ['dental'] })
+      const draft = /name="draft" value="([^"]+)"/.exec(check.html)?.[1] ?? ''
+      const presses = await Promise.all(
+        Array.from({ length: 20 }, () => visitor.post('/register/enrol', { draft })),
+      )
+      expect(new Set(presses.map(({ status, view }) => `${status} ${view}`))).toEqual(new Set(['200 DONE']))
+      expect(new Set(presses.map(({ html }) => /BE-\w{4}-\w{4}/.exec(html)?.[0])).size).toBe(1)
+      expect((await rig.events()).filter(name => name === 'enrollment_successful')).toHaveLength(1)
+    }
+  })
+})
+
 describe('what was answered', () => {
   test('is kept sealed, and deleted when the person enrols', async () => {
     const visitor = await open()

@@ -108,7 +108,9 @@ export const openDatabase = (
         throw error
       }
       try {
-        await client.query('commit')
+        // A transaction that had failed is not committed, and the server says so without an error.
+        const { command } = await client.query('commit')
+        if (command !== 'COMMIT') throw firstFailure
       } catch (error) {
         // Only the server's own word, on a connection that lives on, says that nothing was committed.
         if (error instanceof pg.DatabaseError && !failureOf(error).connectionIsUnsafe) throw error

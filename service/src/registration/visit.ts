@@ -48,11 +48,9 @@ export const openVisit = async (
 ): Promise<Visit | undefined> => {
   const { partner, row } = living
   const begun = row.service_id === null ? await beginRegistration(context, living) : row
-  const reading = await freshReading(context, living)
-  if (!reading || reading.user.status === 'erased' || reading.user.serviceId !== begun.service_id)
-    return undefined
-  const { user, now } = reading
-  const documents = await context.reader.documents(partner, user)
+  const read = await readWhole(context, living)
+  if (!read || read.user.status === 'erased' || read.user.serviceId !== begun.service_id) return undefined
+  const { user, now, documents } = read
   const isMember = isActive(user)
   const draft = draftOf(documents.get('draft'))
   const sent = user.entryExpiresAt === undefined ? {} : (documents.get('prefill') ?? {})
@@ -98,6 +96,25 @@ export const registering = (user: User, now: Instant): User => {
     status: user.status === 'none' || user.status === 'prefilled' ? 'registering' : user.status,
     entryExpiresAt: user.entryExpiresAt ?? prefillExpiresAt(now),
   }
+}
+
+type Whole = Reading & { readonly documents: ReadonlyMap<DocumentKind, Person> }
+
+/**
+ * Reads a user and their documents as they were at one time: another press of the same button may turn the draft into
+ * a membership between the two reads.
+ */
+const readWhole = async (context: PageContext, living: LivingSession): Promise<Whole | undefined> => {
+  let reading = await freshReading(context, living)
+  for (let tries = 1; reading; tries += 1) {
+    const documents = await context.reader.documents(living.partner, reading.user)
+    const after: Reading | undefined = await context.reader.read(living.partner, living.row.userid)
+    const isSame =
+      after?.user.status === reading.user.status && after.user.updatedAt === reading.user.updatedAt
+    if (isSame || tries === 3) return { ...reading, documents }
+    reading = after
+  }
+  return undefined
 }
 
 /** A registration that lapsed while the page was open is taken up again. */
