@@ -36,7 +36,7 @@ const connections = Number(options.connections)
 const bin = fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url))
 const loader = fileURLToPath(new URL('load.mjs', import.meta.url))
 const catalogue = fileURLToPath(new URL('../service/assets/demo-catalogue.yaml', import.meta.url))
-const scratch = mkdtempSync(join(tmpdir(), 'enrolment-bench-'))
+const scratch = process.env.BENCH_BARE ? tmpdir() : mkdtempSync(join(tmpdir(), 'enrolment-bench-'))
 const dataDir = join(scratch, 'data')
 const environment = { PATH: process.env.PATH, HOME: scratch }
 

@@ -256,6 +256,7 @@ CREATE TABLE public.page_sessions (
     last_seen_at timestamp with time zone,
     birthdate_tries integer DEFAULT 0 NOT NULL,
     birthdate_passed_at timestamp with time zone,
+    appearance jsonb,
     outcome text,
     reference text,
     completed_at timestamp with time zone,
@@ -266,7 +267,7 @@ CREATE TABLE public.page_sessions (
     CONSTRAINT page_sessions_check1 CHECK (((outcome IS NULL) = (completed_at IS NULL))),
     CONSTRAINT page_sessions_delivery_check CHECK ((delivery = ANY (ARRAY['embed'::text, 'hosted'::text, 'sms'::text, 'email'::text]))),
     CONSTRAINT page_sessions_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'es'::text]))),
-    CONSTRAINT page_sessions_outcome_check CHECK ((outcome = ANY (ARRAY['enrolled'::text, 'swapped'::text, 'changed'::text, 'cancelled'::text, 'exited'::text]))),
+    CONSTRAINT page_sessions_outcome_check CHECK ((outcome = ANY (ARRAY['enrolled'::text, 'swapped'::text, 'changed'::text, 'cancelled'::text, 'undone'::text, 'exited'::text]))),
     CONSTRAINT page_sessions_purpose_check CHECK ((purpose = ANY (ARRAY['registration'::text, 'benefits'::text, 'swap'::text, 'offerchange'::text])))
 );
 
@@ -441,9 +442,9 @@ CREATE INDEX delivery_attempts_rest_partner_id_event_id_started_at_idx ON public
 
 CREATE INDEX events_log ON public.events USING btree (partner_id, transaction_id, event_id);
 
-CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (partner_id, expires_at);
+CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (partner_id, expires_at) WHERE (expires_at IS NOT NULL);
 
-CREATE INDEX idempotency_keys_user ON public.idempotency_keys USING btree (partner_id, service_id);
+CREATE INDEX idempotency_keys_user ON public.idempotency_keys USING btree (partner_id, service_id) WHERE (service_id IS NOT NULL);
 
 CREATE INDEX page_sessions_age ON public.page_sessions USING btree (partner_id, created_at);
 

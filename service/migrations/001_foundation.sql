@@ -230,8 +230,10 @@ create table idempotency_keys (
   expires_at timestamptz not null,
   primary key (partner_id, operation, key_hash)
 );
-create index idempotency_keys_expiry on idempotency_keys (partner_id, expires_at);
-create index idempotency_keys_user on idempotency_keys (partner_id, service_id);
+-- Partial, with what each use implies: before its first ANALYZE the planner would look keys up by these, reading all keys
+-- of a partner for each.
+create index idempotency_keys_expiry on idempotency_keys (partner_id, expires_at) where expires_at is not null;
+create index idempotency_keys_user on idempotency_keys (partner_id, service_id) where service_id is not null;
 
 create table webhook_endpoints (
   partner_id uuid not null references partners,

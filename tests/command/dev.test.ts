@@ -4,9 +4,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
+
+// Only catches a hang: each test starts the service several times, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 })
 
 type Demo = { partnerid: string; clientid: string; clientsecret: string; apikey: string }
 
