@@ -20,6 +20,7 @@ import { authenticatePartner, refuseFailures } from './partners/authenticate.ts'
 import { openDirectory } from './partners/directory.ts'
 import { partnerOf } from './partners/keys.ts'
 import { clockOn } from './partners/partner.ts'
+import { limitRequests } from './partners/rate-limit.ts'
 import { listPartners } from './partners/store.ts'
 import { prefillHandlers } from './prefill/handlers.ts'
 import { linkTokenHandlers } from './registration/link-tokens.ts'
@@ -124,6 +125,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     log,
     real,
   })
+  const limit = limitRequests(real)
   const refuse = refuseFailures({ sandbox, real })
   mountOAuth(app, { database, directory, keyring, mode, real, refuse, baseUrl, basePath })
   mountSystem(app, {
@@ -158,7 +160,11 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
       ...eventHandlers(webhooks),
       ...(sandbox ? sandboxHandlers({ database, directory, clock, schedule, keyring }) : {}),
     },
-    { basePath, authenticate: authenticatePartner({ directory, refuse }) },
+    {
+      basePath,
+      authenticate: authenticatePartner({ directory, refuse }),
+      limit: caller => limit(caller.partner),
+    },
   )
   const endDelivery = async () => {
     await dispatcher.close()

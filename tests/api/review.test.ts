@@ -110,3 +110,25 @@ test('the 24 hours of a keyed answer are real time, whatever the clock of the sa
   await client.advanceClock({ advanceto: new Date(service.now() + 3 * 86_400_000).toISOString() })
   expect(await client.createUser(request, { idempotencyKey: 'k1' })).toEqual(first)
 })
+
+test('a partner with a limit is told it, and refused beyond it until the time that Retry-After names', async () => {
+  const partner = await service.newPartner({ ratePerSecond: 2 })
+  const headers = await headersOf(partner)
+  const ask = () =>
+    sendRaw(
+      service.baseUrl,
+      rawRequest(
+        'POST',
+        '/user/account/get',
+        [...headers, ['Content-Type', 'application/json']],
+        '{"userid":"u"}',
+      ),
+    )
+  const answers = await Promise.all(Array.from({ length: 20 }, ask))
+  const refused = answers.filter(answer => answer.status === 429)
+  expect(refused.length).toBeGreaterThan(0)
+  expect(refused[0]?.headers['retry-after']).toBe('1')
+  for (const answer of answers) expect(answer.headers['ratelimit-policy']).toBe('"default";q=2;w=1')
+  service.advance(2000)
+  expect(await ask()).toMatchObject({ status: 404 })
+})

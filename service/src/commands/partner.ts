@@ -32,6 +32,7 @@ const settingOptions: Readonly<Record<string, Option>> = {
     value: 'SCOPE',
     help: 'scope it may ask for (default: all scopes)',
   },
+  rate: { type: 'string', value: 'N/s', help: 'requests a second it may send (0/s takes the limit away)' },
   'api-key-optional': { type: 'boolean', help: 'x-api-key may be left out' },
   'api-key-required': { type: 'boolean', help: 'x-api-key must be sent (the default)' },
 }
@@ -50,6 +51,9 @@ export const manageContextOf = async (
 
 const settingsOf = (input: Input): PartnerSettings => {
   const list = (name: string) => (input.list(name).length > 0 ? input.list(name) : undefined)
+  const rate = input.text('rate')
+  if (rate !== undefined && !/^\d{1,6}(\.\d+)?\/s$/.test(rate))
+    throw new OperatorError('--rate must look like 100/s.')
   return {
     name: input.text('name'),
     aliases: list('alias'),
@@ -59,6 +63,7 @@ const settingsOf = (input: Input): PartnerSettings => {
     redirects: list('redirect'),
     offers: input.flag('all-offers') ? [] : list('offer'),
     scopes: list('scope'),
+    ratePerSecond: rate === undefined ? undefined : Number(rate.slice(0, -2)),
     apiKeyOptional: input.flag('api-key-optional')
       ? true
       : input.flag('api-key-required')
@@ -82,6 +87,7 @@ const viewPartner = (row: PartnerRow, offers: readonly Offer[]) => ({
     .map(offer => ({ offer: offer.offer, rank: offer.rank })),
   scopes: row.scopes ?? 'all',
   apikeyoptional: row.api_key_optional,
+  ratepersecond: row.rate_per_second,
   disabled: row.disabled_at !== null,
   createdat: new Date(row.created_at).toISOString(),
 })

@@ -2,7 +2,7 @@ import { type Operation, type OperationId, type Operations, operations } from '@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type OperationReply, type OperationRequest, ReadyJson, ReadyText } from './operation-request.ts'
 import { localeOf } from './problem.ts'
-import { badField } from './service-error.ts'
+import { badField, type ServiceError } from './service-error.ts'
 import { compileCheck } from './validation.ts'
 
 /** A handler of each operation; a missing one does not compile. */
@@ -20,11 +20,21 @@ export type Authenticate<Caller> = (request: FastifyRequest, operation: Operatio
 
 const noQuery = { type: 'object', additionalProperties: false }
 
+/** What mounting needs: where, who calls, and how much a caller may ask. */
+export type MountContext<Caller> = {
+  readonly basePath: string
+  readonly authenticate: Authenticate<Caller>
+  /** Takes one request of a caller; gives headers to tell it and a refusal when it has used up its limit. */
+  readonly limit: (
+    caller: Caller,
+  ) => { headers: Readonly<Record<string, string>>; refusal: ServiceError | undefined } | undefined
+}
+
 /** Mounts the operations: route, validation, handler and serialisation follow from their declarations. */
 export const mountOperations = <Caller>(
   app: FastifyInstance,
   handlers: Partial<Handlers<Caller>>,
-  context: { basePath: string; authenticate: Authenticate<Caller> },
+  context: MountContext<Caller>,
 ): void => {
   for (const [id, handler] of Object.entries(handlers)) {
     const operation: Operation = operations[id as OperationId]
@@ -36,7 +46,7 @@ const mountOperation = <Caller>(
   app: FastifyInstance,
   operation: Operation,
   handler: Handler<Operation, Caller>,
-  context: { basePath: string; authenticate: Authenticate<Caller> },
+  context: MountContext<Caller>,
 ): void => {
   const isForm = operation.caller === 'client'
   const checkBody = operation.body && !isForm ? compileCheck(operation.body, 'body') : undefined
@@ -50,7 +60,13 @@ const mountOperation = <Caller>(
       operation,
       ...(operation.body ? { takes: isForm ? 'application/x-www-form-urlencoded' : 'application/json' } : {}),
     },
-    onRequest: (request, _reply, done) => {
+    onRequest: (request, reply, done) => {
+      const admit = (known: Caller) => {
+        callers.set(request, known)
+        const taken = context.limit(known)
+        if (taken) for (const [name, value] of Object.entries(taken.headers)) reply.header(name, value)
+        done(taken?.refusal)
+      }
       let caller: Caller | Promise<Caller>
       try {
         caller = context.authenticate(request, operation)
@@ -60,17 +76,10 @@ const mountOperation = <Caller>(
       }
       // What memory can tell is not awaited: a promise per request costs more than the check itself.
       if (!(caller instanceof Promise)) {
-        callers.set(request, caller)
-        done()
+        admit(caller)
         return
       }
-      caller.then(
-        known => {
-          callers.set(request, known)
-          done()
-        },
-        (error: Error) => done(error),
-      )
+      caller.then(admit, (error: Error) => done(error))
     },
     handler: async (request, reply) => {
       // What stands in a body that nobody reads must not be lost in silence.

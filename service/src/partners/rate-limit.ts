@@ -1,0 +1,42 @@
+import type { Instant } from '../calendar/calendar.ts'
+import { ServiceError } from '../http/service-error.ts'
+import type { Partner } from './partner.ts'
+
+/** What a partner with a limit is told with each answer, and the refusal when it has used it up. */
+export type Taken = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly refusal: ServiceError | undefined
+}
+
+/** Takes one request of a partner; `undefined` when the operator gave it no limit, which is the default. */
+export type TakeRequest = (partner: Partner) => Taken | undefined
+
+type Bucket = { tokens: number; filledAt: Instant }
+
+/**
+ * A token bucket for each partner with a limit (contract §13): one second's requests at most at once, refilled
+ * steadily. Each process keeps its own, so that with several processes the limit is theirs together.
+ */
+export const limitRequests = (real: () => Instant): TakeRequest => {
+  const buckets = new Map<string, Bucket>()
+  return partner => {
+    const rate = partner.ratePerSecond
+    if (rate === undefined) return undefined
+    const size = Math.max(1, rate)
+    const now = real()
+    const bucket = buckets.get(partner.partnerId) ?? { tokens: size, filledAt: now }
+    const tokens = Math.min(size, bucket.tokens + (Math.max(0, now - bucket.filledAt) / 1000) * rate)
+    const isAllowed = tokens >= 1
+    const left = isAllowed ? tokens - 1 : tokens
+    buckets.set(partner.partnerId, { tokens: left, filledAt: now })
+    const waitSeconds = Math.max(1, Math.ceil((1 - left) / rate))
+    const headers = {
+      'RateLimit-Policy': `"default";q=${Math.floor(size)};w=${Math.max(1, Math.round(size / rate))}`,
+      RateLimit: `"default";r=${Math.floor(left)};t=${waitSeconds}`,
+    }
+    const refusal = isAllowed
+      ? undefined
+      : new ServiceError('too_many_requests', undefined, { headers: { 'Retry-After': String(waitSeconds) } })
+    return { headers, refusal }
+  }
+}
