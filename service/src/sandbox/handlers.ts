@@ -23,7 +23,8 @@ export const sandboxHandlers = (
     const partner = (await directory.partner(request.caller.partner.partnerId)) ?? request.caller.partner
     let moved = partner
     const effect = async (tx: Executor) => {
-      if (to < clock.now(partner)) throw badField('advanceto', 'past', 'must not lie before the present clock')
+      if (to < clock.now(partner))
+        throw badField('advanceto', 'past', 'must not lie before the present clock')
       moved = await moveTo(tx, { clock, partner, to })
       return { now: formatTimestamp(clock.now(moved)) }
     }
