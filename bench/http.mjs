@@ -148,20 +148,20 @@ const writePrefillScript = async partnerId => {
   const file = join(scratch, 'prefill.sql')
   writeFileSync(
     file,
-    `with new as (select uuidv7() as id, now() as at),
+    `with fresh as (select uuidv7() as id, now() as at),
     u as (insert into users (partner_id, service_id, userid, status, created_at, updated_at, prefill_count,
         prefill_written_at, entry_expires_at, due_at)
-      select '${partnerId}', id, id::text, 'prefilled', at, at, 1, at, at + interval '90 days', at + interval '90 days' from new),
-    k as (insert into data_keys select '${partnerId}', id, ${bytes(size.wrapped)} from new),
-    d as (insert into documents select '${partnerId}', id, 'prefill', ${bytes(size.sealed)}, at from new),
-    h as (insert into history select '${partnerId}', id, line.entry, at, at, line.what, line.was, line.is, 'partner', 'prefill'
-      from new, (values ${lines}) as line (entry, what, was, is)),
+      select '${partnerId}', id, id::text, 'prefilled', at, at, 1, at, at + interval '90 days', at + interval '90 days' from fresh),
+    k as (insert into data_keys select '${partnerId}', id, ${bytes(size.wrapped)} from fresh),
+    d as (insert into documents select '${partnerId}', id, 'prefill', ${bytes(size.sealed)}, at from fresh),
+    h as (insert into history select '${partnerId}', id, line.entry, at, at, line.what, line.old, line.new, 'partner', 'prefill'
+      from fresh, (values ${lines}) as line (entry, what, old, new)),
     e as (insert into events (partner_id, event_id, service_id, userid, eventname, idempotency_key, body, data, created_at)
-      select '${partnerId}', uuidv7(), id, id::text, 'enrollment_request_received', gen_random_uuid(), ${bytes(size.body)}, '{}', at from new)
+      select '${partnerId}', uuidv7(), id, id::text, 'enrollment_request_received', gen_random_uuid(), ${bytes(size.body)}, '{}', at from fresh)
     insert into idempotency_keys (partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number,
       created_at, expires_at)
     select '${partnerId}', 'prefillUser', sha256(id::text::bytea), sha256(id::text::bytea), gen_random_uuid(), id, 1, at,
-      at + interval '90 days' from new;\n`.replace(/\n\s*/g, ' '),
+      at + interval '90 days' from fresh;\n`.replace(/\n\s*/g, ' '),
   )
   return file
 }

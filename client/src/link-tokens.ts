@@ -2,7 +2,7 @@
 export type LinkTokenRequest = {
   userid: string
   /** Default `registration`; for the others the user must be known. */
-  purpose?: 'registration' | 'benefits' | 'swap' | 'offerchange'
+  purpose?: 'registration' | 'benefits' | 'swap' | 'offerchange' | ''
   /** The offer to show; one of yours. */
   offername?: string
   /** As Get Benefits With Status gave it: leads to the view of that benefit. */
@@ -12,9 +12,9 @@ export type LinkTokenRequest = {
   /** Who may embed; each must equal a registered origin exactly. Default: all that you registered. */
   origins?: string[]
   /** Default: your locale. */
-  locale?: 'en' | 'es'
+  locale?: 'en' | 'es' | ''
   /** Default `hosted`. The token lives 15 minutes (embed, hosted), 24 hours (sms) or 7 days (email). */
-  delivery?: 'embed' | 'hosted' | 'sms' | 'email'
+  delivery?: 'embed' | 'hosted' | 'sms' | 'email' | ''
 }
 
 /** A link token, shown once (contract §11). */

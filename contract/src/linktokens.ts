@@ -16,7 +16,7 @@ export const LinkTokenRequest = Type.Object(
   {
     userid: Userid,
     purpose: Type.Optional(
-      Type.Enum([...linkPurposes], { 'x-rule': `must be one of ${linkPurposes.join(', ')}` }),
+      Type.Enum([...linkPurposes, ''], { 'x-rule': `must be one of ${linkPurposes.join(', ')}` }),
     ),
     offername: Type.Optional(Type.String({ maxLength: 64, 'x-rule': 'must be at most 64 characters' })),
     deeplinkdata: Type.Optional(
@@ -34,9 +34,9 @@ export const LinkTokenRequest = Type.Object(
         { minItems: 1, maxItems: 20, uniqueItems: true, 'x-rule': 'must be a list of registered origins' },
       ),
     ),
-    locale: Type.Optional(Type.Enum(['en', 'es'], { 'x-rule': 'must be en or es' })),
+    locale: Type.Optional(Type.Enum(['en', 'es', ''], { 'x-rule': 'must be en or es' })),
     delivery: Type.Optional(
-      Type.Enum([...linkDeliveries], { 'x-rule': `must be one of ${linkDeliveries.join(', ')}` }),
+      Type.Enum([...linkDeliveries, ''], { 'x-rule': `must be one of ${linkDeliveries.join(', ')}` }),
     ),
   },
   { additionalProperties: false, title: 'LinkTokenRequest' },

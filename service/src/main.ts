@@ -1,9 +1,11 @@
 import { catalogueCommands } from './commands/catalogue.ts'
+import { clockCommands } from './commands/clock.ts'
 import { type Command, helpOf, readInput } from './commands/command.ts'
 import { deliveryCommands } from './commands/deliveries.ts'
 import { dev } from './commands/dev.ts'
 import { partnerCommands } from './commands/partner.ts'
 import { migrateSchema, serve } from './commands/serve.ts'
+import { userCommands } from './commands/user.ts'
 import { webhookCommands } from './commands/webhook.ts'
 import { describeCause } from './http/server.ts'
 import { OperatorError } from './operator-error.ts'
@@ -16,6 +18,8 @@ const commands: readonly Command[] = [
   ...catalogueCommands,
   ...webhookCommands,
   ...deliveryCommands,
+  ...userCommands,
+  ...clockCommands,
 ]
 
 const overview = (): string => {

@@ -44,15 +44,19 @@ export const startStage = async (
     sandbox: options.sandbox ?? true,
   })
   return {
-    service,
-    newPartner: async timezone =>
-      stagePartner(service, await service.newPartner(timezone ? { timezone } : {})),
+    ...stageOf(service),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]()
       vi.useRealTimers()
     },
   }
 }
+
+/** The same for a service that was started otherwise. */
+export const stageOf = (service: TestService): Omit<Stage, typeof Symbol.asyncDispose> => ({
+  service,
+  newPartner: async timezone => stagePartner(service, await service.newPartner(timezone ? { timezone } : {})),
+})
 
 const stagePartner = (service: TestService, partner: TestPartner): StagePartner => {
   const seen = new Map<string, string>()

@@ -89,7 +89,8 @@ export const benefitHandlers = (context: {
 
   const decline: Handler<typeof declineBenefit, Caller> = request => {
     const { userid, name, reason } = request.body
-    const why = reason ? `declined: ${plainReason(reason)}` : 'declined'
+    // A free text could hold personal data, which must not reach the plain history.
+    const why = reason ? 'declined, with a reason' : 'declined'
     return context.commands.change(request, { userid, why }, (user, now, terms) => {
       const change = declineBenefitOf(user, name, now, terms)
       if (isRefusal(change)) return change
@@ -105,10 +106,6 @@ export const benefitHandlers = (context: {
     declineBenefit: decline,
   }
 }
-
-// A free text could hold personal data, which must not reach the plain history: only a plain code is kept.
-const plainReason = (reason: string): string =>
-  /^[a-z][a-z_-]{0,39}$/.test(reason) ? reason : 'reason given'
 
 /** The enrolment as it stands after the change: a pending change may date its end. */
 const viewOf = (enrolment: Enrolment, after: User, context: { terms: Terms; locale: Locale }): HeldBenefit =>

@@ -34,7 +34,8 @@ export const applyCancel = (user: User, at: Instant): Changed => {
     pendingOffer: undefined,
     swap: undefined,
     enrolments: user.enrolments.map(enrolment =>
-      isLive(enrolment) ? closed(enrolment, at, 'cancelled') : enrolment,
+      // What a pending change was to bring is undone with it: a reinstate does not bring it back.
+      isLive(enrolment) ? closed(enrolment, at, enrolment.plannedBy ? 'undone' : 'cancelled') : enrolment,
     ),
   }
   return { user: cancelled, events: [raise(cancelled, 'offer_cancel_successful', at)] }

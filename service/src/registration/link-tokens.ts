@@ -128,8 +128,8 @@ const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f
 
 /** What a request asks for, with the defaults of contract §11. Refuses what is not the partner's. */
 const checkLink = async (context: LinkContext, partner: Partner, body: LinkTokenRequest) => {
-  const purpose = body.purpose ?? 'registration'
-  const delivery = body.delivery ?? 'hosted'
+  const purpose = body.purpose || 'registration'
+  const delivery = body.delivery || 'hosted'
   if (body.redirecturl && !partner.redirects.includes(body.redirecturl)) {
     throw badField('redirecturl', 'not_registered', 'must equal a registered redirect address exactly')
   }
@@ -155,6 +155,6 @@ const checkLink = async (context: LinkContext, partner: Partner, body: LinkToken
     deeplinkdata: body.deeplinkdata || null,
     redirecturl: body.redirecturl || null,
     origins: [...(body.origins ?? partner.origins)],
-    locale: body.locale ?? partner.locale,
+    locale: body.locale || partner.locale,
   }
 }

@@ -1,0 +1,268 @@
+// 100,000 offer changes due at one instant: how many are applied a second, and what API callers notice of it.
+// node bench/due.mjs [--users 100000]. Needs a build. Prints numbers and ratios; asserts nothing.
+import { fork } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const dist = new URL('../service/dist/', import.meta.url)
+const load = name => import(new URL(name, dist).href)
+const percentile = (sorted, share) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+
+// --- the caller: a process of its own, so that it does not share a thread with what it measures
+const caller = async () => {
+  const { Agent, request, setGlobalDispatcher } = await import('undici')
+  setGlobalDispatcher(new Agent({ connections: 64 }))
+  const { baseUrl, headers, users } = JSON.parse(process.env.BENCH_TARGET)
+  const call = async () => {
+    const userid = `user${Math.floor(Math.random() * users)}`
+    const isWrite = Math.random() < 0.2
+    const path = isWrite ? '/user/prefill' : '/user/benefits'
+    const body = isWrite ? { userid: `new-${userid}` } : { userid, age: 36, state: 'FL', zipcode: '33101' }
+    const startedAt = performance.now()
+    const answer = await request(baseUrl + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    await answer.body.dump()
+    return { ms: performance.now() - startedAt, ok: answer.statusCode === 200 }
+  }
+  const summary = (results, seconds) => {
+    const sorted = results.map(one => one.ms).sort((a, b) => a - b)
+    return {
+      perSecond: results.length / seconds,
+      failed: results.filter(one => !one.ok).length,
+      p50: percentile(sorted, 0.5),
+      p99: percentile(sorted, 0.99),
+    }
+  }
+  const peak = async seconds => {
+    const results = []
+    const until = performance.now() + seconds * 1000
+    const lane = async () => {
+      while (performance.now() < until) results.push(await call())
+    }
+    await Promise.all(Array.from({ length: 32 }, lane))
+    return summary(results, seconds)
+  }
+  let isOn = false
+  const steady = async rate => {
+    const results = []
+    const startedAt = performance.now()
+    const pending = new Set()
+    // Started by the clock, whether earlier calls are answered or not: waiting is not hidden.
+    for (let sent = 0; isOn; ) {
+      const dueBy = ((performance.now() - startedAt) / 1000) * rate
+      for (; sent < dueBy; sent += 1) {
+        const one = call().then(result => results.push(result))
+        pending.add(one)
+        one.finally(() => pending.delete(one))
+      }
+      await new Promise(done => setTimeout(done, 2))
+    }
+    await Promise.all(pending)
+    return summary(results, (performance.now() - startedAt) / 1000)
+  }
+  process.on('message', async message => {
+    if (message.peak) process.send(await peak(message.peak))
+    if (message.steady) {
+      isOn = true
+      process.send(await steady(message.steady))
+    }
+    if (message.stop) isOn = false
+  })
+  process.send('ready')
+}
+
+const ask = (child, message) =>
+  new Promise(resolve => {
+    child.once('message', resolve)
+    if (message) child.send(message)
+  })
+
+// --- the service
+const main = async users => {
+  const { ownEmbeddedDatabase } = await load('embedded/own.js')
+  const { openDatabase } = await load('db/database.js')
+  const { migrate } = await load('db/migrate.js')
+  const { sql } = await load('db/sql.js')
+  const { claimInstallation } = await load('installation.js')
+  const { loadKeyring } = await load('vault/keyring.js')
+  const { parseCatalogue } = await load('catalogue/parse.js')
+  const { openPublished, publishVersion } = await load('catalogue/published.js')
+  const { createPartner } = await load('partners/manage.js')
+  const { partnerOf } = await load('partners/keys.js')
+  const { clockOn } = await load('partners/partner.js')
+  const { clientIdOf } = await load('oauth/client-credentials.js')
+  const { openLedger } = await load('membership/ledger.js')
+  const { openTerms } = await load('membership/open-terms.js')
+  const { createAccount } = await load('accounts/lifecycle.js')
+  const { changeOfferOf } = await load('offers/change.js')
+  const { startService } = await load('service.js')
+
+  const dataDir = await mkdtemp(join(tmpdir(), 'bench-due-'))
+  const owned = await ownEmbeddedDatabase({ dataDir, log: () => {} })
+  const database = openDatabase(owned.address, { max: 10, onError: () => {} })
+  const deliveryDatabase = openDatabase(owned.address, { max: 4, onError: () => {} })
+  let offset = Date.parse('2026-10-20T12:00:00Z') - Date.now()
+  const real = () => Date.now() + offset
+  await migrate(database)
+  const keyring = loadKeyring({ dataDir })
+  const installation = await claimInstallation(database, { keyring, wanted: 'sandbox', now: real() })
+  const catalogue = parseCatalogue(
+    await readFile(new URL('../service/assets/demo-catalogue.yaml', import.meta.url), 'utf8'),
+  )
+  await publishVersion(database, { document: catalogue.document, at: real(), by: 'bench' })
+  const made = await createPartner(
+    { name: 'Bench' },
+    { database, keyring, mode: 'sandbox', real, knownOffers: [] },
+  )
+  const partner = partnerOf(made.row, keyring)
+  const published = openPublished({ database, real })
+  const rules = openTerms({ published, real })
+  const ledger = openLedger({ ...rules, database, clock: clockOn(real), sandbox: true, onEvents: () => {} })
+  await published.prepare([])
+  const offers = published.today().catalogue.offers
+
+  const person = {
+    firstname: 'Ada',
+    lastname: 'R',
+    email: 'a@example.com',
+    dob: '1990-03-27',
+    state: 'FL',
+    zipcode: '33101',
+  }
+  const downgradeLater = userid =>
+    ledger.submit({
+      ...{ partner, userid, who: 'partner', why: 'bench' },
+      decide: situation => {
+        const terms = situation.terms(person)
+        const start = {
+          offer: offers.get('plus'),
+          picks: ['telehealth', 'dental', 'vision'],
+          consents: [],
+          startsAt: situation.now,
+        }
+        const created = createAccount(situation.orNew(), start, situation.now, terms)
+        const wish = { offername: 'starter', action: 'auto', effective: 'auto' }
+        const changed = changeOfferOf(created.user, wish, situation.now, terms)
+        return {
+          change: { user: changed.user, events: [], documents: { profile: person } },
+          answer: () => undefined,
+        }
+      },
+    })
+  process.stdout.write(`making ${users} users with a downgrade at the month's end …\n`)
+  for (let from = 0; from < users; from += 2000) {
+    const some = Array.from({ length: Math.min(2000, users - from) }, (_, index) =>
+      downgradeLater(`user${from + index}`),
+    )
+    await Promise.all(some)
+  }
+  await database.query(sql`analyze`)
+  const service = await startService({
+    ...{ database, deliveryDatabase, keyring, installation, real, host: '127.0.0.1', port: 0 },
+    webhookRules: { sandbox: true, allow: [] },
+    log: (event, fields) => event === 'schedule_failed' && console.error(event, fields),
+  })
+  const token = await (
+    await fetch(`${service.address}/oauth2/token`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${clientIdOf(partner.partnerId)}:${made.clientSecret}`).toString('base64')}`,
+      },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    })
+  ).json()
+  const headers = {
+    authorization: `Bearer ${token.access_token}`,
+    'x-api-key': made.apiKey,
+    'content-type': 'application/json',
+  }
+  const child = fork(fileURLToPath(import.meta.url), ['--caller'], {
+    env: { ...process.env, BENCH_TARGET: JSON.stringify({ baseUrl: service.address, headers, users }) },
+  })
+  await ask(child)
+
+  const show = (name, { perSecond, p50, p99, failed }) =>
+    process.stdout.write(
+      `${name.padEnd(34)}${perSecond.toFixed(0).padStart(7)}/s   p50 ${p50.toFixed(1)} ms   p99 ${p99.toFixed(1)} ms   failed ${failed}\n`,
+    )
+  await ask(child, { peak: 2 })
+  const peak = await ask(child, { peak: 5 })
+  show('API at its peak', peak)
+  const steadyFor = async (rate, work) => {
+    const result = ask(child, { steady: rate })
+    await work()
+    child.send({ stop: true })
+    return result
+  }
+  const without = await steadyFor(peak.perSecond / 2, () => new Promise(done => setTimeout(done, 8000)))
+  show('API at half of it, nothing due', without)
+
+  const dueLeft = async () =>
+    (
+      await database.query(
+        sql`select count(*) as count from users where due_at <= ${new Date(real()).toISOString()}`,
+      )
+    )[0].count
+  // The first half is applied alone, the second beside the API: the clock stands before the boundary for one half.
+  await database.query(sql`
+    update users set pending_offer_at = pending_offer_at + interval '1 hour', due_at = due_at + interval '1 hour'
+    where userid like 'user%' and pending_offer is not null and right(userid, 1) in ('5', '6', '7', '8', '9')`)
+  const boundary = Date.parse('2026-11-01T04:00:00Z')
+  const applyAll = async () => {
+    const startedAt = performance.now()
+    do await service.runDue()
+    while ((await dueLeft()) > 0)
+    return (performance.now() - startedAt) / 1000
+  }
+  offset = boundary - Date.now()
+  const first = await dueLeft()
+  const alone = first / (await applyAll())
+  process.stdout.write(`${'due changes, alone'.padEnd(34)}${alone.toFixed(0).padStart(7)}/s\n`)
+  offset += 3_600_000 + 60_000
+  const renewed = await (
+    await fetch(`${service.address}/oauth2/token`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${clientIdOf(partner.partnerId)}:${made.clientSecret}`).toString('base64')}`,
+      },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    })
+  ).json()
+  void renewed
+  child.kill()
+  const again = fork(fileURLToPath(import.meta.url), ['--caller'], {
+    env: {
+      ...process.env,
+      BENCH_TARGET: JSON.stringify({
+        baseUrl: service.address,
+        headers: { ...headers, authorization: `Bearer ${renewed.access_token}` },
+        users,
+      }),
+    },
+  })
+  await ask(again)
+  const second = await dueLeft()
+  let beside = 0
+  const result = ask(again, { steady: peak.perSecond / 2 })
+  beside = second / (await applyAll())
+  again.send({ stop: true })
+  const withDue = await result
+  show('API at half of its peak, beside it', withDue)
+  process.stdout.write(`${'due changes, beside the API'.padEnd(34)}${beside.toFixed(0).padStart(7)}/s\n`)
+  process.stdout.write(`p99 with due changes / without: ${(withDue.p99 / without.p99).toFixed(2)}\n`)
+  again.kill()
+  await service.close()
+  await database.close()
+  await deliveryDatabase.close()
+  await owned.stop()
+  await rm(dataDir, { recursive: true, force: true })
+}
+
+if (process.argv.includes('--caller')) await caller()
+else {
+  const { values } = parseArgs({ options: { users: { type: 'string', default: '100000' } } })
+  await main(Number(values.users))
+}

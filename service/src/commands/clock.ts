@@ -1,0 +1,80 @@
+import { formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
+import { openPublished } from '../catalogue/published.ts'
+import { describeCause } from '../http/server.ts'
+import { ServiceError } from '../http/service-error.ts'
+import { openLedger } from '../membership/ledger.ts'
+import { openTerms } from '../membership/open-terms.ts'
+import { OperatorError } from '../operator-error.ts'
+import { partnerOf } from '../partners/keys.ts'
+import { requirePartner } from '../partners/manage.ts'
+import { clockOn } from '../partners/partner.ts'
+import { advanceClockTo } from '../sandbox/handlers.ts'
+import { openSchedule } from '../schedule/schedule.ts'
+import type { Command, Input } from './command.ts'
+import { inWorkspace, type Workspace } from './workspace.ts'
+
+const instantOf = (input: Input): number => {
+  const text = input.positionals[1] ?? ''
+  const to = parseTimestamp(text.length === 20 ? text.replace(/Z$/, '.000Z') : text)
+  if (to === undefined)
+    throw new OperatorError(
+      'The instant must look like 2026-12-01T05:00:00Z, in UTC, with or without milliseconds.',
+    )
+  return to
+}
+
+/** What applies due changes without a service beside it; a running one takes turns with it. */
+const scheduleOf = ({ database, keyring, installation, real }: Workspace) => {
+  const published = openPublished({ database, real })
+  const clock = clockOn(real)
+  const ledger = openLedger({
+    ...openTerms({ published, real }),
+    database,
+    clock,
+    sandbox: installation.sandbox,
+    // The dispatcher of a running service finds new events by itself.
+    onEvents: () => {},
+  })
+  const failures: unknown[] = []
+  const schedule = openSchedule({
+    database,
+    ledger,
+    clock,
+    partners: async () => [],
+    tidy: async () => {},
+    onError: error => failures.push(error),
+  })
+  return { schedule, clock, failures, keyring }
+}
+
+const advance: Command = {
+  name: 'clock advance',
+  arguments: ['PARTNER', 'TIMESTAMP'],
+  summary: "Move a sandbox partner's business clock forward, and apply all that is due on the way.",
+  options: {},
+  run: input =>
+    inWorkspace(input, async workspace => {
+      const to = instantOf(input)
+      const { database, installation } = workspace
+      if (!installation.sandbox)
+        throw new OperatorError('This is not a sandbox: only the clock of a sandbox can be moved.')
+      const { schedule, clock, failures, keyring } = scheduleOf(workspace)
+      const partner = partnerOf(await requirePartner(database, input.positionals[0] ?? ''), keyring)
+      if (to < clock.now(partner)) {
+        const now = formatTimestamp(clock.now(partner))
+        throw new OperatorError(`The clock of this partner shows ${now} already: it only goes forward.`)
+      }
+      const directory = { forget: () => {} }
+      const now = await advanceClockTo({ database, directory, clock, schedule }, partner, to).catch(error => {
+        if (error instanceof ServiceError) throw new OperatorError('At most twenty years ahead of real time.')
+        throw error
+      })
+      for (const failure of failures) process.stderr.write(`${JSON.stringify(describeCause(failure))}\n`)
+      input.print({ partnerid: partner.partnerId, now: formatTimestamp(now) }, [
+        `The clock of ${partner.name} shows ${formatTimestamp(now)}; what was due is applied.`,
+      ])
+    }),
+}
+
+/** The commands about a sandbox's clock. */
+export const clockCommands: readonly Command[] = [advance]

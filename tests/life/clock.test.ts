@@ -1,0 +1,43 @@
+import { afterEach, expect, test } from 'vitest'
+import { type Stage, startStage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage[Symbol.asyncDispose]())
+
+test('moves forward only, per partner, and applies everything due on the way', async () => {
+  stage = await startStage('2026-10-20T12:00')
+  const [one, two] = [await stage.newPartner('America/New_York'), await stage.newPartner('America/New_York')]
+  for (const partner of [one, two]) {
+    await partner.create('u', { offername: 'mid', benefits: ['art'] })
+    await partner.client.changeOffer({ userid: 'u', offername: 'low' })
+  }
+  expect(await one.client.advanceClock({ advanceto: '2026-11-15T00:00:00.000Z' })).toEqual({
+    now: '2026-11-15T00:00:00.000Z',
+  })
+  expect(await one.get('u')).toMatchObject({
+    currentofferdetails: { offer: 'low', updatedat: '2026-11-01T04:00:00.000Z' },
+  })
+  expect(await two.get('u')).toMatchObject({
+    currentofferdetails: { offer: 'mid' },
+    pendingoffer: { offer: 'low' },
+  })
+  const back = (advanceto: string) => one.client.advanceClock({ advanceto })
+  await expect(back('2026-11-14T00:00:00.000Z')).rejects.toMatchObject({
+    code: 'bad_request',
+    errors: [{ field: 'advanceto', code: 'past' }],
+  })
+  await expect(back('2060-01-01T00:00:00.000Z')).rejects.toMatchObject({ errors: [{ code: 'toofar' }] })
+  await expect(back('tomorrow')).rejects.toMatchObject({ errors: [{ field: 'advanceto' }] })
+})
+
+test('in production it does not exist', async () => {
+  stage = await startStage('2026-10-20T12:00', { sandbox: false })
+  const partner = await stage.newPartner()
+  const answer = await fetch(`${stage.service.baseUrl}/sandbox/clock`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await partner.token()}`, 'x-api-key': partner.apiKey },
+    body: JSON.stringify({ advanceto: '2026-11-15T00:00:00.000Z' }),
+  })
+  expect(answer.status).toBe(404)
+  expect(await answer.json()).toMatchObject({ code: 'not_found' })
+})

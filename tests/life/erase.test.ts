@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+
+let stage: Stage
+let partner: StagePartner
+beforeAll(async () => {
+  stage = await startStage('2026-10-20T12:00')
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+beforeEach(async () => {
+  partner = await stage.newPartner('America/New_York')
+})
+
+test('ends what is in force with the events of an immediate cancel, then user_erased; asked again: the same', async () => {
+  const { client } = partner
+  const { serviceid } = await partner.create('u', { offername: 'mid', benefits: ['art'] })
+  await client.changeOffer({ userid: 'u', offername: 'low' })
+  await client.swapBenefits({ userid: 'u', add: ['care'], remove: ['art'] })
+  await partner.events('u')
+  const erased = await client.eraseUser({ userid: 'u' })
+  expect(erased).toEqual({ userid: 'u', serviceid, status: 'erased', erasedat: '2026-10-20T12:00:00.000Z' })
+  expect(await partner.names('u')).toEqual([
+    'offer_change_cancelled',
+    'user_benefits_swap_cancelled',
+    'offer_cancel_successful',
+    'user_erased',
+  ])
+  await partner.to('2026-11-03T12:00')
+  expect(await client.eraseUser({ userid: 'u' })).toEqual(erased)
+  expect(await client.getUser({ userid: 'u' })).toEqual(erased)
+  expect(await partner.names('u')).toEqual([])
+})
+
+test('from every state; the event of a cancelled user keeps the date of the cancel', async () => {
+  const { client } = partner
+  await client.prefillUser({ userid: 'sent', firstname: 'Ada' })
+  await partner.create('later', { effectivedate: '2026-11-10' })
+  await partner.create('gone')
+  await client.cancelUser({ userid: 'gone', effective: 'immediate' })
+  await partner.to('2026-10-25T12:00')
+  await partner.events('gone')
+  for (const userid of ['sent', 'later', 'gone']) {
+    expect(await client.eraseUser({ userid })).toMatchObject({ status: 'erased' })
+  }
+  expect(await partner.events('gone')).toEqual([
+    { eventname: 'user_erased', offer: '', updatedat: '2026-10-20T12:00:00.000Z' },
+  ])
+  expect(await refusal(client.eraseUser({ userid: 'nobody' }))).toBe('404 user_not_found')
+})
+
+test('every other operation then answers 404, but prefill and create start a new user', async () => {
+  const { client } = partner
+  const { serviceid } = await partner.create('u')
+  await client.eraseUser({ userid: 'u' })
+  const userid = 'u'
+  const refused = [
+    client.updateUser({ userid, phone: '3055550199' }),
+    client.cancelUser({ userid }),
+    client.reinstateUser({ userid }),
+    client.changeOffer({ userid, offername: 'mid' }),
+    client.undoOfferChange({ userid }),
+    client.listAvailableOffers({ userid }),
+    client.previewOfferChange({ userid, offername: 'mid' }),
+    client.swapBenefits({ userid, add: [], remove: [] }),
+    client.undoSwap({ userid }),
+    client.enrolBenefit({ userid, name: 'art' }),
+    client.declineBenefit({ userid, name: 'art' }),
+    client.getBenefits({ userid, age: 36, state: 'FL', zipcode: '33101' }),
+  ]
+  expect(await Promise.all(refused.map(refusal))).toEqual(refused.map(() => '404 user_not_found'))
+  const again = await partner.create('u', { benefits: ['art'] })
+  expect(again.serviceid).not.toBe(serviceid)
+  expect(again.consents).toEqual([])
+})
+
+test('nothing that could be opened stays; the rest of the history does', async () => {
+  const { client, partnerId } = partner
+  const { serviceid } = await partner.create('u', { benefits: ['art'] })
+  await client.prefillUser({ userid: 'u', firstname: 'Ada' })
+  await client.eraseUser({ userid: 'u' })
+  const count = async (query: ReturnType<typeof sql>) =>
+    (await stage.service.database.query<{ count: number }>(query))[0]?.count
+  expect(await count(sql`select count(*) as count from data_keys where partner_id = ${partnerId}`)).toBe(0)
+  expect(await count(sql`select count(*) as count from documents where partner_id = ${partnerId}`)).toBe(0)
+  const answers = sql`select count(*) as count from idempotency_keys where partner_id = ${partnerId} and sealed_answer is not null`
+  expect(await count(answers)).toBe(0)
+  const history = sql`select count(*) as count from history where partner_id = ${partnerId} and service_id = ${serviceid}`
+  expect(await count(history)).toBeGreaterThan(5)
+})

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+
+let stage: Stage
+let partner: StagePartner
+beforeAll(async () => {
+  stage = await startStage('2026-10-20T12:00')
+  partner = await stage.newPartner('America/New_York')
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+test('a pending cancel is undone as if it had not been; what it dropped stays dropped', async () => {
+  const { client } = partner
+  await partner.create('back', { offername: 'mid', benefits: ['art', 'eyes'] })
+  const before = await partner.get('back')
+  await client.swapBenefits({ userid: 'back', add: ['care'], remove: ['art'] })
+  await client.cancelUser({ userid: 'back' })
+  await partner.events('back')
+  const after = await client.reinstateUser({ userid: 'back' })
+  const { notrestored, ...user } = after
+  expect(notrestored).toEqual([])
+  const held = user.benefits.filter(one => one.state !== 'withdrawn')
+  expect({ ...user, benefits: held, updatedat: before.updatedat }).toEqual(before)
+  expect(await partner.names('back')).toEqual(['offer_reinstate_successful'])
+})
+
+test('after it took effect, offer and picks come back from now on, with a gap', async () => {
+  const { client } = partner
+  await partner.create('gap', { benefits: ['art', 'books'] })
+  await client.cancelUser({ userid: 'gap', effective: 'immediate' })
+  await partner.events('gap')
+  await partner.to('2026-10-25T10:00')
+  const user = await client.reinstateUser({ userid: 'gap' })
+  expect(user).toMatchObject({ status: 'active', notrestored: [], currentofferdetails: { offer: 'low' } })
+  expect(user.benefits).toMatchObject(
+    ['base', 'art', 'books'].map(name => ({
+      name,
+      state: 'enrolled',
+      startsattimestamp: user.currentofferdetails.updatedat,
+    })),
+  )
+  expect(await partner.names('gap')).toEqual(['offer_reinstate_successful', 'offer_activiation_successful'])
+})
+
+test('what a pending change was to bring does not come back either', async () => {
+  const { client } = partner
+  await partner.create('planned', { offername: 'mid', benefits: ['art'] })
+  await client.changeOffer({ userid: 'planned', offername: 'top', effective: 'nextperiod' })
+  await client.swapBenefits({ userid: 'planned', add: ['care'], remove: [] })
+  await client.cancelUser({ userid: 'planned', effective: 'immediate' })
+  const user = await client.reinstateUser({ userid: 'planned' })
+  expect(user).toMatchObject({ notrestored: [], conditions: [] })
+  expect(await partner.states('planned')).toMatchObject({
+    art: 'enrolled',
+    care: 'withdrawn',
+    gold: 'withdrawn',
+  })
+})
+
+test('eligibility is checked again, and what could not return is listed with the reason', async () => {
+  const { client } = partner
+  await partner.create('partly', { offername: 'mid', benefits: ['dental', 'art', 'grow'], dob: '1986-11-28' })
+  await client.cancelUser({ userid: 'partly' })
+  await client.updateUser({ userid: 'partly', state: 'NY' })
+  await partner.to('2026-11-29T12:00')
+  const user = await client.reinstateUser({ userid: 'partly' })
+  expect(user.notrestored).toEqual([
+    { name: 'extra', code: 'state_left_out', message: 'Refused by state_left_out.' },
+    { name: 'dental', code: 'state_left_out', message: 'Refused by state_left_out.' },
+    { name: 'grow', code: 'too_old', message: 'Refused by too_old.' },
+  ])
+  expect(user.benefits.filter(one => one.state === 'enrolled').map(one => one.name)).toEqual(['base', 'art'])
+})
+
+test('an offer that does not admit the user any more cannot be restored', async () => {
+  await partner.create('out', { offername: 'top' })
+  await partner.client.cancelUser({ userid: 'out' })
+  await partner.client.updateUser({ userid: 'out', state: 'NY' })
+  await partner.to('2026-12-02T12:00')
+  await expect(partner.client.reinstateUser({ userid: 'out' })).rejects.toMatchObject({
+    code: 'ineligible',
+    errors: [{ field: 'offername', code: 'offer_state' }],
+  })
+})
+
+test('up to 30 days after it took effect, and not an instant longer', async () => {
+  const { client } = partner
+  await partner.create('late')
+  const { reinstatableuntil } = await client.cancelUser({ userid: 'late' })
+  expect(reinstatableuntil).toBe('2027-01-31T05:00:00.000Z')
+  await partner.to('2027-01-31T04:59')
+  await client.reinstateUser({ userid: 'late' })
+  await client.cancelUser({ userid: 'late' })
+  await partner.to('2027-03-03T05:00')
+  expect(await refusal(client.reinstateUser({ userid: 'late' }))).toBe('422 reinstate_expired')
+})
+
+test('an active user is not cancelled; a prefilled one has no account', async () => {
+  await partner.create('active')
+  expect(await refusal(partner.client.reinstateUser({ userid: 'active' }))).toBe('409 not_cancelled')
+  await partner.client.prefillUser({ userid: 'sent', firstname: 'Ada' })
+  expect(await refusal(partner.client.reinstateUser({ userid: 'sent' }))).toBe('404 user_not_found')
+})
+
+test('in the locked hours it is not locked', async () => {
+  await partner.create('locked')
+  await partner.to('2027-03-31T20:00')
+  await partner.client.cancelUser({ userid: 'locked' })
+  expect(await partner.client.reinstateUser({ userid: 'locked' })).toMatchObject({ conditions: [] })
+})

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { claimInstallation } from '../../service/src/installation.ts'
+import { startService } from '../../service/src/service.ts'
+import { type Stage, type StagePartner, startStage } from './stage.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage('2026-10-20T12:00')
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+const swapAll = async (partner: StagePartner, count: number) => {
+  const userids = Array.from({ length: count }, (_, index) => `u${index}`)
+  await Promise.all(
+    userids.map(async userid => {
+      await partner.create(userid, { benefits: ['art'] })
+      await partner.client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
+    }),
+  )
+  return userids
+}
+
+const countOf = async (partner: StagePartner, eventname: string): Promise<number> => {
+  const [row] = await stage.service.database.query<{ count: number }>(sql`
+    select count(*) as count from events where partner_id = ${partner.partnerId} and eventname = ${eventname}`)
+  return row?.count ?? 0
+}
+
+test('two services on one database apply a due change once', async () => {
+  const partner = await stage.newPartner('America/New_York')
+  const userids = await swapAll(partner, 60)
+  const { database, keyring, now: real } = stage.service
+  const second = await startService({
+    ...{ database, deliveryDatabase: database, keyring, real, host: '127.0.0.1', port: 0, log: () => {} },
+    webhookRules: { sandbox: true, allow: [] },
+    installation: await claimInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
+  })
+  try {
+    await partner.lateTo('2026-11-01T04:00')
+    await Promise.all([stage.service.service().runDue(), second.runDue()])
+  } finally {
+    await second.close()
+  }
+  expect(await countOf(partner, 'user_benefits_swap_successful')).toBe(userids.length)
+  const rows = await database.query<{ state: string; count: number }>(sql`
+    select state, count(*) as count from enrolments where partner_id = ${partner.partnerId} group by state order by state`)
+  expect(rows).toEqual([
+    { state: 'ended', count: 60 },
+    { state: 'enrolled', count: 120 },
+  ])
+})
+
+test('after a long downtime everything overdue is applied in its order, with its own dates', async () => {
+  const partner = await stage.newPartner('America/New_York')
+  const { client } = partner
+  await partner.create('u', {
+    offername: 'mid',
+    effectivedate: '2026-10-25',
+    benefits: ['art', 'grow'],
+    dob: '1986-11-28',
+  })
+  await client.changeOffer({ userid: 'u', offername: 'top' })
+  await client.prefillUser({ userid: 'v', firstname: 'Ada' })
+  await partner.events('u')
+  await partner.lateTo('2027-02-15T12:00')
+  expect(await partner.get('u')).toMatchObject({
+    currentofferdetails: { offer: 'top', updatedat: '2026-10-25T04:00:00.000Z' },
+  })
+  await stage.service.service().runDue()
+  expect(await partner.events('u')).toEqual([
+    { eventname: 'offer_upgrade_successful', offer: 'top', updatedat: '2026-10-25T04:00:00.000Z' },
+    { eventname: 'offer_activiation_successful', offer: 'top', updatedat: '2026-10-25T04:00:00.000Z' },
+  ])
+  const lines = (await partner.get('u', 'timeline')).timeline ?? []
+  const instants = lines.map(line => line.attimestamp)
+  expect(instants).toEqual([...instants].sort())
+})
+
+test("a partner's thousands of due changes do not delay another's", async () => {
+  const big = await stage.newPartner('America/New_York')
+  const small = await stage.newPartner('America/New_York')
+  await swapAll(small, 3)
+  const userids = await swapAll(big, 1)
+  const { database } = stage.service
+  // 5,000 users like the first: the rows are copied, the data key is not needed for what is due.
+  await database.query(sql`
+    insert into users (partner_id, service_id, userid, status, created_at, updated_at, offer, offer_since,
+      offer_version, offer_in_force, due_at)
+    select partner_id, gen_random_uuid(), 'copy' || n, status, created_at, updated_at, offer, '2026-11-01T04:00Z',
+      offer_version, false, '2026-11-01T04:00Z'
+    from users, generate_series(1, 5000) as n where partner_id = ${big.partnerId} and userid = ${userids[0] ?? ''}`)
+  await big.lateTo('2026-11-01T05:00')
+  await small.lateTo('2026-11-01T05:00')
+  const all = stage.service.service().runDue()
+  while ((await countOf(small, 'user_benefits_swap_successful')) < 3)
+    await new Promise(done => setImmediate(done))
+  // Long before the big partner is through: its changes take several rounds.
+  expect(await countOf(big, 'offer_activiation_successful')).toBeLessThan(3000)
+  await all
+  expect(await countOf(big, 'user_benefits_swap_successful')).toBe(1)
+  expect(await countOf(big, 'offer_activiation_successful')).toBe(5001)
+})
+
+test('a user whose change fails holds up nobody else, and is tried again later', async () => {
+  const partner = await stage.newPartner('America/New_York')
+  await swapAll(partner, 3)
+  const { database, logged } = stage.service
+  await database.query(sql`
+    create or replace function refuse_u1() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`)
+  await database.query(sql`
+    create trigger refuse before update on users for each row when (new.userid = 'u1' and old.swap_at is not null)
+    execute function refuse_u1()`)
+  await partner.lateTo('2026-11-02T00:00')
+  await stage.service.service().runDue()
+  expect(await countOf(partner, 'user_benefits_swap_successful')).toBe(2)
+  expect(logged.some(line => line.event === 'schedule_failed')).toBe(true)
+  await database.query(sql`drop trigger refuse on users`)
+  stage.service.advance(31_000)
+  await stage.service.service().runDue()
+  expect(await countOf(partner, 'user_benefits_swap_successful')).toBe(3)
+})
+
+test('what lapses is deleted: tokens after an hour, keys after a day, those of a prefill after 90 days', async () => {
+  const { service } = stage
+  const partner = await stage.newPartner('America/New_York')
+  await partner.create('u')
+  await partner.client.updateUser({ userid: 'u', phone: '3055550199' }, { idempotencyKey: 'update' })
+  await partner.client.prefillUser({ userid: 'v', firstname: 'Ada' }, { idempotencyKey: 'first' })
+  const keys = async () =>
+    (
+      await service.database.query<{ operation: string }>(sql`
+        select operation from idempotency_keys where partner_id = ${partner.partnerId} order by operation`)
+    ).map(row => row.operation)
+  const tokens = async () =>
+    (await service.database.query(sql`select 1 from access_tokens where partner_id = ${partner.partnerId}`))
+      .length
+  const tidy = async () => {
+    service.advance(5 * 60_000)
+    await service.service().runDue()
+  }
+  await tidy()
+  expect(await keys()).toEqual(['createUser', 'prefillUser', 'updateUser'])
+  service.advance(25 * 3_600_000)
+  await tidy()
+  expect(await keys()).toEqual(['prefillUser'])
+  expect(await tokens()).toBe(0)
+  service.advance(60 * 86_400_000)
+  await partner.client.prefillUser({ userid: 'v', firstname: 'Eve' }, { idempotencyKey: 'second' })
+  service.advance(60 * 86_400_000)
+  await tidy()
+  // The entry was written again: both keys live on with it.
+  expect(await keys()).toEqual(['prefillUser', 'prefillUser'])
+  service.advance(31 * 86_400_000)
+  await tidy()
+  expect(await keys()).toEqual([])
+})

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+
+let stage: Stage
+let partner: StagePartner
+beforeAll(async () => {
+  stage = await startStage('2026-10-20T12:00')
+  partner = await stage.newPartner('America/New_York')
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+const lines = async (userid: string) =>
+  ((await partner.get(userid, 'timeline')).timeline ?? []).map(
+    line => `${line.attimestamp.slice(0, 10)} ${line.what}: ${line.from}>${line.to} ${line.who}, ${line.why}`,
+  )
+
+test('tells what happened and what is going to happen, with who and why, in order', async () => {
+  const { client } = partner
+  await client.prefillUser({ userid: 'u', firstname: 'Ada' })
+  await partner.create('u', { offername: 'mid', benefits: ['art'] })
+  await partner.to('2026-10-22T12:00')
+  await client.changeOffer({ userid: 'u', offername: 'low' })
+  await client.swapBenefits({ userid: 'u', add: ['care'], remove: ['art'] })
+  expect(await lines('u')).toEqual([
+    '2026-10-20 user: none>prefilled partner, prefill',
+    '2026-10-20 prefill: >stored partner, prefill',
+    '2026-10-20 user: prefilled>active partner, create',
+    '2026-10-20 prefill: stored> partner, create',
+    '2026-10-20 offer: >mid partner, create',
+    '2026-10-20 benefit base: >enrolled partner, create',
+    '2026-10-20 benefit extra: >enrolled partner, create',
+    '2026-10-20 benefit art: >enrolled partner, create',
+    '2026-10-22 pending offer: >low partner, offer change',
+    '2026-10-22 benefit extra: enrolled>endscheduled partner, offer change',
+    '2026-10-22 swap: >art>care partner, swap',
+    '2026-10-22 benefit art: enrolled>endscheduled partner, swap',
+    '2026-10-22 benefit care: >scheduled partner, swap',
+    '2026-11-01 offer: mid>low schedule, offer change',
+    '2026-11-01 benefit extra: endscheduled>ended schedule, pending change',
+    '2026-11-01 benefit art: endscheduled>ended schedule, pending change',
+    '2026-11-01 benefit care: scheduled>enrolled schedule, swap',
+  ])
+})
+
+test('shows what is due and not yet written as happened, once', async () => {
+  await partner.create('late', { benefits: ['art'] })
+  await partner.client.cancelUser({ userid: 'late', reason: 'nonpayment' })
+  await partner.lateTo('2026-11-05T12:00')
+  const before = await lines('late')
+  expect(before.filter(line => line.includes('active>cancelled'))).toEqual([
+    '2026-11-01 user: active>cancelled schedule, cancel: nonpayment',
+  ])
+  await partner.to('2026-11-05T12:00')
+  expect(await lines('late')).toEqual(before)
+})
+
+test('a prefill that lapses leaves a user without a state: unknown, its serviceid kept', async () => {
+  const { client } = partner
+  await client.prefillUser({ userid: 'sent', firstname: 'Ada' })
+  const { serviceid } = await partner.get('sent')
+  await partner.to('2027-02-03T11:59')
+  expect(await partner.get('sent')).toMatchObject({ status: 'prefilled' })
+  await partner.to('2027-02-03T12:00')
+  expect(await refusal(partner.get('sent'))).toBe('404 user_not_found')
+  expect(await refusal(client.eraseUser({ userid: 'sent' }))).toBe('404 user_not_found')
+  const asks = { age: 36, state: 'FL', zipcode: '33101' } as const
+  expect(await refusal(client.getBenefits({ userid: 'sent', ...asks }))).toBe('404 user_not_found')
+  const { database } = stage.service
+  const documents = await database.query(sql`
+    select 1 from documents where partner_id = ${partner.partnerId} and service_id = ${serviceid}`)
+  expect(documents).toEqual([])
+  await client.prefillUser({ userid: 'sent', firstname: 'Ada' })
+  expect(await partner.get('sent')).toMatchObject({ serviceid, status: 'prefilled' })
+})
+
+test('a suggestion for an active user lapses too, and changes nothing that was confirmed', async () => {
+  const { client } = partner
+  await partner.create('active')
+  await client.prefillUser({ userid: 'active', firstname: 'Eve' })
+  await partner.to('2027-06-01T12:00')
+  expect(await partner.get('active')).toMatchObject({ status: 'active' })
+  expect(await lines('active')).toContain('2027-05-04 prefill: stored> schedule, prefill expired')
+})
