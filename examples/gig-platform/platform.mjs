@@ -30,6 +30,7 @@ export async function startPlatform(settings) {
     'GET /demo': ({ response }) => sendPage(response, benefits),
     'GET /demo/app.js': ({ response }) => sendFile(response, 'app.js', 'text/javascript'),
     'GET /demo/style.css': ({ response }) => sendFile(response, 'style.css', 'text/css'),
+    'GET /favicon.ico': ({ response }) => response.writeHead(204).end(),
     'GET /demo/inbox': ({ response }) => send(response, 200, inbox.received()),
     'GET /demo/live': ({ response }) => inbox.follow(response),
     'POST /webhook': ({ request, response }) => inbox.receive(request, response),

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
 
@@ -215,6 +216,57 @@ describeInBrowser('the hosted page', () => {
     expect(references[0]).toMatch(/^BE-/)
     expect((await rig.events()).filter(name => name === 'enrollment_successful')).toHaveLength(1)
     await page.context().close()
+  })
+
+  test.each(['light', 'dark'] as const)('has no fault of axe on any real view, %s', async colorScheme => {
+    const context = await browser.newContext({
+      ...{ colorScheme, bypassCSP: true, reducedMotion: 'reduce' },
+      viewport: { width: 320, height: 800 },
+    })
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    const faults: string[] = []
+    const check = async (view: string) => {
+      await page.locator(`main[data-view=${view}]`).waitFor()
+      await page.evaluate(axe)
+      const found = await page.evaluate<readonly string[]>(violationsOf)
+      faults.push(...found.map(fault => `${view}: ${fault}`))
+      if (await page.evaluate('document.documentElement.scrollWidth > innerWidth'))
+        faults.push(`${view} scrolls`)
+    }
+    await page.goto(await rig.mintLink({ offername: '' }))
+    await check('OPEN')
+    await press(page, 'Open my benefits')
+    await check('START')
+    await press(page, 'Start')
+    await check('DETAILS_REVIEW')
+    await press(page, 'These are right – continue')
+    await check('PLAN')
+    await page.getByLabel(/Plus/).check()
+    await press(page, 'Continue')
+    await check('BENEFITS')
+    await page.getByLabel('Choose Identity protection').check()
+    await press(page, 'Continue')
+    await check('CHECK_ANSWERS')
+    await page.getByLabel('I have read this and I agree').check()
+    await press(page, 'Enroll now')
+    await check('DONE')
+    for (const [path, view] of [
+      ['overview', 'ALREADY_ENROLLED'],
+      ['benefits', 'BENEFITS'],
+      ['details/address', 'DETAILS_EDIT'],
+      ['swap', 'SWAP'],
+      ['swap/confirm?replace.identity=vision', 'SWAP_CONFIRM'],
+      ['offer', 'OFFER_CHANGE'],
+      ['offer/confirm?offername=premier', 'OFFER_CONFIRM'],
+      ['cancel', 'CANCEL'],
+      ['nowhere', 'PROBLEM'],
+    ] as const) {
+      await page.goto(`${rig.service}/register/${path}`)
+      await check(view)
+    }
+    expect(faults).toEqual([])
+    await context.close()
   })
 
   test('goes back and forward with the browser', async () => {

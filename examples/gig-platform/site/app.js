@@ -85,6 +85,7 @@ async function refresh() {
   $('who').hidden = !driver
   if (!driver) return
   const member = me.status === 'active'
+  $('greeting').textContent = `Good to see you, ${driver.firstname}`
   $('name').textContent = `${driver.firstname} ${driver.lastname}`
   $('status').textContent = member ? 'Active' : 'Not yet'
   $('offer').textContent = member ? `plan “${me.offer}”` : me.status

@@ -80,6 +80,12 @@ const endedLines = (visit: Visit): BenefitLine[] =>
       endson: lastDayOf(visit, enrolment.endsAt ?? visit.now),
     }))
 
+/** A line that tells since when there is cover, where it has begun. */
+const begunLine = (visit: Visit, { startson, ...line }: BenefitLine): BenefitLine => {
+  if (startson === undefined) return line
+  return startson <= visit.today ? { ...line, since: startson } : { ...line, startson }
+}
+
 /** What a member has, and what they can do with it. */
 export const overview: Step = {
   show: visit => {
@@ -91,7 +97,7 @@ export const overview: Step = {
       view: 'ALREADY_ENROLLED',
       page: pageOf(visit),
       offername: offer.displayname[visit.locale],
-      benefits: liveLines(visit),
+      benefits: liveLines(visit).map(line => begunLine(visit, line)),
       suggested: newerThanConfirmed(visit.sent, visit.person),
       canadd: !isLeaving && choosableByMember(visit).selectable.length > 0,
       canswap: !isLeaving && isSwapOpen(visit),

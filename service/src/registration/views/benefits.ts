@@ -147,6 +147,7 @@ export function benefitList(page: Page, texts: Texts, lines: readonly BenefitLin
 export function benefitLine(page: Page, texts: Texts, line: BenefitLine): Html {
   const facts = [
     line.startson && texts.check.starts(dayText(page.locale, line.startson)),
+    line.since && texts.benefits.status.enrolled(dayText(page.locale, line.since)),
     line.endson && texts.done.ends(dayText(page.locale, line.endson)),
     line.cost && `${texts.benefits.costs}: ${costText(texts, page.locale, line.cost)}`,
   ].filter(fact => fact)

@@ -188,6 +188,8 @@ export interface BenefitLine {
   readonly displayname: string
   readonly iconurl: string
   readonly startson?: Day
+  /** Instead of `startson` where cover began before. */
+  readonly since?: Day
   readonly endson?: Day
   readonly cost?: Cost
   /** Something still to do before it starts. */
