@@ -188,6 +188,8 @@ const replan = (u: Life) => {
   const later = ahead(u)
   const coming = later.rows.filter(one => !u.rows.some(held => held.n === one.n))
   const before = u.plan
+  // Who picks it after all has not declined it any more.
+  for (const one of coming) if (u.last[one.b] === 'declined') u.last[one.b] = 'gone'
   u.plan = Object.fromEntries(coming.map(one => [`${one.b} ${one.from}`, one.n]))
   for (const key of Object.keys(before)) {
     const [b = ''] = key.split(' ')
