@@ -116,7 +116,9 @@ describe('readJson', () => {
   test('takes and refuses the same texts as a slow parser of the same rules, and reads the same values', () => {
     let taken = 0
     fc.assert(
-      fc.property(fc.oneof(document, nested, damaged, fc.json({ maxDepth: 6 })), text => {
+      fc.property(fc.oneof(document, nested, damaged, fc.json({ maxDepth: 6 })), damagedText => {
+        // Bytes on the wire hold no half of a pair: what a cut left alone would be replaced on the way.
+        const text = damagedText.toWellFormed()
         const slow = readSlowly(text)
         if (slow.ok) taken += 1
         expect(readFast(text)).toEqual(slow)
