@@ -52,7 +52,8 @@ const readAnswer = received => {
   const text = received.latin1Slice(0, end)
   const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0)
   const total = end + 4 + length
-  return received.length < total ? undefined : { status: text.slice(9, 12), total }
+  const isLast = /\r\nconnection: close/i.test(text)
+  return received.length < total ? undefined : { status: text.slice(9, 12), total, isLast }
 }
 
 const talk = () =>
@@ -76,10 +77,11 @@ const talk = () =>
       requests += 1
       bytes = answer.total
       statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
-      if (now < endsAt) send()
+      // The server says so with the last of a thousand requests: what is sent after it is not served.
+      if (answer.isLast) socket.destroy()
+      else if (now < endsAt) send()
       else socket.end()
     })
-    // The server ends a connection after a thousand requests.
     socket.on('close', () => (performance.now() < endsAt ? resolve(talk()) : resolve()))
     socket.on('error', () => {})
   })
