@@ -59,7 +59,7 @@ export const openDatabase = (
       // dispatcher that takes 1 ms.
       '-c jit=off',
       // Every statement reaches its rows by an index. Plans are kept, and one made while a table was nearly empty
-      // would go on reading it whole: benefits reads were 2.3 times slower that way.
+      // would go on reading it whole.
       '-c enable_seqscan=off',
       '-c enable_hashjoin=off',
       '-c enable_mergejoin=off',
