@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { holdUsers } from '../hold-users.ts'
 import { ada, startTestService, type TestService } from '../rig.ts'
 import { type Answer, type Caller, eventsOf, openCaller, sendBytes } from './send.ts'
 
@@ -291,21 +292,9 @@ describe('at the same time', () => {
   test('when the first try cannot end in time, the second gets 503 with Retry-After, and its key is not spent', async () => {
     const caller = await openCaller(service)
     await prefill(caller, 'k0')
-    let release = () => {}
-    const held = new Promise<void>(resolve => {
-      release = resolve
-    })
-    const holder = service.database.transaction(async tx => {
-      await tx.query({
-        name: '',
-        text: 'select 1 from users where partner_id = $1 for update',
-        values: [caller.partner.partnerId],
-      })
-      await held
-    })
+    const held = await holdUsers(service, caller.partner)
     const answers = await Promise.all([prefill(caller, 'k1'), prefill(caller, 'k1')])
-    release()
-    await holder
+    await held.release()
     for (const answer of answers) {
       expect(answer).toMatchObject({ status: 503, code: 'unavailable' })
       expect(answer.headers.get('retry-after')).toBe('1')

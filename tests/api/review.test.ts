@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { holdUsers } from '../hold-users.ts'
 import { rawRequest, sendRaw } from '../raw-http.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 
@@ -35,18 +36,7 @@ test('a user who is held by somebody else holds up nobody else', async () => {
   const held = await service.newPartner()
   const other = await service.newPartner()
   await held.client.prefillUser({ userid: 'u1', ...ada })
-  let release = () => {}
-  const isReleased = new Promise<void>(resolve => {
-    release = resolve
-  })
-  const holder = service.database.transaction(async tx => {
-    await tx.query({
-      name: '',
-      text: 'select 1 from users where partner_id = $1 for update',
-      values: [held.partnerId],
-    })
-    await isReleased
-  })
+  const holder = await holdUsers(service, held)
   const waiting = held.client.prefillUser({ userid: 'u1', ...ada, firstname: 'Eve' })
   let isWaiting = true
   void waiting.finally(() => {
@@ -56,8 +46,7 @@ test('a user who is held by somebody else holds up nobody else', async () => {
     Array.from({ length: 40 }, (_, n) => other.client.prefillUser({ userid: `n${n}`, ...ada })),
   )
   expect(isWaiting).toBe(true)
-  release()
-  await holder
+  await holder.release()
   expect(await waiting).toBe('prefill saved')
 })
 

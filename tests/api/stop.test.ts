@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
+import { holdUsers } from '../hold-users.ts'
 import { startTestService } from '../rig.ts'
 import { openCaller } from './send.ts'
 
@@ -7,29 +8,11 @@ test('a stop answers the write that is under way and then ends, though its conne
   await using service = await startTestService()
   const { partner, post } = await openCaller(service)
   await post('/user/prefill', { userid: 'u1' })
-  let release = () => {}
-  const held = new Promise<void>(resolve => {
-    release = resolve
-  })
-  let isLocked = () => {}
-  const locked = new Promise<void>(resolve => {
-    isLocked = resolve
-  })
-  const holder = service.database.transaction(async tx => {
-    await tx.query({
-      name: '',
-      text: 'select 1 from users where partner_id = $1 for update',
-      values: [partner.partnerId],
-    })
-    isLocked()
-    await held
-  })
-  await locked
+  const held = await holdUsers(service, partner)
   const write = post('/user/prefill', { userid: 'u1' })
   await service.database.query({ name: '', text: waitForLock, values: [] })
   const stopped = service.service().close()
-  release()
-  await holder
+  await held.release()
   expect(await write).toMatchObject({ status: 200 })
   const inTime = Promise.race([stopped.then(() => 'stopped'), sleepFor(5000)])
   expect(await inTime).toBe('stopped')

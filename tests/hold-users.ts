@@ -1,0 +1,31 @@
+import type { TestPartner, TestService } from './rig.ts'
+
+/** Locks every user row of a partner, as another process at work on them would; held once this resolves. */
+export const holdUsers = async (
+  service: TestService,
+  partner: TestPartner,
+): Promise<{ release: () => Promise<void> }> => {
+  let letGo = () => {}
+  const isReleased = new Promise<void>(resolve => {
+    letGo = resolve
+  })
+  let holder: Promise<void> = Promise.resolve()
+  await new Promise<void>((resolve, reject) => {
+    holder = service.database.transaction(async tx => {
+      await tx.query({
+        name: '',
+        text: 'select 1 from users where partner_id = $1 for update',
+        values: [partner.partnerId],
+      })
+      resolve()
+      await isReleased
+    })
+    holder.catch(reject)
+  })
+  return {
+    release: () => {
+      letGo()
+      return holder
+    },
+  }
+}
