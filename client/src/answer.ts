@@ -22,7 +22,7 @@ export const readAnswer = async (operation: string, response: Response): Promise
     status: response.status,
     requestId: response.headers.get('request-id') ?? undefined,
     retryAfterMs: readRetryAfter(response.headers.get('retry-after'), Date.now()),
-    replayed: response.headers.get('idempotency-replayed') === 'true',
+    replayed: isReplayed(response.headers),
   }
   const known = response.status >= 400 ? (readProblem(json) ?? readOAuthError(json)) : undefined
   const error = new BenefitEnrolmentError({ ...facts, ...(known ?? unreadable(response.status, mediaType)) })
@@ -31,6 +31,9 @@ export const readAnswer = async (operation: string, response: Response): Promise
     /\berror="invalid_token"/.test(response.headers.get('www-authenticate') ?? '')
   return { ok: false, error, tokenIsBad }
 }
+
+/** Whether the service says that it had seen this key with this request before (contract §4). */
+export const isReplayed = (headers: Headers): boolean => headers.get('idempotency-replayed') === 'true'
 
 /** The error for a request that got no answer, or one that broke off. */
 export const noAnswer = (operation: string, cause: unknown): BenefitEnrolmentError =>

@@ -1,4 +1,4 @@
-import { noAnswer, readAnswer } from './answer.ts'
+import { isReplayed, noAnswer, readAnswer } from './answer.ts'
 import type { CallOptions } from './client.ts'
 import { type BenefitEnrolmentError, isBenefitEnrolmentError } from './error.ts'
 import { type PreparedRequest, prepareRequest } from './request.ts'
@@ -13,6 +13,10 @@ export type ResponseInfo = {
   status: number
   /** Names the request in the operator's logs. */
   requestId: string | undefined
+  /** Whether this is the answer to an earlier request with the same key again (contract §4). */
+  replayed: boolean
+  /** What else the answer told, for example `retry-after`, `ratelimit` or `content-language`. */
+  headers: Headers
   /** 1 for the first request of a call. */
   attempt: number
   /** From sending the request to the end of the answer, in milliseconds. */
@@ -106,6 +110,8 @@ const tryOnce = async (
         operation,
         status: response.status,
         requestId: response.headers.get('request-id') ?? undefined,
+        replayed: isReplayed(response.headers),
+        headers: response.headers,
         attempt,
         ms: performance.now() - startedAt,
       })

@@ -99,7 +99,10 @@ test('an injected fetch carries every request', async () => {
 
 test('every answer to a call is told, with request id and attempt; an observer that throws harms nothing', async () => {
   await using server = await startScriptedServer({
-    [prefillLine]: [html(502), json(200, 'prefill saved', { 'request-id': 'r-2' })],
+    [prefillLine]: [
+      html(502),
+      json(200, 'prefill saved', { 'request-id': 'r-2', ratelimit: '"default";r=9' }),
+    ],
   })
   const told: ResponseInfo[] = []
   const client = connect(server.baseUrl, {
@@ -109,10 +112,28 @@ test('every answer to a call is told, with request id and attempt; an observer t
     },
   })
   expect(await client.prefillUser(ada)).toBe('prefill saved')
+  const always = {
+    operation: 'prefillUser',
+    replayed: false,
+    headers: expect.any(Headers),
+    ms: expect.any(Number),
+  }
   expect(told).toEqual([
-    { operation: 'prefillUser', status: 502, requestId: undefined, attempt: 1, ms: expect.any(Number) },
-    { operation: 'prefillUser', status: 200, requestId: 'r-2', attempt: 2, ms: expect.any(Number) },
+    { ...always, status: 502, requestId: undefined, attempt: 1 },
+    { ...always, status: 200, requestId: 'r-2', attempt: 2 },
   ])
+  expect(told[1]?.headers.get('ratelimit')).toBe('"default";r=9')
+})
+
+test('an answer that is the first one again is told as replayed', async () => {
+  const replay = json(200, { userid: 'u-1' }, { 'idempotency-replayed': 'true' })
+  await using server = await startScriptedServer({
+    'POST /user/account/create': [json(200, { userid: 'u-1' }), replay],
+  })
+  const told: boolean[] = []
+  const client = connect(server.baseUrl, { onResponse: ({ replayed }) => told.push(replayed) })
+  for (const _ of ['first', 'again']) await client.createUser({ userid: 'u-1' }, { idempotencyKey: 'k-1' })
+  expect(told).toEqual([false, true])
 })
 
 test.each([

@@ -21,7 +21,7 @@ export type ClientOptions = {
   deadlineMs?: number
   /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
-  /** Told of every answer to a call, for logs and metrics; what it throws is ignored. */
+  /** Told of every answer to a call, for logs, metrics and rate limits; what it throws is ignored. */
   onResponse?: (info: ResponseInfo) => void
 }
 
