@@ -29,3 +29,14 @@ export const holdUsers = async (
     },
   }
 }
+
+/** Resolves once another session of the service waits for a lock. */
+export const waitForLock = async (service: TestService): Promise<void> => {
+  await service.database.query({ name: '', text: untilLocked, values: [] })
+}
+
+const untilLocked = `do $$ begin
+  while not exists (select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') loop
+    perform pg_sleep(0.01);
+    perform pg_stat_clear_snapshot();
+  end loop; end $$`

@@ -45,8 +45,8 @@ export type TestPartner = {
   readonly clientSecret: string
   readonly apiKey: string
   readonly client: Client
-  /** A client with other options, for example with fewer scopes. */
-  readonly connect: (options?: Partial<ClientOptions>) => Client
+  /** A client with other options, for example with fewer scopes, or without the API key. */
+  readonly connect: (options?: Partial<ClientOptions> & { withoutApiKey?: boolean }) => Client
   /** An access token. */
   readonly token: () => Promise<string>
 }
@@ -147,12 +147,12 @@ export const startTestService = async (
     async newPartner(settings = {}) {
       const { row, clientSecret, apiKey } = await createPartner({ name: 'Test Partner', ...settings }, manage)
       const clientId = clientIdOf(row.partner_id)
-      const connect: TestPartner['connect'] = (more = {}) =>
+      const connect: TestPartner['connect'] = ({ withoutApiKey = false, ...more } = {}) =>
         createClient({
           baseUrl: baseUrl(),
           clientId,
           clientSecret,
-          apiKey,
+          ...(withoutApiKey ? {} : { apiKey }),
           tries: 1,
           timeoutMs: 20_000,
           fetch: conformance.fetch,

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BenefitWithStatus } from '../../client/src/index.ts'
 import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { openCaller, send } from './send.ts'
+import { listenTo } from './listener.ts'
+import { refusalOf } from './refusal.ts'
+import { unchecked } from './unchecked.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -36,28 +38,34 @@ const withPrefill = async (settings = {}): Promise<TestPartner> => {
 
 describe('the request', () => {
   test.each(['userid', 'age', 'state', 'zipcode'])('%s is required and not empty', async field => {
-    const { post } = await openCaller(service, await withPrefill())
+    const { client } = await withPrefill()
     for (const value of [undefined, '', null]) {
-      const answer = await post('/user/benefits', { ...asks, [field]: value })
-      expect(answer).toMatchObject({ status: 400, code: 'bad_request', body: { errors: [{ field }] } })
+      await expect(client.getBenefits(unchecked({ ...asks, [field]: value }))).rejects.toMatchObject({
+        status: 400,
+        code: 'bad_request',
+        errors: [{ field }],
+      })
     }
   })
 
   test('age 0 and 120, every form of ZIP code; partnername and offername may be empty or absent', async () => {
-    const { post } = await openCaller(service, await withPrefill())
+    const { client } = await withPrefill()
     const { partnername: _, offername: __, ...bare } = asks
-    for (const body of [asks, bare, { ...bare, age: 0 }, { ...bare, age: 120, zipcode: '331011234' }]) {
-      expect((await post('/user/benefits', body)).status).toBe(200)
+    for (const request of [asks, bare, { ...bare, age: 0 }, { ...bare, age: 120, zipcode: '331011234' }]) {
+      expect(await client.getBenefits(request)).toBeInstanceOf(Array)
     }
     for (const wrong of [{ age: 121 }, { age: -1 }, { zipcode: '3310' }, { state: 'XX' }, { state: 'fl' }]) {
-      expect((await post('/user/benefits', { ...asks, ...wrong })).status).toBe(400)
+      await expect(client.getBenefits(unchecked({ ...asks, ...wrong }))).rejects.toMatchObject({
+        status: 400,
+        errors: [{ field: Object.keys(wrong)[0] }],
+      })
     }
   })
 
   test('the elements have the documented members in the documented order', async () => {
-    const { post } = await openCaller(service, await withPrefill())
-    const [first] = (await post('/user/benefits', asks)).body as object[]
-    expect(Object.keys(first ?? {})).toEqual([
+    const { client } = await withPrefill()
+    const [first = {}] = await client.getBenefits(asks)
+    expect(Object.keys(first)).toEqual([
       'name',
       'displayname',
       'icon',
@@ -91,16 +99,15 @@ describe('the request', () => {
 
 describe('404 user_not_found', () => {
   test('without a prefill or account, and for the user of another partner the same answer', async () => {
-    const [mine, other] = [await openCaller(service), await openCaller(service)]
-    await other.partner.client.createUser({ userid: 'u1', ...ada, offername: 'starter' })
-    await other.partner.client.prefillUser({ userid: 'u2' })
+    const [mine, other] = [listenTo(await service.newPartner()), await service.newPartner()]
+    await other.client.createUser({ userid: 'u1', ...ada, offername: 'starter' })
+    await other.client.prefillUser({ userid: 'u2' })
     const answers = []
     for (const userid of ['u1', 'u2', 'never-seen', 'U1']) {
-      const { status, body, headers } = await mine.post('/user/benefits', { ...asks, userid })
-      const { instance: _, requestid: __, ...told } = body as Record<string, unknown>
-      answers.push({ status, told, names: [...headers.keys()].sort() })
+      const { status, code, detail, errors } = await refusalOf(mine.client.getBenefits({ ...asks, userid }))
+      answers.push({ status, code, detail, errors, names: [...mine.last().headers.keys()].sort() })
     }
-    expect(answers[0]).toMatchObject({ status: 404, told: { code: 'user_not_found' } })
+    expect(answers[0]).toMatchObject({ status: 404, code: 'user_not_found' })
     expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1)
   })
 
@@ -277,11 +284,12 @@ test('icon is an address under the stage path, and what is there is an image', a
   await client.prefillUser({ userid: 'u1' })
   for (const { icon, name } of await client.getBenefits(asks)) {
     expect(icon).toBe(`${staged.service().baseUrl}/icons/${name}.svg`)
-    const answer = await send(staged, 'GET', `/icons/${name}.svg`)
+    const answer = await fetch(`${staged.baseUrl}/icons/${name}.svg`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toMatch(/^image\/svg\+xml/)
-    expect(answer.text).toContain('<svg')
+    expect(await answer.text()).toContain('<svg')
   }
-  expect((await send(staged, 'GET', '/icons/none.svg')).status).toBe(404)
-  expect((await send(staged, 'GET', '/icons/..%2f..%2fpackage.json')).status).toBe(404)
+  for (const other of ['none.svg', '..%2f..%2fpackage.json']) {
+    expect((await fetch(`${staged.baseUrl}/icons/${other}`)).status).toBe(404)
+  }
 })

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
 import { ageRule, catalogueOf, stateRule } from './catalogue-of.ts'
-import { eventsOf, openCaller } from './send.ts'
+import { eventsOf } from './events-of.ts'
+import { fieldsOf, refusalOf } from './refusal.ts'
+import { unchecked } from './unchecked.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -42,7 +44,7 @@ describe('create, 200', () => {
   })
 
   test('enrollment_successful, then offer_activiation_successful, both with the offer in force', async () => {
-    const { partner } = await openCaller(service)
+    const partner = await service.newPartner()
     const user = await partner.client.createUser(account)
     const events = await eventsOf(service, partner)
     const details = JSON.stringify(user.currentofferdetails)
@@ -56,7 +58,7 @@ describe('create, 200', () => {
   })
 
   test('the prefill fills what the request leaves out, keeps its serviceid, and is then deleted', async () => {
-    const { partner } = await openCaller(service)
+    const partner = await service.newPartner()
     const { client } = partner
     await client.prefillUser({ userid: 'u1', ...ada })
     const prefilled = await client.getUser({ userid: 'u1' })
@@ -173,21 +175,22 @@ describe('consents', () => {
     ['without a version', { name: 'identity' }, 'consents[0].version'],
     ['in another language', { ...consent, locale: 'fr' }, 'consents[0].locale'],
   ])('%s: 400 that names it', async (_, given, field) => {
-    const { post } = await openCaller(service)
-    const answer = await post('/user/account/create', { ...account, consents: [given] })
-    expect(answer).toMatchObject({ status: 400, code: 'bad_request', body: { errors: [{ field }] } })
+    const { client } = await service.newPartner()
+    await expect(client.createUser({ ...account, consents: [unchecked(given)] })).rejects.toMatchObject({
+      status: 400,
+      code: 'bad_request',
+      errors: [{ field }],
+    })
   })
 })
 
 describe('create, refused', () => {
   test('400: what is required after merging, each named', async () => {
-    const { post } = await openCaller(service)
-    const answer = await post('/user/account/create', withoutPerson)
-    const { errors } = answer.body as { errors: { field: string; code: string }[] }
-    expect(errors.map(({ field }) => field)).toEqual([
-      ...['firstname', 'lastname', 'email', 'dob', 'state', 'zipcode'],
-    ])
-    expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(['required']))
+    const { client } = await service.newPartner()
+    const refusal = await refusalOf(client.createUser(withoutPerson))
+    expect(refusal).toMatchObject({ status: 400, code: 'bad_request' })
+    expect(fieldsOf(refusal)).toEqual(['firstname', 'lastname', 'email', 'dob', 'state', 'zipcode'])
+    expect(new Set(refusal.errors.map(({ code }) => code))).toEqual(new Set(['required']))
   })
 
   test('400 offername_required where there is more than one; 400 offername_unknown', async () => {
@@ -283,7 +286,7 @@ describe('create, refused', () => {
 
 describe('effectivedate', () => {
   test("a later date is its first instant in the partner's zone; the age is that of that day", async () => {
-    const { partner } = await openCaller(service, { timezone: 'America/Los_Angeles' })
+    const partner = await service.newPartner({ timezone: 'America/Los_Angeles' })
     const { client } = partner
     const turning18 = { ...account, dob: '2009-03-20' }
     await expect(client.createUser(turning18)).rejects.toMatchObject({ code: 'ineligible' })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ada, startTestService, type TestService } from '../rig.ts'
-import { openCaller } from './send.ts'
+import { refusalOf } from './refusal.ts'
+import { unchecked } from './unchecked.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -12,16 +13,16 @@ const account = { userid: 'u1', ...ada, offername: 'starter' } as const
 
 describe('get', () => {
   test('404 for an unknown user, in the same words for the user of another partner', async () => {
-    const [mine, other] = [await openCaller(service), await openCaller(service)]
-    await other.partner.client.createUser(account)
-    const bodies = []
+    const [mine, other] = [await service.newPartner(), await service.newPartner()]
+    await other.client.createUser(account)
+    const refusals = []
     for (const userid of ['u1', 'u2']) {
-      const answer = await mine.post('/user/account/get', { userid, include: ['timeline'] })
-      expect(answer).toMatchObject({ status: 404, code: 'user_not_found' })
-      const { instance: _, requestid: __, ...told } = answer.body as Record<string, unknown>
-      bodies.push(told)
+      const refusal = await refusalOf(mine.client.getUser({ userid, include: ['timeline'] }))
+      expect(refusal).toMatchObject({ status: 404, code: 'user_not_found' })
+      const { detail, errors, userMessage } = refusal
+      refusals.push({ detail, errors, userMessage })
     }
-    expect(bodies[0]).toEqual(bodies[1])
+    expect(refusals[0]).toEqual(refusals[1])
   })
 
   test('two partners with the same userid hold two users', async () => {
@@ -66,9 +67,11 @@ describe('get', () => {
   })
 
   test('an include that is unknown is 400', async () => {
-    const { post } = await openCaller(service)
-    const answer = await post('/user/account/get', { userid: 'u1', include: ['everything'] })
-    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'include[0]' }] } })
+    const { client } = await service.newPartner()
+    await expect(client.getUser({ userid: 'u1', include: unchecked(['everything']) })).rejects.toMatchObject({
+      status: 400,
+      errors: [{ field: 'include[0]' }],
+    })
   })
 
   test('names come in the language of Accept-Language', async () => {

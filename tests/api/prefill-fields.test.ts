@@ -1,22 +1,24 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { states } from '../../contract/src/index.ts'
-import { ada, startTestService, type TestService } from '../rig.ts'
-import { type Answer, type Caller, openCaller } from './send.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { keepTexts } from './listener.ts'
+import { fieldsOf, outcomesOf, refusalOf } from './refusal.ts'
+import { unchecked } from './unchecked.ts'
 
 let service: TestService
-let caller: Caller
+let partner: TestPartner
 beforeAll(async () => {
   service = await startTestService()
-  caller = await openCaller(service)
+  partner = await service.newPartner()
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
 /** A prefill of one field; a name like `address.city` stands inside the address. */
-const prefillOf = (field: string, value: unknown): Promise<Answer> => {
+const prefillOf = (field: string, value: unknown, client = partner.client): Promise<unknown> => {
   const inside = field.startsWith('address.') ? field.slice('address.'.length) : undefined
   const given = inside === undefined ? { [field]: value } : { address: { [inside]: value } }
-  return caller.post('/user/prefill', { userid: 'u1', ...given })
+  return client.prefillUser(unchecked({ userid: 'u1', ...given }))
 }
 const isoDate = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const day = 86_400_000
@@ -95,54 +97,53 @@ const fields: Record<string, Examples> = {
 
 describe.each(Object.entries(fields))('%s', (field, { right, wrong }) => {
   test('what fits the rule is taken', async () => {
-    const answers = await Promise.all(right.map(value => prefillOf(field, value)))
-    expect(right.filter((_, index) => answers[index]?.status !== 200)).toEqual([])
+    const outcomes = await outcomesOf(right.map(value => prefillOf(field, value)))
+    expect(right.filter((_, index) => outcomes[index] !== 200)).toEqual([])
   })
 
   test('what does not is 400: the field is named with its rule, the value is not told', async () => {
     const values = [...wrong, 7, false, null]
-    const answers = await Promise.all(values.map(value => prefillOf(field, value)))
-    for (const [index, value] of values.entries()) {
-      const answer = answers[index]
-      expect({ value, code: answer?.code }).toEqual({ value, code: 'bad_request' })
-      if (!answer) continue
-      const { errors } = answer.body as { errors: { field: string; code: string; message: string }[] }
-      expect(errors).toHaveLength(1)
-      expect(errors[0]).toMatchObject({ field, code: expect.stringMatching(/^[a-z_A-Z]+$/) })
+    const { texts, fetch } = keepTexts(service.conformance.fetch)
+    const client = partner.connect({ fetch })
+    const refusals = await Promise.all(values.map(value => refusalOf(prefillOf(field, value, client))))
+    for (const [index, { status, code, errors }] of refusals.entries()) {
+      const told = { value: values[index], status, code, fields: errors.map(one => one.field) }
+      expect(told).toEqual({ value: values[index], status: 400, code: 'bad_request', fields: [field] })
+      expect(errors[0]?.code).toMatch(/^[a-z_A-Z]+$/)
       expect(errors[0]?.message.startsWith(`${field} must`)).toBe(true)
-      if (typeof value === 'string' && value.length > 3) expect(answer.text).not.toContain(value)
+    }
+    expect(texts).toHaveLength(values.length + 1)
+    for (const value of values) {
+      if (typeof value === 'string' && value.length > 3) expect(texts.join('\n')).not.toContain(value)
     }
   })
 })
 
 describe('the record as a whole', () => {
   test('only userid is required', async () => {
-    expect(await caller.post('/user/prefill', { userid: 'only' })).toMatchObject({ status: 200 })
-    const answer = await caller.post('/user/prefill', { ...ada })
-    expect(answer.body).toMatchObject({
-      errors: [{ field: 'userid', code: 'required', message: 'userid is required' }],
-    })
+    expect(await partner.client.prefillUser({ userid: 'only' })).toBe('prefill saved')
+    const refusal = await refusalOf(partner.client.prefillUser(unchecked(ada)))
+    expect(refusal.errors).toEqual([{ field: 'userid', code: 'required', message: 'userid is required' }])
   })
 
   test('the body of the documented sample is taken: empty address lines, digits as text', async () => {
-    expect(await caller.post('/user/prefill', { userid: 'sample', ...ada })).toMatchObject({ status: 200 })
+    expect(await partner.client.prefillUser({ userid: 'sample', ...ada })).toBe('prefill saved')
   })
 
   test('a state at the top level is not a field of the prefill record', async () => {
-    expect(await prefillOf('state', 'FL')).toMatchObject({
+    await expect(prefillOf('state', 'FL')).rejects.toMatchObject({
       status: 400,
-      body: { errors: [{ field: 'state', code: 'unknown_field' }] },
+      errors: [{ field: 'state', code: 'unknown_field' }],
     })
   })
 
   test('the birth date of today is taken, that of tomorrow is not, by the date in the zone of the partner', async () => {
-    const east = await openCaller(service, { timezone: 'Pacific/Kiritimati' })
-    const west = await openCaller(service, { timezone: 'Pacific/Pago_Pago' })
-    const zoned = (zone: string, at: number) =>
-      new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(new Date(at))
-    const today = zoned('Pacific/Kiritimati', service.now())
-    expect(await east.post('/user/prefill', { userid: 'u1', dob: today })).toMatchObject({ status: 200 })
-    expect(await west.post('/user/prefill', { userid: 'u1', dob: today })).toMatchObject({ status: 400 })
+    const east = await service.newPartner({ timezone: 'Pacific/Kiritimati' })
+    const west = await service.newPartner({ timezone: 'Pacific/Pago_Pago' })
+    const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'Pacific/Kiritimati' }).format(service.now())
+    expect(await east.client.prefillUser({ userid: 'u1', dob: today })).toBe('prefill saved')
+    const refusal = await refusalOf(west.client.prefillUser({ userid: 'u1', dob: today }))
+    expect([refusal.status, ...fieldsOf(refusal)]).toEqual([400, 'dob'])
   })
 })
 
@@ -155,25 +156,21 @@ test('no problem document repeats a value that was sent', async () => {
     fc.array(canary, { minLength: 1, maxLength: 3 }),
     fc.record({ name: canary }),
   )
-  const paths = [
-    '/user/prefill',
-    '/user/benefits',
-    '/user/account/create',
-    '/user/account/get',
-    '/user/offers',
-  ]
+  const { texts, fetch } = keepTexts(service.conformance.fetch)
+  const client = partner.connect({ fetch })
+  const calls = ['prefillUser', 'getBenefits', 'createUser', 'getUser', 'changeOffer'] as const
   const names = [...Object.keys(fields).filter(name => !name.includes('.')), 'age', 'state', 'offername']
   await fc.assert(
     fc.asyncProperty(
-      fc.constantFrom(...paths),
+      fc.constantFrom(...calls),
       fc.dictionary(fc.constantFrom(...names, 'consents', 'include', 'benefits', 'effectivedate'), value, {
         minKeys: 1,
       }),
-      async (path, sent) => {
-        const answer = await caller.post(path, sent)
-        if (answer.status === 200) return
-        const told = JSON.stringify(answer.body)
-        for (const [text] of JSON.stringify(sent).matchAll(/Zq[a-z0-9]{8}/g)) expect(told).not.toContain(text)
+      async (call, sent) => {
+        const [outcome] = await outcomesOf([client[call](unchecked(sent))])
+        if (outcome === 200) return
+        for (const [text] of JSON.stringify(sent).matchAll(/Zq[a-z0-9]{8}/g))
+          expect(texts.at(-1)).not.toContain(text)
       },
     ),
     { numRuns: 150 },
@@ -181,12 +178,10 @@ test('no problem document repeats a value that was sent', async () => {
 })
 
 test('a name that looks like a value is not repeated as a field', async () => {
-  const answer = await caller.post('/user/prefill', {
-    userid: 'u1',
-    'ada.canary@example.com': 1,
-    '3055550142': 2,
-  })
-  expect(answer).toMatchObject({ status: 400, body: { errors: [{ code: 'unknown_field' }] } })
-  expect(answer.text).not.toContain('canary')
-  expect(answer.text).not.toContain('3055550142')
+  const { texts, fetch } = keepTexts(service.conformance.fetch)
+  const named = { userid: 'u1', 'ada.canary@example.com': 1, '3055550142': 2 }
+  const refusal = await refusalOf(partner.connect({ fetch }).prefillUser(unchecked(named)))
+  expect(refusal).toMatchObject({ status: 400, errors: [{ code: 'unknown_field' }] })
+  expect(texts.join()).not.toContain('canary')
+  expect(texts.join()).not.toContain('3055550142')
 })

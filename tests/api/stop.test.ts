@@ -1,19 +1,18 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { holdUsers } from '../hold-users.ts'
+import { holdUsers, waitForLock } from '../hold-users.ts'
 import { startTestService } from '../rig.ts'
-import { openCaller } from './send.ts'
 
 test('a stop answers the write that is under way and then ends, though its connection is kept alive', async () => {
   await using service = await startTestService()
-  const { partner, post } = await openCaller(service)
-  await post('/user/prefill', { userid: 'u1' })
+  const partner = await service.newPartner()
+  await partner.client.prefillUser({ userid: 'u1' })
   const held = await holdUsers(service, partner)
-  const write = post('/user/prefill', { userid: 'u1' })
-  await service.database.query({ name: '', text: waitForLock, values: [] })
+  const write = partner.client.prefillUser({ userid: 'u1' })
+  await waitForLock(service)
   const stopped = service.service().close()
   await held.release()
-  expect(await write).toMatchObject({ status: 200 })
+  expect(await write).toBe('prefill saved')
   const inTime = Promise.race([stopped.then(() => 'stopped'), sleepFor(5000)])
   expect(await inTime).toBe('stopped')
 })
@@ -29,12 +28,5 @@ test('a stop does not wait for a connection that has not asked for anything', as
   expect(await Promise.race([stopped.then(() => 'stopped'), sleepFor(5000)])).toBe('stopped')
   await ended
 })
-
-/** Ends once another session waits for a lock. */
-const waitForLock = `do $$ begin
-  while not exists (select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') loop
-    perform pg_sleep(0.01);
-    perform pg_stat_clear_snapshot();
-  end loop; end $$`
 
 const sleepFor = (ms: number) => new Promise<string>(resolve => setTimeout(() => resolve('late'), ms))

@@ -1,3 +1,4 @@
+// For what no client can send. Which tests may use it, and why, is said in tests/architecture.test.ts.
 import type { PartnerSettings } from '../../service/src/partners/manage.ts'
 import { rawRequest, sendRaw } from '../raw-http.ts'
 import type { TestPartner, TestService } from '../rig.ts'
@@ -104,21 +105,3 @@ export const openCaller = async (
     post: (path, body, headers = {}) => sendIt('POST', path, { body, headers }),
   }
 }
-
-/** An event as the database keeps it. */
-export type StoredEvent = {
-  readonly userid: string
-  readonly eventname: string
-  readonly body: string
-  readonly data: unknown
-  readonly key: string
-}
-
-/** The events of a partner, in the order in which they were raised. */
-export const eventsOf = (service: TestService, partner: TestPartner): Promise<StoredEvent[]> =>
-  service.database.query<StoredEvent>({
-    name: '',
-    text: `select userid, eventname, convert_from(body, 'UTF8') as body, data, idempotency_key::text as key
-      from events where partner_id = $1 order by transaction_id::text::bigint, event_id`,
-    values: [partner.partnerId],
-  })

@@ -1,0 +1,38 @@
+import type { Client, ClientOptions, ResponseInfo } from '../../client/src/index.ts'
+import type { TestPartner } from '../rig.ts'
+
+/** A client of a partner, and what its observer was told last. */
+export type Listener = {
+  readonly client: Client
+  /** What was told of the last answer. Throws when there was none. */
+  readonly last: () => ResponseInfo
+  /** All that was told, in the order of the answers. */
+  readonly told: readonly ResponseInfo[]
+}
+
+/** Opens a client whose answers are listened to, as a partner does by `onResponse`. */
+export const listenTo = (partner: TestPartner, options: Partial<ClientOptions> = {}): Listener => {
+  const told: ResponseInfo[] = []
+  return {
+    client: partner.connect({ ...options, onResponse: info => told.push(info) }),
+    last: () => {
+      const info = told.at(-1)
+      if (!info) throw new Error('there was no answer')
+      return info
+    },
+    told,
+  }
+}
+
+/** A fetch for a client that keeps the text of every answer whole: the client tells only what it reads of it. */
+export const keepTexts = (fetch: typeof globalThis.fetch) => {
+  const texts: string[] = []
+  return {
+    texts,
+    fetch: async (...request: Parameters<typeof fetch>): Promise<Response> => {
+      const response = await fetch(...request)
+      texts.push(await response.clone().text())
+      return response
+    },
+  }
+}

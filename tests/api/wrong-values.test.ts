@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { fieldsOf, refusalOf } from './refusal.ts'
+import { unchecked } from './unchecked.ts'
+
+let service: TestService
+let partner: TestPartner
+beforeAll(async () => {
+  service = await startTestService()
+  partner = await service.newPartner()
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+describe('400 bad_request', () => {
+  test.each([
+    ['no userid', {}, 'userid'],
+    ['null where a text must stand', { userid: 'u1', firstname: null }, 'firstname'],
+    ['null for the address', { userid: 'u1', address: null }, 'address'],
+    ['null inside the address', { userid: 'u1', address: { city: null } }, 'address.city'],
+    ['a number as a text', { userid: 1 }, 'userid'],
+    ['a ZIP code as a number', { userid: 'u1', zipcode: 33101 }, 'zipcode'],
+    ['a boolean as a text', { userid: 'u1', lastname: true }, 'lastname'],
+    ['a list as a text', { userid: 'u1', email: ['a@b.co'] }, 'email'],
+    ['a text as an object', { userid: 'u1', address: 'x' }, 'address'],
+    ['an unknown field', { userid: 'u1', first_name: 'Ada' }, 'first_name'],
+    ['a field in another case', { userid: 'u1', firstName: 'Ada' }, 'firstName'],
+    ['an unknown field inside', { userid: 'u1', address: { zip: '33101' } }, 'address.zip'],
+    ['a field named constructor', { userid: 'u1', constructor: {} }, 'constructor'],
+  ])('%s names the field', async (_, sent, field) => {
+    const refusal = await refusalOf(partner.client.prefillUser(unchecked(sent)))
+    expect(refusal).toMatchObject({ status: 400, code: 'bad_request' })
+    expect(fieldsOf(refusal)).toEqual([field])
+  })
+
+  test('all wrong fields are named at once', async () => {
+    const sent = { userid: '', zipcode: 'x', dob: 'y', extra: 1 }
+    const refusal = await refusalOf(partner.client.prefillUser(unchecked(sent)))
+    expect(fieldsOf(refusal).sort()).toEqual(['dob', 'extra', 'userid', 'zipcode'])
+  })
+
+  test.each(['36', 36.5, null, true, -1, 121, [36]])(
+    'an age of %j is not taken for a number of years',
+    async age => {
+      const asks = { userid: 'u1', ...adaAsks, age: unchecked<number>(age) }
+      const refusal = await refusalOf(partner.client.getBenefits(asks))
+      expect(refusal).toMatchObject({ status: 400, code: 'bad_request' })
+      expect(fieldsOf(refusal)).toEqual(['age'])
+    },
+  )
+
+  test.each([
+    ['state', 'FL', 'a prefill takes it from the address only', 'prefillUser'],
+    ['benefits', ['dental'], 'first picks belong to create', 'prefillUser'],
+    ['dob', '1990-03-27', 'age is asked for', 'getBenefits'],
+    ['include', ['timeline'], 'of get only', 'createUser'],
+    ['email', 'a@b.co', 'get takes no data', 'getUser'],
+  ] as const)('%s = %j in a request that does not have it: %s', async (field, value, _, call) => {
+    const whole = {
+      prefillUser: { userid: 'u1' },
+      getBenefits: { userid: 'u1', ...adaAsks },
+      createUser: { userid: 'u1', ...ada, offername: 'starter' },
+      getUser: { userid: 'u1' },
+    }[call]
+    const refusal = await refusalOf(partner.client[call](unchecked({ ...whole, [field]: value })))
+    expect(refusal).toMatchObject({ status: 400, errors: [{ field, code: 'unknown_field' }] })
+  })
+
+  test('an unknown query parameter is named', async () => {
+    const refusal = await refusalOf(partner.client.cancelUser(unchecked({ userid: 'u1', verbose: 1 })))
+    expect(refusal).toMatchObject({ status: 400, code: 'bad_request' })
+    expect(fieldsOf(refusal)).toEqual(['verbose'])
+  })
+
+  test.each(['.', '..'])('the userid %s', async userid => {
+    for (const call of ['prefillUser', 'getUser', 'createUser', 'eraseUser'] as const) {
+      const refusal = await refusalOf(partner.client[call]({ userid, offername: 'starter' }))
+      expect(refusal).toMatchObject({ status: 400 })
+      expect(fieldsOf(refusal)).toContain('userid')
+    }
+  })
+})
+
+test('userids are compared as sent, and percent-encoded in paths', async () => {
+  const { client } = await service.newPartner()
+  const userids = ['a/b', 'ä ö?&#%', 'A', 'a', ' a', '.hidden', '...', '%2e%2e', 'e\u0301', '\u00e9']
+  const serviceids = new Set<string>()
+  for (const userid of userids) {
+    const { serviceid } = await client.createUser({ userid, ...ada, offername: 'starter' })
+    serviceids.add(serviceid)
+    expect(await client.cancelUser({ userid })).toMatchObject({ userid, serviceid })
+    expect(await client.getUser({ userid })).toMatchObject({ userid, serviceid })
+  }
+  expect(serviceids.size).toBe(userids.length)
+})
