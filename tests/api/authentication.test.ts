@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client, Scope } from '../../client/src/index.ts'
 import { type Operation, operations } from '../../contract/src/index.ts'
 import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/manage.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
-import { startTestService, type TestService } from '../rig.ts'
-import { openCaller, send, sendBytes } from './send.ts'
+import { startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { listenTo } from './listener.ts'
+import { openCaller, send, sendBytes } from './raw.ts'
+import { refusalOf } from './refusal.ts'
+import { unchecked } from './unchecked.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -17,6 +21,7 @@ const partnerOperations = (Object.values(operations) as Operation[]).filter(
 const pathOf = (operation: Operation) => operation.path.replace(/\{\w+\}/g, 'nobody')
 const json = { 'content-type': 'application/json' }
 
+// Raw: the client always sends a token, and one that it was given by the service.
 describe('the bearer token', () => {
   test.each(partnerOperations)('$id without a token: 401 that asks for a bearer', async operation => {
     const answer = await send(service, operation.method, pathOf(operation), { headers: json })
@@ -81,120 +86,120 @@ describe('the bearer token', () => {
 })
 
 describe('the API key', () => {
-  const ask = async (headers: Record<string, string | undefined>, settings = {}) => {
-    const { post } = await openCaller(service, settings)
-    return post('/user/account/get', { userid: 'nobody' }, headers)
-  }
+  const ask = (client: Client) => client.getUser({ userid: 'nobody' })
+  /** 404 when the key is accepted: there is no such user. */
+  const statusOf = async (client: Client) => (await refusalOf(ask(client))).status
 
   test('is required: without it 401 invalid_api_key, WWW-Authenticate without an error', async () => {
-    const answer = await ask({ 'x-api-key': undefined })
-    expect(answer).toMatchObject({ status: 401, code: 'invalid_api_key' })
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    const { client, last } = listenTo(await service.newPartner(), { withoutApiKey: true })
+    expect(await refusalOf(ask(client))).toMatchObject({ status: 401, code: 'invalid_api_key' })
+    expect(last().headers.get('www-authenticate')).toBe('Bearer')
   })
 
-  test("wrong, empty, or another partner's: 401 invalid_api_key", async () => {
-    const other = await service.newPartner()
-    for (const key of ['nonsense', '', other.apiKey, other.clientSecret]) {
-      expect(await ask({ 'x-api-key': key })).toMatchObject({ status: 401, code: 'invalid_api_key' })
+  test("wrong, or another partner's, or a client secret: 401 invalid_api_key", async () => {
+    const [partner, other] = [await service.newPartner(), await service.newPartner()]
+    for (const apiKey of ['nonsense', other.apiKey, other.clientSecret, partner.clientSecret]) {
+      const refused = { status: 401, code: 'invalid_api_key' }
+      // Twice: what was just looked up must not pass for something else.
+      for (const _ of ['first', 'again']) {
+        expect(await refusalOf(ask(partner.connect({ apiKey })))).toMatchObject(refused)
+      }
     }
   })
 
+  test('an empty one is wrong too (raw: the client would not send it)', async () => {
+    const { post } = await openCaller(service)
+    expect(await post('/user/account/get', { userid: 'nobody' }, { 'x-api-key': '' })).toMatchObject({
+      status: 401,
+      code: 'invalid_api_key',
+    })
+  })
+
   test('can be made optional; one that is sent must still be right', async () => {
-    const other = await service.newPartner()
-    const settings = { apiKeyOptional: true }
-    expect((await ask({ 'x-api-key': undefined }, settings)).status).toBe(404)
-    expect((await ask({}, settings)).status).toBe(404)
-    for (const key of ['nonsense', other.apiKey]) {
-      expect(await ask({ 'x-api-key': key }, settings)).toMatchObject({ code: 'invalid_api_key' })
+    const [partner, other] = [await service.newPartner({ apiKeyOptional: true }), await service.newPartner()]
+    expect(await statusOf(partner.connect({ withoutApiKey: true }))).toBe(404)
+    expect(await statusOf(partner.client)).toBe(404)
+    for (const apiKey of ['nonsense', other.apiKey]) {
+      expect(await refusalOf(ask(partner.connect({ apiKey })))).toMatchObject({ code: 'invalid_api_key' })
     }
   })
 
   test('optional is turned on and off within a second', async () => {
-    const { partner, post } = await openCaller(service)
-    const without = async () =>
-      (await post('/user/account/get', { userid: 'nobody' }, { 'x-api-key': undefined })).status
-    expect(await without()).toBe(401)
+    const partner = await service.newPartner()
+    const client = partner.connect({ withoutApiKey: true })
+    expect(await statusOf(client)).toBe(401)
     await changePartner(partner.partnerId, { apiKeyOptional: true }, service.manage)
     service.advance(1000)
-    expect(await without()).toBe(404)
+    expect(await statusOf(client)).toBe(404)
     await changePartner(partner.partnerId, { apiKeyOptional: false }, service.manage)
     service.advance(1000)
-    expect(await without()).toBe(401)
+    expect(await statusOf(client)).toBe(401)
   })
 
   test('two keys live at a time, so that rotation has no gap; a revoked one is refused within a second', async () => {
-    const { partner, post } = await openCaller(service)
-    const status = async (key: string) =>
-      (await post('/user/account/get', { userid: 'nobody' }, { 'x-api-key': key })).status
+    const partner = await service.newPartner()
     const { secret } = await rotateKey(partner.partnerId, 'api_key', service.manage)
-    expect([await status(partner.apiKey), await status(secret)]).toEqual([404, 404])
+    const [old, young] = [partner.client, partner.connect({ apiKey: secret })]
+    expect([await statusOf(old), await statusOf(young)]).toEqual([404, 404])
     const [first] = (await listCredentials(service.database, partner.partnerId)).filter(
       row => row.kind === 'api_key',
     )
     await revokeKey(partner.partnerId, first?.credential_id ?? '', service.manage)
     service.advance(1000)
-    expect([await status(partner.apiKey), await status(secret)]).toEqual([401, 404])
+    expect([await statusOf(old), await statusOf(young)]).toEqual([401, 404])
   })
 })
 
 describe('the scope', () => {
+  const call = (client: Client, operation: Operation): Promise<unknown> => {
+    const named = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, 'nobody'])
+    return client[unchecked<keyof Client>(operation.id)](unchecked(Object.fromEntries(named)))
+  }
+
   test.each(partnerOperations)('$id without its scope: 403 that names it', async operation => {
-    const { partner } = await openCaller(service)
-    const others = partnerOperations.flatMap(other => other.scope ?? [])
-    const scopes = [...new Set(others)].filter(scope => scope !== operation.scope)
-    const answer = await fetch(`${service.baseUrl}/oauth2/token`, {
-      method: 'POST',
-      body: new URLSearchParams({
-        grant_type: 'client_credentials',
-        scope: scopes.join(' '),
-        client_id: partner.clientId,
-        client_secret: partner.clientSecret,
-      }),
-    })
-    const { access_token } = (await answer.json()) as { access_token: string }
-    const refused = await send(service, operation.method, pathOf(operation), {
-      headers: { ...json, authorization: `Bearer ${access_token}`, 'x-api-key': partner.apiKey },
-    })
-    expect(refused).toMatchObject({ status: 403, code: 'insufficient_scope' })
-    expect(refused.headers.get('www-authenticate')).toBe(
+    const others = new Set(partnerOperations.flatMap(other => other.scope ?? []))
+    const scopes = [...others].filter((scope): scope is Scope => scope !== operation.scope)
+    const { client, last } = listenTo(await service.newPartner(), { scopes })
+    const refusal = await refusalOf(call(client, operation))
+    expect(refusal).toMatchObject({ status: 403, code: 'insufficient_scope' })
+    expect(refusal.detail).toContain(operation.scope)
+    expect(last().headers.get('www-authenticate')).toBe(
       `Bearer error="insufficient_scope", scope="${operation.scope}"`,
     )
   })
 })
 
 describe('failed authentications from one address', () => {
+  const withWrongKey = (partner: TestPartner) =>
+    refusalOf(partner.connect({ apiKey: 'wrong' }).getUser({ userid: 'u' }))
+  const withWrongSecret = (partner: TestPartner) =>
+    refusalOf(partner.connect({ clientSecret: 'wrong' }).getUser({ userid: 'u' }))
+
   test('after 60 in a minute further failing ones get 429; right credentials are never refused', async () => {
     await using live = await startTestService({ sandbox: false })
-    const { post } = await openCaller(live)
-    const fail = () => send(live, 'POST', '/user/account/get', { headers: json, body: {} })
-    const failToken = () =>
-      send(live, 'POST', '/oauth2/token', {
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        bytes: 'grant_type=client_credentials&client_id=a&client_secret=b',
-      })
+    const partner = await live.newPartner()
     // A minute begins, so that all failures fall into one.
     live.advance(60_000 - (live.now() % 60_000))
     for (let count = 0; count < 30; count += 1) {
-      expect((await fail()).status).toBe(401)
-      expect((await failToken()).status).toBe(401)
+      expect(await withWrongKey(partner)).toMatchObject({ status: 401, code: 'invalid_api_key' })
+      expect(await withWrongSecret(partner)).toMatchObject({ status: 401, code: 'invalid_client' })
     }
-    const refused = await fail()
-    expect(refused).toMatchObject({ status: 429, code: 'too_many_requests' })
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(await failToken()).toMatchObject({ status: 429, code: 'too_many_requests' })
-    expect(await post('/user/account/get', { userid: 'u' }, { 'x-api-key': 'wrong' })).toMatchObject({
-      status: 429,
-    })
-    expect((await post('/user/account/get', { userid: 'nobody' })).status).toBe(404)
+    for (const refusal of [await withWrongKey(partner), await withWrongSecret(partner)]) {
+      expect(refusal).toMatchObject({ status: 429, code: 'too_many_requests' })
+      expect(refusal.retryAfterMs).toBeGreaterThan(0)
+    }
+    const withoutToken = await send(live, 'POST', '/user/account/get', { headers: json, body: {} })
+    expect(withoutToken).toMatchObject({ status: 429, code: 'too_many_requests' })
+    await expect(partner.client.getUser({ userid: 'u' })).rejects.toMatchObject({ status: 404 })
     expect(await (await live.newPartner()).token()).toMatch(/^enr_at_live_/)
     live.advance(120_000)
-    expect((await fail()).status).toBe(401)
+    expect(await withWrongKey(partner)).toMatchObject({ status: 401 })
   })
 
   test('loopback is exempt in a sandbox', async () => {
+    const partner = await service.newPartner()
     for (let count = 0; count < 65; count += 1) {
-      const answer = await send(service, 'POST', '/user/account/get', { headers: json, body: {} })
-      expect(answer.status).toBe(401)
+      expect(await withWrongSecret(partner)).toMatchObject({ status: 401, code: 'invalid_client' })
     }
   })
 })

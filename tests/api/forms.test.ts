@@ -1,7 +1,8 @@
 // What cannot be said through the client, or is about what is no JSON, no HTTP and no operation: bytes, media types,
 // sizes, headers, methods and paths. Wrong values in a well-formed request stand in wrong-values.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestService, type TestService } from '../rig.ts'
+import { rawRequest, sendRaw } from '../raw-http.ts'
+import { ada, startTestService, type TestService } from '../rig.ts'
 import { type Answer, type Caller, openCaller, send, sendBytes } from './raw.ts'
 
 let service: TestService
@@ -244,4 +245,29 @@ test('a userid in a path is neither . nor .., however it is written', async () =
 test('an answer carries a Request-Id, also where there is no operation', async () => {
   expect((await send(service, 'GET', '/healthz')).headers.get('request-id')).toMatch(/^[\da-f-]{36}$/)
   expect((await send(service, 'GET', '/nothing')).headers.get('request-id')).toMatch(/^[\da-f-]{36}$/)
+})
+
+test('a media type without a body is no fault where no body is taken', async () => {
+  await caller.partner.client.createUser({ userid: 'typed', ...ada, offername: 'starter' })
+  const headers = { 'content-type': 'application/json' }
+  expect(await caller.send('DELETE', '/user/account/cancel/typed', { headers })).toMatchObject({
+    status: 200,
+  })
+})
+
+test('an unknown path is 404 and another method 405, whatever body comes with it', async () => {
+  const broken = (method: string, path: string, type: string) =>
+    send(service, method, path, { headers: { 'content-type': type }, bytes: '{' })
+  expect(await broken('POST', '/nope', 'application/json')).toMatchObject({ status: 404 })
+  const answer = await broken('PUT', '/user/prefill', 'text/plain')
+  expect(answer).toMatchObject({ status: 405 })
+  expect(answer.headers.get('allow')).toContain('POST')
+})
+
+test('an unknown expectation and a missing host are answered by us, with a Request-Id', async () => {
+  const expecting = await sendRaw(service.baseUrl, rawRequest('GET', '/healthz', [['Expect', 'bogus']]))
+  expect(expecting).toMatchObject({ status: 200 })
+  const hostless = await sendRaw(service.baseUrl, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')
+  expect(hostless).toMatchObject({ status: 400 })
+  for (const answer of [expecting, hostless]) expect(answer.headers['request-id']).toBeDefined()
 })

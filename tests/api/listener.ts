@@ -1,4 +1,4 @@
-import type { Client, ClientOptions, ResponseInfo } from '../../client/src/index.ts'
+import type { Client, ResponseInfo } from '../../client/src/index.ts'
 import type { TestPartner } from '../rig.ts'
 
 /** A client of a partner, and what its observer was told last. */
@@ -11,7 +11,10 @@ export type Listener = {
 }
 
 /** Opens a client whose answers are listened to, as a partner does by `onResponse`. */
-export const listenTo = (partner: TestPartner, options: Partial<ClientOptions> = {}): Listener => {
+export const listenTo = (
+  partner: TestPartner,
+  options: Parameters<TestPartner['connect']>[0] = {},
+): Listener => {
   const told: ResponseInfo[] = []
   return {
     client: partner.connect({ ...options, onResponse: info => told.push(info) }),

@@ -1,16 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
-import { type Caller, openCaller } from './send.ts'
+import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { keepTexts } from './listener.ts'
+import { openCaller } from './raw.ts'
+import { outcomesOf } from './refusal.ts'
+import { unchecked } from './unchecked.ts'
 
 let service: TestService
-const callers: Caller[] = []
+const partners: TestPartner[] = []
 const tokens: string[] = []
 beforeAll(async () => {
   service = await startTestService()
-  callers.push(await openCaller(service), await openCaller(service))
-  for (const caller of callers) {
-    await liveThrough(caller)
-    tokens.push((await caller.credentials())['authorization']?.slice('Bearer '.length) ?? '')
+  for (const _ of ['one', 'another']) {
+    const partner = await service.newPartner()
+    partners.push(partner)
+    await liveThrough(partner)
   }
 })
 afterAll(() => service[Symbol.asyncDispose]())
@@ -22,44 +25,61 @@ const canaries = [
 const key = 'keycanary-7f3a'
 
 /** Every operation on a user, well and badly asked, with canaries wherever a person's data may stand. */
-const liveThrough = async (caller: Caller): Promise<void> => {
-  const { post, send } = caller
-  const v2 = { version: 'v2', 'idempotency-key': `${key}-1` }
+const liveThrough = async (partner: TestPartner): Promise<void> => {
+  const { texts, fetch } = keepTexts(service.conformance.fetch)
+  const client = partner.connect({ fetch })
+  const v2 = { idempotencyKey: `${key}-1` }
   const person = { ...ada, address: { ...ada.address, city: 'Ciudadcanaria' } }
   const user = { userid: 'u1' }
-  await post('/user/prefill', { ...user, ...person }, v2)
-  await post('/user/prefill', { ...user, ...person }, v2)
-  await post('/user/prefill', { ...user, ...person, firstname: 'Evecanary' }, v2)
-  await post('/user/prefill', { ...user, phone: 3055550142, Adacanary: 'Riveracanary' })
-  await post('/user/prefill', { ...user, ...person, zipcode: 'ada.canary@example.com' })
-  await send('POST', '/user/prefill', { bytes: '{"firstname":"Adacanary","firstname":"Riveracanary"' })
-  await send('POST', '/user/Adacanary/3055550142?dob=1990-03-27')
-  await send('DELETE', '/user/account/cancel/nobody?email=ada.canary@example.com')
-  await post('/user/benefits', { ...user, ...adaAsks, partnername: 'Adacanary' })
-  await post('/user/benefits', { ...user, ...adaAsks })
   const created = { ...user, ...person, offername: 'starter', benefits: ['dental', 'identity'] }
-  const keyed = { 'idempotency-key': `"${key}-2"` }
-  await post('/user/account/create', { ...created, dob: '2020-01-01' }, keyed)
-  await post('/user/account/create', created, keyed)
-  await post('/user/account/create', created, keyed)
-  await post('/user/account/get', { ...user, include: ['timeline'] })
-  const update = { ...user, firstname: 'Evecanary', phone: '3055559876', dob: '1985-11-30' }
-  await post('/user/account/update', update, { 'idempotency-key': `${key}-3` })
-  await post('/user/prefill', { ...user, ...person })
+  const keyed = { idempotencyKey: `"${key}-2"` }
   const consents = [{ name: 'identity', version: '2026-01' }]
-  await post('/user/benefits/enrol', { ...user, name: 'identity', consents })
-  await post('/user/benefits/decline', { ...user, name: 'vision', reason: 'Reasoncanary Adacanary' })
-  await post('/user/benefits/swap', { ...user, add: ['legal'], remove: ['dental'] })
-  await post('/user/offers/preview', { ...user, offername: 'plus' })
-  await post('/user/offers/available', user)
-  await post('/user/offers', { ...user, offername: 'premier' }, { 'idempotency-key': `${key}-4` })
-  await send('DELETE', '/user/benefits/swap/u1')
-  await send('DELETE', '/user/offers/pending/u1')
-  await send('DELETE', '/user/account/cancel/u1?effective=immediate')
-  await post('/user/account/reinstate', user)
-  await post('/user/prefill', { ...user, ...person, userid: 'u2' })
-  await post('/user/account/create', { ...created, userid: 'u3' })
-  await post('/user/account/erase', { userid: 'u3' }, { 'idempotency-key': `${key}-5` })
+  const update = { ...user, firstname: 'Evecanary', phone: '3055559876', dob: '1985-11-30' }
+  const reason = 'Reasoncanary Adacanary'
+  const steps: [() => Promise<unknown>, 200 | string][] = [
+    [() => client.prefillUser({ ...user, ...person }, v2), 200],
+    [() => client.prefillUser({ ...user, ...person }, v2), 'user_exists'],
+    [() => client.prefillUser({ ...user, firstname: 'Evecanary' }, v2), 'idempotency_key_reused'],
+    [() => client.prefillUser(unchecked({ ...user, phone: 3055550142, Adacanary: 'x' })), 'bad_request'],
+    [() => client.prefillUser({ ...user, ...person, zipcode: 'ada.canary@example.com' }), 'bad_request'],
+    [() => sendRaw(partner), 200],
+    [() => client.getBenefits({ ...user, ...adaAsks, partnername: 'Adacanary' }), 'partnername_not_allowed'],
+    [() => client.getBenefits({ ...user, ...adaAsks }), 200],
+    [() => client.createUser({ ...created, dob: '2020-01-01' }, keyed), 'ineligible'],
+    [() => client.createUser(created, keyed), 200],
+    [() => client.createUser(created, keyed), 200],
+    [() => client.getUser({ ...user, include: ['timeline'] }), 200],
+    [() => client.updateUser(update, { idempotencyKey: `${key}-3` }), 200],
+    [() => client.prefillUser({ ...user, ...person }), 200],
+    [() => client.enrolBenefit({ ...user, name: 'identity', consents }), 200],
+    [() => client.declineBenefit({ ...user, name: 'vision', reason }), 200],
+    [() => client.swapBenefits({ ...user, add: ['legal'], remove: ['dental'] }), 200],
+    [() => client.previewOfferChange({ ...user, offername: 'plus' }), 200],
+    [() => client.listAvailableOffers(user), 200],
+    [() => client.changeOffer({ ...user, offername: 'premier' }, { idempotencyKey: `${key}-4` }), 200],
+    [() => client.undoSwap(user), 200],
+    [() => client.undoOfferChange(user), 200],
+    [() => client.cancelUser(unchecked({ ...user, email: 'ada.canary@example.com' })), 'bad_request'],
+    [() => client.cancelUser({ ...user, effective: 'immediate' }), 200],
+    [() => client.reinstateUser(user), 200],
+    [() => client.prefillUser({ ...person, userid: 'u2' }), 200],
+    [() => client.createUser({ ...created, userid: 'u3' }), 200],
+    [() => client.eraseUser({ userid: 'u3' }, { idempotencyKey: `${key}-5` }), 200],
+  ]
+  for (const [index, [step, wanted]] of steps.entries()) {
+    expect([index, ...(await outcomesOf([step()]))]).toEqual([index, wanted])
+  }
+  const { access_token: token } = JSON.parse(texts[0] ?? '') as { access_token: string }
+  tokens.push(token)
+}
+
+/** What a client cannot send: broken JSON, and canaries in a path and in a query that do not exist. */
+const sendRaw = async (partner: TestPartner): Promise<void> => {
+  const { send, credentials } = await openCaller(service, partner)
+  const broken = { bytes: '{"firstname":"Adacanary","firstname":"Riveracanary"' }
+  expect(await send('POST', '/user/prefill', broken)).toMatchObject({ status: 400 })
+  expect(await send('POST', '/user/Adacanary/3055550142?dob=1990-03-27')).toMatchObject({ status: 404 })
+  tokens.push((await credentials())['authorization']?.slice('Bearer '.length) ?? '')
 }
 
 /** Every table as text. */
@@ -91,7 +111,7 @@ const found = (haystack: string, needles: readonly string[]): string[] =>
 
 describe('after a run of all operations', () => {
   const secrets = () => [
-    ...callers.flatMap(({ partner }) => [partner.clientSecret, partner.apiKey]),
+    ...partners.flatMap(({ clientSecret, apiKey }) => [clientSecret, apiKey]),
     ...tokens,
     ...['-1', '-2', '-3', '-4', '-5'].map(suffix => key + suffix),
   ]
@@ -102,9 +122,9 @@ describe('after a run of all operations', () => {
     expect(tables.get('documents')?.split('\n').length).toBeGreaterThanOrEqual(4)
     expect(tables.get('events')).toContain(Buffer.from('offer_upgrade_successful').toString('hex'))
     expect(found(tables.get('users') ?? '', ['premier', 'nowhere'])).toEqual(['premier'])
-    for (const { send } of callers) {
-      const answer = await send('POST', '/user/account/get', { body: { userid: 'u1' } })
-      expect(answer).toMatchObject({ status: 200, body: { status: 'active' } })
+    expect(tokens.map(token => token.slice(0, 7))).toEqual(['enr_at_', 'enr_at_', 'enr_at_', 'enr_at_'])
+    for (const { client } of partners) {
+      expect(await client.getUser({ userid: 'u1' })).toMatchObject({ status: 'active' })
     }
   })
 

@@ -1,10 +1,11 @@
+// The description is read by tools, not by the client: it is fetched raw.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { eventNames, type Operation, operations } from '../../contract/src/index.ts'
 import { startTestService, type TestService } from '../rig.ts'
-import { send } from './send.ts'
+import { send } from './raw.ts'
 
 type Content = Record<
   string,

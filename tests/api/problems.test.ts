@@ -1,8 +1,12 @@
+// The document itself and what stands beside the operations are read raw; what the client makes of them is tested
+// through it.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { errors } from '../../contract/src/index.ts'
 import { startTestService, type TestService } from '../rig.ts'
-import { openCaller, send } from './send.ts'
+import { keepTexts, listenTo } from './listener.ts'
+import { openCaller, send } from './raw.ts'
+import { refusalOf } from './refusal.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -14,10 +18,15 @@ const json = { 'content-type': 'application/json' }
 
 describe('a problem document (RFC 9457)', () => {
   test('has exactly its members; type, instance and requestid name page and request', async () => {
-    const { post } = await openCaller(service)
-    const answer = await post('/user/prefill', { userid: 'u1', zipcode: 'x' })
-    const requestid = answer.headers.get('request-id')
-    expect(answer.body).toEqual({
+    const { texts, fetch } = keepTexts(service.conformance.fetch)
+    const { client, last } = listenTo(await service.newPartner(), { fetch })
+    const refusal = await refusalOf(client.prefillUser({ userid: 'u1', zipcode: 'x' }))
+    const { requestId: requestid, headers } = last()
+    const problem = JSON.parse(texts.at(-1) ?? '') as Record<string, unknown>
+    expect(Object.keys(problem)).toEqual([
+      ...['type', 'title', 'status', 'detail', 'instance', 'code', 'requestid', 'errors', 'usermessage'],
+    ])
+    expect(problem).toEqual({
       type: `${service.service().baseUrl}/docs/errors/bad_request`,
       title: 'The request is not valid',
       status: 400,
@@ -28,7 +37,14 @@ describe('a problem document (RFC 9457)', () => {
       errors: [{ field: 'zipcode', code: 'pattern', message: 'zipcode must be 5 or 9 digits, like 33101' }],
       usermessage: 'We could not process your information. Please contact the company that sent you here.',
     })
-    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/)
+    expect(headers.get('content-type')).toMatch(/^application\/problem\+json/)
+    // What the client tells of it.
+    const { status, code, detail, errors, requestId, userMessage } = refusal
+    expect({ status, code, detail, errors, requestid: requestId, usermessage: userMessage }).toEqual(
+      Object.fromEntries(
+        ['status', 'code', 'detail', 'errors', 'requestid', 'usermessage'].map(name => [name, problem[name]]),
+      ),
+    )
   })
 
   test('usermessage comes in the language of Accept-Language, whatever was refused', async () => {
@@ -87,8 +103,8 @@ describe('healthz and readyz', () => {
 
   test('while the database is away: alive, not ready, 503 with Retry-After to all; then as before', async () => {
     await using own = await startTestService()
-    const { post, credentials } = await openCaller(own)
-    await credentials()
+    const { client } = await own.newPartner()
+    await client.prefillUser({ userid: 'u1' })
     const { address } = own
     const [{ database = '' } = {}] = await own.database.query<{ database: string }>({
       name: '',
@@ -104,28 +120,30 @@ describe('healthz and readyz', () => {
     await admin.query(`alter database ${database} with allow_connections false`)
     await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database])
     expect((await send(own, 'GET', '/healthz')).status).toBe(200)
-    for (const answer of [
-      await send(own, 'GET', '/readyz'),
-      await post('/user/prefill', { userid: 'u1' }),
-      await post('/user/account/get', { userid: 'u1' }),
+    const ready = await send(own, 'GET', '/readyz')
+    expect(ready).toMatchObject({ status: 503, code: 'unavailable' })
+    expect(ready.headers.get('retry-after')).toBe('1')
+    for (const refusal of [
+      await refusalOf(client.prefillUser({ userid: 'u1' })),
+      await refusalOf(client.getUser({ userid: 'u1' })),
     ]) {
-      expect(answer).toMatchObject({ status: 503, code: 'unavailable' })
-      expect(answer.headers.get('retry-after')).toBe('1')
+      expect(refusal).toMatchObject({ status: 503, code: 'unavailable', retryAfterMs: 1000 })
     }
     await admin.query(`alter database ${database} with allow_connections true`)
     await admin.end()
     expect((await send(own, 'GET', '/readyz')).status).toBe(200)
-    expect((await post('/user/prefill', { userid: 'u1' })).status).toBe(200)
+    expect(await client.prefillUser({ userid: 'u1' })).toBe('prefill saved')
   })
 })
 
 test('a fault of our own is 500 internal and tells nothing but the request id', async () => {
   await using own = await startTestService()
-  const { post } = await openCaller(own)
+  const { texts, fetch } = keepTexts(own.conformance.fetch)
+  const client = (await own.newPartner()).connect({ fetch })
   await own.database.script('alter table users rename to users_elsewhere')
-  const answer = await post('/user/prefill', { userid: 'Zqcanary' })
-  expect(answer).toMatchObject({ status: 500, code: 'internal', body: { errors: [] } })
-  expect(answer.text).not.toMatch(/users|relation|select|Zqcanary/)
+  const refusal = await refusalOf(client.prefillUser({ userid: 'Zqcanary' }))
+  expect(refusal).toMatchObject({ status: 500, code: 'internal', errors: [] })
+  expect(texts.at(-1)).not.toMatch(/users|relation|select|Zqcanary/)
   const failures = own.logged.filter(({ event }) => event === 'failure')
   expect(failures).toMatchObject([{ fields: { code: 'internal', causecode: '42P01' } }])
   expect(JSON.stringify(own.logged)).not.toContain('Zqcanary')

@@ -1,8 +1,14 @@
+// The client asks for its tokens by itself and shows none. What it makes of the token endpoint is tested through it; the
+// forms of the RFCs, which other OAuth libraries use, and a token held by hand are sent raw.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from '../../client/src/index.ts'
 import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/manage.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Answer, openCaller, send, sendBytes } from './send.ts'
+import { listenTo } from './listener.ts'
+import { type Answer, send, sendBytes } from './raw.ts'
+import { refusalOf } from './refusal.ts'
+import { unchecked } from './unchecked.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -40,6 +46,88 @@ const statusWith = async (partner: TestPartner, token: string): Promise<number> 
 }
 const tokenOf = (answer: Answer) => (answer.body as { access_token: string }).access_token
 
+describe('through the client', () => {
+  const ask = (client: Client) => refusalOf(client.getUser({ userid: 'nobody' }))
+
+  test('a token that has expired is renewed, and the call goes on', async () => {
+    const { client, told } = listenTo(await service.newPartner())
+    expect(await ask(client)).toMatchObject({ status: 404 })
+    service.advance(3_600_000)
+    expect(await ask(client)).toMatchObject({ status: 404 })
+    expect(told.map(({ status }) => status)).toEqual([404, 401, 404])
+    expect(told[1]?.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
+  })
+
+  test('a token carries the scopes that were asked for, and no others', async () => {
+    const partner = await service.newPartner()
+    const client = partner.connect({ scopes: ['benefits:read', 'prefill:write'] })
+    expect(await client.prefillUser({ userid: 'u1' })).toBe('prefill saved')
+    expect(await ask(client)).toMatchObject({ status: 403, code: 'insufficient_scope' })
+  })
+
+  test('400 invalid_scope: an unknown scope, and one that the partner was not given', async () => {
+    const partner = await service.newPartner({ scopes: ['users:read'] })
+    expect(await ask(partner.client)).toMatchObject({ status: 404 })
+    for (const scopes of [['users:read', 'nonsense'], ['prefill:write'], ['USERS:READ'], [' ']]) {
+      expect(await ask(partner.connect({ scopes: unchecked(scopes) }))).toMatchObject({
+        status: 400,
+        code: 'invalid_scope',
+      })
+    }
+  })
+
+  test('401 invalid_client: wrong credentials, all in the same words', async () => {
+    const [partner, other] = [await service.newPartner(), await service.newPartner()]
+    const last = partner.clientSecret.at(-1) === 'a' ? 'b' : 'a'
+    const wrong = [
+      { clientSecret: `${partner.clientSecret.slice(0, -1)}${last}` },
+      { clientSecret: other.clientSecret },
+      { clientId: other.clientId },
+      { clientId: 'enr_client_nobody' },
+      { clientSecret: partner.apiKey },
+      { clientSecret: 'é:%&+ ' },
+    ]
+    const details = new Set<string>()
+    for (const options of wrong) {
+      const refusal = await ask(partner.connect(options))
+      expect(refusal).toMatchObject({ status: 401, code: 'invalid_client' })
+      details.add(refusal.detail)
+    }
+    expect(details.size).toBe(1)
+  })
+
+  test('a disabled partner is refused a second later: the token it has, and another', async () => {
+    const partner = await service.newPartner()
+    expect(await ask(partner.client)).toMatchObject({ status: 404 })
+    await changePartner(partner.partnerId, { isDisabled: true }, service.manage)
+    service.advance(1000)
+    // The client renews the refused token, and is refused there.
+    expect(await ask(partner.client)).toMatchObject({ status: 401, code: 'invalid_client' })
+    await changePartner(partner.partnerId, { isDisabled: false }, service.manage)
+    service.advance(1000)
+    expect(await ask(partner.client)).toMatchObject({ status: 404 })
+  })
+
+  test('two client secrets live side by side; revoking one ends its tokens within a second, not those of the other', async () => {
+    const partner = await service.newPartner()
+    const { secret } = await rotateKey(partner.partnerId, 'client_secret', service.manage)
+    const [old, young] = [listenTo(partner), listenTo(partner, { clientSecret: secret })]
+    for (const { client } of [old, young]) expect(await ask(client)).toMatchObject({ status: 404 })
+    const [first] = (await listCredentials(service.database, partner.partnerId)).filter(
+      row => row.kind === 'client_secret',
+    )
+    await revokeKey(partner.partnerId, first?.credential_id ?? '', service.manage)
+    service.advance(1000)
+    expect(await ask(old.client)).toMatchObject({ status: 401, code: 'invalid_client' })
+    expect(await ask(young.client)).toMatchObject({ status: 404 })
+    const statuses = [old, young].map(({ told }) => told.map(({ status }) => status))
+    expect(statuses).toEqual([
+      [404, 401],
+      [404, 404],
+    ])
+  })
+})
+
 describe('POST /oauth2/token, 200', () => {
   test('client id and secret by HTTP Basic or in the body get a token of one hour with all scopes', async () => {
     const partner = await service.newPartner()
@@ -61,13 +149,6 @@ describe('POST /oauth2/token, 200', () => {
       expect(tokenOf(answer)).toMatch(/^enr_at_sandbox_[\dA-Za-z]+_[\dA-Za-z]{49}$/)
       expect(await statusWith(partner, tokenOf(answer))).toBe(404)
     }
-  })
-
-  test('a token carries the scopes that were asked for, and no others', async () => {
-    const partner = await service.newPartner()
-    const answer = await askToken({ ...grant, scope: 'benefits:read prefill:write' }, own(partner))
-    expect(answer.body).toMatchObject({ scope: 'benefits:read prefill:write' })
-    expect(await statusWith(partner, tokenOf(answer))).toBe(403)
   })
 
   test('a partner that was given few scopes gets these by default', async () => {
@@ -140,49 +221,12 @@ describe('POST /oauth2/token, refused in the form of RFC 6749', () => {
     }
   })
 
-  test('400 invalid_scope: an unknown scope, and one that the partner was not given', async () => {
-    const partner = await service.newPartner({ scopes: ['users:read'] })
-    for (const scope of ['users:read nonsense', 'prefill:write', 'USERS:READ', ' ']) {
-      expect(await askToken({ ...grant, scope }, own(partner))).toMatchObject({
-        status: 400,
-        code: 'invalid_scope',
-      })
-    }
-  })
-
-  test('401 invalid_client: no credentials, wrong ones, and broken headers, all in the same words', async () => {
-    const [partner, other] = [await service.newPartner(), await service.newPartner()]
-    const wrongSecret = `${partner.clientSecret.slice(0, -1)}${partner.clientSecret.endsWith('a') ? 'b' : 'a'}`
-    const wrong = [
-      basic(partner.clientId, wrongSecret),
-      basic(partner.clientId, other.clientSecret),
-      basic('enr_client_nobody', partner.clientSecret),
-      basic(partner.clientId, partner.apiKey),
-    ]
-    const descriptions = new Set<unknown>()
-    for (const authorization of wrong) {
+  test('401 invalid_client: no credentials and broken headers', async () => {
+    for (const authorization of [undefined, 'Basic', 'Basic !!!', 'Basic YQ==', 'Bearer abc']) {
       const answer = await askToken(grant, authorization)
       expect(answer).toMatchObject({ status: 401, code: 'invalid_client' })
       expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer, Basic realm=/)
-      descriptions.add((answer.body as { error_description: string }).error_description)
     }
-    expect(descriptions.size).toBe(1)
-    for (const authorization of [undefined, 'Basic', 'Basic !!!', 'Basic YQ==', 'Bearer abc']) {
-      expect(await askToken(grant, authorization)).toMatchObject({ status: 401, code: 'invalid_client' })
-    }
-  })
-
-  test('401 invalid_client: a disabled partner, at the latest a second after it was disabled', async () => {
-    const partner = await service.newPartner()
-    const token = await partner.token()
-    expect(await statusWith(partner, token)).toBe(404)
-    await changePartner(partner.partnerId, { isDisabled: true }, service.manage)
-    service.advance(1000)
-    expect(await askToken(grant, own(partner))).toMatchObject({ status: 401, code: 'invalid_client' })
-    expect(await statusWith(partner, token)).toBe(401)
-    await changePartner(partner.partnerId, { isDisabled: false }, service.manage)
-    service.advance(1000)
-    expect(await statusWith(partner, token)).toBe(404)
   })
 
   test('other faults of the request keep their own status: 405 with Allow, 413', async () => {
@@ -241,23 +285,6 @@ describe('POST /oauth2/revoke', () => {
       status: 400,
       code: 'invalid_request',
     })
-  })
-
-  test('revoking a client secret ends its tokens within a second, and leaves those of the second secret', async () => {
-    const partner = await service.newPartner()
-    const { secret } = await rotateKey(partner.partnerId, 'client_secret', service.manage)
-    const oldToken = await partner.token()
-    const newToken = tokenOf(await askToken(grant, basic(partner.clientId, secret)))
-    expect(await statusWith(partner, oldToken)).toBe(404)
-    const [first] = (await listCredentials(service.database, partner.partnerId)).filter(
-      row => row.kind === 'client_secret',
-    )
-    await revokeKey(partner.partnerId, first?.credential_id ?? '', service.manage)
-    service.advance(1000)
-    expect(await statusWith(partner, oldToken)).toBe(401)
-    expect(await statusWith(partner, newToken)).toBe(404)
-    expect(await askToken(grant, own(partner))).toMatchObject({ status: 401, code: 'invalid_client' })
-    await expect(openCaller(service, partner)).resolves.toBeDefined()
   })
 
   test('two client secrets live at a time and a third is refused', async () => {
