@@ -37,6 +37,23 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   luxon: ['calendar'],
 }
 
+// Tests speak to the service through the client; these send what no client can, each for a reason.
+const besideTheClient: Readonly<Record<string, string>> = {
+  'tests/api/raw.ts': 'the raw sender itself',
+  'tests/api/listener.ts': 'hands on the fetch that the client calls',
+  'tests/api/forms.test.ts': 'bytes, media types, sizes, headers twice, methods and paths',
+  'tests/api/key-headers.test.ts': 'Version and Idempotency-Key missing or malformed',
+  'tests/api/authentication.test.ts': 'no token, another scheme, a token that was never issued',
+  'tests/api/token.test.ts': 'forms of OAuth that other libraries send, and a token held by hand',
+  'tests/api/declared-errors.test.ts': 'broken JSON, a header twice and no token, for each operation',
+  'tests/api/no-personal-data.test.ts': 'broken JSON, and personal data in a path',
+  'tests/api/problems.test.ts': 'methods and paths that are no operation, health, pages of the docs',
+  'tests/api/openapi.test.ts': 'the description, which tools read',
+  'tests/api/benefits.test.ts': 'icons',
+  'tests/api/listing-by-catalogue.test.ts': 'icons',
+  'tests/life/clock.test.ts': 'an operation that a live service does not have',
+}
+
 const listedAsLong: Readonly<Record<string, string>> = {
   'service/src/webhooks/dispatcher.ts': 'one loop with its state: parts of it alone would not be understood',
   'service/src/registration/views/model.ts': 'the types of all views, read as one list',
@@ -94,6 +111,12 @@ describe('the arrows of the service', () => {
     const wrong = arrows.filter(({ from, target }) => owners[target] && !owners[target].includes(from))
     expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
   })
+})
+
+test('tests speak to the API through the client, but for those listed, each of which still sends raw', () => {
+  const ofTheApi = tracked.filter(file => /^tests\/(api|life|webhooks|egress|crash)\//.test(file))
+  const beside = ofTheApi.filter(file => /\/raw(-http)?\.ts'|\bfetch\(/.test(read(file)))
+  expect(beside.sort()).toEqual(Object.keys(besideTheClient).sort())
 })
 
 describe('the code', () => {

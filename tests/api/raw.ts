@@ -1,4 +1,4 @@
-// For what no client can send. Which tests may use it, and why, is said in tests/architecture.test.ts.
+// For what no client can send; tests/architecture.test.ts lists who may use it, and why.
 import type { PartnerSettings } from '../../service/src/partners/manage.ts'
 import { rawRequest, sendRaw } from '../raw-http.ts'
 import type { TestPartner, TestService } from '../rig.ts'
