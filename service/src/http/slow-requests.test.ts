@@ -1,0 +1,49 @@
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { createServer } from './server.ts'
+
+/** What the server says to a request that never ends, once its time is over. */
+const answerTo = (port: number, begun: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(begun))
+    socket.on('data', chunk => {
+      answer += chunk
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(answer))
+  })
+
+test.each([
+  ['headers', 'GET /slow HTTP/1.1\r\nHost: a\r\n'],
+  [
+    'a body',
+    'POST /slow HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+  ],
+])(
+  'a request whose %s never come to an end: 408 request_timeout with a Request-Id, and the connection ends',
+  async (_, begun) => {
+    const app = createServer({
+      baseUrl: () => 'http://localhost',
+      basePath: '',
+      trustProxy: [],
+      log: () => {},
+      real: () => 0,
+    })
+    app.post('/slow', { config: { takes: 'application/json' } }, async () => 'late')
+    // The limits themselves are settings; here they are short.
+    app.server.headersTimeout = 20
+    app.server.requestTimeout = 20
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const address = app.server.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    try {
+      const [head = '', body = ''] = (await answerTo(port, begun)).split('\r\n\r\n')
+      expect(head).toMatch(/^HTTP\/1\.1 408 /)
+      const requestid = /^request-id: (\S+)/im.exec(head)?.[1]
+      expect(JSON.parse(body)).toMatchObject({ status: 408, code: 'request_timeout', requestid })
+    } finally {
+      await app.close()
+    }
+  },
+)
