@@ -82,6 +82,22 @@ test('what a new version leaves out is closed to newcomers and stays with its ho
   })
 })
 
+test('cover in force that the offer does not have any more is listed and enrolled, and cannot be swapped', async () => {
+  await publish([alpha, beta, gamma, delta], [basic, second])
+  const { client } = await service.newPartner()
+  await client.createUser({ userid: 'u1', ...ada, offername: 'basic', benefits: ['beta', 'gamma'] })
+  await publish([alpha, beta, gamma, delta], [{ ...basic, selectable: ['gamma', 'delta'] }, second])
+  const listed = await client.getBenefits(asks)
+  expect(listed.map(({ name, status, isselectedforswap }) => [name, status, isselectedforswap])).toEqual([
+    ['delta', 'notenrolled', false],
+    ['beta', 'enrolled', null],
+    ['gamma', 'enrolled', false],
+    ['alpha', 'enrolled', null],
+  ])
+  // By its name the offer shows what it has today.
+  expect(await namesFor(client, { offername: 'basic' })).toEqual(['delta', 'gamma', 'alpha'])
+})
+
 test('a new version decides eligibility of what is not held at once', async () => {
   await publish([alpha, beta, gamma, delta], [basic, second])
   const { client } = await service.newPartner()

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BenefitEnrolmentError, Prefill } from '../../client/src/index.ts'
 import { holdUsers, waitForLock } from '../hold-users.ts'
+import { newVisitor } from '../page/visitor.ts'
 import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
 import { type Listener, listenTo } from './listener.ts'
@@ -82,6 +83,20 @@ describe('v2 with a key', () => {
     const caller = await openCaller()
     await prefill(caller, 'k1')
     await caller.client.createUser({ userid: 'u1', offername: 'starter' })
+    await expectReplay(caller, prefill(caller, 'k1'), 'user_exists')
+  })
+
+  test('after the person has consumed it by registering, too', async () => {
+    const caller = await openCaller()
+    await prefill(caller, 'k1')
+    const { linkurl } = await caller.client.createLinkToken({ userid: 'u1', offername: 'starter' })
+    const visitor = newVisitor(service.baseUrl)
+    await visitor.get(linkurl ?? '')
+    await visitor.post(linkurl ?? '')
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits')
+    expect((await visitor.post('/register/enrol')).view).toBe('DONE')
+    expect(await caller.client.getUser({ userid: 'u1' })).toMatchObject({ status: 'active' })
     await expectReplay(caller, prefill(caller, 'k1'), 'user_exists')
   })
 

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Client } from '../../client/src/index.ts'
+import { newVisitor } from '../page/visitor.ts'
+import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
+import { outcomesOf } from './refusal.ts'
+
+let service: TestService
+let client: Client
+beforeAll(async () => {
+  // The middle of a month, so that no boundary is near.
+  service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
+  client = (await service.newPartner()).client
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+/** The operations on one user (contract §7 and §8), each asked in a way that a member would not be refused. */
+const operations = {
+  prefillUser: userid => client.prefillUser({ userid, ...ada }),
+  getBenefits: userid => client.getBenefits({ userid, ...adaAsks }),
+  getUser: userid => client.getUser({ userid }),
+  createLinkToken: userid => client.createLinkToken({ userid, offername: 'starter' }),
+  createUser: userid => client.createUser({ userid, ...ada, offername: 'starter' }),
+  eraseUser: userid => client.eraseUser({ userid }),
+  cancelUser: userid => client.cancelUser({ userid }),
+  reinstateUser: userid => client.reinstateUser({ userid }),
+  updateUser: userid => client.updateUser({ userid, phone: '3055550199' }),
+  changeOffer: userid => client.changeOffer({ userid, offername: 'plus' }),
+  undoOfferChange: userid => client.undoOfferChange({ userid }),
+  listAvailableOffers: userid => client.listAvailableOffers({ userid }),
+  previewOfferChange: userid => client.previewOfferChange({ userid, offername: 'plus' }),
+  swapBenefits: userid => client.swapBenefits({ userid, add: [], remove: [] }),
+  undoSwap: userid => client.undoSwap({ userid }),
+  enrolBenefit: userid => client.enrolBenefit({ userid, name: 'dental' }),
+  declineBenefit: userid => client.declineBenefit({ userid, name: 'vision' }),
+} satisfies Record<string, (userid: string) => Promise<unknown>>
+type Name = keyof typeof operations
+const names = Object.keys(operations) as Name[]
+
+/** What each operation says to a user of its own, whom `prepare` has brought to a state. */
+const outcomesIn = async (state: string, prepare: (userid: string) => Promise<unknown>) => {
+  const outcomes: Partial<Record<Name, 200 | string>> = {}
+  for (const name of names) {
+    const userid = `${state} ${name}`
+    await prepare(userid)
+    const [outcome] = await outcomesOf([operations[name](userid)])
+    if (outcome !== undefined) outcomes[name] = outcome
+  }
+  return outcomes
+}
+const all = (outcome: 200 | string) =>
+  Object.fromEntries(names.map(name => [name, outcome])) as Record<Name, 200 | string>
+
+const prefill = (userid: string) => client.prefillUser({ userid, ...ada })
+const create = (userid: string) =>
+  client.createUser({ userid, ...ada, offername: 'starter', benefits: ['telehealth'] })
+const withoutAccount = {
+  ...all('user_not_found'),
+  prefillUser: 200,
+  createUser: 200,
+  // A registration may begin with a link, so that nothing needs to be known (contract §11).
+  createLinkToken: 200,
+}
+
+test('nobody: can be prefilled, created and linked', async () => {
+  expect(await outcomesIn('nobody', async () => {})).toEqual(withoutAccount)
+})
+
+const prefilled = { ...withoutAccount, getBenefits: 200, getUser: 200, eraseUser: 200 }
+
+test('prefilled: can be prefilled, listed, fetched, linked, created and erased; all else is 404', async () => {
+  expect(await outcomesIn('prefilled', prefill)).toEqual(prefilled)
+})
+
+test('registering: the same', async () => {
+  const register = async (userid: string) => {
+    await prefill(userid)
+    const { linkurl } = await client.createLinkToken({ userid, offername: 'starter' })
+    const visitor = newVisitor(service.baseUrl)
+    await visitor.get(linkurl ?? '')
+    await visitor.post(linkurl ?? '')
+    expect(await client.getUser({ userid })).toMatchObject({ status: 'registering' })
+  }
+  expect(await outcomesIn('registering', register)).toEqual(prefilled)
+})
+
+const active = { ...all(200), createUser: 'user_exists', reinstateUser: 'not_cancelled' }
+
+test('active: all but another create, and a reinstate', async () => {
+  expect(await outcomesIn('active', create)).toEqual(active)
+})
+
+test('a cancel still pending counts as active, and can be undone', async () => {
+  const cancelLater = async (userid: string) => {
+    await create(userid)
+    await client.cancelUser({ userid })
+  }
+  expect(await outcomesIn('pending', cancelLater)).toEqual({ ...active, reinstateUser: 200 })
+})
+
+test('a cancel in effect: update, offers, enrol and swap are 409 user_cancelled', async () => {
+  const cancel = async (userid: string) => {
+    await create(userid)
+    await client.cancelUser({ userid, effective: 'immediate' })
+  }
+  expect(await outcomesIn('cancelled', cancel)).toEqual({
+    ...all('user_cancelled'),
+    prefillUser: 200,
+    getBenefits: 200,
+    getUser: 200,
+    createLinkToken: 200,
+    createUser: 200,
+    eraseUser: 200,
+    cancelUser: 200,
+    reinstateUser: 200,
+  })
+})
+
+test('erased: get and erase answer what is left, prefill and create start a new user, all else is 404', async () => {
+  const erase = async (userid: string) => {
+    await create(userid)
+    await client.eraseUser({ userid })
+  }
+  const { createLinkToken: _, ...outcomes } = await outcomesIn('erased', erase)
+  const { createLinkToken: __, ...refused } = all('user_not_found')
+  expect(outcomes).toEqual({
+    ...refused,
+    getUser: 200,
+    eraseUser: 200,
+    prefillUser: 200,
+    createUser: 200,
+  })
+})
