@@ -217,6 +217,18 @@ describe('deeplinkdata', () => {
     expect(route(one(await client.getBenefits({ ...asks, offername: 'plus' }), 'hospital'))).toBe('details')
   })
 
+  test('with a cancel pending nothing comes in by a swap: details', async () => {
+    const { client } = await withUser('starter', ['telehealth', 'dental'])
+    await client.cancelUser({ userid: 'u1' })
+    const listed = await client.getBenefits(asks)
+    expect([route(one(listed, 'vision')), route(one(listed, 'dental'))]).toEqual(['details', 'manage'])
+    await expect(
+      client.swapBenefits({ userid: 'u1', add: ['vision'], remove: ['dental'] }),
+    ).rejects.toMatchObject({ status: 422, errors: [{ code: 'cancel_pending' }] })
+    await client.reinstateUser({ userid: 'u1' })
+    expect(route(one(await client.getBenefits(asks), 'vision'))).toBe('swap')
+  })
+
   test('a free slot is enrol; a pick that waits for a consent is enrol too', async () => {
     const { client } = await withUser('starter', ['identity'])
     const listed = await client.getBenefits(asks)

@@ -3,7 +3,14 @@ import { dateAt, formatTimestamp } from '../calendar/calendar.ts'
 import { type Facts, judgeBenefit, judgeOffer } from '../catalogue/eligibility.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import type { Reading } from '../membership/reader.ts'
-import { type Enrolment, isHeld, isInForce, isLive, type User } from '../membership/state.ts'
+import {
+  type Enrolment,
+  hasPendingCancel,
+  isHeld,
+  isInForce,
+  isLive,
+  type User,
+} from '../membership/state.ts'
 import {
   isAvailable,
   knownBenefit,
@@ -116,8 +123,9 @@ const routeOf = (benefit: Benefit, standing: Standing, isPickedForSwap: boolean)
   const isEnrolled = enrolment !== undefined && isInForce(enrolment)
   const isSelectable = own?.selectable.includes(benefit.name) ?? false
   const hasSlot = own !== undefined && hasFreeSlot(user, own)
-  const mayComeInBySwapOnly =
-    isSelectable && isAdmitted && enrolment === undefined && !hasSlot && (user.offer?.inForce ?? false)
+  // Where a cancel is pending no swap is: its boundary is the cancel's.
+  const maySwap = (user.offer?.inForce ?? false) && !hasPendingCancel(user)
+  const mayComeInBySwapOnly = isSelectable && isAdmitted && enrolment === undefined && !hasSlot && maySwap
   if (isPickedForSwap || mayComeInBySwapOnly) return 'swap'
   if (isEnrolled) return 'manage'
   const isOfOffer = isSelectable || (own?.fixed.includes(benefit.name) ?? false)
