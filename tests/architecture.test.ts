@@ -40,7 +40,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 // Tests speak to the service through the client; these send what no client can, each for a reason.
 const besideTheClient: Readonly<Record<string, string>> = {
   'tests/api/raw.ts': 'the raw sender itself',
-  'tests/api/listener.ts': 'hands on the fetch that the client calls',
+  'tests/api/listener.ts': 'fetches to hand to the client',
   'tests/api/forms.test.ts': 'bytes, media types, sizes, headers twice, methods and paths',
   'tests/api/key-headers.test.ts': 'Version and Idempotency-Key missing or malformed',
   'tests/api/authentication.test.ts': 'no token, another scheme, a token that was never issued',

@@ -3,7 +3,7 @@ import type { Client, CreateUser } from '../../client/src/index.ts'
 import { type Operation, operations } from '../../contract/src/index.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
-import { type Listener, listenTo } from './listener.ts'
+import { type Listener, listenTo, loseAnswers } from './listener.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -228,6 +228,48 @@ describe('the life of a key', () => {
     expect((await eventsOf(service, partner)).map(event => event.eventname)).toEqual([
       'enrollment_successful',
       'offer_activiation_successful',
+    ])
+  })
+})
+
+describe('an answer that was lost', () => {
+  const withLosses = (partner: TestPartner, meanwhile?: () => Promise<void>) =>
+    listenTo(partner, { fetch: loseAnswers(service.conformance.fetch, meanwhile), tries: 3 })
+
+  test('of a prefill: it is sent again, and the 409 on its own repeat is success', async () => {
+    const partner = await service.newPartner()
+    const { client, told } = withLosses(partner)
+    expect(await client.prefillUser({ userid: 'u1', ...ada })).toBe('prefill saved')
+    expect(told.map(({ status, replayed, attempt }) => [status, replayed, attempt])).toEqual([[409, true, 2]])
+    expect(await eventsOf(service, partner)).toHaveLength(1)
+  })
+
+  test('so it is when newer data has replaced it meanwhile, and the newer data stays', async () => {
+    const partner = await service.newPartner()
+    const { client, told } = withLosses(partner, async () => {
+      await partner.client.prefillUser({ userid: 'u1' })
+    })
+    expect(await client.prefillUser({ userid: 'u1', ...ada })).toBe('prefill saved')
+    expect(told.map(({ status, replayed }) => [status, replayed])).toEqual([[409, true]])
+    await expect(partner.client.createUser({ userid: 'u1', offername: 'starter' })).rejects.toMatchObject({
+      status: 400,
+    })
+  })
+
+  test('of every other write: the client gets the first answer again', async () => {
+    const partner = await service.newPartner()
+    const { client, told } = withLosses(partner)
+    const user = await client.createUser(account)
+    expect(user).toMatchObject({ status: 'active' })
+    expect(await client.cancelUser({ userid: 'u1' })).toMatchObject({ status: 'active' })
+    expect(told.map(({ status, replayed, attempt }) => [status, replayed, attempt])).toEqual([
+      [200, true, 2],
+      [200, true, 2],
+    ])
+    expect((await eventsOf(service, partner)).map(({ eventname }) => eventname)).toEqual([
+      'enrollment_successful',
+      'offer_activiation_successful',
+      'offer_cancel_scheduled',
     ])
   })
 })

@@ -39,3 +39,19 @@ export const keepTexts = (fetch: typeof globalThis.fetch) => {
     },
   }
 }
+
+/**
+ * A fetch for a client that loses the first answer to each address but the token endpoint's: the service has answered,
+ * and the connection breaks. `meanwhile` happens before the client can try again.
+ */
+export const loseAnswers = (fetch: typeof globalThis.fetch, meanwhile = async (): Promise<void> => {}) => {
+  const lost = new Set<string>()
+  return async (...request: Parameters<typeof fetch>): Promise<Response> => {
+    const answer = await fetch(...request)
+    const address = String(request[0])
+    if (lost.has(address) || address.endsWith('/oauth2/token')) return answer
+    lost.add(address)
+    await meanwhile()
+    throw new TypeError('fetch failed')
+  }
+}
