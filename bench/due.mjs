@@ -1,5 +1,6 @@
-// 100,000 offer changes due at one instant: how many are applied a second, and what API callers notice of it.
-// node bench/due.mjs [--users 100000]. Needs a build. Prints numbers and ratios; asserts nothing.
+// 100,000 offer changes due at one instant: how many are applied a second; and what API callers notice while more of
+// them, due half an hour later, are applied beside them. node bench/due.mjs [--users 100000]. Needs a build. Prints numbers
+// and ratios; asserts nothing.
 import { fork } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -81,7 +82,10 @@ const ask = (child, message) =>
   })
 
 // --- the service
-const main = async users => {
+const main = async due => {
+  /** So many more fall due half an hour later, while callers are at work. */
+  const later = Math.ceil(due / 5)
+  const users = due + later
   const { ownEmbeddedDatabase } = await load('embedded/own.js')
   const { openDatabase } = await load('db/database.js')
   const { migrate } = await load('db/migrate.js')
@@ -165,95 +169,75 @@ const main = async users => {
     webhookRules: { sandbox: false, allow: [] },
     log: (event, fields) => event === 'schedule_failed' && console.error(event, fields),
   })
-  const token = await (
-    await fetch(`${service.address}/oauth2/token`, {
+  const credentials = Buffer.from(`${clientIdOf(partner.partnerId)}:${made.clientSecret}`).toString('base64')
+  /** A caller with a fresh token, in a process of its own, and warm. */
+  const startCaller = async () => {
+    const answer = await fetch(`${service.address}/oauth2/token`, {
       method: 'POST',
-      headers: {
-        authorization: `Basic ${Buffer.from(`${clientIdOf(partner.partnerId)}:${made.clientSecret}`).toString('base64')}`,
-      },
+      headers: { authorization: `Basic ${credentials}` },
       body: new URLSearchParams({ grant_type: 'client_credentials' }),
     })
-  ).json()
-  const headers = {
-    authorization: `Bearer ${token.access_token}`,
-    'x-api-key': made.apiKey,
-    'content-type': 'application/json',
+    const headers = {
+      authorization: `Bearer ${(await answer.json()).access_token}`,
+      'x-api-key': made.apiKey,
+      'content-type': 'application/json',
+    }
+    const child = fork(fileURLToPath(import.meta.url), ['--caller'], {
+      env: { ...process.env, BENCH_TARGET: JSON.stringify({ baseUrl: service.address, headers, users }) },
+    })
+    await ask(child)
+    await ask(child, { peak: 2 })
+    return child
   }
-  const child = fork(fileURLToPath(import.meta.url), ['--caller'], {
-    env: { ...process.env, BENCH_TARGET: JSON.stringify({ baseUrl: service.address, headers, users }) },
-  })
-  await ask(child)
 
   const show = (name, { perSecond, p50, p99, failed }) =>
     process.stdout.write(
       `${name.padEnd(34)}${perSecond.toFixed(0).padStart(7)}/s   p50 ${p50.toFixed(1)} ms   p99 ${p99.toFixed(1)} ms   failed ${failed}\n`,
     )
-  await ask(child, { peak: 2 })
+  const child = await startCaller()
   const peak = await ask(child, { peak: 5 })
   show('API at its peak', peak)
-  const steadyFor = async (rate, work) => {
-    const result = ask(child, { steady: rate })
+  const steadyDuring = async (child, work) => {
+    const result = ask(child, { steady: peak.perSecond / 2 })
     await work()
     child.send({ stop: true })
     return result
   }
-  const without = await steadyFor(peak.perSecond / 2, () => new Promise(done => setTimeout(done, 8000)))
+  const without = await steadyDuring(child, () => new Promise(done => setTimeout(done, 20_000)))
   show('API at half of it, nothing due', without)
 
+  child.kill()
   const dueLeft = async () =>
     (
       await database.query(
         sql`select count(*) as count from users where due_at <= ${new Date(real()).toISOString()}`,
       )
     )[0].count
-  // The first half is applied alone, the second beside the API: the clock stands before the boundary for one half.
-  await database.query(sql`
-    update users set pending_offer_at = pending_offer_at + interval '1 hour', due_at = due_at + interval '1 hour'
-    where userid like 'user%' and pending_offer is not null and right(userid, 1) in ('5', '6', '7', '8', '9')`)
-  const boundary = Date.parse('2026-11-01T04:00:00Z')
+  /** Applies all that is due; how many a second. */
   const applyAll = async () => {
+    const count = await dueLeft()
     const startedAt = performance.now()
     do await service.runDue()
     while ((await dueLeft()) > 0)
-    return (performance.now() - startedAt) / 1000
+    return (count / (performance.now() - startedAt)) * 1000
   }
-  offset = boundary - Date.now()
-  const first = await dueLeft()
-  const alone = first / (await applyAll())
+  await database.query(sql`
+    update users set pending_offer_at = pending_offer_at + interval '30 minutes', due_at = due_at + interval '30 minutes'
+    where pending_offer is not null and substring(userid from 5)::integer >= ${due}`)
+  offset = Date.parse('2026-11-01T04:00:00Z') - Date.now()
+  const alone = await applyAll()
   process.stdout.write(`${'due changes, alone'.padEnd(34)}${alone.toFixed(0).padStart(7)}/s\n`)
-  offset += 3_600_000 + 60_000
-  const renewed = await (
-    await fetch(`${service.address}/oauth2/token`, {
-      method: 'POST',
-      headers: {
-        authorization: `Basic ${Buffer.from(`${clientIdOf(partner.partnerId)}:${made.clientSecret}`).toString('base64')}`,
-      },
-      body: new URLSearchParams({ grant_type: 'client_credentials' }),
-    })
-  ).json()
-  void renewed
-  child.kill()
-  const again = fork(fileURLToPath(import.meta.url), ['--caller'], {
-    env: {
-      ...process.env,
-      BENCH_TARGET: JSON.stringify({
-        baseUrl: service.address,
-        headers: { ...headers, authorization: `Bearer ${renewed.access_token}` },
-        users,
-      }),
-    },
-  })
-  await ask(again)
-  const second = await dueLeft()
+  // A token lives an hour, and the clock has just moved by days.
+  const again = await startCaller()
   let beside = 0
-  const result = ask(again, { steady: peak.perSecond / 2 })
-  beside = second / (await applyAll())
-  again.send({ stop: true })
-  const withDue = await result
+  const withDue = await steadyDuring(again, async () => {
+    offset += 31 * 60_000
+    beside = await applyAll()
+  })
+  again.kill()
   show('API at half of its peak, beside it', withDue)
   process.stdout.write(`${'due changes, beside the API'.padEnd(34)}${beside.toFixed(0).padStart(7)}/s\n`)
   process.stdout.write(`p99 with due changes / without: ${(withDue.p99 / without.p99).toFixed(2)}\n`)
-  again.kill()
   await service.close()
   await database.close()
   await deliveryDatabase.close()

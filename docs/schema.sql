@@ -396,10 +396,10 @@ ALTER TABLE ONLY public.endpoint_leases
     ADD CONSTRAINT endpoint_leases_pkey PRIMARY KEY (partner_id, endpoint_id);
 
 ALTER TABLE ONLY public.enrolments
-    ADD CONSTRAINT enrolments_partner_id_service_id_benefit_tstzrange_excl EXCLUDE USING gist (partner_id WITH =, service_id WITH =, benefit WITH =, tstzrange(starts_at, ends_at) WITH &&) WHERE ((state = ANY (ARRAY['selected'::text, 'actionrequired'::text, 'scheduled'::text, 'enrolled'::text, 'endscheduled'::text, 'ended'::text])));
+    ADD CONSTRAINT enrolments_pkey PRIMARY KEY (partner_id, service_id, enrolment_id);
 
 ALTER TABLE ONLY public.enrolments
-    ADD CONSTRAINT enrolments_pkey PRIMARY KEY (partner_id, service_id, enrolment_id);
+    ADD CONSTRAINT enrolments_service_id_benefit_partner_id_tstzrange_excl EXCLUDE USING gist (service_id WITH =, benefit WITH =, partner_id WITH =, tstzrange(starts_at, ends_at) WITH &&) WHERE ((state = ANY (ARRAY['selected'::text, 'actionrequired'::text, 'scheduled'::text, 'enrolled'::text, 'endscheduled'::text, 'ended'::text])));
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (partner_id, event_id);

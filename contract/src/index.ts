@@ -1,6 +1,7 @@
 // The table of contents of the product: every operation, schema, event and error, as data and types.
 export * from './accounts.ts'
 export * from './benefits.ts'
+export * from './changes.ts'
 export * from './errors.ts'
 export * from './event-log.ts'
 export * from './events.ts'

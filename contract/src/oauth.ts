@@ -114,7 +114,7 @@ export const getMetadata = operation({
       grant_types_supported: ['client_credentials'],
       response_types_supported: [],
       scopes_supported: ['prefill:write', 'benefits:read'],
-      service_documentation: 'https://benefits.example.com/openapi.json',
+      service_documentation: 'https://benefits.example.com/docs',
     },
   },
 })

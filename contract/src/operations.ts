@@ -50,6 +50,7 @@ export const operations = {
   getReadiness: system.getReadiness,
   getOpenapiJson: system.getOpenapiJson,
   getOpenapiYaml: system.getOpenapiYaml,
+  getChangelog: system.getChangelog,
 } as const satisfies Record<string, Operation>
 
 /** All operations by id. */

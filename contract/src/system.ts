@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { interfaceChanges } from './changes.ts'
 import { Timestamp } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
 
@@ -71,6 +72,36 @@ export const getOpenapiYaml = operation({
   reply: Type.String(),
   errors: ['bad_request'],
   example: { reply: 'openapi: 3.1.0\n' },
+})
+
+/** The change log of the interface as JSON, the newest version first (contract §13). */
+export const getChangelog = operation({
+  id: 'getChangelog',
+  method: 'GET',
+  path: '/changelog.json',
+  caller: 'open',
+  idempotency: 'ignored',
+  tag: 'System',
+  section: 'contract §13',
+  summary: 'The change log of the interface',
+  description: 'Also as `/changelog` to read and `/changelog.atom` to subscribe to.',
+  reply: Type.Object(
+    {
+      versions: Type.Array(
+        Type.Object(
+          {
+            version: Type.String(),
+            describedsince: Type.String({ description: 'YYYY-MM-DD' }),
+            changes: Type.Array(Type.String()),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false, title: 'Changelog' },
+  ),
+  errors: [],
+  example: { reply: { versions: interfaceChanges.slice(-1) } },
 })
 
 /** Moves the business dates of one partner forward; exists in a sandbox only (contract §13). */

@@ -166,7 +166,7 @@ create table enrolments (
   check (planned_by is null or state not in ('enrolled', 'endscheduled', 'ended')),
   -- Windows of one benefit never overlap.
   exclude using gist (
-    partner_id with =, service_id with =, benefit with =, tstzrange(starts_at, ends_at) with &&
+    service_id with =, benefit with =, partner_id with =, tstzrange(starts_at, ends_at) with &&
   ) where (state in ('selected', 'actionrequired', 'scheduled', 'enrolled', 'endscheduled', 'ended'))
 );
 

@@ -85,6 +85,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
   const baseUrl = () => options.baseUrl ?? address
   const basePath = options.baseUrl ? new URL(options.baseUrl).pathname.replace(/\/+$/, '') : ''
   let isClosing = false
+  let askedAt = Number.NEGATIVE_INFINITY
 
   const resolver = createResolver()
   const outgoing = createOutgoing({ rules: options.webhookRules, resolver })
@@ -109,10 +110,11 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
   const reader = openReader(context)
   const schedule = openSchedule({
     database,
-    // A lane of its own, with short batches: what is due never stands in front of a request.
+    // A ledger of its own, with short batches: what is due never stands in front of a request.
     ledger: guardSpace(openLedger(context, 64), options.lowOnSpace),
     clock,
     partners: async () => (await listPartners(database)).map(row => partnerOf(row, keyring)),
+    isServing: () => performance.now() - askedAt < 100,
     tidy: () => cleanUpWebhooks(options.deliveryDatabase, real()),
     onError: error => log('schedule_failed', describeCause(error)),
   })
@@ -124,6 +126,10 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     trustProxy: options.trustProxy ?? [],
     log,
     real,
+  })
+  app.addHook('onRequest', (_request, _reply, done) => {
+    askedAt = performance.now()
+    done()
   })
   const limit = limitRequests(real)
   const refuse = refuseFailures({ sandbox, real })

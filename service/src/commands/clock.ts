@@ -41,6 +41,7 @@ const scheduleOf = ({ database, keyring, installation, real }: Workspace) => {
     ledger,
     clock,
     partners: async () => [],
+    isServing: () => false,
     tidy: async () => {},
     onError: error => failures.push(error),
   })

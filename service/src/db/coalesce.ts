@@ -18,7 +18,7 @@ export type Coalesced<Call, Result> = {
 /**
  * Gathers the calls that arrive while a batch is under way and hands them on as the next batch.
  * There is no timer: a lone call goes at once, and batches grow with the load, so the cost of a call falls as
- * load rises. One lane, since larger batches beat more lanes.
+ * load rises. One batch at a time.
  * A result of `run` may itself be a promise: that call is answered later, and holds up no batch.
  * When `run` rejects, every call of that batch rejects with the same error.
  */

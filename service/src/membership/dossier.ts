@@ -1,7 +1,6 @@
 import type { Partner } from '../partners/partner.ts'
 import { newKey } from '../vault/seal.ts'
 import { type DocumentKind, openDataKey, openDocument, type Person, wrapDataKey } from './documents.ts'
-import type { DocumentRow } from './load.ts'
 import { type UserRow, userOf } from './rows.ts'
 import type { User } from './state.ts'
 
@@ -16,15 +15,15 @@ export type Dossier = {
   people: Map<DocumentKind, Person | undefined>
 }
 
-/** The dossier of a user that the database has. */
-export const dossierOf = (row: UserRow, documents: readonly DocumentRow[]): Dossier => {
+/** The dossier of a user that the database has, without its documents. */
+export const dossierOf = (row: UserRow): Dossier => {
   const user = userOf(row)
   return {
     user,
     stored: user,
     dataKey: undefined,
     wrappedKey: row.wrapped_key ?? undefined,
-    documents: new Map(documents.map(document => [document.kind, document.sealed])),
+    documents: new Map(),
     people: new Map(),
   }
 }

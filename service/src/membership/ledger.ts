@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Coalesced, coalesce } from '../db/coalesce.ts'
+import { coalesce } from '../db/coalesce.ts'
 import { CommitUnknown, type Database } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { sql } from '../db/sql.ts'
@@ -25,28 +25,37 @@ export const openLedger = (context: LedgerContext, maxBatch = 128): Ledger => {
   const waitingRoom = openWaitingRoom(command =>
     runIsolated(context, [command], { lockTimeoutMs: patientMs }),
   )
-  const lane: Coalesced<Command<unknown>, Outcome<unknown>> = coalesce({
-    maxBatch,
-    run: async commands => {
-      try {
-        return await runIsolated(context, commands, { lockTimeoutMs: hastyMs })
-      } catch (error) {
-        // Somebody holds a row of one of them. Each goes on alone, so that only those who need that row wait for it.
-        if (error instanceof LockTimedOut) return commands.map(waitingRoom.enter)
-        throw error
-      }
-    },
-  })
+  const run = async (commands: Command<unknown>[]) => {
+    try {
+      return await runIsolated(context, commands, { lockTimeoutMs: hastyMs })
+    } catch (error) {
+      // Somebody holds a row of one of them. Each goes on alone, so that only those who need that row wait for it.
+      if (error instanceof LockTimedOut) return commands.map(waitingRoom.enter)
+      throw error
+    }
+  }
+  // While the database works for one, the other is decided. A user has always the same, so that no two batches need
+  // one row.
+  const even = coalesce<Command<unknown>, Outcome<unknown>>({ maxBatch, run })
+  const odd = coalesce<Command<unknown>, Outcome<unknown>>({ maxBatch, run })
+  const laneOf = ({ userid }: Command<unknown>) => (charSum(userid) % 2 === 0 ? even : odd)
+  const pending = () => even.pending() + odd.pending() + waitingRoom.pending()
   return {
     async submit<Reply>(command: Command<Reply>) {
-      if (lane.pending() + waitingRoom.pending() >= mostPending) throw new ServiceError('unavailable')
-      if (!waitingRoom.holds(command)) return lane(command) as Promise<Outcome<Reply>>
+      if (pending() >= mostPending) throw new ServiceError('unavailable')
+      if (!waitingRoom.holds(command)) return laneOf(command)(command) as Promise<Outcome<Reply>>
       const result = await waitingRoom.enter(command)
       if (!result.ok) throw result.error
       return result.value as Outcome<Reply>
     },
-    pending: () => lane.pending() + waitingRoom.pending(),
+    pending,
   }
+}
+
+const charSum = (text: string): number => {
+  let sum = 0
+  for (let index = 0; index < text.length; index += 1) sum += text.charCodeAt(index)
+  return sum
 }
 
 /** More than this is shed: whoever waits behind so many is not answered in time anyway. */

@@ -35,21 +35,16 @@ export const loadUsers = (db: Executor, names: readonly UserName[]): Promise<Use
       u.pending_offer, u.pending_offer_at, u.swap_pairs, u.swap_at, u.cancel_at, u.cancel_requested_at,
       u.cancel_reason, u.erased_at, u.due_at, k.wrapped_key,
       case when u.offer is not null then (
-        select jsonb_agg(jsonb_build_object(
-          'enrolment_id', e.enrolment_id, 'benefit', e.benefit, 'offer', e.offer, 'is_fixed', e.is_fixed,
-          'state', e.state, 'planned_by', e.planned_by, 'catalogue_version', e.catalogue_version,
-          'picked_at', (extract(epoch from e.picked_at) * 1000)::bigint,
-          'starts_at', (extract(epoch from e.starts_at) * 1000)::bigint,
-          'ends_at', (extract(epoch from e.ends_at) * 1000)::bigint,
-          'own_end_at', (extract(epoch from e.own_end_at) * 1000)::bigint,
-          'own_end_reason', e.own_end_reason,
-          'action_due_at', (extract(epoch from e.action_due_at) * 1000)::bigint,
-          'close_reason', e.close_reason) order by e.picked_at, e.enrolment_id)
+        select json_agg(json_build_array(e.enrolment_id, e.benefit, e.offer, e.is_fixed, e.state, e.planned_by,
+          e.catalogue_version, (extract(epoch from e.picked_at) * 1000)::bigint,
+          (extract(epoch from e.starts_at) * 1000)::bigint, (extract(epoch from e.ends_at) * 1000)::bigint,
+          (extract(epoch from e.own_end_at) * 1000)::bigint, e.own_end_reason,
+          (extract(epoch from e.action_due_at) * 1000)::bigint, e.close_reason) order by e.picked_at, e.enrolment_id)
         from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id
       ) end as enrolments,
       case when u.offer is not null then (
-        select jsonb_agg(jsonb_build_object('name', c.name, 'version', c.version,
-          'agreed_at', (extract(epoch from c.agreed_at) * 1000)::bigint, 'locale', c.locale) order by c.name, c.version)
+        select json_agg(json_build_array(c.name, c.version, (extract(epoch from c.agreed_at) * 1000)::bigint, c.locale)
+          order by c.name, c.version)
         from consents c where c.partner_id = u.partner_id and c.service_id = u.service_id
       ) end as consents
     from unnest(${partners}::uuid[], ${userids}::text[]) as wanted (partner_id, userid)

@@ -11,7 +11,7 @@ import { type HistoryLine, linesOf, type Who } from './history.ts'
 import { type DocumentRow, loadDocuments, loadUsers, type UserName } from './load.ts'
 import { type UserRow, userOf } from './rows.ts'
 import { dueAt, type Step, settle } from './settle.ts'
-import type { User } from './state.ts'
+import { type User, versionsOf } from './state.ts'
 import type { Terms } from './terms.ts'
 
 /** A user as it is at an instant, with the rules that hold for it. */
@@ -87,10 +87,7 @@ export const openReader = (context: Omit<LedgerContext, 'onEvents' | 'consentHas
       if (!row) return undefined
       const stored = userOf(row)
       const now = await currentNow(context, partner)
-      await context.prepareTerms([
-        stored.offer?.version ?? 0,
-        ...stored.enrolments.map(enrolment => enrolment.version),
-      ])
+      await context.prepareTerms(versionsOf(stored))
       const due = dueAt(stored)
       if (due === undefined || due > now) {
         return { user: stored, terms: context.terms(partner, () => undefined), now, steps: [] }

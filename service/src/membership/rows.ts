@@ -31,26 +31,29 @@ export type UserRow = {
   consents: ConsentRow[] | null
 }
 
-/** A row of `enrolments` as JSON; instants as milliseconds. */
-export type EnrolmentRow = {
-  enrolment_id: string
-  benefit: string
-  offer: string
-  is_fixed: boolean
-  state: EnrolmentState
-  planned_by: 'offer' | 'swap' | null
-  catalogue_version: number
-  picked_at: Instant
-  starts_at: Instant
-  ends_at: Instant | null
-  own_end_at: Instant | null
-  own_end_reason: string | null
-  action_due_at: Instant | null
-  close_reason: string | null
-}
+/**
+ * A row of `enrolments` as a JSON array, instants as milliseconds: names on every value of every row were most of what
+ * loading a user cost.
+ */
+export type EnrolmentRow = [
+  id: string,
+  benefit: string,
+  offer: string,
+  isFixed: boolean,
+  state: EnrolmentState,
+  plannedBy: 'offer' | 'swap' | null,
+  catalogueVersion: number,
+  pickedAt: Instant,
+  startsAt: Instant,
+  endsAt: Instant | null,
+  ownEndAt: Instant | null,
+  ownEndReason: OwnEndReason | null,
+  actionDueAt: Instant | null,
+  closeReason: CloseReason | null,
+]
 
-/** A row of `consents` as JSON. */
-export type ConsentRow = { name: string; version: string; agreed_at: Instant; locale: 'en' | 'es' }
+/** A row of `consents` as a JSON array. */
+export type ConsentRow = [name: string, version: string, agreedAt: Instant, locale: 'en' | 'es']
 
 /** The user that a row tells of. */
 export const userOf = (row: UserRow): User => ({
@@ -89,26 +92,22 @@ const pairOf = (pair: { add: string | null; remove: string | null }): SwapPair =
   remove: pair.remove ?? undefined,
 })
 
-const enrolmentOf = (row: EnrolmentRow): Enrolment => ({
-  id: row.enrolment_id,
-  benefit: row.benefit,
-  offer: row.offer,
-  isFixed: row.is_fixed,
-  state: row.state,
-  plannedBy: row.planned_by ?? undefined,
-  version: row.catalogue_version,
-  pickedAt: row.picked_at,
-  startsAt: row.starts_at,
-  endsAt: row.ends_at ?? undefined,
-  ownEnd:
-    row.own_end_at === null ? undefined : { at: row.own_end_at, reason: row.own_end_reason as OwnEndReason },
-  actionDueAt: row.action_due_at ?? undefined,
-  closeReason: (row.close_reason ?? undefined) as CloseReason | undefined,
-})
+const enrolmentOf = (row: EnrolmentRow): Enrolment => {
+  const [id, benefit, offer, isFixed, state, plannedBy, version, pickedAt, startsAt, ...ends] = row
+  const [endsAt, ownEndAt, ownEndReason, actionDueAt, closeReason] = ends
+  return {
+    ...{ id, benefit, offer, isFixed, state, version, pickedAt, startsAt },
+    plannedBy: plannedBy ?? undefined,
+    endsAt: endsAt ?? undefined,
+    ownEnd: ownEndAt === null || ownEndReason === null ? undefined : { at: ownEndAt, reason: ownEndReason },
+    actionDueAt: actionDueAt ?? undefined,
+    closeReason: closeReason ?? undefined,
+  }
+}
 
-const consentOf = (row: ConsentRow): Consent => ({
-  name: row.name,
-  version: row.version,
-  agreedAt: row.agreed_at,
-  locale: row.locale,
+const consentOf = ([name, version, agreedAt, locale]: ConsentRow): Consent => ({
+  name,
+  version,
+  agreedAt,
+  locale,
 })

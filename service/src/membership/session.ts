@@ -13,7 +13,7 @@ import { loadDocuments, loadKeys, loadUsers, lockUsers } from './load.ts'
 import { isRefusal, refuse } from './refusal.ts'
 import type { Batch } from './save.ts'
 import { plan, type Step, settle } from './settle.ts'
-import { newUser, type User } from './state.ts'
+import { newUser, type User, versionsOf } from './state.ts'
 import { batchOf, noteStep, noWrites, type Writes } from './writes.ts'
 
 /** How one command of a batch went. */
@@ -75,21 +75,18 @@ export const openSession = async (
   const seen = new Map<string, SeenKey>(
     keys.map(row => [keyName(row.partner_id, row.operation, row.key_hash), seenKeyOf(row)]),
   )
-  await context.prepareTerms(
-    rows.flatMap(row => [
-      row.offer_version ?? 0,
-      ...(row.enrolments ?? []).map(enrolment => enrolment.catalogue_version),
-    ]),
-  )
-
   const held = new Map<string, Dossier>()
+  const byService = new Map<string, Dossier>()
   for (const row of rows) {
-    const own = documents.filter(
-      document => document.partner_id === row.partner_id && document.service_id === row.service_id,
-    )
-    const dossier = dossierOf(row, own)
+    const dossier = dossierOf(row)
     held.set(nameOf(dossier.user), dossier)
+    byService.set(`${row.partner_id} ${row.service_id}`, dossier)
   }
+  for (const document of documents) {
+    const dossier = byService.get(`${document.partner_id} ${document.service_id}`)
+    dossier?.documents.set(document.kind, document.sealed)
+  }
+  await context.prepareTerms([...held.values()].flatMap(({ user }) => versionsOf(user)))
   const writes = noWrites()
   const results: Result[] = []
   return {

@@ -152,3 +152,9 @@ export const hasPendingCancel = (user: User): boolean => user.status === 'active
 /** Whether a prefill entry or an account of the user can be seen by the partner. */
 export const isKnown = (user: User | undefined): user is User =>
   user !== undefined && user.status !== 'none' && user.status !== 'erased'
+
+/** The catalogue versions by which a user's offer and benefits are judged. */
+export const versionsOf = (user: User): number[] => [
+  user.offer?.version ?? 0,
+  ...user.enrolments.map(enrolment => enrolment.version),
+]

@@ -13,7 +13,7 @@ export type WaitingRoom = {
 }
 
 /** Connections that waiting may take up at most: the rest stays for those who need not wait. */
-const mostAtOnce = 5
+const mostAtOnce = 3
 const longestMs = 5000
 
 /** Opens the waiting room; `run` runs one command by itself. */

@@ -190,5 +190,5 @@ const metadataOf = (baseUrl: string) => ({
   grant_types_supported: ['client_credentials'],
   response_types_supported: [],
   scopes_supported: scopeNames,
-  service_documentation: `${baseUrl}/openapi.json`,
+  service_documentation: `${baseUrl}/docs`,
 })

@@ -27,3 +27,19 @@ export const findDue = async (
       order by u.due_at limit ${quota}) as due`)
   return rows.map(row => ({ partnerId: row.partner_id, userid: row.userid, dueAt: row.due_at }))
 }
+
+/** How long it is until the next user of any of these partners has something due; `undefined`: nothing is planned. */
+export const timeUntilDue = async (
+  db: Executor,
+  partners: readonly { partnerId: string; now: Instant }[],
+): Promise<number | undefined> => {
+  const rows = await db.query<{ wait: number | null }>(sql`
+    select min(extract(epoch from next.due_at - p.now) * 1000)::bigint as wait
+    from unnest(${partners.map(partner => partner.partnerId)}::uuid[], ${partners.map(partner => timestamp(partner.now))}::timestamptz[])
+      as p (partner_id, now)
+    cross join lateral (
+      select u.due_at from users u
+      where u.partner_id = p.partner_id and u.due_at > p.now and u.is_current
+      order by u.due_at limit 1) as next`)
+  return rows[0]?.wait ?? undefined
+}

@@ -2,8 +2,9 @@ import type { Database } from '../db/database.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Ledger } from '../membership/ledger.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
-import { type DueUser, findDue } from './due.ts'
+import { type DueUser, findDue, timeUntilDue } from './due.ts'
 import { deleteLapsed } from './housekeeping.ts'
+import { openPace } from './pace.ts'
 
 /** Applies what is due, on time and once. */
 export type Schedule = {
@@ -17,7 +18,10 @@ export type Schedule = {
   close(): Promise<void>
 }
 
-const pollMs = 2000
+/** It wakes when the next change is due, and this often for what other processes have planned meanwhile. */
+const longestSleepMs = 10_000
+/** After a fault, such as a database that restarts. */
+const shortestSleepMs = 1000
 /** Changes of one round, shared by the partners that have some; small, so that what becomes due meanwhile waits little. */
 const changesOfARound = 512
 const leastOfAPartner = 16
@@ -35,49 +39,54 @@ export const openSchedule = (context: {
   ledger: Ledger
   clock: Clock
   partners: () => Promise<Partner[]>
+  /** Whether somebody is asking for something, who must not wait for what is due. */
+  isServing: () => boolean
   /** Tidies what the slices leave behind, every few minutes. */
   tidy: () => Promise<unknown>
   onError: (error: unknown) => void
 }): Schedule => {
   const { database, ledger, clock, onError } = context
+  const pace = openPace(context.isServing)
   const failing = new Map<string, Failing>()
   /** Users that were found due and then had nothing to apply: found again, their row is written anew. */
   let idle = new Set<string>()
   let quota = changesOfARound
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
+  let known: readonly Partner[] = []
   let running: Promise<unknown> = Promise.resolve()
+  let ticking: Promise<void> = Promise.resolve()
   let tidyAt = clock.real()
+
+  const clocked = (partner: Partner) => ({ partnerId: partner.partnerId, now: clock.now(partner) })
 
   const round = async (partners: readonly Partner[]): Promise<number> => {
     const byId = new Map(partners.map(partner => [partner.partnerId, partner]))
-    const due = await findDue(
-      database,
-      partners.map(partner => ({ partnerId: partner.partnerId, now: clock.now(partner) })),
-      { quota, but: passedOver(failing, clock.real()) },
-    )
+    const due = await findDue(database, partners.map(clocked), {
+      quota,
+      but: passedOver(failing, clock.real()),
+    })
     const groups = new Set(due.map(user => user.partnerId)).size
     quota = Math.max(leastOfAPartner, Math.floor(changesOfARound / Math.max(1, groups)))
     const before = idle
     idle = new Set()
-    await Promise.all(
-      interleaved(due).map(async user => {
-        const partner = byId.get(user.partnerId)
-        if (!partner) return
-        const name = nameOf(user)
-        try {
-          const wasDue = await settleUser(ledger, partner, { userid: user.userid, anew: before.has(name) })
-          if (!wasDue) idle.add(name)
-          failing.delete(name)
-        } catch (error) {
-          if (error instanceof ServiceError && error.code === 'unavailable') throw error
-          const tries = (failing.get(name)?.tries ?? 0) + 1
-          const wait = retryMs[Math.min(tries, retryMs.length) - 1] ?? 0
-          failing.set(name, { user, tries, until: clock.real() + wait })
-          onError(error)
-        }
-      }),
-    )
+    const apply = async (user: DueUser) => {
+      const partner = byId.get(user.partnerId)
+      if (!partner) return
+      const name = nameOf(user)
+      try {
+        const wasDue = await settleUser(ledger, partner, { userid: user.userid, anew: before.has(name) })
+        if (!wasDue) idle.add(name)
+        failing.delete(name)
+      } catch (error) {
+        if (error instanceof ServiceError && error.code === 'unavailable') throw error
+        const tries = (failing.get(name)?.tries ?? 0) + 1
+        const wait = retryMs[Math.min(tries, retryMs.length) - 1] ?? 0
+        failing.set(name, { user, tries, until: clock.real() + wait })
+        onError(error)
+      }
+    }
+    await pace.drain(interleaved(due), slice => Promise.all(slice.map(apply)))
     return due.length
   }
 
@@ -90,8 +99,9 @@ export const openSchedule = (context: {
     }
   }
 
-  const runAll = async (): Promise<number> => {
+  const runOnce = async (): Promise<number> => {
     const partners = await context.partners()
+    known = partners
     const count = await untilDone(partners)
     if (!isClosed && clock.real() >= tidyAt) {
       const isDone = await deleteLapsed(database, partners, clock)
@@ -101,29 +111,44 @@ export const openSchedule = (context: {
     return count
   }
 
+  /** One run after the other: two at once would find the same users due, and one of them for nothing. */
+  const runAll = (): Promise<number> => {
+    const run = running.then(runOnce)
+    running = run.catch(ignore)
+    return run
+  }
+
   const tick = async (): Promise<void> => {
+    let sleepMs = shortestSleepMs
     try {
       await runAll()
+      if (!isClosed) sleepMs = await timeToSleep()
     } catch (error) {
       onError(error)
     }
-    if (!isClosed) timer = setTimeout(run, pollMs)
+    if (!isClosed) timer = setTimeout(start, sleepMs)
   }
-  const run = () => {
-    running = tick()
+  const start = () => {
+    ticking = tick()
+  }
+  const timeToSleep = async (): Promise<number> => {
+    const wait = (await timeUntilDue(database, known.map(clocked))) ?? longestSleepMs
+    return Math.min(longestSleepMs, wait + 1)
   }
 
   return {
     runPartner: partner => untilDone([partner]),
     runAll,
-    start: run,
+    start,
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await running
+      await Promise.all([running, ticking])
     },
   }
 }
+
+const ignore = () => {}
 
 type Failing = { readonly user: DueUser; readonly tries: number; readonly until: number }
 

@@ -3,13 +3,18 @@ import {
   describeInterface,
   errors,
   type InterfaceVersion,
+  interfaceChanges,
   isErrorCode,
   operations,
 } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
 import { stringify } from 'yaml'
+import { type Html, html } from '../http/html.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { compileCheck } from '../http/validation.ts'
+import { changeLogFeed, changeLogPage } from './change-log.ts'
+import { sendPage } from './page.ts'
+import { referencePage } from './reference.ts'
 
 /** What the system routes need of their surroundings. */
 export type SystemContext = {
@@ -20,7 +25,7 @@ export type SystemContext = {
   readonly isReady: () => Promise<boolean>
 }
 
-/** Mounts health, readiness, the interface description, the pages of the error codes, and the icons (contract §12–14). */
+/** Mounts health, readiness, the interface description, the reference, the change log and the icons (contract §12–14). */
 export const mountSystem = (app: FastifyInstance, context: SystemContext): void => {
   const at = (path: string) => context.basePath + path
   const json = 'application/json; charset=utf-8'
@@ -58,17 +63,27 @@ export const mountSystem = (app: FastifyInstance, context: SystemContext): void 
       .send(describe(request.query).yaml),
   )
 
+  app.get(at('/docs'), (_request, reply) => {
+    const content = referencePage({ baseUrl: context.baseUrl(), sandbox: context.sandbox })
+    void sendPage(reply, { title: 'Reference', content })
+  })
   app.get(at('/docs/errors/:code'), async (request, reply) => {
     const { code } = request.params as { code: string }
     if (!isErrorCode(code)) throw new ServiceError('not_found')
-    return reply
-      .type('text/html; charset=utf-8')
-      .header(
-        'Content-Security-Policy',
-        "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      )
-      .header('X-Content-Type-Options', 'nosniff')
-      .send(errorPage(code, context.baseUrl()))
+    return sendPage(reply, { title: code, content: errorPage(code, context.baseUrl()) })
+  })
+
+  app.get(at('/changelog'), (_request, reply) => {
+    void sendPage(reply, { title: 'Change log', content: changeLogPage(context.baseUrl()) })
+  })
+  app.get(at('/changelog.json'), { config: { operation: operations.getChangelog } }, (_request, reply) => {
+    void reply.type(json).header('Cache-Control', 'no-cache').send({ versions: interfaceChanges })
+  })
+  app.get(at('/changelog.atom'), (_request, reply) => {
+    void reply
+      .type('application/atom+xml; charset=utf-8')
+      .header('Cache-Control', 'no-cache')
+      .send(changeLogFeed(context.baseUrl()))
   })
 
   app.get(at('/icons/:file'), async (request, reply) => {
@@ -102,15 +117,8 @@ const readIcon = async (file: string): Promise<Buffer | undefined> => {
   }
 }
 
-const errorPage = (code: keyof typeof errors, baseUrl: string): string => {
+const errorPage = (code: keyof typeof errors, baseUrl: string): Html => {
   const { status, title, remedy } = errors[code]
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${code}</title></head>
-<body><main><h1>${code}</h1><p>Status ${status}. ${escapeHtml(title)}.</p><p>${escapeHtml(remedy)}</p>
-<p>The interface description: <a href="${escapeHtml(baseUrl)}/openapi.json">openapi.json</a></p></main></body></html>
-`
+  return html`<h1>${code}</h1><p>Status ${status}. ${title}.</p><p>${remedy}</p>
+<p><a href="${baseUrl}/docs">The reference</a></p>`
 }
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
