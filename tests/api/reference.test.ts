@@ -8,7 +8,7 @@ import {
   scopeNames,
 } from '../../contract/src/index.ts'
 import { startTestService, type TestService } from '../rig.ts'
-import { send } from './send.ts'
+import { send } from './raw.ts'
 
 // Pages for people: no client asks for them.
 
