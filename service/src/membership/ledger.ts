@@ -22,12 +22,12 @@ export type Ledger = {
  * transaction; each sees what those before it did. One that fails does not fail its neighbours.
  */
 export const openLedger = (context: LedgerContext, maxBatch = 128): Ledger => {
-  const waitingRoom = openWaitingRoom(command =>
-    runIsolated(context, [command], { lockTimeoutMs: patientMs }),
+  const waitingRoom = openWaitingRoom((command, lockTimeoutMs) =>
+    runIsolated(context, [command], { lockTimeoutMs }),
   )
   const run = async (commands: Command<unknown>[]) => {
     try {
-      return await runIsolated(context, commands, { lockTimeoutMs: hastyMs })
+      return await runIsolated(context, commands, hasty)
     } catch (error) {
       // Somebody holds a row of one of them. Each goes on alone, so that only those who need that row wait for it.
       if (error instanceof LockTimedOut) return commands.map(waitingRoom.enter)
@@ -60,8 +60,7 @@ const charSum = (text: string): number => {
 
 /** More than this is shed: whoever waits behind so many is not answered in time anyway. */
 const mostPending = 20_000
-/** How long a batch waits for a row, and how long a command that runs alone does (contract §4). */
-const hastyMs = 100
+/** How long a command that runs alone waits for a row (contract §4). */
 const patientMs = 4500
 
 /** A row that the batch needs is held by somebody else. */
@@ -70,6 +69,9 @@ class LockTimedOut extends Error {
 }
 
 type Run = { readonly lockTimeoutMs: number; readonly lostCommits?: number }
+
+/** How a batch runs: a row that somebody holds must not hold up all of it. */
+const hasty: Run = { lockTimeoutMs: 100 }
 
 /** Runs a batch; when one command breaks it, runs the commands one by one. Rejects only with `LockTimedOut`. */
 const runIsolated = async (
@@ -80,8 +82,7 @@ const runIsolated = async (
   try {
     return await runBatch(context, commands, run)
   } catch (error) {
-    if (failureOf(error).lockTimedOut && run.lockTimeoutMs === hastyMs)
-      throw new LockTimedOut('held', { cause: error })
+    if (failureOf(error).lockTimedOut && run === hasty) throw new LockTimedOut('held', { cause: error })
     if (error instanceof CommitUnknown || failureOf(error).unavailable)
       return commands.map(() => failed(unavailable(error)))
     if (commands.length === 1) return [failed(error instanceof HalfDecided ? error.cause : error)]
