@@ -137,7 +137,7 @@ export type Client = {
   enrolBenefit(request: EnrolRequest, options?: CallOptions): Promise<HeldBenefit>
   /**
    * Declines a benefit that is not in force (contract §8).
-   * Refusals: `user_not_found`, `user_cancelled`, `benefit_in_force`.
+   * Refusals: `user_not_found`, `user_cancelled`, `benefit_in_force`, `change_locked`.
    */
   declineBenefit(request: DeclineRequest, options?: CallOptions): Promise<HeldBenefit>
   /** Lists your webhook endpoints and how they fare (contract §10). */

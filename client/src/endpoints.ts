@@ -82,7 +82,7 @@ export type ReplayWebhook = WebhookRef & {
   from?: string
   to?: string
   /** `dead`: all that was given up there; `waiting`: all that waits for a later try, at once. */
-  status?: 'dead' | 'waiting'
+  status?: 'dead' | 'waiting' | ''
   /** 1 to 1,000 event ids. */
   ids?: string[]
   /** Only counts. */

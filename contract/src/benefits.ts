@@ -218,7 +218,7 @@ export const declineBenefit = operation({
     { additionalProperties: false, title: 'DeclineRequest' },
   ),
   reply: HeldBenefit,
-  errors: [...benefitErrors, 'benefit_in_force'],
+  errors: [...benefitErrors, 'benefit_in_force', 'change_locked'],
   example: {
     body: { userid: 'u-1001', name: 'telehealth', reason: 'not wanted' },
     reply: { ...exampleUser.benefits[0], name: 'telehealth', displayname: 'Telehealth', state: 'declined' },

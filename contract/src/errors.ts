@@ -23,7 +23,7 @@ export const errors = {
   duplicate_header: {
     status: 400,
     title: 'A header was sent twice',
-    remedy: 'Send Authorization, x-api-key and Idempotency-Key once each.',
+    remedy: 'Send Authorization, the API key and Idempotency-Key once each.',
   },
   idempotency_key_invalid: {
     status: 400,

@@ -89,7 +89,7 @@ const describeOperation = (
         },
       }
     : {}),
-  responses: { 200: describeReply(operation), ...describeErrors(operation, options.baseUrl) },
+  responses: { 200: describeReply(operation), ...describeErrors(operation, options) },
 })
 
 const securityOf = (operation: Operation, version: InterfaceVersion): Json[] => {
@@ -152,12 +152,16 @@ const describeReply = (operation: Operation): Json => ({
   },
 })
 
-const describeErrors = (operation: Operation, baseUrl: string): Json => {
+const describeErrors = (
+  operation: Operation,
+  { baseUrl, version }: { baseUrl: string; version: InterfaceVersion },
+): Json => {
   const isClient = operation.caller === 'client'
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of [...operation.errors, ...commonErrors]) {
     // The token endpoint tells of a wrong media type in its own form.
     if (isClient && code === 'unsupported_media_type') continue
+    if (version === '1.0.1' && code === 'invalid_api_key') continue
     const { status } = errors[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }

@@ -310,7 +310,7 @@ export const Replayed = Type.Object(
 export type Replayed = Static<typeof Replayed>
 
 const timestampRule = 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ'
-const Moment = Type.String({ minLength: 1, format: 'timestamp', 'x-rule': timestampRule })
+const Moment = Type.String({ format: 'timestamp', 'x-rule': timestampRule })
 
 /** Sends past events to an endpoint again (contract §10). */
 export const replayWebhook = operation({
@@ -330,7 +330,7 @@ export const replayWebhook = operation({
     {
       from: Type.Optional(Moment),
       to: Type.Optional(Moment),
-      status: Type.Optional(Type.Enum(['dead', 'waiting'], { 'x-rule': 'must be dead or waiting' })),
+      status: Type.Optional(Type.Enum(['dead', 'waiting', ''], { 'x-rule': 'must be dead or waiting' })),
       ids: Type.Optional(
         Type.Array(Type.String({ minLength: 1, maxLength: 64, 'x-rule': 'must be the id of an event' }), {
           minItems: 1,

@@ -1,6 +1,6 @@
 import { catalogueCommands } from './commands/catalogue.ts'
 import { clockCommands } from './commands/clock.ts'
-import { type Command, helpOf, readInput } from './commands/command.ts'
+import { type Command, helpOf, readInput, UsageError } from './commands/command.ts'
 import { deliveryCommands } from './commands/deliveries.ts'
 import { dev } from './commands/dev.ts'
 import { partnerCommands } from './commands/partner.ts'
@@ -22,14 +22,16 @@ const commands: readonly Command[] = [
   ...clockCommands,
 ]
 
-const overview = (): string => {
-  const width =
-    Math.max(...commands.map(command => [command.name, ...command.arguments].join(' ').length)) + 2
+/** All commands, or those whose name begins with the given word. */
+const overview = (group?: string): string => {
+  const shown = commands.filter(command => command.name.startsWith(`${group} `))
+  const listed = shown.length > 0 ? shown : commands
+  const width = Math.max(...listed.map(command => [command.name, ...command.arguments].join(' ').length)) + 2
   return [
     'enrolment: the Benefit Enrolment Integration Service',
     '',
     'Commands:',
-    ...commands.map(
+    ...listed.map(
       command => `  ${[command.name, ...command.arguments].join(' ').padEnd(width)}${command.summary}`,
     ),
     '',
@@ -55,7 +57,7 @@ const run = async (words: readonly string[]): Promise<number> => {
   }
   const found = find(words)
   if (!found && words.includes('--help')) {
-    process.stdout.write(`${overview()}\n`)
+    process.stdout.write(`${overview(words[0])}\n`)
     return 0
   }
   if (!found) {
@@ -76,7 +78,7 @@ try {
 } catch (error) {
   if (error instanceof OperatorError) {
     process.stderr.write(`${error.message}\n`)
-    process.exitCode = 1
+    process.exitCode = error instanceof UsageError ? 2 : 1
   } else {
     process.stderr.write(`${JSON.stringify({ event: 'failed', ...describeCause(error) })}\n`)
     process.exitCode = 70

@@ -61,7 +61,8 @@ export const listBenefits = (reading: Reading, request: BenefitsRequest): Listed
   }
   for (const offer of offers) for (const name of [...offer.fixed, ...offer.selectable]) add(name, offer)
   if (!asked && own)
-    for (const enrolment of user.enrolments) if (isHeld(enrolment)) add(enrolment.benefit, own)
+    for (const enrolment of user.enrolments)
+      if (isHeld(enrolment) || isSwappedIn(enrolment)) add(enrolment.benefit, own)
   return [...listed.values()].sort(inOrder).slice(0, maxListed)
 }
 
@@ -102,19 +103,30 @@ const describe = (benefit: Benefit, standing: Standing): Listed => {
   }
 }
 
-/** Swappable: selectable in the offer in force; everything else has no swap fields. */
+/**
+ * Swappable: selectable in the offer in force, or part of the pending swap though a newer catalogue has dropped it.
+ * Told of is what the swap will do: a pair that cannot take effect any more leaves its benefits untouched.
+ */
 const swapFields = (benefit: Benefit, user: User, own: Offer | undefined): Listed['swap'] => {
   const none = { isselectedforswap: null, swapeffectiveattimestamp: null, swapexpiresattimestamp: null }
-  if (!own || !user.offer?.inForce || !own.selectable.includes(benefit.name)) return none
-  const boundary = user.swap && formatTimestamp(user.swap.at)
-  if (boundary && user.swap?.pairs.some(pair => pair.add === benefit.name)) {
-    return { ...none, isselectedforswap: true, swapeffectiveattimestamp: boundary }
+  if (!own || !user.offer?.inForce) return none
+  const { swap } = user
+  const mine = user.enrolments.filter(enrolment => enrolment.benefit === benefit.name)
+  if (swap && mine.some(isSwappedIn)) {
+    return { ...none, isselectedforswap: true, swapeffectiveattimestamp: formatTimestamp(swap.at) }
   }
-  if (boundary && user.swap?.pairs.some(pair => pair.remove === benefit.name)) {
-    return { ...none, isselectedforswap: true, swapexpiresattimestamp: boundary }
+  if (swap && mine.some(enrolment => isSwappedOut(enrolment, swap))) {
+    return { ...none, isselectedforswap: true, swapexpiresattimestamp: formatTimestamp(swap.at) }
   }
-  return { ...none, isselectedforswap: false }
+  return own.selectable.includes(benefit.name) ? { ...none, isselectedforswap: false } : none
 }
+
+const isSwappedIn = (enrolment: Enrolment): boolean => enrolment.plannedBy === 'swap' && isLive(enrolment)
+
+const isSwappedOut = (enrolment: Enrolment, swap: NonNullable<User['swap']>): boolean =>
+  isInForce(enrolment) &&
+  enrolment.endsAt === swap.at &&
+  swap.pairs.some(pair => pair.remove === enrolment.benefit)
 
 /** Where the tile leads: the first that fits of swap, manage, enrol, details. Without an account: enrol. */
 const routeOf = (benefit: Benefit, standing: Standing, isPickedForSwap: boolean): Listed['route'] => {

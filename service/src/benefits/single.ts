@@ -1,6 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import { badField } from '../http/service-error.ts'
+import { isBoundaryLocked } from '../membership/boundary.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/enrolments.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import type { Changed } from '../membership/intents.ts'
@@ -37,14 +38,14 @@ export const enrolBenefitOf = (
   now: Instant,
   terms: Terms,
 ): SingleChange | Refusal => {
-  const consenting: User = { ...user, consents: mergeConsents(user.consents, wish.consents) }
+  const asked: User = { ...user, consents: mergeConsents(user.consents, wish.consents) }
   const held = heldEnrolment(user, wish.name)
-  if (held) return completed(consenting, held, now, terms)
+  if (held) return completed(asked, held, now, terms)
   const planned = user.enrolments.find(
     enrolment => enrolment.benefit === wish.name && isLive(enrolment) && enrolment.plannedBy === 'swap',
   )
   if (planned && wish.consents.length > 0) {
-    return { user: { ...consenting, updatedAt: now }, events: [], enrolment: planned }
+    return { user: { ...asked, updatedAt: now }, events: [], enrolment: planned }
   }
   const offer = offerOf(terms, user)
   const benefit = openBenefit(terms, wish.name)
@@ -56,12 +57,32 @@ export const enrolBenefitOf = (
   const verdicts = [judgeOwnOffer(terms, user), judgePick(terms, benefit, startsAt, offer.offer)]
   const reasons = verdicts.flatMap(verdict => reasonsFor('name', verdict.reasons))
   if (reasons.length > 0) return refuse('ineligible', reasons)
-  if (!isFixed && !hasFreeSlot(user, offer)) return refuse('slots_exceeded')
+  // What comes now need not come by a swap: its place is free for it, and what would have gone out for it stays.
+  const unswapped = withoutSwapOf(asked, wish.name)
+  if (!isFixed && !hasFreeSlot(unswapped, offer)) return refuse('slots_exceeded')
+  const kept = isSwapLocked(user, now, terms) ? asked : unswapped
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
-  const enrolment = newEnrolment(consenting, terms, fresh)
-  const enrolled = withEnrolment({ ...consenting, updatedAt: now }, enrolment)
-  return { user: enrolled, events: eventsOf(enrolled, enrolment, now), enrolment }
+  const enrolment = newEnrolment(asked, terms, fresh)
+  const enrolled = withEnrolment({ ...kept, updatedAt: now }, enrolment)
+  return {
+    user: enrolled,
+    events: [...eventsOf(enrolled, enrolment, now), ...droppedSwap(user, enrolled, now)],
+    enrolment,
+  }
 }
+
+/** The user without the pair of a pending swap that is to bring this benefit; other pairs stay. */
+const withoutSwapOf = (user: User, benefit: string): User => {
+  if (!user.swap) return user
+  const pairs = user.swap.pairs.filter(pair => pair.add !== benefit)
+  return { ...user, swap: pairs.length > 0 ? { ...user.swap, pairs } : undefined }
+}
+
+const droppedSwap = (before: User, after: User, now: Instant): Raised[] =>
+  before.swap && !after.swap ? [raise(after, 'user_benefits_swap_cancelled', now)] : []
+
+const isSwapLocked = (user: User, now: Instant, terms: Terms): boolean =>
+  user.swap !== undefined && isBoundaryLocked(user, user.swap.at, { now, terms })
 
 /** Whether one more pick fits now, beside those that a pending swap will bring into free slots. */
 export const hasFreeSlot = (user: User, offer: Offer): boolean => {
@@ -90,7 +111,7 @@ const completed = (user: User, held: Enrolment, now: Instant, terms: Terms): Sin
 
 /**
  * Declines one benefit of the user's offer that is not in force; a pick or a fixed benefit that waits is closed, and
- * one that a pending swap is to bring does not come. Refused: what is in force. Throws `bad_request` for a name that
+ * one that a pending swap is to bring does not come. Refused: what is in force, and to undo a swap in its locked hours. Throws `bad_request` for a name that
  * is neither held nor of the offer.
  */
 export const declineBenefitOf = (
@@ -131,13 +152,11 @@ const declinedRow = (
 const declineSwap = (user: User, name: string, now: Instant, terms: Terms): SingleChange | Refusal => {
   const offer = offerOf(terms, user)
   const benefit = openBenefit(terms, name)
-  if (!user.swap || !offer || !benefit) throw badField('name', 'unknown', 'must be a benefit of the offer')
-  const pairs = user.swap.pairs.filter(pair => pair.add !== name)
-  const swap = pairs.length > 0 ? { ...user.swap, pairs } : undefined
-  const declined = decline({ ...user, swap }, declinedRow(user, benefit, { offer, now, terms }), now)
-  if (swap) return declined
-  const dropped = raise(declined.user, 'user_benefits_swap_cancelled', now)
-  return { ...declined, events: [...declined.events, dropped] }
+  if (!offer || !benefit) throw badField('name', 'unknown', 'must be a benefit of the offer')
+  if (isSwapLocked(user, now, terms)) return refuse('change_locked')
+  const unswapped = withoutSwapOf(user, name)
+  const declined = decline(unswapped, declinedRow(user, benefit, { offer, now, terms }), now)
+  return { ...declined, events: [...declined.events, ...droppedSwap(user, declined.user, now)] }
 }
 
 const decline = (user: User, enrolment: Enrolment, now: Instant): SingleChange => {

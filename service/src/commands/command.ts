@@ -44,7 +44,12 @@ export const everyOption: Readonly<Record<string, Option>> = {
   help: { type: 'boolean', help: 'show this help' },
 }
 
-/** Reads the words after a command's name. Throws OperatorError with a sentence when they do not fit. */
+/** Words that are no command line of ours: the command prints the message and exits 2. */
+export class UsageError extends OperatorError {
+  override name = 'UsageError'
+}
+
+/** Reads the words after a command's name. Throws UsageError with a sentence when they do not fit. */
 export const readInput = (
   command: Command,
   words: readonly string[],
@@ -54,12 +59,10 @@ export const readInput = (
   const parsed = parse(command, words, options)
   const wanted = command.arguments.filter(name => !name.startsWith('['))
   if (parsed.positionals.length < wanted.length && parsed.values['help'] !== true) {
-    throw new OperatorError(`\`enrolment ${command.name}\` needs ${wanted.join(' and ')}; see --help.`)
+    throw new UsageError(`\`enrolment ${command.name}\` needs ${wanted.join(' and ')}; see --help.`)
   }
   if (parsed.positionals.length > command.arguments.length) {
-    throw new OperatorError(
-      `\`enrolment ${command.name}\` takes no "${parsed.positionals.at(-1)}"; see --help.`,
-    )
+    throw new UsageError(`\`enrolment ${command.name}\` takes no "${parsed.positionals.at(-1)}"; see --help.`)
   }
   const isJson = parsed.values['json'] === true
   return {
@@ -95,7 +98,7 @@ const parse = (command: Command, words: readonly string[], options: Readonly<Rec
     })
   } catch (error) {
     const text = error instanceof Error ? error.message.split('. ')[0] : 'the options do not fit'
-    throw new OperatorError(`${text}; see \`enrolment ${command.name} --help\`.`)
+    throw new UsageError(`${text}; see \`enrolment ${command.name} --help\`.`)
   }
 }
 

@@ -128,6 +128,8 @@ const create: Command = {
       const context = await manageContextOf(workspace)
       const url = input.text('webhook-url')
       if (url) checkWebhook(workspace, url, input)
+      else if (input.text('events') !== undefined)
+        throw new OperatorError('--events is for an endpoint: give --webhook-url too.')
       // Its secrets say what kind of database they are for: from here on that is settled.
       const wanted = workspace.installation.sandbox ? 'sandbox' : 'live'
       await claimInstallation(workspace.database, {

@@ -1,5 +1,4 @@
 import { readConfig } from '../config.ts'
-import { OperatorError } from '../operator-error.ts'
 import type { Command } from './command.ts'
 import { runService, servingOptions } from './run-service.ts'
 import { inWorkspace } from './workspace.ts'
@@ -10,19 +9,7 @@ export const serve: Command = {
   arguments: [],
   summary: 'Run the service in production, on DATABASE_URL or on the embedded database of --data DIR.',
   options: servingOptions,
-  run: async input => {
-    const config = readConfig(input.environment)
-    if (
-      config.databaseUrl === undefined &&
-      input.text('data') === undefined &&
-      config.dataDir === undefined
-    ) {
-      throw new OperatorError(
-        'Say where the data lives: set DATABASE_URL, or give --data DIR for the embedded database.',
-      )
-    }
-    await runService(input, config, 'live')
-  },
+  run: input => runService(input, readConfig(input.environment), 'live'),
 }
 
 /** `enrolment migrate`: brings the schema up. */

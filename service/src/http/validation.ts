@@ -32,6 +32,10 @@ export const compileCheck = (schema: unknown, where: 'body' | 'query' | 'path'):
   }
 }
 
+/** A query without its empty parameters: `""` means not given (contract §2). */
+export const withoutEmpty = (query: unknown): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(query as Record<string, unknown>).filter(([, value]) => value !== ''))
+
 /** The most fields that one problem names; a body of 64 KiB could hold thousands of wrong ones. */
 const maxProblems = 50
 

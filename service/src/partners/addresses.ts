@@ -3,10 +3,18 @@ import { OperatorError } from '../operator-error.ts'
 const isLoopbackHttp = (url: URL): boolean =>
   url.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
 
+/** A name or an address; a URL's host may hold signs that would mean something else in a security policy. */
+const plainHost = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])$/
+
 /** A partner's web origin in its own normal form. Throws OperatorError with the remedy otherwise. */
 export const checkOrigin = (text: string, isSandbox: boolean): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || url.origin !== text || !(url.protocol === 'https:' || (isSandbox && isLoopbackHttp(url)))) {
+  if (
+    !url ||
+    url.origin !== text ||
+    !plainHost.test(url.hostname) ||
+    !(url.protocol === 'https:' || (isSandbox && isLoopbackHttp(url)))
+  ) {
     throw new OperatorError(
       `"${text}" is not an origin: give https, host and no path, like https://app.example.com${isSandbox ? ' (or http on localhost)' : ''}.`,
     )
@@ -17,7 +25,8 @@ export const checkOrigin = (text: string, isSandbox: boolean): string => {
 /** A partner's redirect address in its own normal form. Throws OperatorError with the remedy otherwise. */
 export const checkRedirect = (text: string, isSandbox: boolean): string => {
   const url = /^[\x21-\x5b\x5d-\x7e]{1,2048}$/.test(text) && URL.canParse(text) ? new URL(text) : undefined
-  const isNormal = url?.href === text && !url.username && !url.password && !url.hash
+  const isNormal =
+    url?.href === text && plainHost.test(url.hostname) && !url.username && !url.password && !url.hash
   if (!url || !isNormal || !(url.protocol === 'https:' || (isSandbox && isLoopbackHttp(url)))) {
     throw new OperatorError(
       `"${text}" is not a redirect address: give an https address in its normal form, without user or fragment, like https://app.example.com/done.`,

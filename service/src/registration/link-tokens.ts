@@ -146,8 +146,10 @@ const checkLink = async (context: LinkContext, partner: Partner, body: LinkToken
   if (body.offername && !partnerOffer(await context.reader.termsFor(partner), body.offername)) {
     throw new ServiceError('offername_unknown')
   }
-  const reading = purpose === 'registration' ? undefined : await context.reader.read(partner, body.userid)
-  if (purpose !== 'registration' && !isKnown(reading?.user)) throw new ServiceError('user_not_found')
+  const user = (await context.reader.read(partner, body.userid))?.user
+  // Who was erased comes back by a prefill or a create alone (contract §7).
+  const mayBeUnknown = purpose === 'registration' && user?.status !== 'erased'
+  if (!mayBeUnknown && !isKnown(user)) throw new ServiceError('user_not_found')
   return {
     purpose,
     delivery,

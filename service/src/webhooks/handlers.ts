@@ -182,11 +182,12 @@ const changesOf = async (
 const selectionOf = (body: {
   from?: string
   to?: string
-  status?: 'dead' | 'waiting'
+  status?: 'dead' | 'waiting' | ''
   ids?: string[]
 }): Selection => {
-  const { from, to, status, ids } = body
-  const isRange = from !== undefined || to !== undefined
+  const { from, to, ids } = body
+  const status = body.status || undefined
+  const isRange = Boolean(from || to)
   if (Number(isRange) + Number(status !== undefined) + Number(ids !== undefined) !== 1)
     throw badField('body', 'choice', 'must have one of: from and to, status, ids')
   if (status !== undefined) return { kind: 'status', status }
