@@ -10,7 +10,7 @@ import {
   prepare,
   requests,
 } from './requests.ts'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { type Stage, type StagePartner, startStage } from './stage.ts'
 
 let stage: Stage
 let partner: StagePartner
