@@ -333,6 +333,13 @@ describe('keys', () => {
 })
 
 describe('a database that is not for this', () => {
+  test('in production no clock is moved', async () => {
+    const { partnerid } = await runJson<Created>(['partner', 'create', '--name', 'Timeless'], place)
+    expect(await refusal('clock', 'advance', partnerid, '2099-01-01T00:00:00Z')).toBe(
+      'This is not a sandbox: only the clock of a sandbox can be moved.',
+    )
+  })
+
   test('a production one is refused to dev', async () => {
     expect(await lastLine(run(['dev', '--port', '0'], place))).toMatch(
       /^This database is a production one: `enrolment dev` never touches it/,
