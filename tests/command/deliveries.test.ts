@@ -1,9 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { run, runJson } from './process.ts'
 import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
+
+// Only catches a hang: each test runs many processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 // A partner's receiver that takes everything, or nothing.
 let isTaking = true
@@ -50,7 +53,7 @@ const list = (partner: SandboxPartner, ...words: string[]) =>
   )
 const switchTo = (verb: 'enable' | 'disable', { partnerid, webhookid = '' }: SandboxPartner) =>
   run(['webhook', verb, partnerid, webhookid], sandbox.place)
-const soon = { timeout: 20_000, interval: 100 }
+const soon = { timeout: 120_000, interval: 100 }
 const nobody = '01890000-0000-7000-8000-000000000000'
 
 describe('deliveries', () => {
@@ -167,7 +170,7 @@ describe('replay', () => {
       await expect.poll(async () => (await waiting()).count, soon).toBe(1)
       isTaking = true
       await replay(partner, '--status', 'waiting')
-      await expect.poll(() => copiesOf('late').length, { timeout: 50_000, interval: 100 }).toBe(1)
+      await expect.poll(() => copiesOf('late').length, soon).toBe(1)
     } finally {
       isTaking = true
     }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { ada, adaAsks, freshDatabase } from '../rig.ts'
@@ -15,6 +15,9 @@ import {
   type ServiceProcess,
   startKeptProcess,
 } from './process.ts'
+
+// Only catches a hang: each test runs many processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 // One production service of its own process, and the operator's commands beside it.
 let place: Place & { cwd: string }
