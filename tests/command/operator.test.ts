@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { ada, adaAsks, freshDatabase } from '../rig.ts'
@@ -15,6 +15,9 @@ import {
   type ServiceProcess,
   startKeptProcess,
 } from './process.ts'
+
+// Only catches a hang: each test runs many processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 // One production service of its own process, and the operator's commands beside it.
 let place: Place & { cwd: string }
@@ -333,6 +336,13 @@ describe('keys', () => {
 })
 
 describe('a database that is not for this', () => {
+  test('in production no clock is moved', async () => {
+    const { partnerid } = await runJson<Created>(['partner', 'create', '--name', 'Timeless'], place)
+    expect(await refusal('clock', 'advance', partnerid, '2099-01-01T00:00:00Z')).toBe(
+      'This is not a sandbox: only the clock of a sandbox can be moved.',
+    )
+  })
+
   test('a production one is refused to dev', async () => {
     expect(await lastLine(run(['dev', '--port', '0'], place))).toMatch(
       /^This database is a production one: `enrolment dev` never touches it/,

@@ -1,6 +1,20 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Client, createClient } from '../../client/src/index.ts'
+import { parseCatalogue } from '../../service/src/catalogue/parse.ts'
+import { publishVersion } from '../../service/src/catalogue/published.ts'
+import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { instant, type Stage, type StagePartner, startStage } from './stage.ts'
+import { clientIdOf } from '../../service/src/oauth/client-credentials.ts'
+import { createPartner } from '../../service/src/partners/manage.ts'
+import { loadKeyring } from '../../service/src/vault/keyring.ts'
+import { urlOf } from '../command/database-url.ts'
+import { newDirectory, type Place, type ServiceProcess, startKeptProcess } from '../command/process.ts'
+import { freshDatabase } from '../rig.ts'
+import { fileOf, lifeCatalogue } from './catalogue.ts'
+import { person } from './stage.ts'
 
 // The end of October 2026: in New York and Saint John's summer time ends on November 1, in Madrid it ended a week
 // before, in Auckland it began a month before.
@@ -9,74 +23,146 @@ const zones = [
   { zone: 'Europe/Madrid', boundary: '2026-10-31T23:00:00.000Z', next: '2026-11-30T23:00:00.000Z' },
   { zone: 'America/St_Johns', boundary: '2026-11-01T02:30:00.000Z', next: '2026-12-01T03:30:00.000Z' },
   { zone: 'America/New_York', boundary: '2026-11-01T04:00:00.000Z', next: '2026-12-01T05:00:00.000Z' },
-]
-const count = 40
+] as const
+type Partner = (typeof zones)[number] & { partnerId: string; connect: () => Client }
 
-let stage: Stage
-const partners: (StagePartner & (typeof zones)[number])[] = []
+const userids = Array.from({ length: 30 }, (_, index) => `u${index}`)
+/** Their rows are locked by the test while the others change, so that the kill finds work that is half done. */
+const held = ['u11', 'u12', 'u13']
+
+// `enrolment serve` as a process of its own, in production, on a clock that the test sets.
+let database: Database
+let service: ServiceProcess
+let place: Place
+let clockFile: string
+const partners: Partner[] = []
+const endings: (() => Promise<unknown>)[] = []
+
+const start = async () => {
+  service = await startKeptProcess(['serve', '--port', '0'], place)
+}
+const setClock = async (timestamp: string) => {
+  await writeFile(clockFile, timestamp)
+  service.child.kill('SIGUSR2')
+}
+
 beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-  for (const one of zones) partners.push({ ...(await stage.newPartner(one.zone)), ...one })
-})
-afterAll(() => stage[Symbol.asyncDispose]())
-
-const userids = Array.from({ length: count }, (_, index) => `u${index}`)
-
-test('comes in each zone at its own instant, once, though the service is stopped in the middle', async () => {
-  await Promise.all(
-    partners.flatMap(partner =>
-      userids.map(async userid => {
-        await partner.create(userid, { offername: 'mid', benefits: ['art', 'books'] })
-        const change = await partner.client.changeOffer({ userid, offername: 'low' })
-        expect(change.pendingoffer?.effectiveattimestamp).toBe(partner.boundary)
-        await partner.client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
-      }),
-    ),
+  const { address, drop } = await freshDatabase()
+  const { path, remove } = await newDirectory()
+  database = openDatabase(address, { max: 3, onError: () => {} })
+  endings.push(
+    () => service.stop('SIGKILL'),
+    () => database.close(),
+    drop,
+    remove,
   )
-  for (const { boundary } of zones) {
-    const { service } = stage
-    vi.setSystemTime(instant(boundary) - 1)
-    await service.service().runDue()
-    expect(await changed()).toEqual(expected(instant(boundary) - 1))
-    vi.setSystemTime(instant(boundary))
-    const running = service.service().runDue()
-    await service.restart()
-    await running
-    await service.service().runDue()
-    expect(await changed()).toEqual(expected(instant(boundary)))
+  clockFile = join(path, 'clock')
+  await writeFile(clockFile, '2026-10-20T12:00:00.000Z')
+  const rootKey = randomBytes(32).toString('base64')
+  place = {
+    cwd: path,
+    env: {
+      DATABASE_URL: urlOf(address),
+      ENROLMENT_ROOT_KEY: rootKey,
+      NODE_OPTIONS: `--import=${new URL('set-clock.mjs', import.meta.url)}`,
+      TEST_CLOCK_FILE: clockFile,
+    },
   }
-  for (const partner of partners) {
-    const connected = partner.connect()
-    const user = await connected.getUser({ userid: 'u7' })
-    if (user.status === 'erased') throw new Error('erased')
-    expect(user.currentofferdetails).toMatchObject({ offer: 'low', updatedat: partner.boundary })
-    expect(
-      user.benefits.map(one => [one.name, one.state, one.startsattimestamp, one.endsattimestamp]),
-    ).toMatchObject([
-      ['base', 'enrolled', expect.any(String), null],
-      ['extra', 'ended', expect.any(String), partner.boundary],
-      ['art', 'ended', expect.any(String), partner.boundary],
-      ['books', 'enrolled', expect.any(String), null],
-      ['care', 'enrolled', partner.boundary, null],
-    ])
-    const swap = await connected.swapBenefits({
-      userid: 'u7',
-      add: ['art'],
-      remove: ['care'],
-      previewonly: true,
-    })
-    expect(swap.boundarytimestamp).toBe(partner.next)
+  await start()
+  const parsed = parseCatalogue(fileOf(lifeCatalogue))
+  if (!parsed.ok) throw new Error('the catalogue is not right')
+  const at = Date.parse('2026-10-20T11:00:00.000Z')
+  await publishVersion(database, { document: parsed.document, at, by: 'test' })
+  const keyring = loadKeyring({ rootKey })
+  const manage = { database, keyring, mode: 'live', real: () => at, knownOffers: [] } as const
+  for (const one of zones) {
+    const { row, clientSecret, apiKey } = await createPartner({ name: one.zone, timezone: one.zone }, manage)
+    const credentials = { clientId: clientIdOf(row.partner_id), clientSecret, apiKey, tries: 1 }
+    // Each start listens on another port.
+    const connect = () => createClient({ baseUrl: service.address, ...credentials })
+    partners.push({ ...one, partnerId: row.partner_id, connect })
   }
 })
+afterAll(async () => {
+  for (const end of endings) await end()
+})
 
-/** How many users of each zone had their events of the month's end. */
+test('comes in each zone at its own instant, once, though the service is killed in the middle', async () => {
+  for (const partner of partners) await planEverybody(partner)
+  // Both American ends are due when the service comes back from its last kill.
+  for (const due of [['Pacific/Auckland'], ['Europe/Madrid'], ['America/St_Johns', 'America/New_York']]) {
+    const ending = partners.filter(({ zone }) => due.includes(zone))
+    const [first, last] = [ending.at(0), ending.at(-1)]
+    if (!first || !last) throw new Error('no such zone')
+    const before = await changed()
+    await setClock(new Date(Date.parse(first.boundary) - 1).toISOString())
+    expect(await first.connect().getUser({ userid: 'u7' })).toMatchObject({
+      conditions: ['offerchangepending', 'swappending'],
+      currentofferdetails: { offer: 'mid' },
+    })
+    expect(await changed()).toEqual(before)
+    await killInTheMiddle(ending, last.boundary)
+    await start()
+    const complete = Object.fromEntries(due.map(zone => [zone, [userids.length, userids.length]]))
+    await expect.poll(changed, { timeout: 60_000, interval: 50 }).toEqual({ ...before, ...complete })
+  }
+  for (const partner of partners) await checkEverybody(partner)
+}, 300_000)
+
+const planEverybody = async ({ connect, boundary }: Partner) => {
+  const client = connect()
+  await Promise.all(
+    userids.map(async userid => {
+      await client.createUser({ userid, ...person, offername: 'mid', benefits: ['art', 'books'] })
+      const change = await client.changeOffer({ userid, offername: 'low' })
+      expect(change.pendingoffer?.effectiveattimestamp).toBe(boundary)
+      const swap = await client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
+      expect(swap.boundarytimestamp).toBe(boundary)
+    }),
+  )
+}
+
+/** Lets the changes begin, and kills the service when some have been applied and others cannot be yet. */
+const killInTheMiddle = async (ending: readonly Partner[], at: string) => {
+  const names = ending.map(({ partnerId }) => partnerId)
+  let letGo = () => {}
+  const isOver = new Promise<void>(resolve => {
+    letGo = resolve
+  })
+  await new Promise<void>((isHeld, reject) => {
+    const holding = database.transaction(async tx => {
+      await tx.query(sql`set local idle_in_transaction_session_timeout = 0`)
+      await tx.query(
+        sql`select 1 from users where partner_id = any(${names}::uuid[]) and userid = any(${held}::text[]) for update`,
+      )
+      isHeld()
+      await isOver
+    })
+    holding.catch(reject)
+  })
+  try {
+    const before = total(await changed())
+    await setClock(at)
+    await expect
+      .poll(async () => total(await changed()), { timeout: 60_000, interval: 5 })
+      .toBeGreaterThan(before)
+    expect(await service.stop('SIGKILL')).toBeNull()
+    const after = total(await changed()) - before
+    expect(after).toBeLessThanOrEqual(2 * ending.length * (userids.length - held.length))
+  } finally {
+    letGo()
+  }
+}
+
+const total = (counts: Record<string, number[]>): number =>
+  Object.values(counts)
+    .flat()
+    .reduce((sum, count) => sum + count, 0)
+
+/** How many events of the month's end were written for each zone. */
 const changed = async (): Promise<Record<string, number[]>> => {
-  const rows = await stage.service.database.query<{
-    partner_id: string
-    eventname: string
-    count: number
-  }>(sql`
-    select partner_id, eventname, count(*) as count from events
+  const rows = await database.query<{ partner_id: string; eventname: string; count: number }>(sql`
+    select partner_id, eventname, count(*)::integer as count from events
     where eventname in ('offer_downgrade_successful', 'user_benefits_swap_successful') group by 1, 2 order by 1, 2`)
   return Object.fromEntries(
     partners.map(({ zone, partnerId }) => [
@@ -85,7 +171,44 @@ const changed = async (): Promise<Record<string, number[]>> => {
     ]),
   )
 }
-const expected = (now: number) =>
-  Object.fromEntries(
-    zones.map(({ zone, boundary }) => [zone, instant(boundary) <= now ? [count, count] : []]),
-  )
+
+/** Every user of the zone changed at its instant, and the log tells of it once, in order. */
+const checkEverybody = async ({ connect, boundary, next }: Partner) => {
+  const client = connect()
+  const log = new Map<string, string[]>()
+  for (let after: string | undefined; ; ) {
+    const page = await client.listEvents(after === undefined ? {} : { after })
+    for (const { userid, eventname, body } of page.events) {
+      const { offer, updatedat } = body.currentofferdetails
+      log.set(userid, [...(log.get(userid) ?? []), `${eventname} ${offer} ${updatedat}`])
+    }
+    if (page.events.length === 0) break
+    after = page.next
+  }
+  const begun = '2026-10-20T12:00:00.000Z'
+  for (const userid of userids) {
+    expect(log.get(userid)).toEqual([
+      `enrollment_successful mid ${begun}`,
+      `offer_activiation_successful mid ${begun}`,
+      `offer_change_scheduled mid ${begun}`,
+      `user_benefits_pendingswap mid ${begun}`,
+      `offer_downgrade_successful low ${boundary}`,
+      `offer_activiation_successful low ${boundary}`,
+      `user_benefits_swap_successful low ${boundary}`,
+    ])
+    const user = await client.getUser({ userid })
+    if (user.status === 'erased') throw new Error('erased')
+    expect(user).toMatchObject({ conditions: [], currentofferdetails: { offer: 'low', updatedat: boundary } })
+    expect(
+      user.benefits.map(one => [one.name, one.state, one.startsattimestamp, one.endsattimestamp]),
+    ).toEqual([
+      ['base', 'enrolled', begun, null],
+      ['extra', 'ended', begun, boundary],
+      ['art', 'ended', begun, boundary],
+      ['books', 'enrolled', begun, null],
+      ['care', 'enrolled', boundary, null],
+    ])
+  }
+  const request = { userid: 'u7', add: ['art'], remove: ['care'], previewonly: true }
+  expect(await client.swapBenefits(request)).toMatchObject({ boundarytimestamp: next })
+}

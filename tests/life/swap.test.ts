@@ -161,6 +161,14 @@ test('what a pair does not fit is named', async () => {
   expect(await swap(['care', 'art'], ['art'])).toEqual(['already_held'])
 })
 
+test('who is not admitted hears so, also when there is no room', async () => {
+  await partner.create('u', { benefits: ['art', 'books'], dob: '1970-01-01' })
+  const swap = (add: string[]) => partner.client.swapBenefits({ userid: 'u', add, remove: [] })
+  expect(await refusal(swap(['care']))).toBe('422 slots_exceeded')
+  expect(await refusal(swap(['grow']))).toBe('422 ineligible')
+  expect(await reasons(swap(['care', 'grow']))).toEqual(['too_old'])
+})
+
 test('in the last hours it can be neither made, replaced nor undone, and previews say so', async () => {
   await partner.create('u', { benefits: ['art', 'books'] })
   await partner.create('v', { benefits: ['art'] })

@@ -60,7 +60,7 @@ const isSameSwap = (a: readonly SwapPair[], b: readonly SwapPair[]): boolean =>
   a.length === b.length &&
   a.every((pair, index) => pair.add === b[index]?.add && pair.remove === b[index]?.remove)
 
-/** Why the pairs are refused: all that do not fit or are not admitted are named. */
+/** Why the pairs are refused: all that do not fit or are not admitted are named, before it counts that there is no room. */
 const refusedSwap = (
   user: User,
   pairs: readonly SwapPair[],
@@ -74,9 +74,10 @@ const refusedSwap = (
     // A benefit that goes out and comes in at one instant would be no change at all.
     const isBoth = pairs.some(other => other.remove !== undefined && other.remove === pair.add)
     if (isBoth) reasons.push(misfitReason('already_held', index))
-    else if (misfit === 'no_slot') isFull = true
-    else if (misfit && misfit !== 'not_with_offer') reasons.push(misfitReason(misfit, index))
+    else if (misfit && misfit !== 'not_with_offer' && misfit !== 'no_slot')
+      reasons.push(misfitReason(misfit, index))
     else if (benefit && ahead.offer) {
+      isFull ||= misfit === 'no_slot'
       const verdicts = [judgeOwnOffer(terms, ahead), judgePick(terms, benefit, at, ahead.offer.name)]
       reasons.push(...verdicts.flatMap(verdict => reasonsFor(`add[${index}]`, verdict.reasons)))
     }

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { newVisitor, type Visitor } from '../page/visitor.ts'
+import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+
+// What lapses by itself: prefills, drafts of a registration, and the keys of writes.
+let stage: Stage
+let partner: StagePartner
+beforeAll(async () => {
+  stage = await startStage('2026-10-20T12:00')
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+beforeEach(async () => {
+  partner = await stage.newPartner('America/New_York')
+})
+const userid = 'u'
+// 90 times 24 hours after October 20, 12:00.
+const lapse = '2027-01-18T12:00:00.000Z'
+const before = '2027-01-18T11:59:59.999Z'
+
+const documents = async (): Promise<string[]> =>
+  (
+    await stage.service.database.query<{ kind: string }>(
+      sql`select kind from documents where partner_id = ${partner.partnerId} order by kind`,
+    )
+  ).map(row => row.kind)
+
+/** A person on the registration page who has answered with another name. */
+const openPage = async (): Promise<Visitor> => {
+  const { linkurl } = await partner.client.createLinkToken({ userid, offername: 'low' })
+  const visitor = newVisitor(stage.service.baseUrl)
+  await visitor.get(linkurl ?? '')
+  await visitor.post(linkurl ?? '')
+  return visitor
+}
+const answerName = async (visitor: Visitor, firstname: string) => {
+  await visitor.get('/register/details/name')
+  await visitor.post('/register/details/name', { firstname, lastname: 'Ruiz' })
+}
+
+test('a prefill lives 90 days from its last write; then its data is gone and the serviceid stays', async () => {
+  await partner.client.prefillUser({ userid, firstname: 'Ada' })
+  const { serviceid } = await partner.get(userid)
+  await partner.to('2026-12-01T12:00')
+  await partner.client.prefillUser({ userid, firstname: 'Eve' })
+  await partner.to(lapse)
+  expect(await partner.get(userid)).toMatchObject({ status: 'prefilled' })
+  await partner.to('2027-03-01T12:00')
+  expect(await refusal(partner.get(userid))).toBe('404 user_not_found')
+  expect(await documents()).toEqual([])
+  await partner.client.prefillUser({ userid, firstname: 'Ada' })
+  expect(await partner.get(userid)).toMatchObject({ serviceid })
+})
+
+test('a draft goes with the prefill it began from', async () => {
+  await partner.client.prefillUser({ userid, firstname: 'Ada' })
+  await partner.to('2026-12-01T12:00')
+  await answerName(await openPage(), 'Eve')
+  expect(await partner.get(userid)).toMatchObject({ status: 'registering' })
+  await partner.to(before)
+  expect(await documents()).toEqual(['draft', 'prefill'])
+  await partner.to(lapse)
+  expect(await documents()).toEqual([])
+  expect(await refusal(partner.get(userid))).toBe('404 user_not_found')
+})
+
+test('a draft of somebody of whom nothing was known lives 90 days from the opening of the link', async () => {
+  const visitor = await openPage()
+  await partner.to('2026-12-01T12:00')
+  await answerName(visitor, 'Eve')
+  await partner.to(before)
+  expect(await documents()).toEqual(['draft'])
+  await partner.to(lapse)
+  expect(await documents()).toEqual([])
+  // Who goes on with the page still open begins anew, and nothing old is shown.
+  expect((await visitor.get('/register/details/name')).html).not.toContain('Eve')
+  expect(await partner.get(userid)).toMatchObject({ status: 'registering' })
+})
+
+test('a draft of one who was a member before lapses too; what was confirmed stays', async () => {
+  await partner.create(userid)
+  await partner.client.cancelUser({ userid, effective: 'immediate' })
+  await answerName(await openPage(), 'Eve')
+  await partner.to(before)
+  expect(await documents()).toEqual(['draft', 'profile'])
+  await partner.to(lapse)
+  expect(await documents()).toEqual(['profile'])
+  expect(await partner.get(userid)).toMatchObject({ status: 'cancelled' })
+})
+
+test('a lapsed draft is never seen, though nothing has deleted it yet', async () => {
+  await partner.client.prefillUser({ userid, firstname: 'Ada' })
+  const visitor = await openPage()
+  await answerName(visitor, 'Evelyn')
+  expect((await visitor.get('/register/details/name')).html).toContain('Evelyn')
+  await partner.lateTo(lapse)
+  const { html } = await visitor.get('/register/details/name')
+  expect(html).not.toContain('Evelyn')
+  expect(html).not.toContain('Ada')
+})
+
+test('a key is free after 24 hours, one of a prefill when 90 days have passed since its entry was written', async () => {
+  const { client } = partner
+  await client.prefillUser({ userid: 'sent', firstname: 'Ada' }, { idempotencyKey: 'k' })
+  await partner.create(userid)
+  const update = (phone: string) => client.updateUser({ userid, phone }, { idempotencyKey: 'k' })
+  await update('3055550199')
+  const again = () => client.prefillUser({ userid: 'other', firstname: 'Ada' }, { idempotencyKey: 'k' })
+  stage.service.advance(24 * 3_600_000 - 1)
+  expect(await refusal(update('3055550198'))).toBe('409 idempotency_key_reused')
+  stage.service.advance(1)
+  await update('3055550198')
+  // A day has passed for the partner too.
+  await partner.to(before)
+  expect(await refusal(again())).toBe('409 idempotency_key_reused')
+  await partner.to(lapse)
+  await again()
+})

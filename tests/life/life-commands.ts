@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { lifeCatalogue } from './catalogue.ts'
+
+/** What a partner asks for about one user. */
+export type Op =
+  | { op: 'prefill' }
+  | {
+      op: 'create'
+      offer: string
+      picks: string[]
+      days: number
+      state: string
+      dob: string
+      agreed: string[]
+    }
+  | { op: 'update'; state?: string; dob?: string }
+  | { op: 'cancel'; effective: 'endofperiod' | 'immediate' }
+  | { op: 'reinstate' }
+  | { op: 'erase' }
+  | { op: 'offer'; offer: string; effective: 'auto' | 'immediate' | 'nextperiod' }
+  | { op: 'undooffer' }
+  | { op: 'swap'; add: string[]; remove: string[] }
+  | { op: 'undoswap' }
+  | { op: 'enrol'; b: string; agreed: boolean }
+  | { op: 'decline'; b: string }
+
+/** What is answered: a refusal's code, or lists of benefits. */
+export type Answer = {
+  refused?: string
+  gained?: string[]
+  lost?: string[]
+  kept?: string[]
+  notrestored?: string[]
+}
+
+/** One step of a run: an operation, a move of the clock, a restart. What goes out is named by its place. */
+export type Step =
+  | Exclude<Op, { op: 'swap' }>
+  | { op: 'swap'; add: string[]; remove: number[] }
+  | { op: 'clock'; to: 'hours' | 'days' | 'before' | 'after'; n: number; late: boolean }
+  | { op: 'restart' }
+
+/** A step, and about whom at which of the two partners. */
+export type Command = Step & { user: 'u1' | 'u2'; partner: 0 | 1 }
+
+/** All that a run must have done. */
+export const stepNames = [
+  ...[
+    'prefill',
+    'create',
+    'update',
+    'cancel',
+    'reinstate',
+    'erase',
+    'offer',
+    'undooffer',
+    'swap',
+    'undoswap',
+  ],
+  ...['enrol', 'decline', 'clock', 'restart'],
+] as const satisfies readonly Step['op'][]
+
+const names = lifeCatalogue.benefits.map(benefit => benefit.name)
+// eyes waits for its consent: the longest way that a benefit can go.
+const anyBenefit = fc.constantFrom(...names, 'eyes', 'eyes', 'eyes')
+const anyPick = fc.constantFrom('art', 'books', 'care', 'dental', 'eyes', 'eyes', 'fit', 'grow', 'home')
+const anyOffer = fc.constantFrom('low', 'mid', 'top')
+const anyState = fc.constantFrom('FL', 'FL', 'TX', 'NY')
+// One of them turns 40 in the months in which the runs take place.
+const anyBirth = fc.constantFrom('1990-03-27', '1986-11-28', '1970-01-01')
+const picksOf = (max: number) => fc.uniqueArray(anyPick, { maxLength: max })
+// What goes out is something held, chosen by its place in the list once that is known.
+const anyPlaces = fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { maxLength: 2 })
+const of = <T extends Step['op']>(op: T) => fc.constant(op)
+const often = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary })
+
+const create = fc.record({
+  op: of('create'),
+  offer: anyOffer,
+  picks: picksOf(3),
+  days: fc.constantFrom(0, 0, 0, 0, 1, 9, 40),
+  state: anyState,
+  dob: anyBirth,
+  agreed: fc.subarray(['eyes', 'gold']),
+})
+const update = fc.oneof(
+  fc.record({ op: of('update'), state: anyState }),
+  fc.record({ op: of('update'), dob: anyBirth }),
+)
+const cancel = fc.record({ op: of('cancel'), effective: fc.constantFrom('endofperiod', 'immediate') })
+const offer = fc.record({
+  op: of('offer'),
+  offer: anyOffer,
+  effective: fc.constantFrom('auto', 'auto', 'immediate', 'nextperiod'),
+})
+const clock = fc.record({
+  op: of('clock'),
+  to: fc.constantFrom('hours', 'days', 'before', 'after', 'after'),
+  n: fc.integer({ min: 1, max: 95 }),
+  late: fc.boolean(),
+})
+const step = fc.oneof(
+  often(3, fc.record({ op: of('prefill') })),
+  often(9, create),
+  often(4, update),
+  often(4, cancel),
+  often(4, fc.record({ op: of('reinstate') })),
+  often(2, fc.record({ op: of('erase') })),
+  often(8, offer),
+  often(2, fc.record({ op: of('undooffer') })),
+  often(9, fc.record({ op: of('swap'), add: picksOf(2), remove: anyPlaces })),
+  often(2, fc.record({ op: of('undoswap') })),
+  often(9, fc.record({ op: of('enrol'), b: anyBenefit, agreed: fc.boolean() })),
+  often(4, fc.record({ op: of('decline'), b: anyBenefit })),
+  often(9, clock),
+  often(1, fc.record({ op: of('restart') })),
+) as fc.Arbitrary<Step>
+
+/** A consent is sent only for a benefit that asks for one. */
+const consenting = (one: Step): Step => {
+  if (one.op !== 'enrol') return one
+  const asks = lifeCatalogue.benefits.some(({ name, consent }) => name === one.b && consent !== undefined)
+  return { ...one, agreed: one.agreed && asks }
+}
+const anyCommand: fc.Arbitrary<Command> = fc
+  .tuple(step, fc.constantFrom('u1', 'u1', 'u1', 'u2'), fc.constantFrom(0, 0, 1))
+  .map(([one, user, partner]) => ({ ...consenting(one), user, partner }) as Command)
+
+/** 50 commands; they begin with three creates, as most of the others would otherwise find nobody. */
+export const fiftyCommands: fc.Arbitrary<Command[]> = fc
+  .tuple(create, create, create, fc.array(anyCommand, { minLength: 47, maxLength: 47 }))
+  .map(([one, two, three, more]) => [
+    { ...one, user: 'u1', partner: 0 },
+    { ...two, user: 'u1', partner: 1 },
+    { ...three, user: 'u2', partner: 0 },
+    ...more,
+  ])
+
+/** A time zone for each of the two partners. */
+export const twoZones: fc.Arbitrary<[string, string]> = (() => {
+  const zones = ['America/New_York', 'Europe/Madrid', 'America/St_Johns', 'Pacific/Auckland', 'Asia/Kolkata']
+  return fc.tuple(fc.constantFrom(...zones), fc.constantFrom(...zones))
+})()

@@ -1,0 +1,227 @@
+import { DateTime } from 'luxon'
+import { expect, vi } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { monthAfter } from './catalogue-rules.ts'
+import type { Command, Op, Step } from './life-commands.ts'
+import { type Life, look, never, newLife, pass } from './reference-model.ts'
+import { act } from './reference-requests.ts'
+import { person, type Stage, type StagePartner } from './stage.ts'
+
+/** Two partners whose users live in the service and in the reference model at once. */
+export type World = {
+  /** Takes one step in both and compares all that can be seen of the users concerned. */
+  readonly step: (one: Command) => Promise<void>
+  /** The transitions that the service has written down. */
+  readonly moves: () => Promise<string[]>
+}
+
+type UserName = Command['user']
+type Place = {
+  readonly zone: string
+  readonly partner: StagePartner
+  readonly lives: Record<UserName, Life>
+  readonly serviceids: Map<string, string>
+  /** How far its clock is ahead. */
+  offset: number
+  /** Whether something may be due that nobody has applied yet. */
+  isLate: boolean
+}
+
+/** Opens a world of two partners with the same userids; `count` is told of every command done and refusal met. */
+export const openWorld = async (
+  stage: Stage,
+  zones: readonly string[],
+  count: (name: string) => void,
+): Promise<World> => {
+  const places: Place[] = await Promise.all(
+    zones.map(async zone => ({
+      zone,
+      partner: await stage.newPartner(zone),
+      lives: { u1: newLife(zone), u2: newLife(zone) },
+      serviceids: new Map(),
+      offset: 0,
+      isLate: false,
+    })),
+  )
+  return {
+    async step(one) {
+      vi.setSystemTime(Date.now() + 1000)
+      const place = places[one.partner]
+      if (!place) throw new Error('no such partner')
+      if (one.op === 'restart') await stage.service.restart()
+      else if (one.op === 'clock') await moveClock(place, one)
+      else count((await askBoth(place, one)) ?? one.op)
+      if (one.op === 'restart' || one.op === 'clock') count(one.op)
+    },
+    async moves() {
+      const rows = await stage.service.database.query<{ name: string }>(sql`
+        select distinct case when what = 'user' then 'user ' || from_state || '>' || to_state
+          else (case from_state when '' then 'new' else from_state end) || '>' || to_state end as name
+        from history where (what = 'user' or what like 'benefit %')
+          and partner_id = any(${places.map(({ partner }) => partner.partnerId)}::uuid[])`)
+      return rows.map(row => row.name)
+    },
+  }
+}
+
+const nowAt = (place: Place): number => Date.now() + place.offset
+
+const moveClock = async (place: Place, clock: Command & { op: 'clock' }): Promise<void> => {
+  const to = target(clock, place, nowAt(place))
+  place.offset = to - Date.now()
+  const timestamp = new Date(to).toISOString()
+  if (clock.late) await place.partner.lateTo(timestamp)
+  else await place.partner.to(timestamp)
+  place.isLate = clock.late
+  for (const user of ['u1', 'u2'] as const) await compare(place, user, clock)
+}
+
+const target = (clock: Step & { op: 'clock' }, place: Place, now: number): number => {
+  const hour = 3_600_000
+  if (clock.to === 'hours') return now + clock.n * hour
+  if (clock.to === 'days') return now + clock.n * 24 * hour
+  const boundary = monthAfter(now, place.zone)
+  if (clock.to === 'before') return Math.max(now, boundary - clock.n * hour)
+  return boundary + (clock.n % 2 === 0 ? 0 : clock.n * 60_000)
+}
+
+/** Asks the model and the service; gives the code of a refusal. */
+const askBoth = async (
+  place: Place,
+  one: Exclude<Command, { op: 'clock' | 'restart' }>,
+): Promise<string | undefined> => {
+  const life = place.lives[one.user]
+  const now = nowAt(place)
+  pass(life, now)
+  const op: Op = one.op === 'swap' ? { ...one, remove: one.remove.flatMap(nth => pickAt(life, nth)) } : one
+  const answer = act(life, op, now)
+  const expected = Object.entries(answer).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? value.sort() : value,
+  ])
+  expect(await ask(place, one.user, op), JSON.stringify(one)).toEqual(Object.fromEntries(expected))
+  if (place.isLate) {
+    await compare(place, one.user, one)
+    await place.partner.to(new Date(nowAt(place)).toISOString())
+    place.isLate = false
+  }
+  await compare(place, one.user, one)
+  return answer.refused
+}
+
+const pickAt = (life: Life, nth: number): string[] =>
+  life.windows
+    .filter(one => one.to === never && !one.fixed)
+    .slice(nth, nth + 1)
+    .map(one => one.b)
+
+const compare = async (place: Place, user: UserName, after: Command): Promise<void> => {
+  const { partner, lives, serviceids } = place
+  const life = lives[user]
+  const now = nowAt(place)
+  pass(life, now)
+  const context = JSON.stringify(after)
+  const { serviceid, ...seen } = await see(partner, user)
+  expect(seen, context).toEqual(shown(life, now))
+  if (place.isLate) return
+  expect(await partner.events(user), context).toEqual(life.events.splice(0))
+  if (serviceid === undefined) return
+  // The same from birth to erasure.
+  const name = `${user} ${life.births}`
+  expect(serviceid).toBe(serviceids.get(name) ?? serviceid)
+  serviceids.set(name, serviceid)
+}
+
+/** What the model says can be seen, in the words of the wire. */
+const shown = (life: Life, now: number): object => {
+  if (life.status === 'none') return { status: 'user_not_found' }
+  if (life.status === 'erased') return { status: 'erased' }
+  const { status, offer, since, next, isSwapping, isLeaving, benefits } = look(life, now)
+  const conditions = [
+    ...(next ? ['offerchangepending'] : []),
+    ...(isSwapping ? ['swappending'] : []),
+    ...(isLeaving ? ['cancelpending'] : []),
+    ...(benefits.some(one => one.state === 'actionrequired') ? ['actionrequired'] : []),
+  ]
+  return {
+    status,
+    conditions,
+    offer,
+    ...(since === undefined ? {} : { since: stampOf(since) }),
+    pending: next ? { offer: next.offer, effectiveattimestamp: stampOf(next.at) } : null,
+    benefits: benefits.map(one => [one.b, one.state, stampOf(one.from), stampOf(one.to)].join(' ')).sort(),
+  }
+}
+
+const stampOf = (t: number): string | null => (t === never ? null : new Date(t).toISOString())
+
+const live = new Set(['actionrequired', 'scheduled', 'enrolled', 'endscheduled'])
+
+const see = async (partner: StagePartner, userid: string) => {
+  const user = await partner.client.getUser({ userid }).catch((error: { code: string }) => error.code)
+  if (typeof user === 'string') return { status: user }
+  const { status, serviceid } = user
+  if (user.status === 'erased') return { status, serviceid }
+  const { offer, updatedat } = user.currentofferdetails
+  return {
+    serviceid,
+    status,
+    conditions: user.conditions,
+    offer,
+    ...(offer || user.status === 'cancelled' ? { since: updatedat } : {}),
+    pending: user.pendingoffer,
+    benefits: user.benefits
+      .filter(benefit => live.has(benefit.state))
+      .map(one => [one.name, one.state, one.startsattimestamp, one.endsattimestamp].join(' '))
+      .sort(),
+  }
+}
+
+/** Asks the service, and gives what the model answers too. */
+const ask = (place: Place, userid: string, op: Op): Promise<unknown> =>
+  call(place, userid, op).catch(({ code, message }: { code?: string; message: string }) => ({
+    refused: code ?? message,
+  }))
+
+const call = async (place: Place, userid: string, op: Op): Promise<object> => {
+  const { client } = place.partner
+  if (op.op === 'prefill') await client.prefillUser({ userid, firstname: 'Ada' })
+  if (op.op === 'create') {
+    const { state, dob, offer: offername, picks: benefits, days } = op
+    const date = DateTime.fromMillis(nowAt(place), { zone: place.zone }).plus({ days }).toISODate() ?? ''
+    const when = days === 0 ? {} : { effectivedate: date }
+    const who = { ...person, state: state as 'FL', dob }
+    await client.createUser({ userid, ...who, offername, benefits, consents: signed(op.agreed), ...when })
+  }
+  if (op.op === 'update') {
+    const { state, dob } = op
+    await client.updateUser({ userid, ...(state ? { state } : {}), ...(dob ? { dob } : {}) })
+  }
+  if (op.op === 'cancel') await client.cancelUser({ userid, effective: op.effective })
+  if (op.op === 'reinstate') {
+    const { notrestored } = await client.reinstateUser({ userid })
+    return { notrestored: notrestored.map(one => one.name).sort() }
+  }
+  if (op.op === 'erase') await client.eraseUser({ userid })
+  if (op.op === 'offer') return changeOffer(client, userid, op)
+  if (op.op === 'undooffer') await client.undoOfferChange({ userid })
+  if (op.op === 'swap') await client.swapBenefits({ userid, add: op.add, remove: op.remove })
+  if (op.op === 'undoswap') await client.undoSwap({ userid })
+  if (op.op === 'enrol')
+    await client.enrolBenefit({ userid, name: op.b, consents: signed(op.agreed ? [op.b] : []) })
+  if (op.op === 'decline') await client.declineBenefit({ userid, name: op.b })
+  return {}
+}
+
+const signed = (agreed: readonly string[]) => agreed.map(name => ({ name, version: 'v1' }))
+
+/** A preview says what the change then does. */
+const changeOffer = async (client: StagePartner['client'], userid: string, op: Op & { op: 'offer' }) => {
+  const wish = { userid, offername: op.offer, effective: op.effective }
+  const preview = await client.previewOfferChange(wish)
+  const change = await client.changeOffer({ ...wish, previewid: preview.previewid })
+  const { previewid, expiresat, ...promised } = preview
+  expect(change).toEqual({ ...promised, currentofferdetails: change.currentofferdetails })
+  if (change.direction === 'none') return {}
+  return { gained: change.gained.sort(), lost: change.lost.sort(), kept: change.kept.sort() }
+}

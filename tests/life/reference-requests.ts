@@ -1,0 +1,196 @@
+import { admits, ageEnd, dayAhead, monthAfter, offerOf, reinstatableUntil, takes } from './catalogue-rules.ts'
+import type { Answer, Op } from './life-commands.ts'
+import {
+  begin,
+  changeTo,
+  close,
+  drop,
+  earliest,
+  emit,
+  endAll,
+  find,
+  held,
+  isOn,
+  type Life,
+  never,
+  newLife,
+  noDates,
+  outlook,
+  take,
+  takeAll,
+  type Window,
+} from './reference-model.ts'
+
+// Which requests the reference model refuses, and what the others write into a life (contract §7 and §8).
+
+const dayMs = 86_400_000
+const boundary = (u: Life, now: number) => monthAfter(Math.max(now, u.since), u.person.zone)
+const isLocked = (u: Life, now: number, t: number) =>
+  (u.at.start === never || t > u.since) && now >= t - dayMs
+const refusal = (codes: string[]) => (codes.some(code => code !== 'slots_exceeded') ? 'ineligible' : codes[0])
+/** A pending swap that fits no more is dropped; whether the person is admitted is asked at the boundary only. */
+const recheckSwap = (u: Life, now: number) => {
+  const against = u.at.swap < never ? outlook(u).later.against.flat() : []
+  if (against.some(code => code !== 'ineligible')) drop(u, 'swap', now)
+}
+
+type Does<K> = (u: Life, op: Extract<Op, { op: K }>, now: number) => Answer | string | undefined
+/** What each operation does; a text refuses it. */
+const ops: { [K in Op['op']]: Does<K> } = {
+  prefill(u, _, now) {
+    if (u.status === 'none') u.status = 'prefilled'
+    u.at.entry = now + 90 * dayMs
+    emit(u, 'enrollment_request_received', now)
+  },
+  create(u, { offer, picks, days, state, dob, agreed }, now) {
+    if (u.status === 'active') return 'user_exists'
+    const { zone } = u.person
+    const since = days === 0 ? now : dayAhead(now, days, zone)
+    u.agreed.push(...agreed)
+    Object.assign(u, { status: 'active', person: { zone, state, dob }, offer, since, at: { ...noDates } })
+    Object.assign(u, { cancelled: undefined, gone: [] })
+    if (!takes(offer, u.person)) return 'ineligible'
+    const { fixed } = offerOf(offer)
+    takeAll(u, fixed, since)
+    const wanted = picks.filter(b => !fixed.includes(b))
+    const against = takeAll(u, wanted, since)
+    if (against.length > 0) return refusal(against)
+    begin(u, 'enrollment_successful', now)
+  },
+  update(u, { state = u.person.state, dob = u.person.dob }, now) {
+    const isSame = state === u.person.state && dob === u.person.dob
+    Object.assign(u.person, { state, dob })
+    for (const one of isSame ? [] : held(u)) {
+      if (admits(u.offer, one.b, u.person, one.from)) one.own = ageEnd(one.b, u.person, one.from)
+      else if (isOn(one, now)) one.own = Math.min(one.own, monthAfter(now, u.person.zone))
+      else one.to = now
+    }
+    emit(u, 'user_update_successful', now)
+  },
+  cancel(u, { effective }, now) {
+    const isNow = effective === 'immediate' || u.at.start < never
+    if (u.status === 'cancelled' || (u.at.cancel < never && !isNow)) return
+    drop(u, 'offer', now)
+    drop(u, 'swap', now)
+    const waiting = held(u).filter(one => !isOn(one, now))
+    close(u, waiting, now)
+    u.at.cancel = isNow ? now : monthAfter(now, u.person.zone)
+    if (isNow) endAll(u, now)
+    else emit(u, 'offer_cancel_scheduled', now)
+  },
+  reinstate(u, _, now) {
+    const { cancelled, gone } = u
+    if (cancelled === undefined && u.at.cancel === never) return 'not_cancelled'
+    if (cancelled && now >= reinstatableUntil(cancelled, u.person.zone)) return 'reinstate_expired'
+    if (cancelled && !takes(u.offer, u.person)) return 'ineligible'
+    if (cancelled) u.since = Math.max(now, u.since)
+    Object.assign(u, { status: 'active', cancelled: undefined, gone: [], at: { ...u.at, cancel: never } })
+    const back = gone.sort(earliest(now)).filter(one => !find(u, one.b))
+    const from = (one: Window) => Math.max(now, cancelled ? u.since : one.from)
+    const lost = back.filter(one => take(u, { add: one.b }, from(one)).length > 0)
+    if (cancelled) begin(u, 'offer_reinstate_successful', now)
+    else emit(u, 'offer_reinstate_successful', now)
+    return { notrestored: lost.map(one => one.b) }
+  },
+  erase(u, _, now) {
+    if (u.status === 'none') return 'user_not_found'
+    if (u.status === 'erased') return
+    if (u.status === 'active') ops.cancel(u, { op: 'cancel', effective: 'immediate' }, now)
+    Object.assign(u, { status: 'erased', at: { ...noDates } })
+    emit(u, 'user_erased', now)
+  },
+  offer(u, { offer, effective }, now) {
+    if (offer === u.offer)
+      return u.at.offer < never ? ops.undooffer(u, { op: 'undooffer' }, now) : 'already_on_offer'
+    const isUp = offerOf(offer).rank > offerOf(u.offer).rank
+    const isNow = effective === 'immediate' || (effective === 'auto' && isUp)
+    const t = isNow ? Math.max(now, u.since) : boundary(u, now)
+    if (!takes(offer, u.person) || (!isNow && u.at.cancel < never)) return 'ineligible'
+    const later = structuredClone(u)
+    changeTo(later, offer, t)
+    const had = held(u).map(one => one.b)
+    const has = held(later)
+      .filter(one => one.own > t)
+      .map(one => one.b)
+    const [gained, lost] = [has.filter(b => !had.includes(b)), had.filter(b => !has.includes(b))]
+    const answer = { gained, lost, kept: has.filter(b => had.includes(b)) }
+    if (u.next === offer && u.at.offer === t) return answer
+    if (!isNow && isLocked(u, now, t)) return 'change_locked'
+    drop(u, 'offer', now)
+    u.next = offer
+    u.at.offer = t
+    if (t > now) emit(u, 'offer_change_scheduled', now)
+    else changeTo(u, offer, now)
+    recheckSwap(u, now)
+    return answer
+  },
+  undooffer(u, _, now) {
+    if (u.at.offer < never && isLocked(u, now, u.at.offer)) return 'change_locked'
+    drop(u, 'offer', now)
+    recheckSwap(u, now)
+  },
+  swap(u, { add, remove }, now) {
+    const t = Math.min(u.at.swap, boundary(u, now))
+    const pairs = Array.from({ length: Math.max(add.length, remove.length) }, (_, i) => ({
+      add: add[i],
+      remove: remove[i],
+    }))
+    if (JSON.stringify(u.pairs) === JSON.stringify(pairs)) return
+    if (isLocked(u, now, t)) return 'change_locked'
+    if (u.at.cancel < never || add.some(b => remove.includes(b))) return 'ineligible'
+    drop(u, 'swap', now)
+    if (pairs.length === 0) return
+    u.pairs = pairs
+    u.at.swap = t
+    const against = outlook(u).later.against.flat()
+    if (against.length > 0) return refusal(against)
+    emit(u, 'user_benefits_pendingswap', now)
+  },
+  undoswap: (u, _, now) => ops.swap(u, { op: 'swap', add: [], remove: [] }, now),
+  enrol(u, { b, agreed }, now) {
+    const one = find(u, b)
+    const isComing = u.pairs.some(({ add }) => add === b) && outlook(u).coming.some(next => next.b === b)
+    if (agreed) u.agreed.push(b)
+    if (one?.waits && u.agreed.includes(b)) {
+      Object.assign(one, { waits: false, from: Math.max(now, one.from) })
+      emit(u, 'benefit_enrollment_successful', now, b)
+    }
+    if (one || (isComing && agreed)) return
+    const promised = u.pairs.filter(({ add, remove }) => add && !remove).length
+    const against = take(u, { add: b }, Math.max(now, u.since), promised)
+    if (against.length > 0) return refusal(against)
+    emit(u, find(u, b)?.waits ? 'benefit_action_required' : 'benefit_enrollment_successful', now, b)
+  },
+  decline(u, { b }, now) {
+    const one = find(u, b)
+    if (one && isOn(one, now)) return 'benefit_in_force'
+    const isPicked = !one && u.pairs.some(({ add }) => add === b)
+    if (!one && !isPicked && u.declined.includes(b)) return
+    const { fixed, selectable } = offerOf(u.offer)
+    if (!one && !isPicked && ![...fixed, ...selectable].includes(b)) return 'bad_request'
+    if (one) one.to = now
+    else u.pairs = u.pairs.filter(({ add }) => add !== b)
+    u.declined.push(b)
+    emit(u, 'benefit_declined', now, b)
+    if (u.pairs.length === 0) drop(u, 'swap', now)
+  },
+}
+const anybody = ['prefill', 'create', 'erase']
+const cancelledToo = [...anybody, 'cancel', 'reinstate']
+
+/** Does what is asked for at `now`; what is refused changes nothing. */
+export const act = (u: Life, op: Op, now: number): Answer => {
+  const isNobody = u.births === 0 || u.status === 'erased'
+  if (!anybody.includes(op.op) && (isNobody || u.status === 'none' || u.status === 'prefilled'))
+    return { refused: 'user_not_found' }
+  if (!cancelledToo.includes(op.op) && u.status === 'cancelled') return { refused: 'user_cancelled' }
+  const isBorn = isNobody && op.op !== 'erase'
+  const after = isBorn
+    ? { ...newLife(u.person.zone), births: u.births + 1, events: [...u.events] }
+    : structuredClone(u)
+  const answer = (ops[op.op] as Does<string>)(after, op, now)
+  if (typeof answer === 'string') return { refused: answer }
+  outlook(after)
+  Object.assign(u, after)
+  return answer ?? {}
+}

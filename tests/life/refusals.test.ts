@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ClientOptions } from '../../client/src/index.ts'
+import { errors, type Operation, operations } from '../../contract/src/index.ts'
+import { lifeCatalogue } from './catalogue.ts'
+import {
+  type LifeOperation,
+  lifeOperations,
+  makeActive,
+  makeCancelled,
+  prepare,
+  requests,
+} from './requests.ts'
+import { type Stage, type StagePartner, startStage } from './stage.ts'
+
+let stage: Stage
+let partner: StagePartner
+beforeAll(async () => {
+  const shut = { fixed: [], selectable: ['art'], slots: 1, availability: { until: '2026-01-01' } }
+  stage = await startStage('2026-10-20T12:00', {
+    catalogue: { ...lifeCatalogue, offers: [...lifeCatalogue.offers, { offer: 'shut', rank: 40, ...shut }] },
+  })
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+beforeEach(async () => {
+  partner = await stage.newPartner('America/New_York')
+})
+
+const userid = 'u'
+type Provoke = (operation: LifeOperation) => Promise<unknown>
+type Code = keyof typeof errors
+
+/** A client whose requests are spoiled on their way in one place that it would never spoil itself. */
+const spoiled = (spoil: (headers: Headers) => { body?: string }) => {
+  const fetch: ClientOptions['fetch'] = (input, init) => {
+    if (String(input).endsWith('/oauth2/token')) return stage.service.conformance.fetch(input, init)
+    const headers = new Headers(init?.headers)
+    return stage.service.conformance.fetch(input, { ...init, ...spoil(headers), headers })
+  }
+  return partner.connect({ fetch })
+}
+const spoiledHeader = (name: string, value: string) =>
+  spoiled(headers => {
+    headers.set(name, value)
+    return {}
+  })
+
+/** Cannot be provoked here: fetch joins a header that is given twice. It is in tests/api/declared-errors.test.ts. */
+const elsewhere: readonly Code[] = ['duplicate_header']
+
+/** How any operation that declares one of these errors is brought to it. */
+const common: Partial<Record<Code, Provoke>> = {
+  bad_request: operation => requests[operation].bad(partner.client, userid),
+  malformed_json: operation =>
+    requests[operation].good(
+      spoiled(() => ({ body: '{"broken' })),
+      userid,
+    ),
+  unauthorized: operation => requests[operation].good(spoiledHeader('authorization', 'Bearer x'), userid),
+  invalid_api_key: operation => requests[operation].good(partner.connect({ apiKey: 'wrong' }), userid),
+  insufficient_scope: operation =>
+    requests[operation].good(partner.connect({ scopes: ['events:read'] }), userid),
+  idempotency_key_invalid: operation =>
+    requests[operation].good(spoiledHeader('idempotency-key', 'a b'), userid),
+  idempotency_key_reused: async operation => {
+    const { good, other } = requests[operation]
+    await good(partner.client, userid, { idempotencyKey: 'k' })
+    return other?.(partner.client, userid, { idempotencyKey: 'k' })
+  },
+  user_erased: async operation => {
+    await requests[operation].good(partner.client, userid, { idempotencyKey: 'k' })
+    await partner.client.eraseUser({ userid })
+    return requests[operation].good(partner.client, userid, { idempotencyKey: 'k' })
+  },
+  user_not_found: operation => requests[operation].good(partner.client, 'nobody'),
+  user_cancelled: async operation => {
+    await partner.client.cancelUser({ userid, effective: 'immediate' })
+    return requests[operation].good(partner.client, userid)
+  },
+}
+
+const offer = (offername: string, more: object = {}) =>
+  partner.client.changeOffer({ userid, offername, ...more })
+const preview = (offername: string, more: object = {}) =>
+  partner.client.previewOfferChange({ userid, offername, ...more })
+const intoLockedHours = () => partner.to('2026-10-31T04:00')
+const movesToNewYork = () => partner.client.updateUser({ userid, state: 'NY' })
+
+/** The errors that belong to one operation; each begins with the user that its good request is about. */
+const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unknown>>>>> = {
+  createUser: {
+    offername_required: () => partner.create(userid, { offername: '' }),
+    offername_unknown: () => partner.create(userid, { offername: 'none' }),
+    offer_not_available: () => partner.create(userid, { offername: 'shut' }),
+    user_exists: async () => {
+      await partner.create(userid)
+      return partner.create(userid)
+    },
+    ineligible: () => partner.create(userid, { offername: 'top', state: 'NY' }),
+    slots_exceeded: () => partner.create(userid, { benefits: ['art', 'books', 'care'] }),
+  },
+  reinstateUser: {
+    not_cancelled: async () => {
+      await partner.client.reinstateUser({ userid })
+      return partner.client.reinstateUser({ userid })
+    },
+    reinstate_expired: async () => {
+      await partner.to('2026-11-19T13:00')
+      return partner.client.reinstateUser({ userid })
+    },
+    ineligible: async () => {
+      await partner.create('u2', { offername: 'top' })
+      await partner.client.cancelUser({ userid: 'u2' })
+      await partner.client.updateUser({ userid: 'u2', state: 'NY' })
+      await partner.to('2026-11-01T04:00')
+      return partner.client.reinstateUser({ userid: 'u2' })
+    },
+  },
+  changeOffer: {
+    offername_unknown: () => offer('none'),
+    offer_not_available: () => offer('shut'),
+    direction_mismatch: () => offer('top', { action: 'downgrade' }),
+    already_on_offer: () => offer('mid'),
+    ineligible: async () => {
+      await movesToNewYork()
+      return offer('top')
+    },
+    change_locked: async () => {
+      await intoLockedHours()
+      return offer('low')
+    },
+    preview_stale: async () => {
+      const { previewid } = await preview('low', { effective: 'immediate' })
+      await partner.client.enrolBenefit({ userid, name: 'care' })
+      return offer('low', { effective: 'immediate', previewid })
+    },
+  },
+  undoOfferChange: {
+    change_locked: async () => {
+      await intoLockedHours()
+      return partner.client.undoOfferChange({ userid })
+    },
+  },
+  previewOfferChange: {
+    offername_unknown: () => preview('none'),
+    offer_not_available: () => preview('shut'),
+    direction_mismatch: () => preview('low', { action: 'upgrade' }),
+    already_on_offer: () => preview('mid'),
+    ineligible: async () => {
+      await movesToNewYork()
+      return preview('top')
+    },
+    change_locked: async () => {
+      await intoLockedHours()
+      return preview('low')
+    },
+  },
+  swapBenefits: {
+    ineligible: () => partner.client.swapBenefits({ userid, add: ['extra'], remove: [] }),
+    slots_exceeded: () => partner.client.swapBenefits({ userid, add: ['care', 'home'], remove: [] }),
+    change_locked: async () => {
+      await intoLockedHours()
+      return partner.client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
+    },
+  },
+  undoSwap: {
+    change_locked: async () => {
+      await intoLockedHours()
+      return partner.client.undoSwap({ userid })
+    },
+  },
+  enrolBenefit: {
+    ineligible: async () => {
+      await movesToNewYork()
+      return partner.client.enrolBenefit({ userid, name: 'dental' })
+    },
+    slots_exceeded: async () => {
+      await partner.client.enrolBenefit({ userid, name: 'care' })
+      return partner.client.enrolBenefit({ userid, name: 'home' })
+    },
+  },
+  declineBenefit: {
+    benefit_in_force: () => partner.client.declineBenefit({ userid, name: 'art' }),
+  },
+}
+
+describe.each(lifeOperations)('%s', operation => {
+  const declared: readonly Code[] = (operations[operation] satisfies Operation).errors
+  const rows = { ...common, ...own[operation] }
+  const here = declared.filter(code => !elsewhere.includes(code))
+
+  test('every error it declares is provoked here, and its own rows provoke no other', () => {
+    expect(here.filter(code => rows[code] === undefined)).toEqual([])
+    expect(Object.keys(own[operation] ?? {}).filter(code => !declared.includes(code as Code))).toEqual([])
+  })
+
+  test.each(here)('%s', async code => {
+    await prepare(operation, partner, userid)
+    const answer = Promise.resolve(rows[code]?.(operation))
+    await expect(answer).rejects.toMatchObject({ code, status: errors[code].status })
+    if (code !== 'bad_request') return
+    const { badField } = requests[operation]
+    await expect(answer).rejects.toMatchObject({
+      errors: [{ field: badField, message: expect.stringMatching(/must/) }],
+    })
+  })
+})
+
+const seen = () => partner.client.getUser({ userid, include: ['timeline'] }).catch(error => error.code)
+
+const account = lifeOperations.filter(operation => operation !== 'advanceClock')
+type State = 'unknown' | 'prefilled' | 'cancelled' | 'erased'
+const states: Record<
+  State,
+  { make: () => Promise<unknown>; answers: Partial<Record<LifeOperation, string>> }
+> = {
+  unknown: { make: async () => {}, answers: { createUser: 'active' } },
+  prefilled: {
+    make: () => partner.client.prefillUser({ userid, firstname: 'Ada' }),
+    answers: { createUser: 'active', getUser: 'prefilled', eraseUser: 'erased' },
+  },
+  cancelled: {
+    make: () => makeCancelled(partner, userid),
+    answers: {
+      ...Object.fromEntries(account.map(operation => [operation, '409 user_cancelled'])),
+      createUser: 'active',
+      getUser: 'cancelled',
+      cancelUser: 'cancelled',
+      reinstateUser: 'active',
+      eraseUser: 'erased',
+    },
+  },
+  erased: {
+    make: async () => {
+      await makeActive(partner, userid)
+      await partner.client.eraseUser({ userid })
+    },
+    answers: { createUser: 'active', getUser: 'erased', eraseUser: 'erased' },
+  },
+}
+
+describe.each(Object.entries(states))('of a user who is %s', (_, { make, answers }) => {
+  test.each(account)('%s says so', async operation => {
+    await make()
+    const answer = await requests[operation].good(partner.client, userid).then(
+      reply => (reply as { status: string }).status,
+      ({ status, code }: { status: number; code: string }) => `${status} ${code}`,
+    )
+    expect(answer).toBe(answers[operation] ?? '404 user_not_found')
+  })
+})
+
+describe('what is asked for wrongly is named, with the rule', () => {
+  const rows: [string, string, string, () => Promise<unknown>][] = [
+    [
+      'effective of a cancel',
+      'effective',
+      'must be endofperiod or immediate',
+      () => partner.client.cancelUser({ userid, effective: 'nextperiod' as 'immediate' }),
+    ],
+    [
+      'effective of an offer change',
+      'effective',
+      'must be auto, immediate or nextperiod',
+      () => offer('low', { effective: 'endofperiod' }),
+    ],
+    [
+      'effective of a preview',
+      'effective',
+      'must be auto, immediate or nextperiod',
+      () => preview('low', { effective: 'today' }),
+    ],
+    [
+      'a start in the past',
+      'effectivedate',
+      'must be a date from today to 90 days ahead',
+      () => partner.create('new', { effectivedate: '2026-10-19' }),
+    ],
+    [
+      'a start too far ahead',
+      'effectivedate',
+      'must be a date from today to 90 days ahead',
+      () => partner.create('new', { effectivedate: '2027-01-19' }),
+    ],
+    [
+      'a start that is no date',
+      'effectivedate',
+      'must be a real date YYYY-MM-DD',
+      () => partner.create('new', { effectivedate: '2026-11-31' }),
+    ],
+    [
+      'a clock that goes back',
+      'advanceto',
+      'must not lie before the present clock',
+      () => partner.client.advanceClock({ advanceto: '2026-10-19T12:00:00.000Z' }),
+    ],
+    [
+      'a birth date ahead',
+      'dob',
+      'must be a real date YYYY-MM-DD from 1900-01-01 to today',
+      () => partner.client.updateUser({ userid, dob: '2026-10-21' }),
+    ],
+    [
+      'an immediate downgrade without its preview',
+      'previewid',
+      'is required: an immediate downgrade takes cover away at once',
+      () => offer('low', { effective: 'immediate' }),
+    ],
+  ]
+  test.each(rows)('%s', async (_, field, rule, ask) => {
+    await makeActive(partner, userid)
+    const before = await seen()
+    await expect(ask()).rejects.toMatchObject({
+      code: 'bad_request',
+      errors: [{ field, message: expect.stringContaining(rule) }],
+    })
+    expect(await seen()).toEqual(before)
+  })
+})

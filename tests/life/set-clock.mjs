@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+
+// Loaded first into a service that runs as a process of its own: its clock stands at the instant that a file holds, and
+// the file is read again on SIGUSR2.
+const RealDate = Date
+let now = 0
+const read = () => {
+  now = RealDate.parse(readFileSync(process.env.TEST_CLOCK_FILE ?? '', 'utf8'))
+}
+read()
+process.on('SIGUSR2', read)
+
+globalThis.Date = class extends RealDate {
+  constructor(...given) {
+    super(...(given.length === 0 ? [now] : given))
+  }
+  static now() {
+    return now
+  }
+}
