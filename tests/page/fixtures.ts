@@ -1,12 +1,11 @@
+import type { View } from '../../service/src/registration/views/model.ts'
 import type {
   BenefitCard,
   BenefitLine,
   ConsentText,
   Details,
-  Locale,
-  Page,
-  View,
-} from '../../service/src/registration/views/model.ts'
+} from '../../service/src/registration/views/parts.ts'
+import type { Locale, Page } from '../../service/src/registration/views/surroundings.ts'
 
 /** Where the rig serves the built files. */
 export interface Built {

@@ -2,7 +2,8 @@ import { dateAt, type Instant } from '../calendar/calendar.ts'
 import type { Benefit, Bilingual } from '../catalogue/model.ts'
 import { type Enrolment, isInForce, isLive } from '../membership/state.ts'
 import { hasConsent, knownBenefit } from '../membership/terms.ts'
-import type { BenefitCard, BenefitLine, BenefitStatus, ConsentText, Cost, Locale } from './views/model.ts'
+import type { BenefitCard, BenefitLine, BenefitStatus, ConsentText, Cost } from './views/parts.ts'
+import type { Locale } from './views/surroundings.ts'
 import type { Visit } from './visit.ts'
 
 /** A benefit in plain words, with where it stands. */

@@ -16,7 +16,7 @@ import { isStale, saveAnswers } from './save-answers.ts'
 import type { Posted, Step } from './step.ts'
 import { parseBenefits, parseConsents } from './views/choices.ts'
 import { parseDetails } from './views/form.ts'
-import type { DetailsGroup } from './views/model.ts'
+import type { DetailsGroup } from './views/parts.ts'
 import { pageOf, type Visit } from './visit.ts'
 
 /** What is confirmed of a member, and where the partner has sent something newer. */

@@ -7,7 +7,8 @@ import { choosableByMember, isSwapOpen } from './member-choices.ts'
 import { nameOf } from './session.ts'
 import type { Step } from './step.ts'
 import { completeSession, type PageOutcome } from './store.ts'
-import type { BenefitLine, DoneView } from './views/model.ts'
+import type { DoneView } from './views/model.ts'
+import type { BenefitLine } from './views/parts.ts'
 import { pageOf, type Visit } from './visit.ts'
 
 /** Notes that the session did something, which a partner may learn by its result token. */

@@ -5,7 +5,7 @@ import { isStale, saveAnswers } from './save-answers.ts'
 import type { Step } from './step.ts'
 import { parseBenefits, parseOffer } from './views/choices.ts'
 import { parseDetails } from './views/form.ts'
-import type { DetailsGroup } from './views/model.ts'
+import type { DetailsGroup } from './views/parts.ts'
 import { choosesPlan, pageOf, type Visit } from './visit.ts'
 
 /** Who asks, and what they shared. */

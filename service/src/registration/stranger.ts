@@ -1,5 +1,6 @@
 import type { BrowserFiles } from './browser-files.ts'
-import type { LinkEndedView, Locale, Page, ProblemView } from './views/model.ts'
+import type { LinkEndedView, ProblemView } from './views/model.ts'
+import type { Locale, Page } from './views/surroundings.ts'
 
 /** What a page needs that is shown to somebody of whom nothing is known, not even the partner. */
 export type Stranger = {

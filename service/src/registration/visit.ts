@@ -12,7 +12,7 @@ import { type DeepLink, parseDeepLink } from './deep-link.ts'
 import type { PageContext } from './page-context.ts'
 import { type LivingSession, nameOf, sessionLifetimes } from './session.ts'
 import { bindSession, type PageSessionRow } from './store.ts'
-import type { Locale, Page } from './views/model.ts'
+import type { Locale, Page } from './views/surroundings.ts'
 import { checkTheme, themeQuery } from './views/theme.ts'
 
 /** One request of one person on the page: who, by which session, and everything the views tell of. */

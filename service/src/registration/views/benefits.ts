@@ -3,7 +3,9 @@ import { costText, dayText, moneyText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { type IconName, icon } from './icons.ts'
 import type { Content } from './layout.ts'
-import type { BenefitCard, BenefitLine, BenefitStatus, BenefitsView, Locale, Page, Worth } from './model.ts'
+import type { BenefitsView } from './model.ts'
+import type { BenefitCard, BenefitLine, BenefitStatus, Worth } from './parts.ts'
+import type { Locale, Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** The benefits to read about and choose, in groups. */

@@ -1,7 +1,9 @@
+import type { FieldError, InputName } from './faults.ts'
 import { monthNames } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
-import type { ConsentText, FieldError, InputName, Kept, Page } from './model.ts'
+import type { ConsentText, Kept } from './parts.ts'
+import type { Page } from './surroundings.ts'
 import { errorText, type Texts } from './texts.ts'
 
 /** What a view needs to draw inputs: words, faults and what was typed. */

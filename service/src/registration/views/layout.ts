@@ -1,6 +1,6 @@
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
-import type { Page } from './model.ts'
+import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** What a view puts into the shell. */

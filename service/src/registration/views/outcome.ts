@@ -3,14 +3,8 @@ import { dayText, instantText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
-import type {
-  AlreadyEnrolledView,
-  DoneView,
-  LinkEndedView,
-  NoBenefitsView,
-  Page,
-  ProblemView,
-} from './model.ts'
+import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, ProblemView } from './model.ts'
+import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** What was done, with its reference, dates and what happens next. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Page } from './model.ts'
 import { renderPage } from './page.ts'
+import type { Page } from './surroundings.ts'
 import { en } from './texts.en.ts'
 import { es } from './texts.es.ts'
 

@@ -1,4 +1,5 @@
 import { benefitLine } from './benefits.ts'
+import type { InputName } from './faults.ts'
 import {
   type Answers,
   consentFields,
@@ -14,7 +15,9 @@ import { costText, dayText, instantText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
-import type { BenefitCard, InputName, Page, SwapConfirmView, SwapPair, SwapView } from './model.ts'
+import type { SwapConfirmView, SwapView } from './model.ts'
+import type { BenefitCard, SwapPair } from './parts.ts'
+import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** What may be exchanged for what: a question for each benefit held and for each free place. */
