@@ -266,7 +266,10 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       name: 'already-enrolled',
       view: {
         ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', benefits: lines, ...redirect },
-        ...{ canadd: true, canswap: true, canchangeoffer: true, cancancel: true, suggested: ['contact'] },
+        ...{
+          paths: { canadd: true, canswap: true, canchangeoffer: true, cancancel: true },
+          suggested: ['contact'],
+        },
       },
     },
     {

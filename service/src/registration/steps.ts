@@ -32,6 +32,7 @@ const paths: ReadonlyMap<string, string> = new Map<View['view'], string>([
   ['ALREADY_ENROLLED', 'overview'],
   ['NO_BENEFITS', 'none'],
   ['DETAILS_REVIEW', 'details'],
+  ['BENEFITS', 'benefits'],
   ['SWAP', 'swap'],
   ['OFFER_CHANGE', 'offer'],
 ])

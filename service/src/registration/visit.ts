@@ -171,6 +171,13 @@ export const pageOf = (visit: Visit, step?: number): Page => {
   }
 }
 
+/** Where the hosted page leads back to: what the link names, as long as the partner has it registered. */
+export const wayBack = ({ session, partner, shell }: Visit): { redirecturl?: string } => {
+  const { redirecturl } = session
+  const isOpen = shell === 'hosted' && redirecturl !== null && partner.redirects.includes(redirecturl)
+  return isOpen ? { redirecturl } : {}
+}
+
 /** The page's root below the base URL's own path. */
 export const rootOf = (context: Pick<PageContext, 'basePath'>): string => `${context.basePath}/register`
 

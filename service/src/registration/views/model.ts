@@ -7,6 +7,7 @@ import type {
   Details,
   DetailsGroup,
   Kept,
+  MemberPaths,
   OfferChoice,
   PlanChoice,
   SwapPair,
@@ -92,8 +93,10 @@ export interface BenefitsView extends ViewOf<'BENEFITS'>, Asking {
   readonly offername: string
   readonly slots: number
   readonly cards: readonly BenefitCard[]
-  /** Benefit to open first, from a deep link. */
+  /** The benefit that a deep link is about: shown first, and open. */
   readonly focus?: string
+  /** What a member can do with it all; absent for a newcomer. */
+  readonly paths?: MemberPaths
   /** The path of the view before this one; `details` when absent. */
   readonly back?: string
 }
@@ -193,11 +196,7 @@ export interface AlreadyEnrolledView extends ViewOf<'ALREADY_ENROLLED'> {
   readonly benefits: readonly BenefitLine[]
   /** Groups in which the partner sent newer data than the person confirmed. */
   readonly suggested: readonly DetailsGroup[]
-  /** A free place, or something that still waits for the person's agreement. */
-  readonly canadd: boolean
-  readonly canswap: boolean
-  readonly canchangeoffer: boolean
-  readonly cancancel: boolean
+  readonly paths: MemberPaths
   readonly redirecturl?: string
 }
 

@@ -1,8 +1,8 @@
-import { benefitList } from './benefits.ts'
 import { dayText, instantText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
+import { benefitList, memberPaths } from './lists.ts'
 import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, ProblemView } from './model.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
@@ -35,13 +35,6 @@ ${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'host
 export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Content {
   const { page } = view
   const words = texts.already
-  const paths = [
-    view.canadd && html`<li><a href="${page.root}/benefits">${words.add}${icon('arrow')}</a></li>`,
-    view.canswap && html`<li><a href="${page.root}/swap">${words.swap}${icon('arrow')}</a></li>`,
-    view.canchangeoffer && html`<li><a href="${page.root}/offer">${words.offer}${icon('arrow')}</a></li>`,
-    view.cancancel && html`<li><a href="${page.root}/cancel">${words.cancel}${icon('arrow')}</a></li>`,
-    html`<li><a href="${page.root}/details">${words.details}${icon('arrow')}</a></li>`,
-  ].filter(path => path)
   return {
     title: words.title,
     body: html`<h1 tabindex="-1">${words.title}</h1>
@@ -51,7 +44,7 @@ ${
   html`<p class="notice info">${icon('info')}<span>${texts.details.suggested(page.partner.displayname)}: ${new Intl.ListFormat(page.locale).format(view.suggested.map(group => texts.group[group]))}</span></p>`
 }
 ${benefitList(page, texts, view.benefits)}
-${paths.length > 0 && html`<section><h2>${words.what}</h2><ul class="paths">${paths}</ul></section>`}
+${memberPaths(page, texts, view.paths)}
 ${leave(page, texts, { redirecturl: view.redirecturl })}`,
   }
 }

@@ -56,6 +56,10 @@ export type BenefitStatus =
   | { readonly kind: 'swapout'; readonly on: Day }
   | { readonly kind: 'actionrequired'; readonly dueon?: Day }
   | { readonly kind: 'unavailable'; readonly reasons: readonly string[] }
+  /** It could be had, but every place is taken. */
+  | { readonly kind: 'full' }
+  /** It comes with these plans, not with the person's own. */
+  | { readonly kind: 'otherplan'; readonly plans: readonly string[] }
   | { readonly kind: 'unknown'; readonly text: string }
 
 /** One benefit in plain words of the page's language. */
@@ -104,6 +108,15 @@ export interface BenefitLine {
 export interface SwapPair {
   readonly out?: BenefitLine
   readonly in: BenefitLine
+}
+
+/** What a member can do now, each by a short path of its own. */
+export interface MemberPaths {
+  /** A free place, or something that still waits for the person's agreement. */
+  readonly canadd: boolean
+  readonly canswap: boolean
+  readonly canchangeoffer: boolean
+  readonly cancancel: boolean
 }
 
 /** An offer the person could be on. */

@@ -1,4 +1,3 @@
-import { benefitLine } from './benefits.ts'
 import type { InputName } from './faults.ts'
 import {
   type Answers,
@@ -15,6 +14,7 @@ import { costText, dayText, instantText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
+import { benefitLine } from './lists.ts'
 import type { SwapConfirmView, SwapView } from './model.ts'
 import type { BenefitCard, SwapPair } from './parts.ts'
 import type { Page } from './surroundings.ts'

@@ -160,6 +160,8 @@ export const en = {
       actionrequired: 'Something is still needed from you',
       actionrequiredby: (on: string) => `Something is still needed from you by ${on}`,
       unavailable: 'You cannot get this now',
+      full: 'Your places are all taken. Swap a benefit to get this one',
+      otherplan: (plans: string) => `Comes with ${plans}`,
     },
   },
   plan: {

@@ -161,6 +161,8 @@ export const es: Texts = {
       actionrequired: 'Todavía falta algo de su parte',
       actionrequiredby: on => `Todavía falta algo de su parte antes del ${on}`,
       unavailable: 'No puede recibirlo ahora',
+      full: 'Todos sus lugares están ocupados. Cambie un beneficio para recibir este',
+      otherplan: plans => `Viene con ${plans}`,
     },
   },
   plan: {
