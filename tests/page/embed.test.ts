@@ -11,7 +11,8 @@ interface Heard {
   readonly view?: string
   readonly problems?: readonly string[]
   readonly success?: { readonly resulttoken: string; readonly outcome: string; readonly sessionid: string }
-  readonly exit?: { readonly outcome: string; readonly error?: string }
+  readonly sessionid?: string
+  readonly exit?: { readonly outcome: string; readonly error?: string; readonly resulttoken?: string }
 }
 
 describeInBrowser('the embed', () => {
@@ -115,6 +116,35 @@ describeInBrowser('the embed', () => {
       await page.context().close()
     },
   )
+
+  test('tells the partner’s server that a person left with nothing done, and what they did when they came back', async () => {
+    const page = await openHost({ make: '{ inline: true }' })
+    await page.evaluate('embed.open()')
+    await press(page, 'Start')
+    await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
+    await page.evaluate('embed.exit()')
+    const left = (await heard(page)).at(-1)?.exit
+    expect(left).toMatchObject({ outcome: 'exited' })
+    const ask = (resulttoken = '') => rig.partner.client.exchangeResult({ resulttoken })
+    const answer = await ask(left?.resulttoken)
+    expect(answer).toMatchObject({
+      userid: rig.userid(),
+      outcome: 'exited',
+      reference: null,
+      completedat: null,
+    })
+    expect((await heard(page)).find(({ name }) => name === 'READY')).toMatchObject({
+      sessionid: answer.sessionid,
+    })
+    await page.evaluate('embed.open()')
+    await enrol(page)
+    await page.evaluate('embed.exit()')
+    const done = (await heard(page)).at(-1)?.exit
+    expect(done).toMatchObject({ outcome: 'enrolled' })
+    expect(await ask(done?.resulttoken)).toMatchObject({ outcome: 'enrolled' })
+    expect(await ask(left?.resulttoken)).toMatchObject({ outcome: 'exited' })
+    await page.context().close()
+  })
 
   test('puts the token into no address, and nothing into cookies or storage', async () => {
     const page = await openHost()

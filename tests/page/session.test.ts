@@ -285,6 +285,22 @@ describe('the frame', () => {
     expect((await exchange({ linktoken: hosted, origin: rig.host })).status).toBe(401)
   })
 
+  test('gives a result token that is answered for 24 hours, to its own partner, whatever came of it', async () => {
+    const { body } = await exchange({ linktoken: await rig.mintToken(), origin: rig.host })
+    const resulttoken = body['resulttoken'] ?? ''
+    const exited = { sessionid: body['sessionid'], outcome: 'exited', reference: null, completedat: null }
+    expect(await client().exchangeResult({ resulttoken })).toEqual({ ...exited, userid: rig.userid() })
+    const stranger = await rig.running.newPartner()
+    await expect(stranger.client.exchangeResult({ resulttoken })).rejects.toMatchObject({ status: 404 })
+    await expect(
+      client().exchangeResult({ resulttoken: resulttoken.replace(/.$/, last => (last === 'a' ? 'b' : 'a')) }),
+    ).rejects.toMatchObject({ status: 404 })
+    rig.running.advance(23 * 60 * minute)
+    expect(await client().exchangeResult({ resulttoken })).toMatchObject(exited)
+    rig.running.advance(60 * minute)
+    await expect(client().exchangeResult({ resulttoken })).rejects.toMatchObject({ code: 'not_found' })
+  })
+
   test('keeps a look that can be read, and refuses another with the pair named', async () => {
     const linktoken = await rig.mintToken()
     const appearance = { light: { accent: '#ffd500' } }

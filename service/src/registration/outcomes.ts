@@ -28,8 +28,7 @@ export const done: Step = {
   show: visit => {
     const { session, person } = visit
     const { outcome, reference, completed_at: completedAt } = session
-    if (outcome === null || outcome === 'exited' || reference === null || completedAt === null)
-      return { to: '' }
+    if (outcome === null || reference === null || completedAt === null) return { to: '' }
     return {
       view: 'DONE',
       page: pageOf(visit),
