@@ -20,6 +20,7 @@ const integrityOf = contents => `sha384-${createHash('sha384').update(contents).
 const manifest = {
   script: write('page', 'js', script),
   stylesheet: write('page', 'css', stylesheet),
+  icon: write('icon', 'svg', readFileSync(new URL('service/assets/page/icon.svg', root))),
   embed: {
     version,
     file: 'benefit-enrolment.js',

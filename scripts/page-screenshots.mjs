@@ -24,7 +24,7 @@ export { renderPage } from './service/src/registration/views/page.ts'`,
 })
 const code = Buffer.from(bundled.outputFiles[0].contents).toString('base64')
 const { examples, iconOf, renderPage } = await import(`data:text/javascript;base64,${code}`)
-const built = { stylesheets: ['/page.css'], script: '/page.js' }
+const built = { stylesheets: ['/page.css'], script: '/page.js', icon: '/icon.svg' }
 
 const server = createServer((request, response) => {
   const { pathname } = new URL(request.url, 'http://localhost')

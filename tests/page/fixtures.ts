@@ -11,6 +11,7 @@ import type { Locale, Page } from '../../service/src/registration/views/surround
 export interface Built {
   readonly stylesheets: readonly string[]
   readonly script: string
+  readonly icon: string
 }
 
 /** One view with a name of its own: a view name, and what is special about this one. */

@@ -136,12 +136,14 @@ function browserFiles(): Rig['built'] {
   const manifest: {
     script: string
     stylesheet: string
+    icon: string
     embed: { version: string; file: string; integrity: string }
   } = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8'))
-  const { script, stylesheet, embed } = manifest
+  const { script, stylesheet, icon, embed } = manifest
   return {
     directory,
     script: `/page/${script}`,
+    icon: `/page/${icon}`,
     stylesheets: [`/page/${stylesheet}`],
     integrity: embed.integrity,
     dropIn: `/embed/${embed.version}/${embed.file}`,

@@ -181,7 +181,15 @@ describe('a session', () => {
     ]) {
       const answer = await visitor.send('/register/start', { method: 'POST', headers })
       expect(answer.status).toBe(403)
+      const html = await answer.text()
+      expect(html).toContain('It came from another website, not from your benefits page.')
+      expect(html).not.toContain('on our side')
+      expect(html).toContain('<a class="primary" href="/register">Open my benefits</a>')
     }
+    const large = new URLSearchParams({ firstname: 'x'.repeat(70_000) })
+    const unreadable = await visitor.send('/register/details/name', { method: 'POST', body: large })
+    expect(unreadable.status).toBe(413)
+    expect(await unreadable.text()).toContain('We could not read what was sent')
     const own = { 'sec-fetch-site': 'same-origin', origin: 'null' }
     expect((await visitor.send('/register/start', { method: 'POST', headers: own })).status).toBe(303)
   })
@@ -199,6 +207,11 @@ describe('a session', () => {
     const dropIn = await visitor.send(rig.built.dropIn)
     expect(dropIn.headers.get('access-control-allow-origin')).toBe('*')
     expect(dropIn.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    const shown = await visitor.get('/register/start')
+    const [, icon = ''] = /<link rel="icon" href="([^"]+)" type="image\/svg\+xml">/.exec(shown.html) ?? []
+    const sign = await visitor.send(icon)
+    expect(sign.status).toBe(200)
+    expect(sign.headers.get('content-type')).toBe('image/svg+xml')
     for (const path of ['/page/manifest.json', '/page/..%2Fmain.js', '/embed/9.9.9/benefit-enrolment.js'])
       expect((await visitor.send(path)).status).toBe(404)
   })

@@ -8,6 +8,7 @@ import { parseThemeQuery, themeCss } from './views/theme.ts'
 type Manifest = {
   readonly script: string
   readonly stylesheet: string
+  readonly icon: string
   readonly embed: DropInFile
   /** Earlier versions of the drop-in: an address that was given to partners stays as it was. */
   readonly released: readonly DropInFile[]
@@ -18,12 +19,18 @@ type DropInFile = { readonly version: string; readonly file: string; readonly in
 export type BrowserFiles = {
   readonly script: string
   readonly stylesheet: string
+  readonly icon: string
   readonly dropIn: { readonly address: string; readonly version: string; readonly integrity: string }
 }
 
 type Served = { readonly plain: Buffer; readonly packed: Buffer; readonly type: string }
 
 const built = new URL('../../dist/page/', import.meta.url)
+const types: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
 const forEver = 'public, max-age=31536000, immutable'
 
 /** Reads what was built into a folder, once; rejects when nothing was built. */
@@ -36,14 +43,15 @@ export const openBrowserFiles = (basePath: string, folder: URL = built) => {
     const manifest: Manifest = JSON.parse(await readFile(new URL('manifest.json', folder), 'utf8'))
     const { embed, released } = manifest
     for (const { version, file } of [...released, embed]) dropIns.set(`${version}/${embed.file}`, file)
-    for (const name of [manifest.script, manifest.stylesheet, ...dropIns.values()]) {
+    for (const name of [manifest.script, manifest.stylesheet, manifest.icon, ...dropIns.values()]) {
       const plain = await readFile(new URL(name, folder))
-      const type = name.endsWith('.css') ? 'text/css' : 'text/javascript'
-      served.set(name, { plain, packed: gzipSync(plain, { level: 9 }), type: `${type}; charset=utf-8` })
+      const type = types[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
+      served.set(name, { plain, packed: gzipSync(plain, { level: 9 }), type })
     }
     return {
       script: `${basePath}/page/${manifest.script}`,
       stylesheet: `${basePath}/page/${manifest.stylesheet}`,
+      icon: `${basePath}/page/${manifest.icon}`,
       dropIn: {
         address: `${basePath}/embed/${embed.version}/${embed.file}`,
         version: embed.version,
@@ -86,9 +94,10 @@ export const openBrowserFiles = (basePath: string, folder: URL = built) => {
         .send(checked.ok ? themeCss(checked.theme) : '')
     })
     app.get(`${basePath}/page/:file`, async (request, reply) => {
-      const { script, stylesheet } = await files()
+      const { script, stylesheet, icon } = await files()
       const { file } = request.params as { file: string }
-      if (![script, stylesheet].includes(`${basePath}/page/${file}`)) throw new ServiceError('not_found')
+      if (![script, stylesheet, icon].includes(`${basePath}/page/${file}`))
+        throw new ServiceError('not_found')
       reply.header('Cross-Origin-Resource-Policy', 'same-origin')
       return send(request, reply, file)
     })

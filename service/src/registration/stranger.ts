@@ -7,7 +7,7 @@ export type Stranger = {
   readonly shell: Page['shell']
   readonly locale: Locale
   readonly root: string
-  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet'>
+  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet' | 'icon'>
   /** The partner, once it is known. */
   readonly partnerName?: string
 }
@@ -21,6 +21,7 @@ export const strangerPage = (stranger: Stranger): Page => ({
   zone: 'UTC',
   stylesheets: [stranger.files.stylesheet],
   script: stranger.files.script,
+  icon: stranger.files.icon,
   root: stranger.root,
 })
 

@@ -37,7 +37,7 @@ export type Visit = {
   readonly draft: Draft
   readonly deepLink: DeepLink | undefined
   /** The browser's files. */
-  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet'>
+  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet' | 'icon'>
 }
 
 /** Loads everything for a living session; `undefined` when its user is gone: erased, or another one by now. */
@@ -164,6 +164,7 @@ export const pageOf = (visit: Visit, step?: number): Page => {
     zone: partner.timezone,
     stylesheets: theme === undefined ? [files.stylesheet] : [files.stylesheet, theme],
     script: files.script,
+    icon: files.icon,
     root: rootOf(context),
     idleseconds: sessionLifetimes.idle / 1000,
     draft: `${formTag(visit)}-${visit.draft.version}`,

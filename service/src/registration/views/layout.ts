@@ -34,6 +34,7 @@ export function document(view: string, page: Page, texts: Texts, content: Conten
 <meta name="format-detection" content="telephone=no">
 <title>${content.faulty && texts.shell.errorprefix}${title}</title>
 ${page.stylesheets.map(address => html`<link rel="stylesheet" href="${address}">`)}
+${page.shell === 'hosted' && html`<link rel="icon" href="${page.icon}" type="image/svg+xml">`}
 <script src="${page.script}" type="module"></script>
 </head>
 <body>

@@ -212,9 +212,12 @@ export interface LinkEndedView extends ViewOf<'LINK_ENDED'> {
   readonly redirecturl?: string
 }
 
-/** Something failed on our side; the request id can be read out. */
+/**
+ * Something failed, on our side (`internal`, `busy`) or not: `foreign` was sent by another website, `unreadable` is no
+ * form of ours. The request id can be read out.
+ */
 export interface ProblemView extends ViewOf<'PROBLEM'> {
-  readonly kind: 'internal' | 'notfound' | 'busy'
+  readonly kind: 'internal' | 'notfound' | 'busy' | 'foreign' | 'unreadable'
   readonly requestid: string
   /** Where to try again; absent when nothing can be repeated. */
   readonly retry?: string

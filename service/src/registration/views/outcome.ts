@@ -80,21 +80,24 @@ ${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'fram
   }
 }
 
-/** Something failed on our side: what is kept, how to try again, and the number to read out. */
+/** Something failed: what is kept, how to go on, and the number to read out. */
 export function problem(view: ProblemView, texts: Texts): Content {
   const { page, kind, requestid, retry } = view
   const words = texts.problem
+  const isOurs = kind === 'internal' || kind === 'busy'
   const [title, text] = {
     internal: [words.title, words.text],
     notfound: [words.notfoundtitle, words.notfoundtext],
     busy: [words.busytitle, words.busytext],
+    foreign: [words.foreigntitle, words.foreigntext],
+    unreadable: [words.unreadabletitle, words.unreadabletext],
   }[kind]
   return {
     title: title ?? '',
-    ...(kind === 'notfound' ? {} : { signals: { error: 'INTERNAL' } }),
+    ...(isOurs ? { signals: { error: 'INTERNAL' } } : {}),
     body: html`<h1 tabindex="-1">${title}</h1>
 <p class="lead">${text}</p>
-${retry && html`<p class="actions"><a class="primary" href="${retry}">${words.retry}</a></p>`}
+${retry && html`<p class="actions"><a class="primary" href="${retry}">${isOurs ? words.retry : texts.open.button}</a></p>`}
 <p class="hint">${words.request}</p><p class="requestid">${requestid}</p>
 ${leave(page, texts, retry ? { rank: 'secondary' } : {})}`,
   }

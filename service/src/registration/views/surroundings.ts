@@ -26,6 +26,8 @@ export interface Page {
   /** Style sheets in order: the page's own, then the partner's theme if it has one. */
   readonly stylesheets: readonly string[]
   readonly script: string
+  /** The sign that a browser shows beside the title. */
+  readonly icon: string
   /** The page's root, such as `/register`: its forms and links lie below it. */
   readonly root: string
   /** Seconds until the session ends without a sign of life; absent where there is no session. */

@@ -301,6 +301,11 @@ export const en = {
     notfoundtext: 'Your answers are kept. Go back to your benefits to continue.',
     busytitle: 'Very many people are here right now',
     busytext: 'Your answers are kept. Please wait a moment, then try again.',
+    foreigntitle: 'We did nothing with this request',
+    foreigntext:
+      'It came from another website, not from your benefits page. To go on, open your benefits from here or by your own link.',
+    unreadabletitle: 'We could not read what was sent',
+    unreadabletext: 'Nothing was changed. Your answers up to the last page are kept.',
     retry: 'Try again',
     request: 'If you ask for help, please give this number:',
   },

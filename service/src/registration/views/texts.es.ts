@@ -305,6 +305,11 @@ export const es: Texts = {
     notfoundtext: 'Sus respuestas están guardadas. Vuelva a sus beneficios para continuar.',
     busytitle: 'Hay muchísimas personas aquí en este momento',
     busytext: 'Sus respuestas están guardadas. Espere un momento y vuelva a intentarlo.',
+    foreigntitle: 'No hicimos nada con esta solicitud',
+    foreigntext:
+      'Llegó desde otro sitio web, no desde su página de beneficios. Para continuar, abra sus beneficios desde aquí o con su propio enlace.',
+    unreadabletitle: 'No pudimos leer lo que se envió',
+    unreadabletext: 'No se cambió nada. Sus respuestas hasta la última página están guardadas.',
     retry: 'Intentar de nuevo',
     request: 'Si pide ayuda, dé este número:',
   },
