@@ -12,7 +12,8 @@ mkdirSync(out, { recursive: true })
 
 const bundled = await build({
   stdin: {
-    contents: `export { examples, iconOf } from './tests/page/fixtures.ts'
+    contents: `export { examples } from './tests/page/fixtures.ts'
+export { iconOf } from './tests/page/fixture-parts.ts'
 export { renderPage } from './service/src/registration/views/page.ts'`,
     resolveDir: process.cwd(),
     loader: 'ts',

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changePartner } from '../../service/src/partners/manage.ts'
 import { adaAsks } from '../rig.ts'
-import { ana, backTo, type Rig, startRig } from './rig.ts'
+import { ana } from './fixture-parts.ts'
+import { backTo, type Rig, startRig } from './rig.ts'
 import { newVisitor, type Shown, type Visitor } from './visitor.ts'
 
 let rig: Rig

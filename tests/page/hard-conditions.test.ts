@@ -1,11 +1,11 @@
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { renderPage } from '../../service/src/registration/views/page.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { examples, iconOf } from './fixtures.ts'
+import { examples } from './fixtures.ts'
 import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
 import { type Rig, startRig } from './rig.ts'
+import { openStage } from './show.ts'
 
 /** A window of 1280 × 1024 at 400 %: what is left of it in CSS pixels. */
 const zoomed = { width: 320, height: 256, deviceScaleFactor: 4, mobile: false }
@@ -45,25 +45,13 @@ describeInBrowser('under hard conditions', () => {
     'at 400 percent no view in %s scrolls sideways, and nothing covers what has the focus',
     async locale => {
       const page = await openZoomed()
-      await page.route(`${rig.service}/icons/*`, (route, request) =>
-        route.fulfill({
-          contentType: 'image/svg+xml',
-          body: iconOf(new URL(request.url()).pathname.slice(7, -4)),
-        }),
-      )
-      const inFrame = locale === 'es' ? examples(locale, rig.built, 'frame') : []
-      const views = [...examples(locale, rig.built), ...inFrame]
-      await page.route(`${rig.service}/view/*`, (route, request) => {
-        const view = views[Number(new URL(request.url()).pathname.split('/').at(-1))]?.view
-        return route.fulfill({ contentType: 'text/html', body: view ? renderPage(view) : '' })
-      })
+      const stage = await openStage(page, rig)
+      expect(await page.evaluate('[innerWidth, innerHeight, devicePixelRatio]')).toEqual([320, 256, 4])
       const faults: string[] = []
-      for (const [at, { name, view }] of views.entries()) {
-        await page.goto(`${rig.service}/view/${at}`)
-        if (at === 0)
-          expect(await page.evaluate('[innerWidth, innerHeight, devicePixelRatio]')).toEqual([320, 256, 4])
+      for (const example of examples(locale, rig.built)) {
+        await stage.show(example)
         const found = await page.evaluate<readonly string[]>(faultsWhenZoomed)
-        faults.push(...found.map(fault => `${name} (${view.page.shell}): ${fault}`))
+        faults.push(...found.map(fault => `${example.name}: ${fault}`))
       }
       expect(faults).toEqual([])
       await page.context().close()
@@ -165,7 +153,7 @@ const faultsWhenZoomed = `(() => {
     const { left, right, width } = element.getBoundingClientRect()
     if (width > 0 && (left < -1 || right > innerWidth + 1)) faults.push('beyond the edge: ' + told(element))
   }
-  for (const element of document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')) {
+  for (const element of (document.querySelector('dialog[open]') ?? document).querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')) {
     if (!element.offsetParent || element.matches('.default, .skip, [type=hidden]')) continue
     element.focus()
     const { left, top, width, height } = element.getBoundingClientRect()

@@ -1,8 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { renderPage } from '../../service/src/registration/views/page.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
+import { examples } from './fixtures.ts'
 import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
 
@@ -187,11 +189,17 @@ describeInBrowser('the hosted page', () => {
     const page = await context.newPage()
     page.setDefaultTimeout(10_000)
     const faults: string[] = []
+    const drawn = examples('en', rig.built).map(({ view }) => renderPage(view))
+    const known = new Set(await page.evaluate(piecesIn, drawn))
     const check = async (view: string) => {
       await page.locator(`main[data-view=${view}]`).waitFor()
       await page.evaluate(axe)
       const found = await page.evaluate<readonly string[]>(violationsOf)
       faults.push(...found.map(fault => `${view}: ${fault}`))
+      const pieces = await page.evaluate(piecesIn, [await page.content()])
+      faults.push(
+        ...pieces.filter(piece => !known.has(piece)).map(piece => `${view}: no example has ${piece}`),
+      )
       if (await page.evaluate('document.documentElement.scrollWidth > innerWidth'))
         faults.push(`${view} scrolls`)
     }
@@ -387,3 +395,14 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 })
+
+/** What pages are made of: every element with its classes. Runs in the browser. */
+function piecesIn(documents: readonly string[]): string[] {
+  const pieces = documents.flatMap(markup => {
+    const page = new DOMParser().parseFromString(markup, 'text/html')
+    return [...page.querySelectorAll('#page *')].map(element =>
+      [element.localName, ...element.classList].join('.'),
+    )
+  })
+  return [...new Set(pieces)]
+}

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada, startTestService } from '../rig.ts'
-import { ana, backTo, type Rig, startRig } from './rig.ts'
+import { ana } from './fixture-parts.ts'
+import { backTo, type Rig, startRig } from './rig.ts'
 import { newVisitor, type Visitor } from './visitor.ts'
 
 let rig: Rig

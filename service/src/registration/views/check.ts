@@ -24,7 +24,6 @@ export function checkAnswers(view: CheckAnswersView, texts: Texts): Content {
 <p>${words.plan}: <strong>${offername}</strong></p>
 ${benefitList(page, texts, benefits)}</section>
 ${form(answers, 'enrol', [
-  consents.length > 0 && html`<h2>${words.consent}</h2>`,
   consentFields(answers, consents),
   primary(words.button),
   html`<p class="hint">${words.once}</p>`,

@@ -105,9 +105,10 @@ ${monthNames(page.locale).map((name, at) => option(String(at + 1), name, kept['d
 }
 
 /** The consents to agree to: the whole text and its version at the box, never ticked beforehand. */
-export function consentFields(answers: Answers, consents: readonly ConsentText[]): readonly Html[] {
+export function consentFields(answers: Answers, consents: readonly ConsentText[]): Slot {
   const { texts } = answers
-  return consents.map(consent => {
+  if (consents.length === 0) return null
+  const fields = consents.map(consent => {
     const input: InputName = `consent.${consent.name}`
     const id = inputId(input)
     const error = errorOf(answers, input)
@@ -118,6 +119,7 @@ ${error && fault(id, texts, error)}
 <label class="choice"><input type="checkbox" id="${id}" name="${input}" value="${consent.version}"${consent.checked && html` checked`}${described(`${id}`, false, error !== undefined)}><span>${texts.check.agree}<span class="unseen">: ${consent.title}</span></span></label>
 </div>`
   })
+  return [html`<h2>${texts.check.consent}</h2>`, fields]
 }
 
 /** One of several answers of which one is taken. */

@@ -6,7 +6,13 @@ import { es } from './texts.es.ts'
 
 const page: Page = {
   ...{ shell: 'hosted', locale: 'en', zone: 'America/New_York', root: '/register', script: '/page.js' },
-  ...{ partner: { displayname: 'A & B' }, help: {}, stylesheets: ['/page.css'], draft: '3', icon: '/icon.svg' },
+  ...{
+    partner: { displayname: 'A & B' },
+    help: {},
+    stylesheets: ['/page.css'],
+    draft: '3',
+    icon: '/icon.svg',
+  },
 }
 
 test('what a person typed is shown as text and never as markup', () => {

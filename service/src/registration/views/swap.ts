@@ -66,14 +66,20 @@ ${pairList(page, texts, pairs, dayText(page.locale, effectiveon))}
 <p>${words.gap}</p>
 <p class="withsign">${icon('clock')}${words.until(instantText(page, lockedat))}</p>
 ${form(answers, 'swap/confirm', [
-  pairs.map(
-    (pair, at) =>
-      html`<input type="hidden" name="replace.${pair.out?.name ?? `free${at + 1}`}" value="${pair.in.name}">`,
-  ),
+  placesOf(pairs).map(([place, name]) => html`<input type="hidden" name="replace.${place}" value="${name}">`),
   consentFields(answers, consents),
   primary(words.button),
 ])}`,
   }
+}
+
+/** Each pair by its place: the benefit that goes, or one of the free places in their own order. */
+function placesOf(pairs: readonly SwapPair[]): readonly (readonly [place: string, name: string])[] {
+  let free = 0
+  return pairs.map(pair => {
+    if (!pair.out) free += 1
+    return [pair.out?.name ?? `free${free}`, pair.in.name]
+  })
 }
 
 function pendingSwap(view: SwapView, texts: Texts, on: string): Html {
