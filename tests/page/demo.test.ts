@@ -50,7 +50,10 @@ describeInBrowser('the example platform', () => {
     await page.getByRole('button', { name: 'Set up my benefits' }).waitFor()
     expect(await page.locator('.tile').count()).toBeGreaterThan(8)
     await page.evaluate(axe)
-    expect(await page.evaluate(violationsOf)).toEqual([])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await page.evaluate(violationsOf)).toEqual([])
+    }
     await page.getByRole('button', { name: 'Choose: Dental discount' }).click()
     const frame = page.frameLocator('iframe')
     const press = (name: string) => frame.getByRole('button', { name, exact: true }).click()

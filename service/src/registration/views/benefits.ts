@@ -24,7 +24,7 @@ export function benefits(view: BenefitsView, texts: Texts): Content {
     const all = firstOf(found, view.focus).map(card => benefitCard(page, texts, card, view.focus))
     return {
       found,
-      body: html`<section class="cards"><h2>${heading}</h2><div class="grid">${all}</div></section>`,
+      body: html`<section class="cards${found.length === 1 && ' single'}"><h2>${heading}</h2><div class="grid">${all}</div></section>`,
     }
   }
   const lists = [
@@ -36,7 +36,8 @@ export function benefits(view: BenefitsView, texts: Texts): Content {
   ]
   const isAbout = ({ found }: { found: readonly BenefitCard[] }) =>
     found.some(card => card.name === view.focus)
-  const inOrder = [...lists.filter(isAbout), ...lists.filter(one => !isAbout(one))].map(({ body }) => body)
+  const inOrder = [...lists.filter(isAbout), ...lists.filter(one => !isAbout(one))]
+  const all = html`<div class="groups">${inOrder.map(({ body }) => body)}</div>`
   return {
     title,
     wide: true,
@@ -49,10 +50,10 @@ export function benefits(view: BenefitsView, texts: Texts): Content {
 ${
   choosing || !view.paths
     ? form(answers, 'benefits', [
-        inOrder,
+        all,
         html`<div class="bottom">${choosing && html`<p class="count" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(chosen, slots)}</p>`}${primary(texts.shell.continue)}</div>`,
       ])
-    : inOrder
+    : all
 }
 ${view.paths && memberPaths(page, texts, view.paths)}`,
   }
@@ -89,7 +90,8 @@ function benefitCard(page: Page, texts: Texts, card: BenefitCard, focus?: string
   const words = texts.benefits
   const { locale } = page
   const opened = card.name === focus
-  return html`<article class="card${choose && ' selectable'}" id="card-${inputId(card.name)}">
+  const isClosed = ['full', 'otherplan', 'unavailable', 'unknown'].includes(card.status.kind)
+  return html`<article class="card${isClosed && ' closed'}" id="card-${inputId(card.name)}">
 <div class="top"><img src="${card.iconurl}" alt="" width="48" height="48"><div><h3>${card.displayname}</h3>${card.worth && html`<p class="worth">${worthText(texts, locale, card.worth)}</p>`}</div></div>
 <p>${card.description}</p>
 <dl class="facts"><div><dt>${words.costs}</dt><dd>${costText(texts, locale, card.cost)}</dd></div>

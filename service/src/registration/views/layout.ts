@@ -70,7 +70,7 @@ function header(view: string, page: Page, texts: Texts, content: Content): Html 
 <p class="partner">${
     page.partner.logourl
       ? html`<img src="${page.partner.logourl}" alt="${page.partner.displayname}">`
-      : html`<span>${page.partner.displayname || texts.start.title}</span>`
+      : html`<span class="mark" aria-hidden="true">${initialOf(page) ?? icon('shield')}</span><span>${page.partner.displayname || texts.start.title}</span>`
   }</p>
 ${
   content.asks
@@ -79,6 +79,10 @@ ${
 }
 </div>
 </header>`
+}
+
+function initialOf({ partner }: Page): string | undefined {
+  return /[\p{L}\p{N}]/u.exec(partner.displayname)?.[0].toUpperCase()
 }
 
 function progress(step: { readonly at: number; readonly of: number }, texts: Texts): Html {

@@ -1,7 +1,7 @@
 import { costText, dayText } from './format.ts'
 import { type Html, html } from './html.ts'
-import { icon } from './icons.ts'
-import type { BenefitLine, MemberPaths } from './parts.ts'
+import { type IconName, icon } from './icons.ts'
+import type { BenefitLine, Cost, MemberPaths } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
@@ -16,20 +16,26 @@ export function benefitLine(page: Page, texts: Texts, line: BenefitLine): Html {
     line.startson && texts.check.starts(dayText(page.locale, line.startson)),
     line.since && texts.benefits.status.enrolled(dayText(page.locale, line.since)),
     line.endson && texts.done.ends(dayText(page.locale, line.endson)),
-    line.cost && `${texts.benefits.costs}: ${costText(texts, page.locale, line.cost)}`,
+    line.cost && costLine(page, texts, line.cost),
   ].filter(fact => fact)
   return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${texts.done.action}</p>`}</div>`
+}
+
+/** What it costs, as words that stand alone. */
+export function costLine(page: Page, texts: Texts, cost: Cost): string {
+  const words = texts.benefits
+  return cost.kind === 'nothing' ? words.free : words.paid(costText(texts, page.locale, cost))
 }
 
 /** What a member can do, each a link to a short path. */
 export function memberPaths(page: Page, texts: Texts, paths: MemberPaths): Html {
   const words = texts.already
-  const path = (to: string, text: string) =>
-    html`<li><a href="${page.root}/${to}">${text}${icon('arrow')}</a></li>`
+  const path = (to: string, sign: IconName, text: string) =>
+    html`<li><a href="${page.root}/${to}">${icon(sign)}<span>${text}</span>${icon('arrow')}</a></li>`
   return html`<section><h2>${words.what}</h2><ul class="paths">
-${paths.canadd && path('benefits', words.add)}
-${paths.canswap && path('swap', words.swap)}
-${paths.canchangeoffer && path('offer', words.offer)}
-${paths.cancancel && path('cancel', words.cancel)}
-${path('details', words.details)}</ul></section>`
+${paths.canadd && path('benefits', 'plus', words.add)}
+${paths.canswap && path('swap', 'swap', words.swap)}
+${paths.canchangeoffer && path('offer', 'plan', words.offer)}
+${path('details', 'edit', words.details)}
+${paths.cancancel && path('cancel', 'no', words.cancel)}</ul></section>`
 }

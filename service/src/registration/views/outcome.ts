@@ -1,6 +1,6 @@
 import { dayText, instantText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
-import { icon } from './icons.ts'
+import { emblem, icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import { benefitList, memberPaths } from './lists.ts'
 import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, ProblemView } from './model.ts'
@@ -55,7 +55,8 @@ export function noBenefits(view: NoBenefitsView, texts: Texts): Content {
   const words = texts.none
   return {
     title: words.title,
-    body: html`<h1 tabindex="-1">${words.title}</h1>
+    body: html`${emblem('info')}
+<h1 tabindex="-1">${words.title}</h1>
 <p class="lead">${words.lead}</p>
 ${reasons.length > 0 && html`<section><h2>${words.why}</h2><ul class="plain">${reasons.map(reason => html`<li>${reason}</li>`)}</ul></section>`}
 <p>${words.kept}</p>
@@ -72,7 +73,8 @@ export function linkEnded(view: LinkEndedView, texts: Texts): Content {
   return {
     title,
     signals: { ended: kind },
-    body: html`<h1 tabindex="-1">${title}</h1>
+    body: html`${emblem('clock')}
+<h1 tabindex="-1">${title}</h1>
 <p class="lead">${kind === 'link' ? words.linktext : words.sessiontext}</p>
 <p>${words.kept}</p>
 <section class="panel"><h2>${words.what}</h2><p>${page.partner.displayname ? words.again(page.partner.displayname) : words.againunknown}</p></section>
@@ -95,7 +97,8 @@ export function problem(view: ProblemView, texts: Texts): Content {
   return {
     title: title ?? '',
     ...(isOurs ? { signals: { error: 'INTERNAL' } } : {}),
-    body: html`<h1 tabindex="-1">${title}</h1>
+    body: html`${emblem('alert')}
+<h1 tabindex="-1">${title}</h1>
 <p class="lead">${text}</p>
 ${retry && html`<p class="actions"><a class="primary" href="${retry}">${isOurs ? words.retry : texts.open.button}</a></p>`}
 <p class="hint">${words.request}</p><p class="requestid">${requestid}</p>

@@ -10,11 +10,11 @@ import {
   primary,
   radio,
 } from './fields.ts'
-import { costText, dayText, instantText } from './format.ts'
+import { dayText, instantText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
-import { benefitLine } from './lists.ts'
+import { benefitLine, costLine } from './lists.ts'
 import type { SwapConfirmView, SwapView } from './model.ts'
 import type { BenefitCard, SwapPair } from './parts.ts'
 import type { Page } from './surroundings.ts'
@@ -136,5 +136,5 @@ ${available.map(card =>
 
 function choiceLabel(answers: Answers, label: string, card: BenefitCard): Slot {
   const { texts, page } = answers
-  return html`${label}<span class="hint">${card.description} ${texts.benefits.costs}: ${costText(texts, page.locale, card.cost)}.</span>`
+  return html`${label}<span class="hint">${card.description} ${costLine(page, texts, card.cost)}.</span>`
 }

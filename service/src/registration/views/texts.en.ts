@@ -139,7 +139,7 @@ export const en = {
     pays: 'What is covered',
     notcovered: 'What is not covered',
     starts: 'Cover starts',
-    costs: 'What it costs you',
+    costs: 'Your cost',
     worth: (amount: string) => `Worth up to ${amount}`,
     worthper: {
       day: (amount: string) => `Pays ${amount} a day`,
@@ -147,6 +147,8 @@ export const en = {
       month: (amount: string) => `Pays ${amount} a month`,
     },
     costnothing: 'Nothing',
+    free: 'Costs you nothing',
+    paid: (cost: string) => `You pay ${cost}`,
     costmonth: (amount: string) => `${amount} a month`,
     costonce: (amount: string) => `${amount} once`,
     status: {

@@ -139,8 +139,8 @@ export const es: Texts = {
     toomany: slots => `Puede elegir ${slots}. Quite uno para elegir otro.`,
     pays: 'Qué cubre',
     notcovered: 'Qué no cubre',
-    starts: 'La cobertura empieza',
-    costs: 'Lo que le cuesta',
+    starts: 'Empieza',
+    costs: 'Su costo',
     worth: amount => `Vale hasta ${amount}`,
     worthper: {
       day: amount => `Paga ${amount} al día`,
@@ -148,6 +148,8 @@ export const es: Texts = {
       month: amount => `Paga ${amount} al mes`,
     },
     costnothing: 'Nada',
+    free: 'No le cuesta nada',
+    paid: cost => `Usted paga ${cost}`,
     costmonth: amount => `${amount} al mes`,
     costonce: amount => `${amount} una sola vez`,
     status: {
