@@ -49,8 +49,9 @@ for (const locale of locales.split(',')) {
       const viewport = { width, height: width < 500 ? 640 : 900 }
       const context = await browser.newContext({ viewport, colorScheme: scheme, reducedMotion: 'reduce' })
       const page = await context.newPage()
-      for (const { name } of wanted) {
+      for (const { name, script } of wanted) {
         await page.goto(`http://127.0.0.1:${server.address().port}/${locale}/${name}`)
+        if (script) await page.evaluate(script)
         const height = await page.evaluate(() => document.documentElement.scrollHeight)
         await page.setViewportSize({ ...viewport, height })
         await page.screenshot({ path: `${out}/${name}-${width}-${scheme}-${locale}.png`, fullPage: true })

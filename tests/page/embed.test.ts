@@ -118,7 +118,7 @@ describeInBrowser('the embed', () => {
   )
 
   test('tells the partner’s server that a person left with nothing done, and what they did when they came back', async () => {
-    const page = await openHost({ make: '{ inline: true }' })
+    const page = await openHost()
     await page.evaluate('embed.open()')
     await press(page, 'Start')
     await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
@@ -270,6 +270,9 @@ describeInBrowser('the embed', () => {
         .evaluate(html => Math.abs(html.scrollHeight - window.innerHeight) <= 1)
     await expect.poll(fits).toBe(true)
     await press(page, 'Start')
+    await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
+    // A frame that still changes its height moves under the mouse.
+    await expect.poll(fits).toBe(true)
     await press(page, 'These are right – continue')
     await frameOf(page).getByRole('heading', { name: 'Choose your benefits' }).waitFor()
     await expect.poll(fits).toBe(true)
