@@ -1,8 +1,8 @@
 // Builds what browsers load: the page's script and style sheet, and the drop-in script of the embed.
 // node scripts/build-browser.mjs [DIR]: into DIR alone, or to where the packages have them.
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
 const root = new URL('..', import.meta.url)
@@ -16,23 +16,40 @@ for (const name of readdirSync(out)) rmSync(new URL(name, out))
 const script = await bundle('embed/src/page/page.ts', 'esm')
 const stylesheet = await bundle('service/assets/page/page.css', 'iife')
 const dropIn = await bundle('embed/src/drop-in.ts', 'iife')
+const integrityOf = contents => `sha384-${createHash('sha384').update(contents).digest('base64')}`
 const manifest = {
   script: write('page', 'js', script),
   stylesheet: write('page', 'css', stylesheet),
+  icon: write('icon', 'svg', readFileSync(new URL('service/assets/page/icon.svg', root))),
   embed: {
     version,
     file: 'benefit-enrolment.js',
-    integrity: `sha384-${createHash('sha384').update(dropIn).digest('base64')}`,
+    integrity: integrityOf(dropIn),
   },
+  released: keepReleased(),
 }
 writeFileSync(new URL('benefit-enrolment.js', out), dropIn)
 if (!directory) writeFileSync(new URL('embed/dist/benefit-enrolment.js', root), dropIn)
 writeFileSync(new URL('manifest.json', out), `${JSON.stringify(manifest, undefined, 2)}\n`)
 
+/** What was released stays served at its address for ever, whatever is built now. */
+function keepReleased() {
+  const folder = new URL('embed/released/', root)
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter(name => name.endsWith('.js') && name !== `${version}.js`)
+    .map(name => {
+      const contents = readFileSync(new URL(name, folder))
+      const file = `benefit-enrolment-${name}`
+      writeFileSync(new URL(file, out), contents)
+      return { version: name.slice(0, -'.js'.length), file, integrity: integrityOf(contents) }
+    })
+}
+
 async function bundle(entry, format) {
   const { outputFiles } = await build({
     entryPoints: [entry],
-    absWorkingDir: root.pathname,
+    absWorkingDir: fileURLToPath(root),
     bundle: true,
     minify: true,
     write: false,

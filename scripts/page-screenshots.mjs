@@ -12,7 +12,8 @@ mkdirSync(out, { recursive: true })
 
 const bundled = await build({
   stdin: {
-    contents: `export { examples, iconOf } from './tests/page/fixtures.ts'
+    contents: `export { examples } from './tests/page/fixtures.ts'
+export { iconOf } from './tests/page/fixture-parts.ts'
 export { renderPage } from './service/src/registration/views/page.ts'`,
     resolveDir: process.cwd(),
     loader: 'ts',
@@ -24,7 +25,7 @@ export { renderPage } from './service/src/registration/views/page.ts'`,
 })
 const code = Buffer.from(bundled.outputFiles[0].contents).toString('base64')
 const { examples, iconOf, renderPage } = await import(`data:text/javascript;base64,${code}`)
-const built = { stylesheets: ['/page.css'], script: '/page.js' }
+const built = { stylesheets: ['/page.css'], script: '/page.js', icon: '/icon.svg' }
 
 const server = createServer((request, response) => {
   const { pathname } = new URL(request.url, 'http://localhost')
@@ -48,8 +49,9 @@ for (const locale of locales.split(',')) {
       const viewport = { width, height: width < 500 ? 640 : 900 }
       const context = await browser.newContext({ viewport, colorScheme: scheme, reducedMotion: 'reduce' })
       const page = await context.newPage()
-      for (const { name } of wanted) {
+      for (const { name, script } of wanted) {
         await page.goto(`http://127.0.0.1:${server.address().port}/${locale}/${name}`)
+        if (script) await page.evaluate(script)
         const height = await page.evaluate(() => document.documentElement.scrollHeight)
         await page.setViewportSize({ ...viewport, height })
         await page.screenshot({ path: `${out}/${name}-${width}-${scheme}-${locale}.png`, fullPage: true })

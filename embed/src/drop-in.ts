@@ -12,9 +12,10 @@ declare global {
   var BenefitEnrolment: DropIn | undefined
 }
 
-const script = document.currentScript
+/** Where there is no document, as when a server renders, there is no tag to read, and nothing to define. */
+const script = typeof document === 'undefined' ? null : document.currentScript
 const defaults =
-  script instanceof HTMLScriptElement
+  script && 'src' in script
     ? { service: script.src.replace(/\/embed\/[^/]*\/[^/]*$/, ''), partner: script.dataset['partner'] ?? '' }
     : { service: '', partner: '' }
 

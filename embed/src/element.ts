@@ -1,25 +1,48 @@
 import { create, type Embed, type Options } from './create.ts'
-import type { Appearance } from './events.ts'
+import type { Appearance, EnrolmentEvent, Exit, Success } from './events.ts'
 
 /** What the element takes when its own attributes do not say. */
 export type Defaults = Partial<Pick<Options, 'service' | 'partner'>>
 
 /**
- * Defines `<benefit-enrolment>`; defining it twice changes nothing. Attributes: `service`, `partner`, `locale`,
+ * Defines `<benefit-enrolment>`; defining it twice, or where there are no elements as on a server, changes nothing. Attributes: `service`, `partner`, `locale`,
  * `inline`. Properties: `token`, `appearance`. Methods: `open`, `exit`. Events, each with its `detail`: `success`,
  * `exit`, `event`. With `inline` it shows the page in itself as soon as it has a token, else in a dialog on `open`.
  */
 export function defineElement(defaults: Defaults = {}): void {
-  if (customElements.get('benefit-enrolment')) return
+  if (typeof customElements === 'undefined' || customElements.get('benefit-enrolment')) return
   customElements.define('benefit-enrolment', elementWith(defaults))
 }
 
-/** The element's own part, for typed code. */
+/** What the element tells, by the name of the event. */
+export interface BenefitEnrolmentEvents {
+  readonly success: CustomEvent<Success>
+  readonly exit: CustomEvent<Exit>
+  readonly event: CustomEvent<EnrolmentEvent>
+}
+
+/** The element, for typed code: `document.querySelector('benefit-enrolment')` gives one. */
 export interface BenefitEnrolmentElement extends HTMLElement {
+  addEventListener<Name extends keyof BenefitEnrolmentEvents>(
+    name: Name,
+    listener: (event: BenefitEnrolmentEvents[Name]) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void
+  addEventListener(
+    name: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void
   token: Options['token'] | undefined
   appearance: Appearance | undefined
   open(): void
   exit(): void
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'benefit-enrolment': BenefitEnrolmentElement
+  }
 }
 
 function elementWith(defaults: Defaults): CustomElementConstructor {

@@ -54,10 +54,14 @@ export interface Success {
   readonly sessionid: string
 }
 
-/** What `onExit` gets when the embed has closed; `error` when that is why. */
+/**
+ * What `onExit` gets when the embed has closed; `error` when that is why. `resulttoken`, once a session had begun: your
+ * server may exchange it as that of `onSuccess`; the answer is `exited` where nothing was done.
+ */
 export interface Exit {
   readonly outcome: Outcome
   readonly error?: ErrorCode
+  readonly resulttoken?: string
 }
 
 /** The colours a look may set, each `#rrggbb`. */

@@ -3,6 +3,7 @@ import {
   type Appearance,
   type ErrorCode,
   type EventContent,
+  type Exit,
   type Outcome,
   type Success,
   version,
@@ -30,7 +31,7 @@ export interface Setting {
 export interface Opening {
   readonly send: (message: ToFrame) => void
   /** What it came to, and why it failed if it did. */
-  readonly result: () => { readonly outcome: Outcome; readonly error?: ErrorCode }
+  readonly result: () => Exit
   readonly close: () => void
 }
 
@@ -41,6 +42,7 @@ interface State {
   timer: ReturnType<typeof setTimeout> | undefined
   outcome: Outcome
   failure: ErrorCode | undefined
+  resulttoken: string | undefined
   /** A first token is fetched while the frame loads. */
   firstToken: Promise<string | undefined> | undefined
   renewed: boolean
@@ -57,6 +59,7 @@ export function startOpening(setting: Setting): Opening {
     timer: undefined,
     outcome: 'exited',
     failure: undefined,
+    resulttoken: undefined,
     firstToken: undefined,
     renewed: false,
     ready: false,
@@ -69,7 +72,10 @@ export function startOpening(setting: Setting): Opening {
   state.firstToken = fetchToken(state)
   return {
     send: message => state.port?.postMessage(message),
-    result: () => ({ outcome: state.outcome, ...(state.failure ? { error: state.failure } : {}) }),
+    result: () => {
+      const { outcome, failure: error, resulttoken } = state
+      return { outcome, ...(error && { error }), ...(resulttoken && { resulttoken }) }
+    },
     close() {
       state.over = true
       removeEventListener('message', listen)
@@ -127,6 +133,7 @@ function hear(state: State, message: ToHost): void {
   else if (message.say === 'error') fail(state, message.code)
   else if (message.say === 'height') state.shell?.setHeight(message.height)
   else if (message.say === 'exit') exit()
+  else if (message.say === 'session') state.resulttoken = message.resulttoken
   else if (message.say === 'event') {
     if (message.event.name === 'READY') {
       state.failure = undefined

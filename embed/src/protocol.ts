@@ -30,6 +30,8 @@ export type ToFrame =
 /** Through the port, frame to host. */
 export type ToHost =
   | { readonly say: 'event'; readonly event: EventContent }
+  /** A session began: what its outcome can be asked with, whatever that will be. */
+  | { readonly say: 'session'; readonly resulttoken: string }
   | { readonly say: 'error'; readonly code: ErrorCode }
   | {
       readonly say: 'done'

@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { detailsGroups } from '../../service/src/registration/views/details.ts'
+import type { DoneView, ProblemView, View } from '../../service/src/registration/views/model.ts'
 import { renderPage } from '../../service/src/registration/views/page.ts'
+import type { BenefitStatus } from '../../service/src/registration/views/parts.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { examples, iconOf } from './fixtures.ts'
+import { iconOf } from './fixture-parts.ts'
+import { type Example, examples } from './fixtures.ts'
 import { type Rig, startRig } from './rig.ts'
+import { openStage } from './show.ts'
 
 const all = (['en', 'es'] as const).flatMap(locale =>
   (['light', 'dark'] as const).flatMap(scheme =>
@@ -33,15 +38,6 @@ describeInBrowser('every view', () => {
     await rig.close()
   })
 
-  /** The examples have benefits that the demo catalogue has not. */
-  const showIcons = (page: Page) =>
-    page.route(`${rig.service}/icons/*`, (route, request) =>
-      route.fulfill({
-        contentType: 'image/svg+xml',
-        body: iconOf(request.url().slice(0, -4).split('/').at(-1) ?? ''),
-      }),
-    )
-
   test.each(variants)(
     'in $locale, $scheme, $width px: no fault of axe, no sideways scroll, targets of 44 px',
     async ({ locale, scheme, width }) => {
@@ -50,22 +46,13 @@ describeInBrowser('every view', () => {
         viewport: { width, height: 720 },
       })
       const page = await context.newPage()
-      await showIcons(page)
-      await page.route(`${rig.service}/view/*`, (route, request) => {
-        const name = new URL(request.url()).pathname.slice('/view/'.length)
-        const found = examples(locale, rig.built).find(example => example.name === name)
-        return route.fulfill({ contentType: 'text/html', body: found ? renderPage(found.view) : '' })
-      })
+      const stage = await openStage(page, rig)
+      await page.evaluate(axe)
       const faults: string[] = []
-      for (const { name } of examples(locale, rig.built)) {
-        await page.goto(`${rig.service}/view/${name}`)
-        await page.evaluate(axe)
-        const violations = await page.evaluate<readonly string[]>(violationsOf)
-        const small = await page.evaluate<readonly string[]>(smallTargets)
-        const wide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
-        faults.push(...violations.map(fault => `${name}: ${fault}`))
-        faults.push(...small.map(target => `${name}: less than 44 px: ${target}`))
-        if (wide) faults.push(`${name}: scrolls sideways`)
+      for (const example of both(locale, rig)) {
+        await stage.show(example)
+        const found = await page.evaluate<readonly string[]>(faultsOf)
+        faults.push(...found.map(fault => `${example.name} (${example.view.page.shell}): ${fault}`))
       }
       expect(faults).toEqual([])
       await context.close()
@@ -80,17 +67,25 @@ describeInBrowser('every view', () => {
       viewport: { width: 320, height: 720 },
     })
     const page = await context.newPage()
-    await showIcons(page)
-    for (const { name, view } of examples('en', rig.built)) {
-      await page.route(`${rig.service}/view/${name}`, route =>
-        route.fulfill({ contentType: 'text/html', body: renderPage(view) }),
-      )
-      await page.goto(`${rig.service}/view/${name}`)
+    const stage = await openStage(page, rig)
+    for (const example of examples('en', rig.built)) {
+      await stage.show(example)
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-      const bare = await page.evaluate<readonly string[]>(buttonsWithoutBorder)
-      expect(bare).toEqual([])
+      expect(await page.evaluate<readonly string[]>(buttonsWithoutBorder)).toEqual([])
     }
     await context.close()
+  })
+
+  test('is among the examples, in every state', () => {
+    const seen = (states: (view: View) => readonly string[]) =>
+      new Set(both('en', rig).flatMap(({ view }) => states(view)))
+    expect(seen(({ view }) => [view])).toEqual(new Set(Object.keys(views)))
+    expect(seen(view => (view.view === 'DONE' ? [view.outcome] : []))).toEqual(new Set(Object.keys(outcomes)))
+    expect(seen(view => (view.view === 'PROBLEM' ? [view.kind] : []))).toEqual(new Set(Object.keys(problems)))
+    expect(seen(view => (view.view === 'DETAILS_EDIT' ? [view.group] : []))).toEqual(new Set(detailsGroups))
+    expect(
+      seen(view => (view.view === 'BENEFITS' ? view.cards.map(({ status }) => status.kind) : [])),
+    ).toEqual(new Set(Object.keys(statuses)))
   })
 
   test('what a browser loads stays within its budget, gzip', () => {
@@ -110,12 +105,44 @@ describeInBrowser('every view', () => {
   })
 })
 
+/** Each view on its own page, and in the frame those that differ there. */
+const both = (locale: 'en' | 'es', rig: Rig): readonly Example[] => [
+  ...examples(locale, rig.built),
+  ...examples(locale, rig.built, 'frame').filter(({ name }) => framed.includes(name)),
+]
+const framed = ['frame', 'start', 'benefits', 'done', 'already-enrolled', 'session-ended', 'problem']
+
+/** All there are, since a name that is missing here does not compile. */
+const views: Record<View['view'], true> = {
+  ...{ OPEN: true, CHALLENGE: true, START: true, DETAILS_REVIEW: true, DETAILS_EDIT: true, PLAN: true },
+  ...{ BENEFITS: true, CHECK_ANSWERS: true, DONE: true, ALREADY_ENROLLED: true, NO_BENEFITS: true },
+  ...{ SWAP: true, SWAP_CONFIRM: true, OFFER_CHANGE: true, OFFER_CONFIRM: true, CANCEL: true },
+  ...{ LINK_ENDED: true, PROBLEM: true, FRAME: true },
+}
+const outcomes: Record<DoneView['outcome'], true> = {
+  ...{ enrolled: true, swapped: true, changed: true, cancelled: true, undone: true },
+}
+const problems: Record<ProblemView['kind'], true> = {
+  ...{ internal: true, notfound: true, busy: true, foreign: true, unreadable: true },
+}
+const statuses: Record<BenefitStatus['kind'], true> = {
+  ...{ available: true, enrolled: true, included: true, scheduled: true, ending: true, swapin: true },
+  ...{ swapout: true, actionrequired: true, unavailable: true, full: true, otherplan: true, unknown: true },
+}
+
 /** Links inside running text are exempt, as in WCAG; boxes are as large as their label. */
 const smallTargets = `[...document.querySelectorAll('button, select, summary, input, a')]
   .filter(element => element.offsetParent && !element.matches('.default, .skip') && element.type !== 'hidden')
   .map(element => element.closest('.choice') ?? element)
   .filter(element => { const { width, height } = element.getBoundingClientRect(); return height < 44 || width < 44 })
   .map(element => element.outerHTML.slice(0, 120))`
+
+const faultsOf = `(async () => {
+  const faults = await ${violationsOf}
+  for (const target of ${smallTargets}) faults.push('less than 44 px: ' + target)
+  if (document.documentElement.scrollWidth > innerWidth) faults.push('scrolls sideways')
+  return faults
+})()`
 
 const buttonsWithoutBorder = `[...document.querySelectorAll('.primary, .secondary, .danger')]
   .filter(element => element.offsetParent && getComputedStyle(element).borderTopWidth === '0px')

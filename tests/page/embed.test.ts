@@ -1,6 +1,8 @@
 import type { Browser, FrameLocator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
+import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
 import { type Rig, startRig } from './rig.ts'
 
 interface Heard {
@@ -9,20 +11,25 @@ interface Heard {
   readonly view?: string
   readonly problems?: readonly string[]
   readonly success?: { readonly resulttoken: string; readonly outcome: string; readonly sessionid: string }
-  readonly exit?: { readonly outcome: string; readonly error?: string }
+  readonly sessionid?: string
+  readonly exit?: { readonly outcome: string; readonly error?: string; readonly resulttoken?: string }
 }
 
 describeInBrowser('the embed', () => {
   let rig: Rig
   let browser: Browser
+  let receiver: Receiver
 
   beforeAll(async () => {
     rig = await startRig()
+    receiver = await startReceiver()
+    await rig.addWebhook(receiver.url)
     browser = await launchBrowser()
   })
   afterAll(async () => {
     await browser.close()
     await rig.close()
+    await receiver.close()
   })
   beforeEach(() => rig.newPerson().then(() => undefined))
 
@@ -42,7 +49,7 @@ describeInBrowser('the embed', () => {
   const frameOf = (page: Page): FrameLocator => page.frameLocator('iframe')
   const heard = (page: Page) => page.evaluate<readonly Heard[]>('heard')
   const names = async (page: Page) => (await heard(page)).flatMap(({ name }) => name ?? [])
-  const press = (page: Page, name: string) => frameOf(page).getByRole('button', { name, exact: true }).click()
+  const press = (page: Page, name: string) => pressIn(frameOf(page), name)
 
   /** Presses a key in a frame that goes away by it: Chromium may never answer, so the frame's end is awaited. */
   async function pressLast(page: Page, key: string): Promise<void> {
@@ -59,8 +66,8 @@ describeInBrowser('the embed', () => {
     return seen
   }
 
-  async function leave(page: Page): Promise<void> {
-    await frameOf(page).getByRole('button', { name: 'Close', exact: true }).focus()
+  async function leave(page: Page, close: string = words.en.close): Promise<void> {
+    await frameOf(page).getByRole('button', { name: close, exact: true }).focus()
     await pressLast(page, 'Enter')
   }
 
@@ -74,33 +81,68 @@ describeInBrowser('the embed', () => {
     await frameOf(page).getByRole('heading', { name: 'You are enrolled' }).waitFor()
   }
 
-  test('leads from a button to enrolled, tells the host what happened, and gives the focus back', async () => {
+  test.each(['en', 'es'] as const)(
+    'leads from a button to the webhook received, in %s, tells the host what happened, and gives the focus back',
+    async language => {
+      const page = await openHost({ make: `{ locale: '${language}' }` })
+      await page.getByRole('button', { name: 'My benefits' }).click()
+      await walk(frameOf(page), language)
+      await leave(page, words[language].close)
+      await page.locator('iframe').waitFor({ state: 'detached' })
+      await heardByPartner(receiver, rig)
+      await isEnrolled(rig, language)
+      const all = await heard(page)
+      expect(
+        all.filter(({ name }) => name).map(({ name, view }) => (view ? `${name} ${view}` : name)),
+      ).toEqual([
+        ...['OPEN', 'READY', 'VIEW START', 'SUBMIT START', 'VIEW DETAILS_REVIEW', 'VIEW DETAILS_EDIT'],
+        ...['SUBMIT DETAILS_EDIT', 'VIEW DETAILS_EDIT', 'SUBMIT DETAILS_EDIT'],
+        ...['VIEW DETAILS_REVIEW', 'SUBMIT DETAILS_REVIEW', 'VIEW BENEFITS', 'SUBMIT BENEFITS'],
+        ...['VIEW CHECK_ANSWERS', 'SUBMIT CHECK_ANSWERS', 'VIEW CHECK_ANSWERS', 'SUBMIT CHECK_ANSWERS'],
+        ...['VIEW DONE', 'ENROLLED', 'EXIT'],
+      ])
+      const { success } = all.find(heard => heard.success) ?? {}
+      expect(success).toMatchObject({ outcome: 'enrolled' })
+      expect(
+        await rig.partner.client.exchangeResult({ resulttoken: success?.resulttoken ?? '' }),
+      ).toMatchObject({
+        userid: rig.userid(),
+        outcome: 'enrolled',
+        reference: expect.stringMatching(/^BE-/),
+      })
+      expect(all.at(-1)).toMatchObject({ exit: { outcome: 'enrolled' } })
+      expect(JSON.stringify(all)).not.toMatch(/Ruiz|1990|305555|example\.com|Brickell|BE-/)
+      expect(await page.evaluate('document.activeElement.id')).toBe('open')
+      await page.context().close()
+    },
+  )
+
+  test('tells the partner’s server that a person left with nothing done, and what they did when they came back', async () => {
     const page = await openHost()
-    await page.getByRole('button', { name: 'My benefits' }).click()
-    await enrol(page)
-    await leave(page)
-    await page.locator('iframe').waitFor({ state: 'detached' })
-    const all = await heard(page)
-    expect(all.filter(({ name }) => name).map(({ name, view }) => (view ? `${name} ${view}` : name))).toEqual(
-      [
-        ...['OPEN', 'READY', 'VIEW START', 'SUBMIT START', 'VIEW DETAILS_REVIEW', 'SUBMIT DETAILS_REVIEW'],
-        ...['VIEW BENEFITS', 'SUBMIT BENEFITS', 'VIEW CHECK_ANSWERS', 'SUBMIT CHECK_ANSWERS', 'VIEW DONE'],
-        ...['ENROLLED', 'EXIT'],
-      ],
-    )
-    expect(all.find(({ success }) => success)?.success).toMatchObject({ outcome: 'enrolled' })
-    const resulttoken = all.find(({ success }) => success)?.success?.resulttoken ?? ''
-    expect(await rig.partner.client.exchangeResult({ resulttoken })).toMatchObject({
+    await page.evaluate('embed.open()')
+    await press(page, 'Start')
+    await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
+    await page.evaluate('embed.exit()')
+    const left = (await heard(page)).at(-1)?.exit
+    expect(left).toMatchObject({ outcome: 'exited' })
+    const ask = (resulttoken = '') => rig.partner.client.exchangeResult({ resulttoken })
+    const answer = await ask(left?.resulttoken)
+    expect(answer).toMatchObject({
       userid: rig.userid(),
-      outcome: 'enrolled',
-      reference: expect.stringMatching(/^BE-/),
+      outcome: 'exited',
+      reference: null,
+      completedat: null,
     })
-    expect(await rig.events()).toEqual([
-      ...['enrollment_request_received', 'enrollment_successful', 'offer_activiation_successful'],
-    ])
-    expect(all.at(-1)).toEqual({ exit: { outcome: 'enrolled' } })
-    expect(JSON.stringify(all)).not.toMatch(/Ruiz|1990|305555|example\.com|Brickell|BE-/)
-    expect(await page.evaluate('document.activeElement.id')).toBe('open')
+    expect((await heard(page)).find(({ name }) => name === 'READY')).toMatchObject({
+      sessionid: answer.sessionid,
+    })
+    await page.evaluate('embed.open()')
+    await enrol(page)
+    await page.evaluate('embed.exit()')
+    const done = (await heard(page)).at(-1)?.exit
+    expect(done).toMatchObject({ outcome: 'enrolled' })
+    expect(await ask(done?.resulttoken)).toMatchObject({ outcome: 'enrolled' })
+    expect(await ask(left?.resulttoken)).toMatchObject({ outcome: 'exited' })
     await page.context().close()
   })
 
@@ -228,6 +270,9 @@ describeInBrowser('the embed', () => {
         .evaluate(html => Math.abs(html.scrollHeight - window.innerHeight) <= 1)
     await expect.poll(fits).toBe(true)
     await press(page, 'Start')
+    await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
+    // A frame that still changes its height moves under the mouse.
+    await expect.poll(fits).toBe(true)
     await press(page, 'These are right – continue')
     await frameOf(page).getByRole('heading', { name: 'Choose your benefits' }).waitFor()
     await expect.poll(fits).toBe(true)

@@ -1,8 +1,11 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { renderPage } from '../../service/src/registration/views/page.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
+import { examples } from './fixtures.ts'
+import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
 
 describeInBrowser('the hosted page', () => {
@@ -34,69 +37,29 @@ describeInBrowser('the hosted page', () => {
     return page
   }
 
-  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+  const press = (page: Page, name: string) => pressIn(page, name)
   const heading = (page: Page) => page.locator('h1')
 
-  test.each([true, false])('leads from the link to the webhook, with script %s', async script => {
-    const page = await openLink({ script, width: 320, link: { redirecturl: backTo } })
-    await press(page, 'Open my benefits')
-    expect(page.url()).toBe(`${rig.service}/register/start`)
-    await press(page, 'Start')
-    await page.getByRole('link', { name: 'Change – Date of birth' }).click()
-    await page.getByLabel('Day').fill('31')
-    await page.getByLabel('Month').selectOption('2')
-    await press(page, 'Save and continue')
-    await expect.poll(() => page.title()).toMatch(/^Error: /)
-    expect(await page.getByLabel('Day').inputValue()).toBe('31')
-    await page.getByLabel('Day').fill('7')
-    await press(page, 'Save and continue')
-    await page.getByText('February 7, 1990').waitFor()
-    await press(page, 'These are right – continue')
-    await page.getByLabel('Choose Identity protection').check()
-    await press(page, 'Continue')
-    await press(page, 'Enroll now')
-    await page.getByRole('link', { name: 'Select the box to agree before enrolling' }).waitFor()
-    expect(await rig.events()).toEqual(['enrollment_request_received'])
-    await page.getByLabel('I have read this and I agree').check()
-    await press(page, 'Enroll now')
-    await page.getByRole('heading', { name: 'You are enrolled' }).waitFor()
-    expect(await page.locator('.reference strong').textContent()).toMatch(/^BE-[0-9A-Z]{4}-[0-9A-Z]{4}$/)
-    expect(await page.getByRole('link', { name: 'Back to Harbor Rides' }).getAttribute('href')).toBe(backTo)
-    const told = ['enrollment_request_received', 'enrollment_successful', 'offer_activiation_successful']
-    expect(await rig.events()).toEqual(told)
-    const arrived = () => receiver.deliveries.filter(({ userid }) => userid === rig.userid())
-    await expect
-      .poll(() =>
-        arrived()
-          .map(({ eventname }) => eventname)
-          .sort(),
-      )
-      .toEqual(told)
-    const user = await rig.partner.client.getUser({ userid: rig.userid() })
-    expect(user).toMatchObject({
-      status: 'active',
-      currentofferdetails: { offer: 'starter' },
-      consents: [{ name: 'identity', version: '2026-01', locale: 'en' }],
-    })
-    await page.context().close()
-  })
-
-  test('speaks Spanish from the link to enrolled, and keeps the consent in Spanish', async () => {
-    const page = await openLink()
-    await page.getByRole('button', { name: /Español/ }).click()
-    await press(page, 'Abrir mis beneficios')
-    await press(page, 'Empezar')
-    await press(page, 'Todo está bien: continuar')
-    await page.getByLabel('Elegir Protección de identidad').check()
-    await press(page, 'Continuar')
-    await page.getByLabel('Leí este texto y acepto').check()
-    await press(page, 'Inscribirme ahora')
-    await page.getByRole('heading', { name: 'Su inscripción está lista' }).waitFor()
-    expect(await page.locator('html').getAttribute('lang')).toBe('es')
-    const user = await rig.partner.client.getUser({ userid: rig.userid() })
-    expect(user).toMatchObject({ consents: [{ name: 'identity', locale: 'es' }] })
-    await page.context().close()
-  })
+  test.each([
+    ['en', true],
+    ['en', false],
+    ['es', true],
+    ['es', false],
+  ] as const)(
+    'leads from the link to the webhook received, in %s, with script %s',
+    async (language, script) => {
+      const page = await openLink({ script, width: 320, link: { redirecturl: backTo } })
+      if (language === 'es') await page.getByRole('button', { name: /Español/ }).click()
+      await press(page, words[language].open)
+      expect(page.url()).toBe(`${rig.service}/register/start`)
+      await walk(page, language)
+      const back = page.getByRole('link', { name: words[language].back })
+      expect(await back.getAttribute('href')).toBe(backTo)
+      await heardByPartner(receiver, rig)
+      await isEnrolled(rig, language)
+      await page.context().close()
+    },
+  )
 
   test.each([true, false])('keeps what was typed when the language changes, with script %s', async script => {
     const page = await openLink({ script })
@@ -226,11 +189,17 @@ describeInBrowser('the hosted page', () => {
     const page = await context.newPage()
     page.setDefaultTimeout(10_000)
     const faults: string[] = []
+    const drawn = examples('en', rig.built).map(({ view }) => renderPage(view))
+    const known = new Set(await page.evaluate(piecesIn, drawn))
     const check = async (view: string) => {
       await page.locator(`main[data-view=${view}]`).waitFor()
       await page.evaluate(axe)
       const found = await page.evaluate<readonly string[]>(violationsOf)
       faults.push(...found.map(fault => `${view}: ${fault}`))
+      const pieces = await page.evaluate(piecesIn, [await page.content()])
+      faults.push(
+        ...pieces.filter(piece => !known.has(piece)).map(piece => `${view}: no example has ${piece}`),
+      )
       if (await page.evaluate('document.documentElement.scrollWidth > innerWidth'))
         faults.push(`${view} scrolls`)
     }
@@ -426,3 +395,14 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 })
+
+/** What pages are made of: every element with its classes. Runs in the browser. */
+function piecesIn(documents: readonly string[]): string[] {
+  const pieces = documents.flatMap(markup => {
+    const page = new DOMParser().parseFromString(markup, 'text/html')
+    return [...page.querySelectorAll('#page *')].map(element =>
+      [element.localName, ...element.classList].join('.'),
+    )
+  })
+  return [...new Set(pieces)]
+}

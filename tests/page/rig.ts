@@ -11,6 +11,7 @@ import { changePartner } from '../../service/src/partners/manage.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
 import { addEndpoint } from '../../service/src/webhooks/endpoints.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { ana } from './fixture-parts.ts'
 import type { Built } from './fixtures.ts'
 import { hostPage } from './host-page.ts'
 
@@ -41,23 +42,6 @@ export interface Rig {
   addWebhook(url: string): Promise<void>
   close(): Promise<void>
 }
-
-/** The person that is prefilled. */
-export const ana = {
-  firstname: 'Ana María',
-  lastname: 'Ruiz Delgado',
-  dob: '1990-03-27',
-  email: 'ana.ruiz@example.com',
-  phone: '3055550134',
-  address: {
-    addline1: '1200 Brickell Ave',
-    addline2: 'Apt 5B',
-    addline3: '',
-    city: 'Miami',
-    state: 'FL',
-    zipcode: '33131',
-  },
-} as const
 
 /** The only address that the partner has registered to lead back to. */
 export const backTo = 'http://localhost:4/benefits'
@@ -136,12 +120,14 @@ function browserFiles(): Rig['built'] {
   const manifest: {
     script: string
     stylesheet: string
+    icon: string
     embed: { version: string; file: string; integrity: string }
   } = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8'))
-  const { script, stylesheet, embed } = manifest
+  const { script, stylesheet, icon, embed } = manifest
   return {
     directory,
     script: `/page/${script}`,
+    icon: `/page/${icon}`,
     stylesheets: [`/page/${stylesheet}`],
     integrity: embed.integrity,
     dropIn: `/embed/${embed.version}/${embed.file}`,

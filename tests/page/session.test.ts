@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada, startTestService } from '../rig.ts'
-import { ana, backTo, type Rig, startRig } from './rig.ts'
+import { ana } from './fixture-parts.ts'
+import { backTo, type Rig, startRig } from './rig.ts'
 import { newVisitor, type Visitor } from './visitor.ts'
 
 let rig: Rig
@@ -181,7 +182,15 @@ describe('a session', () => {
     ]) {
       const answer = await visitor.send('/register/start', { method: 'POST', headers })
       expect(answer.status).toBe(403)
+      const html = await answer.text()
+      expect(html).toContain('It came from another website, not from your benefits page.')
+      expect(html).not.toContain('on our side')
+      expect(html).toContain('<a class="primary" href="/register">Open my benefits</a>')
     }
+    const large = new URLSearchParams({ firstname: 'x'.repeat(70_000) })
+    const unreadable = await visitor.send('/register/details/name', { method: 'POST', body: large })
+    expect(unreadable.status).toBe(413)
+    expect(await unreadable.text()).toContain('We could not read what was sent')
     const own = { 'sec-fetch-site': 'same-origin', origin: 'null' }
     expect((await visitor.send('/register/start', { method: 'POST', headers: own })).status).toBe(303)
   })
@@ -199,6 +208,11 @@ describe('a session', () => {
     const dropIn = await visitor.send(rig.built.dropIn)
     expect(dropIn.headers.get('access-control-allow-origin')).toBe('*')
     expect(dropIn.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    const shown = await visitor.get('/register/start')
+    const [, icon = ''] = /<link rel="icon" href="([^"]+)" type="image\/svg\+xml">/.exec(shown.html) ?? []
+    const sign = await visitor.send(icon)
+    expect(sign.status).toBe(200)
+    expect(sign.headers.get('content-type')).toBe('image/svg+xml')
     for (const path of ['/page/manifest.json', '/page/..%2Fmain.js', '/embed/9.9.9/benefit-enrolment.js'])
       expect((await visitor.send(path)).status).toBe(404)
   })
@@ -283,6 +297,22 @@ describe('the frame', () => {
       expect((await exchange(body)).status).toBe(401)
     const hosted = (await rig.mintLink()).split('/').at(-1)
     expect((await exchange({ linktoken: hosted, origin: rig.host })).status).toBe(401)
+  })
+
+  test('gives a result token that is answered for 24 hours, to its own partner, whatever came of it', async () => {
+    const { body } = await exchange({ linktoken: await rig.mintToken(), origin: rig.host })
+    const resulttoken = body['resulttoken'] ?? ''
+    const exited = { sessionid: body['sessionid'], outcome: 'exited', reference: null, completedat: null }
+    expect(await client().exchangeResult({ resulttoken })).toEqual({ ...exited, userid: rig.userid() })
+    const stranger = await rig.running.newPartner()
+    await expect(stranger.client.exchangeResult({ resulttoken })).rejects.toMatchObject({ status: 404 })
+    await expect(
+      client().exchangeResult({ resulttoken: resulttoken.replace(/.$/, last => (last === 'a' ? 'b' : 'a')) }),
+    ).rejects.toMatchObject({ status: 404 })
+    rig.running.advance(23 * 60 * minute)
+    expect(await client().exchangeResult({ resulttoken })).toMatchObject(exited)
+    rig.running.advance(60 * minute)
+    await expect(client().exchangeResult({ resulttoken })).rejects.toMatchObject({ code: 'not_found' })
   })
 
   test('keeps a look that can be read, and refuses another with the pair named', async () => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ana, type Rig, startRig } from './rig.ts'
+import { adaAsks } from '../rig.ts'
+import { ana } from './fixture-parts.ts'
+import { type Rig, startRig } from './rig.ts'
 import { newVisitor, type Shown, type Visitor } from './visitor.ts'
 
 let rig: Rig
@@ -57,6 +59,21 @@ describe('a swap', () => {
     expect((await visitor.post('/register/swap/undo')).html).toContain('Your change is undone')
     expect(await fresh()).toEqual(['user_benefits_pendingswap', 'user_benefits_swap_cancelled'])
     expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ conditions: [] })
+  })
+
+  test('of one benefit beside another for a free place makes both, as they were shown', async () => {
+    const { visitor } = await member({ benefits: ['dental'] }, { purpose: 'swap' })
+    await visitor.get('/register/swap')
+    const chosen = await visitor.post('/register/swap', {
+      'replace.dental': 'vision',
+      'replace.free1': 'legal',
+    })
+    expect(chosen.view).toBe('SWAP_CONFIRM')
+    expect(chosen.html).toContain('name="replace.free1" value="legal"')
+    expect((await visitor.post('/register/swap/confirm')).view).toBe('DONE')
+    const listed = await client().getBenefits({ ...adaAsks, userid: rig.userid() })
+    const chosenFor = listed.filter(({ isselectedforswap }) => isselectedforswap).map(({ name }) => name)
+    expect(chosenFor.sort()).toEqual(['dental', 'legal', 'vision'])
   })
 
   test('asks for the consent of what comes in, and keeps it', async () => {

@@ -99,7 +99,8 @@ async function exchange(sessionurl: string, token: string): Promise<Opened> {
   }
 }
 
-function ready({ sessionid = '', problems = [] }: Opened): void {
+function ready({ sessionid = '', problems = [], resulttoken }: Opened): void {
+  if (resulttoken) tell({ say: 'session', resulttoken })
   emit({ name: 'READY', sessionid })
   if (problems.length > 0) emit({ name: 'APPEARANCE_REFUSED', problems })
 }

@@ -5,8 +5,9 @@ let driver
 
 /** Our look, checked by the service: every pair of colours must be readable in light and in dark. */
 const appearance = {
-  scheme: 'light',
+  scheme: 'auto',
   light: { accent: '#0b4f8a', background: '#f3f6fa' },
+  dark: { accent: '#8ec5ff', onaccent: '#06213a', background: '#0d1620', surface: '#152130' },
   radius: 14,
 }
 

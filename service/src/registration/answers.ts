@@ -2,7 +2,7 @@ import type { Person, PersonAddress } from '../membership/documents.ts'
 import { missingForAccount } from '../membership/person.ts'
 import { detailsGroups } from './views/details.ts'
 import type { CleanDetails } from './views/form.ts'
-import type { Details, DetailsGroup } from './views/model.ts'
+import type { Details, DetailsGroup } from './views/parts.ts'
 
 /** A group of details that the person answered, and what the partner had sent for it by then. */
 type Answer = { readonly given: Person; readonly over: string }

@@ -8,37 +8,50 @@ import { parseThemeQuery, themeCss } from './views/theme.ts'
 type Manifest = {
   readonly script: string
   readonly stylesheet: string
-  readonly embed: { readonly version: string; readonly file: string; readonly integrity: string }
+  readonly icon: string
+  readonly embed: DropInFile
+  /** Earlier versions of the drop-in: an address that was given to partners stays as it was. */
+  readonly released: readonly DropInFile[]
 }
+type DropInFile = { readonly version: string; readonly file: string; readonly integrity: string }
 
 /** The addresses of what browsers load, and the drop-in's version and integrity. */
 export type BrowserFiles = {
   readonly script: string
   readonly stylesheet: string
+  readonly icon: string
   readonly dropIn: { readonly address: string; readonly version: string; readonly integrity: string }
 }
 
 type Served = { readonly plain: Buffer; readonly packed: Buffer; readonly type: string }
 
-const folder = new URL('../../dist/page/', import.meta.url)
+const built = new URL('../../dist/page/', import.meta.url)
+const types: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
 const forEver = 'public, max-age=31536000, immutable'
 
-/** Reads what was built once; rejects when nothing was built. */
-export const openBrowserFiles = (basePath: string) => {
+/** Reads what was built into a folder, once; rejects when nothing was built. */
+export const openBrowserFiles = (basePath: string, folder: URL = built) => {
   const served = new Map<string, Served>()
+  const dropIns = new Map<string, string>()
   let opened: Promise<BrowserFiles> | undefined
 
   const open = async (): Promise<BrowserFiles> => {
     const manifest: Manifest = JSON.parse(await readFile(new URL('manifest.json', folder), 'utf8'))
-    for (const name of [manifest.script, manifest.stylesheet, manifest.embed.file]) {
+    const { embed, released } = manifest
+    for (const { version, file } of [...released, embed]) dropIns.set(`${version}/${embed.file}`, file)
+    for (const name of [manifest.script, manifest.stylesheet, manifest.icon, ...dropIns.values()]) {
       const plain = await readFile(new URL(name, folder))
-      const type = name.endsWith('.css') ? 'text/css' : 'text/javascript'
-      served.set(name, { plain, packed: gzipSync(plain, { level: 9 }), type: `${type}; charset=utf-8` })
+      const type = types[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
+      served.set(name, { plain, packed: gzipSync(plain, { level: 9 }), type })
     }
-    const { embed } = manifest
     return {
       script: `${basePath}/page/${manifest.script}`,
       stylesheet: `${basePath}/page/${manifest.stylesheet}`,
+      icon: `${basePath}/page/${manifest.icon}`,
       dropIn: {
         address: `${basePath}/embed/${embed.version}/${embed.file}`,
         version: embed.version,
@@ -81,18 +94,20 @@ export const openBrowserFiles = (basePath: string) => {
         .send(checked.ok ? themeCss(checked.theme) : '')
     })
     app.get(`${basePath}/page/:file`, async (request, reply) => {
-      const { script, stylesheet } = await files()
+      const { script, stylesheet, icon } = await files()
       const { file } = request.params as { file: string }
-      if (![script, stylesheet].includes(`${basePath}/page/${file}`)) throw new ServiceError('not_found')
+      if (![script, stylesheet, icon].includes(`${basePath}/page/${file}`))
+        throw new ServiceError('not_found')
       reply.header('Cross-Origin-Resource-Policy', 'same-origin')
       return send(request, reply, file)
     })
     app.get(`${basePath}/embed/:version/:file`, async (request, reply) => {
-      const { dropIn } = await files()
+      await files()
       const { version, file } = request.params as { version: string; file: string }
-      if (dropIn.address !== `${basePath}/embed/${version}/${file}`) throw new ServiceError('not_found')
+      const name = dropIns.get(`${version}/${file}`)
+      if (!name) throw new ServiceError('not_found')
       reply.header('Cross-Origin-Resource-Policy', 'cross-origin').header('Access-Control-Allow-Origin', '*')
-      return send(request, reply, file)
+      return send(request, reply, name)
     })
     app.get(`${basePath}/embed/`, async (_request, reply) => {
       const { dropIn } = await files()

@@ -1,8 +1,9 @@
 import { dateAt, type Instant } from '../calendar/calendar.ts'
-import type { Benefit, Bilingual } from '../catalogue/model.ts'
+import type { Benefit, Bilingual, Offer } from '../catalogue/model.ts'
 import { type Enrolment, isInForce, isLive } from '../membership/state.ts'
-import { hasConsent, knownBenefit } from '../membership/terms.ts'
-import type { BenefitCard, BenefitLine, BenefitStatus, ConsentText, Cost, Locale } from './views/model.ts'
+import { hasConsent, knownBenefit, openBenefit, partnerOffers } from '../membership/terms.ts'
+import type { BenefitCard, BenefitLine, BenefitStatus, ConsentText, Cost } from './views/parts.ts'
+import type { Locale } from './views/surroundings.ts'
 import type { Visit } from './visit.ts'
 
 /** A benefit in plain words, with where it stands. */
@@ -35,6 +36,21 @@ export const cardOf = (
     selected: standing.selected ?? false,
   }
 }
+
+/** The benefit that the person's link is about, where this offer has it not and another of the partner's has. */
+export const wantedElsewhere = (visit: Visit, offer: Offer): readonly BenefitCard[] => {
+  const name = visit.deepLink?.productname ?? ''
+  const benefit = openBenefit(visit.terms, name)
+  const isHeld = visit.isMember && visit.user.enrolments.some(one => one.benefit === name && isLive(one))
+  if (!benefit || isHeld || hasBenefit(offer, name)) return []
+  const plans = partnerOffers(visit.terms).filter(other => hasBenefit(other, name))
+  if (plans.length === 0) return []
+  const status = { kind: 'otherplan', plans: plans.map(plan => plan.displayname[visit.locale]) } as const
+  return [cardOf(visit, benefit, { status })]
+}
+
+const hasBenefit = (offer: Offer, name: string): boolean =>
+  offer.fixed.includes(name) || offer.selectable.includes(name)
 
 /** A benefit that is to start, in one line. */
 export const lineOf = (visit: Visit, benefit: Benefit, startsAt: Instant): BenefitLine => ({

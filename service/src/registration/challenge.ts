@@ -1,7 +1,9 @@
 import { nameOf } from './session.ts'
 import { noteBirthdateTry, revokeSession } from './store.ts'
+import type { FieldError } from './views/faults.ts'
 import { parseBirthDate } from './views/form.ts'
-import type { ChallengeView, FieldError, Kept } from './views/model.ts'
+import type { ChallengeView } from './views/model.ts'
+import type { Kept } from './views/parts.ts'
 import { pageOf, type Visit } from './visit.ts'
 
 const mostTries = 5

@@ -9,8 +9,9 @@ import { findLink, findLiving, isFresh, type Link, newOpener, type Opened, spend
 import { isLead } from './step.ts'
 import { entryOf, stepAt } from './steps.ts'
 import { endedView, problemView, strangerPage } from './stranger.ts'
-import type { Locale, View } from './views/model.ts'
+import type { View } from './views/model.ts'
 import { renderPage } from './views/page.ts'
+import type { Locale } from './views/surroundings.ts'
 import { openVisit, rootOf, type Visit } from './visit.ts'
 
 /** What the frame asks with a token; anything else in it is ignored. */

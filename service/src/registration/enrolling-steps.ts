@@ -12,7 +12,7 @@ import { foundPlan, picksOf } from './registering-steps.ts'
 import { isStale } from './save-answers.ts'
 import { type Posted, type Step, versionOf } from './step.ts'
 import { parseConsents } from './views/choices.ts'
-import { choosesPlan, draftOf, pageOf, type Visit } from './visit.ts'
+import { choosesPlan, draftOf, pageOf, type Visit, wayBack } from './visit.ts'
 
 /** Everything once more, with the consents that are wanted. */
 export const check: Step = {
@@ -113,12 +113,11 @@ export const none: Step = {
     if (missingGroups(visit.person).length > 0) return { to: 'details' }
     const found = findPlan(visit)
     if (!('none' in found)) return { to: 'plan' }
-    const { redirecturl } = visit.session
     return {
       view: 'NO_BENEFITS',
       page: pageOf(visit),
       reasons: found.none,
-      ...(redirecturl === null ? {} : { redirecturl }),
+      ...wayBack(visit),
     }
   },
 }

@@ -108,14 +108,15 @@ export const linkTokenHandlers = (context: LinkContext) => {
       session?.result_hash != null &&
       pepper !== undefined &&
       sameHash(keyedHash(pepper, 'result_token', text), session.result_hash)
-    const isFresh = session?.completed_at != null && real() < session.completed_at + resultLifetime
-    if (!session?.outcome || !isRight || !isFresh)
+    const begunAt = session?.completed_at ?? session?.spent_at ?? 0
+    if (!session || !isRight || real() >= begunAt + resultLifetime)
       throw new ServiceError('not_found', 'The result token is unknown, or older than 24 hours.')
     return {
       sessionid: session.session_id,
       userid: session.userid,
-      // An undone change is a change: the wire has no word of its own for it.
-      outcome: session.outcome === 'undone' ? 'changed' : session.outcome,
+      // An undone change is a change: the wire has no word of its own for it. Without an outcome the person has left
+      // with nothing done, or is still there: which of the two, no message of a closing browser would tell for sure.
+      outcome: session.outcome === 'undone' ? 'changed' : (session.outcome ?? 'exited'),
       reference: session.reference,
       completedat: session.completed_at === null ? null : formatTimestamp(session.completed_at),
     }

@@ -1,8 +1,9 @@
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import { nextBoundary } from '../membership/boundary.ts'
-import { heldEnrolment, isInForce, isLive } from '../membership/state.ts'
+import { hasPendingCancel, heldEnrolment, isInForce, isLive } from '../membership/state.ts'
 import { judgePick, offerOf, openBenefit, slotsTaken } from '../membership/terms.ts'
 import type { Refused } from './plans.ts'
+import type { MemberPaths } from './views/parts.ts'
 import type { Visit } from './visit.ts'
 
 /** What a member can add now: benefits for free places, and those that only wait for an agreement. */
@@ -13,18 +14,21 @@ export type Addable = {
   /** How many can be ticked at once. */
   readonly slots: number
   readonly refused: readonly Refused[]
+  /** What could be had if a place were free. */
+  readonly full: readonly Benefit[]
 }
 
 /** What a member can add to what they have. */
 export const choosableByMember = (visit: Visit): Addable => {
   const { user, terms, now, locale } = visit
   const offer = offerOf(terms, user)
-  if (!offer) return { selectable: [], waiting: [], slots: 0, refused: [] }
+  if (!offer) return { selectable: [], waiting: [], slots: 0, refused: [], full: [] }
   const free = Math.max(0, offer.slots - slotsTaken(user) - swapAdds(visit))
   const startsAt = Math.max(now, user.offer?.since ?? now)
   const selectable: Benefit[] = []
   const waiting: string[] = []
   const refused: Refused[] = []
+  const full: Benefit[] = []
   let extra = 0
   for (const name of namesOf(offer)) {
     const benefit = openBenefit(terms, name)
@@ -42,9 +46,15 @@ export const choosableByMember = (visit: Visit): Addable => {
     else if (isFixed || free > 0) {
       selectable.push(benefit)
       if (isFixed) extra += 1
-    }
+    } else full.push(benefit)
   }
-  return { selectable: inOrder(selectable), waiting, slots: free + waiting.length + extra, refused }
+  return {
+    selectable: inOrder(selectable),
+    waiting,
+    slots: free + waiting.length + extra,
+    refused,
+    full: inOrder(full),
+  }
 }
 
 /** Whether there is anything to swap: a pick in force, or a free place, and something to have instead. */
@@ -59,6 +69,17 @@ export const isSwapOpen = (visit: Visit): boolean => {
     return benefit && !heldEnrolment(user, name) && judgePick(terms, benefit, at, offer.offer).admitted
   })
   return user.swap !== undefined || ((hasPick || slotsTaken(user) < offer.slots) && hasOther)
+}
+
+/** The short paths that are open to a member. */
+export const memberPaths = (visit: Visit): MemberPaths => {
+  const isLeaving = hasPendingCancel(visit.user)
+  return {
+    canadd: !isLeaving && choosableByMember(visit).selectable.length > 0,
+    canswap: !isLeaving && isSwapOpen(visit),
+    canchangeoffer: !isLeaving && visit.partner.offers?.length !== 1,
+    cancancel: true,
+  }
 }
 
 const namesOf = (offer: Offer): readonly string[] => [...new Set([...offer.fixed, ...offer.selectable])]

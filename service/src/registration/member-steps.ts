@@ -8,15 +8,15 @@ import { isRefusal, refuse } from '../membership/refusal.ts'
 import { type Consent, isActive, isLive, type User } from '../membership/state.ts'
 import { knownBenefit, offerOf } from '../membership/terms.ts'
 import { detailsOf, laidOver, newerThanConfirmed, personOfClean, withGroup, withoutGroup } from './answers.ts'
-import { cardOf, consentsFor, lineOf, statusOf } from './cards.ts'
-import { choosableByMember } from './member-choices.ts'
+import { cardOf, consentsFor, lineOf, statusOf, wantedElsewhere } from './cards.ts'
+import { choosableByMember, memberPaths } from './member-choices.ts'
 import { noteDone, wasDoneBy } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
 import type { Posted, Step } from './step.ts'
 import { parseBenefits, parseConsents } from './views/choices.ts'
 import { parseDetails } from './views/form.ts'
-import type { DetailsGroup } from './views/model.ts'
+import type { DetailsGroup } from './views/parts.ts'
 import { pageOf, type Visit } from './visit.ts'
 
 /** What is confirmed of a member, and where the partner has sent something newer. */
@@ -92,7 +92,7 @@ export const memberBenefits: Step = {
   show: (visit, typed) => {
     const offer = offerOf(visit.terms, visit.user)
     if (!offer) return { to: 'overview' }
-    const { selectable, waiting, slots, refused } = choosableByMember(visit)
+    const { selectable, waiting, slots, refused, full } = choosableByMember(visit)
     const chosen = typed.isPosted ? typed.form.getAll('benefit') : picksInMind(visit, selectable, waiting)
     const focus = visit.deepLink?.productname
     const startsAt = Math.max(visit.now, visit.user.offer?.since ?? visit.now)
@@ -120,8 +120,11 @@ export const memberBenefits: Step = {
         ...refused.map(({ benefit, reasons }) =>
           cardOf(visit, benefit, { status: { kind: 'unavailable', reasons } }),
         ),
+        ...full.map(benefit => cardOf(visit, benefit, { status: { kind: 'full' } })),
+        ...wantedElsewhere(visit, offer),
       ],
       ...(focus === undefined ? {} : { focus }),
+      paths: { ...memberPaths(visit), canadd: false },
     }
   },
   post: async (visit, form) => {

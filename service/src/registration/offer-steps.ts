@@ -18,7 +18,7 @@ import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
 import type { Posted, Step } from './step.ts'
 import { parseConsents, parseOffer } from './views/choices.ts'
-import type { BenefitLine, OfferChoice } from './views/model.ts'
+import type { BenefitLine, OfferChoice } from './views/parts.ts'
 import { textsOf } from './views/texts.ts'
 import { pageOf, type Visit } from './visit.ts'
 

@@ -5,7 +5,8 @@ import { readCookie, setCookie } from './credentials.ts'
 import type { PageRoutes } from './pages.ts'
 import { findLink, isFresh, type Link, newOpener, spendLink } from './session.ts'
 import { endedView, strangerPage } from './stranger.ts'
-import type { Locale, OpenView } from './views/model.ts'
+import type { OpenView } from './views/model.ts'
+import type { Locale } from './views/surroundings.ts'
 import { beginRegistration, rootOf } from './visit.ts'
 
 type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }

@@ -3,12 +3,13 @@ import { hasPendingCancel, isLive } from '../membership/state.ts'
 import { offerOf } from '../membership/terms.ts'
 import { newerThanConfirmed } from './answers.ts'
 import { dayOf, enrolmentLine, lastDayOf, linesInForce, liveLines } from './cards.ts'
-import { choosableByMember, isSwapOpen } from './member-choices.ts'
+import { memberPaths } from './member-choices.ts'
 import { nameOf } from './session.ts'
 import type { Step } from './step.ts'
 import { completeSession, type PageOutcome } from './store.ts'
-import type { BenefitLine, DoneView } from './views/model.ts'
-import { pageOf, type Visit } from './visit.ts'
+import type { DoneView } from './views/model.ts'
+import type { BenefitLine } from './views/parts.ts'
+import { pageOf, type Visit, wayBack } from './visit.ts'
 
 /** Notes that the session did something, which a partner may learn by its result token. */
 export const noteDone = (visit: Visit, outcome: PageOutcome, reference: string): Promise<void> =>
@@ -25,10 +26,9 @@ export const wasDoneBy = async (visit: Visit, reference: string): Promise<boolea
 /** What the session did last, with its reference and dates. */
 export const done: Step = {
   show: visit => {
-    const { session, shell, person } = visit
-    const { outcome, reference, completed_at: completedAt, redirecturl } = session
-    if (outcome === null || outcome === 'exited' || reference === null || completedAt === null)
-      return { to: '' }
+    const { session, person } = visit
+    const { outcome, reference, completed_at: completedAt } = session
+    if (outcome === null || reference === null || completedAt === null) return { to: '' }
     return {
       view: 'DONE',
       page: pageOf(visit),
@@ -37,7 +37,7 @@ export const done: Step = {
       completedat: completedAt,
       ...(person.firstname === undefined ? {} : { firstname: person.firstname }),
       ...doneDates(visit, outcome),
-      ...(redirecturl === null || shell === 'frame' ? {} : { redirecturl }),
+      ...wayBack(visit),
     }
   },
 }
@@ -89,21 +89,16 @@ const begunLine = (visit: Visit, { startson, ...line }: BenefitLine): BenefitLin
 /** What a member has, and what they can do with it. */
 export const overview: Step = {
   show: visit => {
-    const { user, terms, session, shell } = visit
-    const offer = offerOf(terms, user)
+    const offer = offerOf(visit.terms, visit.user)
     if (!visit.isMember || !offer) return { to: '' }
-    const isLeaving = hasPendingCancel(user)
     return {
       view: 'ALREADY_ENROLLED',
       page: pageOf(visit),
       offername: offer.displayname[visit.locale],
       benefits: liveLines(visit).map(line => begunLine(visit, line)),
       suggested: newerThanConfirmed(visit.sent, visit.person),
-      canadd: !isLeaving && choosableByMember(visit).selectable.length > 0,
-      canswap: !isLeaving && isSwapOpen(visit),
-      canchangeoffer: !isLeaving && visit.partner.offers?.length !== 1,
-      cancancel: true,
-      ...(session.redirecturl === null || shell === 'frame' ? {} : { redirecturl: session.redirecturl }),
+      paths: memberPaths(visit),
+      ...wayBack(visit),
     }
   },
 }

@@ -14,7 +14,7 @@ import { isLead, type Typed } from './step.ts'
 import { entryOf, pathOfView, stepAt } from './steps.ts'
 import { setLocale, touchSession } from './store.ts'
 import { endedView, problemView, type Stranger } from './stranger.ts'
-import type { Locale } from './views/model.ts'
+import type { Locale } from './views/surroundings.ts'
 import { formTag, openVisit, rootOf, type Visit } from './visit.ts'
 
 /** What the routes need besides the page's own context. */

@@ -1,11 +1,11 @@
 import { detailsOf, groupsIn, missingGroups, newerInDraft, withAnswer } from './answers.ts'
-import { cardOf } from './cards.ts'
+import { cardOf, wantedElsewhere } from './cards.ts'
 import { findPlan, openPlans, type Plan } from './plans.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
 import type { Step } from './step.ts'
 import { parseBenefits, parseOffer } from './views/choices.ts'
 import { parseDetails } from './views/form.ts'
-import type { DetailsGroup } from './views/model.ts'
+import type { DetailsGroup } from './views/parts.ts'
 import { choosesPlan, pageOf, type Visit } from './visit.ts'
 
 /** Who asks, and what they shared. */
@@ -127,6 +127,7 @@ export const benefits: Step = {
         ...refused.map(({ benefit, reasons }) =>
           cardOf(visit, benefit, { status: { kind: 'unavailable', reasons } }),
         ),
+        ...wantedElsewhere(visit, offer),
       ],
       ...(focus === undefined ? {} : { focus }),
     }

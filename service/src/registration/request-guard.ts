@@ -33,6 +33,14 @@ const codes: Readonly<Record<string, ConstructorParameters<typeof ServiceError>[
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
 }
 
+/** How a failure is told to people; any other is a request that no page of ours makes. */
+const kinds: Partial<Record<ServiceError['code'], ProblemView['kind']>> = {
+  internal: 'internal',
+  unavailable: 'busy',
+  not_found: 'notfound',
+  insufficient_scope: 'foreign',
+}
+
 /** The status of a failure and how it is told to people; what is no refusal is logged whole. */
 export const describeFailure = (
   context: Pick<PageContext, 'log'>,
@@ -47,6 +55,5 @@ export const describeFailure = (
   const { code } = failure
   if (code === 'internal' || (code === 'unavailable' && failure.cause))
     context.log('failure', { requestid: request.id, code, ...describeCause(failure.cause) })
-  const kind = code === 'unavailable' ? 'busy' : code === 'not_found' ? 'notfound' : 'internal'
-  return { status: errors[code].status, kind }
+  return { status: errors[code].status, kind: kinds[code] ?? 'unreadable' }
 }

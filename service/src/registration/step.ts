@@ -1,4 +1,5 @@
-import type { FieldError, View } from './views/model.ts'
+import type { FieldError } from './views/faults.ts'
+import type { View } from './views/model.ts'
 import type { Visit } from './visit.ts'
 
 /** What a view is made from besides the visit: what was typed or asked for, and what is wrong with it. */

@@ -17,7 +17,7 @@ export const stepAt = (path: string, visit: Visit): Step | undefined =>
 /** Where a person goes who has just opened a link, or comes back to the page's root. */
 export const entryOf = (visit: Visit): string => {
   const { session, deepLink } = visit
-  if (session.outcome !== null && session.outcome !== 'exited') return 'done'
+  if (session.outcome !== null) return 'done'
   if (!visit.isMember) return 'start'
   if (deepLink?.redirectto === 'swap' || session.purpose === 'swap') return 'swap'
   if (session.purpose === 'offerchange') return 'offer'
@@ -32,6 +32,7 @@ const paths: ReadonlyMap<string, string> = new Map<View['view'], string>([
   ['ALREADY_ENROLLED', 'overview'],
   ['NO_BENEFITS', 'none'],
   ['DETAILS_REVIEW', 'details'],
+  ['BENEFITS', 'benefits'],
   ['SWAP', 'swap'],
   ['OFFER_CHANGE', 'offer'],
 ])

@@ -3,8 +3,8 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
 
-/** What the page did last; the wire knows `undone` as `changed`. */
-export type PageOutcome = SessionOutcome | 'undone'
+/** What the page did last; the wire knows `undone` as `changed`, and nothing as `exited`. */
+export type PageOutcome = Exclude<SessionOutcome, 'exited'> | 'undone'
 
 /** A row of `page_sessions`. */
 export type PageSessionRow = {

@@ -1,12 +1,13 @@
 import type { BrowserFiles } from './browser-files.ts'
-import type { LinkEndedView, Locale, Page, ProblemView } from './views/model.ts'
+import type { LinkEndedView, ProblemView } from './views/model.ts'
+import type { Locale, Page } from './views/surroundings.ts'
 
 /** What a page needs that is shown to somebody of whom nothing is known, not even the partner. */
 export type Stranger = {
   readonly shell: Page['shell']
   readonly locale: Locale
   readonly root: string
-  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet'>
+  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet' | 'icon'>
   /** The partner, once it is known. */
   readonly partnerName?: string
 }
@@ -20,6 +21,7 @@ export const strangerPage = (stranger: Stranger): Page => ({
   zone: 'UTC',
   stylesheets: [stranger.files.stylesheet],
   script: stranger.files.script,
+  icon: stranger.files.icon,
   root: stranger.root,
 })
 

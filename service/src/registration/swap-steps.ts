@@ -18,7 +18,8 @@ import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
 import type { Posted, Step } from './step.ts'
 import { parseConsents, parseSwap, type SwapChoice } from './views/choices.ts'
-import type { FieldError, Kept, SwapPair } from './views/model.ts'
+import type { FieldError } from './views/faults.ts'
+import type { Kept, SwapPair } from './views/parts.ts'
 import { pageOf, type Visit } from './visit.ts'
 
 /** What may be exchanged for what, as it will be at the boundary. */

@@ -12,7 +12,7 @@ import { type DeepLink, parseDeepLink } from './deep-link.ts'
 import type { PageContext } from './page-context.ts'
 import { type LivingSession, nameOf, sessionLifetimes } from './session.ts'
 import { bindSession, type PageSessionRow } from './store.ts'
-import type { Locale, Page } from './views/model.ts'
+import type { Locale, Page } from './views/surroundings.ts'
 import { checkTheme, themeQuery } from './views/theme.ts'
 
 /** One request of one person on the page: who, by which session, and everything the views tell of. */
@@ -37,7 +37,7 @@ export type Visit = {
   readonly draft: Draft
   readonly deepLink: DeepLink | undefined
   /** The browser's files. */
-  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet'>
+  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet' | 'icon'>
 }
 
 /** Loads everything for a living session; `undefined` when its user is gone: erased, or another one by now. */
@@ -164,11 +164,19 @@ export const pageOf = (visit: Visit, step?: number): Page => {
     zone: partner.timezone,
     stylesheets: theme === undefined ? [files.stylesheet] : [files.stylesheet, theme],
     script: files.script,
+    icon: files.icon,
     root: rootOf(context),
     idleseconds: sessionLifetimes.idle / 1000,
     draft: `${formTag(visit)}-${visit.draft.version}`,
     ...(step === undefined ? {} : { step: { at: step, of: stepCount(visit) } }),
   }
+}
+
+/** Where the hosted page leads back to: what the link names, as long as the partner has it registered. */
+export const wayBack = ({ session, partner, shell }: Visit): { redirecturl?: string } => {
+  const { redirecturl } = session
+  const isOpen = shell === 'hosted' && redirecturl !== null && partner.redirects.includes(redirecturl)
+  return isOpen ? { redirecturl } : {}
 }
 
 /** The page's root below the base URL's own path. */

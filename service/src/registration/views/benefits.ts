@@ -3,49 +3,81 @@ import { costText, dayText, moneyText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { type IconName, icon } from './icons.ts'
 import type { Content } from './layout.ts'
-import type { BenefitCard, BenefitLine, BenefitStatus, BenefitsView, Locale, Page, Worth } from './model.ts'
+import { memberPaths } from './lists.ts'
+import type { BenefitsView } from './model.ts'
+import type { BenefitCard, BenefitStatus, Worth } from './parts.ts'
+import type { Locale, Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** The benefits to read about and choose, in groups. */
 export function benefits(view: BenefitsView, texts: Texts): Content {
-  const { page, cards, slots, offername } = view
+  const { page, cards, slots } = view
   const words = texts.benefits
   const answers = { page, texts, errors: view.errors ?? [], kept: {} }
   const groups = groupCards(cards)
   const choosing = slots > 0 && groups.available.length > 0
-  const title = choosing ? words.title : words.titlenone
+  const isAboutHeld = groups.yours.some(card => card.name === view.focus)
+  const title = choosing && !isAboutHeld ? words.title : words.titlenone
   const chosen = groups.available.filter(card => card.selected).length
-  const list = (heading: string, found: readonly BenefitCard[]) =>
-    found.length > 0 &&
-    html`<section class="cards"><h2>${heading}</h2><div class="grid">${found.map(card => benefitCard(page, texts, card, view.focus))}</div></section>`
+  const list = (heading: string, found: readonly BenefitCard[]) => {
+    if (found.length === 0) return { found, body: null }
+    const all = firstOf(found, view.focus).map(card => benefitCard(page, texts, card, view.focus))
+    return {
+      found,
+      body: html`<section class="cards${found.length === 1 && ' single'}"><h2>${heading}</h2><div class="grid">${all}</div></section>`,
+    }
+  }
+  const lists = [
+    list(words.yours, groups.yours),
+    list(words.included, groups.included),
+    { found: groups.available, body: choosing && choices(answers, view, groups.available) },
+    list(words.swap, groups.swap),
+    list(words.unavailable, groups.unavailable),
+  ]
+  const isAbout = ({ found }: { found: readonly BenefitCard[] }) =>
+    found.some(card => card.name === view.focus)
+  const inOrder = [...lists.filter(isAbout), ...lists.filter(one => !isAbout(one))]
+  const all = html`<div class="groups">${inOrder.map(({ body }) => body)}</div>`
   return {
     title,
     wide: true,
-    asks: true,
+    asks: choosing || !view.paths,
     faulty: answers.errors.length > 0,
     back: `${page.root}/${view.back ?? 'details'}`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${title}</h1>
-<p class="lead">${choosing ? words.lead(slots, offername) : words.leadnone(offername)} ${choosing && words.later}</p>
-${form(answers, 'benefits', [
-  list(words.yours, groups.yours),
-  list(words.included, groups.included),
-  choosing && choices(answers, view, groups.available),
-  list(words.swap, groups.swap),
-  list(words.unavailable, groups.unavailable),
-  html`<div class="bottom">${choosing && html`<p class="count" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(chosen, slots)}</p>`}${primary(texts.shell.continue)}</div>`,
-])}`,
+<p class="lead">${lead(view, texts, choosing)}</p>
+${
+  choosing || !view.paths
+    ? form(answers, 'benefits', [
+        all,
+        html`<div class="bottom">${choosing && html`<p class="count" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(chosen, slots)}</p>`}${primary(texts.shell.continue)}</div>`,
+      ])
+    : all
+}
+${view.paths && memberPaths(page, texts, view.paths)}`,
   }
+}
+
+function lead(view: BenefitsView, texts: Texts, choosing: boolean): string {
+  const { offername, slots, paths } = view
+  if (choosing) return `${texts.benefits.lead(slots, offername)} ${texts.benefits.later}`
+  return paths ? texts.already.lead(offername) : texts.benefits.leadnone(offername)
+}
+
+/** The card that a deep link is about stands first. */
+function firstOf(cards: readonly BenefitCard[], focus: string | undefined): readonly BenefitCard[] {
+  return [...cards.filter(({ name }) => name === focus), ...cards.filter(({ name }) => name !== focus)]
 }
 
 function choices(answers: Answers, view: BenefitsView, found: readonly BenefitCard[]): Html {
   const { texts, page } = answers
   const error = answers.errors.find(({ input }) => input === 'benefit')
-  const first = found[0]?.name
+  const first = firstOf(found, view.focus)[0]?.name
   return html`<fieldset class="cards field${error && ' wrong'}"${error && html` aria-describedby="benefit-error"`}>
 <legend><h2>${texts.benefits.available}</h2></legend>
 ${error && fault('benefit', texts, error)}
-<div class="grid">${found.map(card => {
+<div class="grid">${firstOf(found, view.focus).map(card => {
     const id = card.name === first ? 'benefit' : inputId(`benefit-${card.name}`)
     const box = html`<label class="choice"><input type="checkbox" id="${id}" name="benefit" value="${card.name}"${card.selected && html` checked`}><span>${texts.benefits.choose(card.displayname)}</span></label>`
     return benefitCard(page, texts, card, view.focus, box)
@@ -58,7 +90,8 @@ function benefitCard(page: Page, texts: Texts, card: BenefitCard, focus?: string
   const words = texts.benefits
   const { locale } = page
   const opened = card.name === focus
-  return html`<article class="card${choose && ' selectable'}" id="card-${inputId(card.name)}">
+  const isClosed = ['full', 'otherplan', 'unavailable', 'unknown'].includes(card.status.kind)
+  return html`<article class="card${isClosed && ' closed'}" id="card-${inputId(card.name)}">
 <div class="top"><img src="${card.iconurl}" alt="" width="48" height="48"><div><h3>${card.displayname}</h3>${card.worth && html`<p class="worth">${worthText(texts, locale, card.worth)}</p>`}</div></div>
 <p>${card.description}</p>
 <dl class="facts"><div><dt>${words.costs}</dt><dd>${costText(texts, locale, card.cost)}</dd></div>
@@ -111,6 +144,12 @@ function statusParts(
     }
     case 'unavailable':
       return { sign: 'no', kind: 'plain', text: words.unavailable }
+    case 'full':
+      return { sign: 'swap', kind: 'plain', text: words.full }
+    case 'otherplan': {
+      const plans = new Intl.ListFormat(page.locale, { type: 'disjunction' }).format(status.plans)
+      return { sign: 'info', kind: 'plain', text: words.otherplan(plans) }
+    }
     case 'unknown':
       return { sign: 'info', kind: 'plain', text: status.text }
     case 'available':
@@ -134,22 +173,6 @@ function groupCards(cards: readonly BenefitCard[]): CardGroups {
     included: of('included'),
     available: of('available'),
     swap: of('swapin', 'swapout'),
-    unavailable: of('unavailable', 'unknown'),
+    unavailable: of('full', 'otherplan', 'unavailable', 'unknown'),
   }
-}
-
-/** A short list of benefits, each with when it starts or ends and what it costs. */
-export function benefitList(page: Page, texts: Texts, lines: readonly BenefitLine[]): Html {
-  return html`<ul class="lines">${lines.map(line => html`<li>${benefitLine(page, texts, line)}</li>`)}</ul>`
-}
-
-/** One benefit with its icon, name and dates. */
-export function benefitLine(page: Page, texts: Texts, line: BenefitLine): Html {
-  const facts = [
-    line.startson && texts.check.starts(dayText(page.locale, line.startson)),
-    line.since && texts.benefits.status.enrolled(dayText(page.locale, line.since)),
-    line.endson && texts.done.ends(dayText(page.locale, line.endson)),
-    line.cost && `${texts.benefits.costs}: ${costText(texts, page.locale, line.cost)}`,
-  ].filter(fact => fact)
-  return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${texts.done.action}</p>`}</div>`
 }

@@ -1,8 +1,8 @@
-import { benefitList } from './benefits.ts'
 import { detailsGroups, detailsList } from './details.ts'
 import { consentFields, errorSummary, form, primary } from './fields.ts'
 import { html } from './html.ts'
 import type { Content } from './layout.ts'
+import { benefitList } from './lists.ts'
 import type { CheckAnswersView } from './model.ts'
 import type { Texts } from './texts.ts'
 
@@ -24,7 +24,6 @@ export function checkAnswers(view: CheckAnswersView, texts: Texts): Content {
 <p>${words.plan}: <strong>${offername}</strong></p>
 ${benefitList(page, texts, benefits)}</section>
 ${form(answers, 'enrol', [
-  consents.length > 0 && html`<h2>${words.consent}</h2>`,
   consentFields(answers, consents),
   primary(words.button),
   html`<p class="hint">${words.once}</p>`,

@@ -1,5 +1,6 @@
+import type { FieldError } from './faults.ts'
 import type { Parsed } from './form.ts'
-import type { ConsentText, FieldError, Kept } from './model.ts'
+import type { ConsentText, Kept } from './parts.ts'
 
 /** The choosable benefits and how many of them fit; `required` when nothing else would be left. */
 export interface Slots {

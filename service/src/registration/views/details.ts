@@ -15,8 +15,10 @@ import { dayText, phoneText, zipText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
-import type { Details, DetailsEditView, DetailsGroup, DetailsReviewView, Page } from './model.ts'
+import type { DetailsEditView, DetailsReviewView } from './model.ts'
+import type { Details, DetailsGroup } from './parts.ts'
 import { stateName, stateNames } from './states.ts'
+import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** The groups of details in the order they are shown. */

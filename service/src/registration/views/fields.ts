@@ -1,7 +1,9 @@
+import type { FieldError, InputName } from './faults.ts'
 import { monthNames } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
-import type { ConsentText, FieldError, InputName, Kept, Page } from './model.ts'
+import type { ConsentText, Kept } from './parts.ts'
+import type { Page } from './surroundings.ts'
 import { errorText, type Texts } from './texts.ts'
 
 /** What a view needs to draw inputs: words, faults and what was typed. */
@@ -103,9 +105,10 @@ ${monthNames(page.locale).map((name, at) => option(String(at + 1), name, kept['d
 }
 
 /** The consents to agree to: the whole text and its version at the box, never ticked beforehand. */
-export function consentFields(answers: Answers, consents: readonly ConsentText[]): readonly Html[] {
+export function consentFields(answers: Answers, consents: readonly ConsentText[]): Slot {
   const { texts } = answers
-  return consents.map(consent => {
+  if (consents.length === 0) return null
+  const fields = consents.map(consent => {
     const input: InputName = `consent.${consent.name}`
     const id = inputId(input)
     const error = errorOf(answers, input)
@@ -116,6 +119,7 @@ ${error && fault(id, texts, error)}
 <label class="choice"><input type="checkbox" id="${id}" name="${input}" value="${consent.version}"${consent.checked && html` checked`}${described(`${id}`, false, error !== undefined)}><span>${texts.check.agree}<span class="unseen">: ${consent.title}</span></span></label>
 </div>`
   })
+  return [html`<h2>${texts.check.consent}</h2>`, fields]
 }
 
 /** One of several answers of which one is taken. */

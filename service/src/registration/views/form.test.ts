@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keptDetails, parseBirthDate, parseDetails } from './form.ts'
-import type { DetailsGroup } from './model.ts'
+import type { DetailsGroup } from './parts.ts'
 import { errorText, textsOf } from './texts.ts'
 
 const today = '2026-11-20'

@@ -1,4 +1,5 @@
-import type { Address, Day, Details, DetailsGroup, FieldError, InputName, Kept } from './model.ts'
+import type { FieldError, InputName } from './faults.ts'
+import type { Address, Day, Details, DetailsGroup, Kept } from './parts.ts'
 import { isState } from './states.ts'
 
 /** What became of a posted form: clean values, or the faults with everything that was typed. */

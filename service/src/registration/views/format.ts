@@ -1,4 +1,5 @@
-import type { Cost, Day, Locale, Page } from './model.ts'
+import type { Cost, Day } from './parts.ts'
+import type { Locale, Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** A day in words, such as `December 1, 2026` or `1 de diciembre de 2026`. */

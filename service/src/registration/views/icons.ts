@@ -3,6 +3,11 @@ import { type Html, html } from './html.ts'
 /** The page's own signs, drawn in the colour of the text beside them, which says the same in words. */
 export type IconName = keyof typeof paths
 
+/** A large sign above the heading of a view that tells how something ended. */
+export function emblem(name: IconName): Html {
+  return html`<p class="emblem" aria-hidden="true">${icon(name)}</p>`
+}
+
 /** A sign that a screen reader passes over. */
 export function icon(name: IconName): Html {
   return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d="${paths[name]}"/></svg>`
@@ -23,4 +28,8 @@ const paths = {
     'M12 21a9 9 0 100-18 9 9 0 000 18zM3 12h18M12 3c2.5 2.6 3.7 5.6 3.7 9s-1.2 6.4-3.7 9c-2.5-2.6-3.7-5.6-3.7-9S9.500 5.600 12 3z',
   lock: 'M7 11V8a5 5 0 0110 0v3M6 11h12a1 1 0 011 1v7a1 1 0 01-1 1H6a1 1 0 01-1-1v-7a1 1 0 011-1z',
   minus: 'M5 12h14',
+  shield:
+    'M12 3l7.500 2.800v5.700c0 4.600-3.100 7.800-7.500 9.500-4.400-1.700-7.500-4.900-7.500-9.500V5.800zM8.700 11.800l2.400 2.400 4.300-4.700',
+  plan: 'M12 4l8.500 4.500L12 13 3.500 8.500zM4 12.500l8 4.300 8-4.300M4 16.200l8 4.300 8-4.300',
+  edit: 'M4 20l1-4.200L16 4.800a1.700 1.700 0 012.400 0l.8.8a1.700 1.700 0 010 2.400L8.200 19zM14 7l3 3',
 }

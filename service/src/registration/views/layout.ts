@@ -1,6 +1,6 @@
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
-import type { Page } from './model.ts'
+import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** What a view puts into the shell. */
@@ -34,6 +34,7 @@ export function document(view: string, page: Page, texts: Texts, content: Conten
 <meta name="format-detection" content="telephone=no">
 <title>${content.faulty && texts.shell.errorprefix}${title}</title>
 ${page.stylesheets.map(address => html`<link rel="stylesheet" href="${address}">`)}
+${page.shell === 'hosted' && html`<link rel="icon" href="${page.icon}" type="image/svg+xml">`}
 <script src="${page.script}" type="module"></script>
 </head>
 <body>
@@ -69,7 +70,7 @@ function header(view: string, page: Page, texts: Texts, content: Content): Html 
 <p class="partner">${
     page.partner.logourl
       ? html`<img src="${page.partner.logourl}" alt="${page.partner.displayname}">`
-      : html`<span>${page.partner.displayname || texts.start.title}</span>`
+      : html`<span class="mark" aria-hidden="true">${initialOf(page) ?? icon('shield')}</span><span>${page.partner.displayname || texts.start.title}</span>`
   }</p>
 ${
   content.asks
@@ -78,6 +79,10 @@ ${
 }
 </div>
 </header>`
+}
+
+function initialOf({ partner }: Page): string | undefined {
+  return /[\p{L}\p{N}]/u.exec(partner.displayname)?.[0].toUpperCase()
 }
 
 function progress(step: { readonly at: number; readonly of: number }, texts: Texts): Html {

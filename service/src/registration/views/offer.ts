@@ -1,10 +1,12 @@
-import { benefitList } from './benefits.ts'
 import { consentFields, draftField, errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
 import { dayText, instantText } from './format.ts'
 import { type Html, html } from './html.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
-import type { BenefitLine, OfferChangeView, OfferChoice, OfferConfirmView, Page } from './model.ts'
+import { benefitList } from './lists.ts'
+import type { OfferChangeView, OfferConfirmView } from './model.ts'
+import type { BenefitLine, OfferChoice } from './parts.ts'
+import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** The offers to choose from, with the one in force. */

@@ -1,16 +1,10 @@
-import { benefitList } from './benefits.ts'
 import { dayText, instantText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
-import { icon } from './icons.ts'
+import { emblem, icon } from './icons.ts'
 import type { Content } from './layout.ts'
-import type {
-  AlreadyEnrolledView,
-  DoneView,
-  LinkEndedView,
-  NoBenefitsView,
-  Page,
-  ProblemView,
-} from './model.ts'
+import { benefitList, memberPaths } from './lists.ts'
+import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, ProblemView } from './model.ts'
+import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** What was done, with its reference, dates and what happens next. */
@@ -41,13 +35,6 @@ ${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'host
 export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Content {
   const { page } = view
   const words = texts.already
-  const paths = [
-    view.canadd && html`<li><a href="${page.root}/benefits">${words.add}${icon('arrow')}</a></li>`,
-    view.canswap && html`<li><a href="${page.root}/swap">${words.swap}${icon('arrow')}</a></li>`,
-    view.canchangeoffer && html`<li><a href="${page.root}/offer">${words.offer}${icon('arrow')}</a></li>`,
-    view.cancancel && html`<li><a href="${page.root}/cancel">${words.cancel}${icon('arrow')}</a></li>`,
-    html`<li><a href="${page.root}/details">${words.details}${icon('arrow')}</a></li>`,
-  ].filter(path => path)
   return {
     title: words.title,
     body: html`<h1 tabindex="-1">${words.title}</h1>
@@ -57,7 +44,7 @@ ${
   html`<p class="notice info">${icon('info')}<span>${texts.details.suggested(page.partner.displayname)}: ${new Intl.ListFormat(page.locale).format(view.suggested.map(group => texts.group[group]))}</span></p>`
 }
 ${benefitList(page, texts, view.benefits)}
-${paths.length > 0 && html`<section><h2>${words.what}</h2><ul class="paths">${paths}</ul></section>`}
+${memberPaths(page, texts, view.paths)}
 ${leave(page, texts, { redirecturl: view.redirecturl })}`,
   }
 }
@@ -68,7 +55,8 @@ export function noBenefits(view: NoBenefitsView, texts: Texts): Content {
   const words = texts.none
   return {
     title: words.title,
-    body: html`<h1 tabindex="-1">${words.title}</h1>
+    body: html`${emblem('info')}
+<h1 tabindex="-1">${words.title}</h1>
 <p class="lead">${words.lead}</p>
 ${reasons.length > 0 && html`<section><h2>${words.why}</h2><ul class="plain">${reasons.map(reason => html`<li>${reason}</li>`)}</ul></section>`}
 <p>${words.kept}</p>
@@ -85,7 +73,8 @@ export function linkEnded(view: LinkEndedView, texts: Texts): Content {
   return {
     title,
     signals: { ended: kind },
-    body: html`<h1 tabindex="-1">${title}</h1>
+    body: html`${emblem('clock')}
+<h1 tabindex="-1">${title}</h1>
 <p class="lead">${kind === 'link' ? words.linktext : words.sessiontext}</p>
 <p>${words.kept}</p>
 <section class="panel"><h2>${words.what}</h2><p>${page.partner.displayname ? words.again(page.partner.displayname) : words.againunknown}</p></section>
@@ -93,21 +82,25 @@ ${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'fram
   }
 }
 
-/** Something failed on our side: what is kept, how to try again, and the number to read out. */
+/** Something failed: what is kept, how to go on, and the number to read out. */
 export function problem(view: ProblemView, texts: Texts): Content {
   const { page, kind, requestid, retry } = view
   const words = texts.problem
+  const isOurs = kind === 'internal' || kind === 'busy'
   const [title, text] = {
     internal: [words.title, words.text],
     notfound: [words.notfoundtitle, words.notfoundtext],
     busy: [words.busytitle, words.busytext],
+    foreign: [words.foreigntitle, words.foreigntext],
+    unreadable: [words.unreadabletitle, words.unreadabletext],
   }[kind]
   return {
     title: title ?? '',
-    ...(kind === 'notfound' ? {} : { signals: { error: 'INTERNAL' } }),
-    body: html`<h1 tabindex="-1">${title}</h1>
+    ...(isOurs ? { signals: { error: 'INTERNAL' } } : {}),
+    body: html`${emblem('alert')}
+<h1 tabindex="-1">${title}</h1>
 <p class="lead">${text}</p>
-${retry && html`<p class="actions"><a class="primary" href="${retry}">${words.retry}</a></p>`}
+${retry && html`<p class="actions"><a class="primary" href="${retry}">${isOurs ? words.retry : texts.open.button}</a></p>`}
 <p class="hint">${words.request}</p><p class="requestid">${requestid}</p>
 ${leave(page, texts, retry ? { rank: 'secondary' } : {})}`,
   }

@@ -1,12 +1,18 @@
 import { expect, test } from 'vitest'
-import type { Page } from './model.ts'
 import { renderPage } from './page.ts'
+import type { Page } from './surroundings.ts'
 import { en } from './texts.en.ts'
 import { es } from './texts.es.ts'
 
 const page: Page = {
   ...{ shell: 'hosted', locale: 'en', zone: 'America/New_York', root: '/register', script: '/page.js' },
-  ...{ partner: { displayname: 'A & B' }, help: {}, stylesheets: ['/page.css'], draft: '3' },
+  ...{
+    partner: { displayname: 'A & B' },
+    help: {},
+    stylesheets: ['/page.css'],
+    draft: '3',
+    icon: '/icon.svg',
+  },
 }
 
 test('what a person typed is shown as text and never as markup', () => {

@@ -1,7 +1,9 @@
 import { errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
 import { html } from './html.ts'
 import type { Content } from './layout.ts'
-import type { Locale, PlanChoice, PlanView } from './model.ts'
+import type { PlanView } from './model.ts'
+import type { PlanChoice } from './parts.ts'
+import type { Locale } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** The plans of which a newcomer takes one: what comes with each, and how much can be chosen. */

@@ -1,6 +1,6 @@
 import { birthDate, errorSummary, form, primary } from './fields.ts'
 import { html } from './html.ts'
-import { icon } from './icons.ts'
+import { emblem, icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
 import type { ChallengeView, FrameView, OpenView, StartView } from './model.ts'
 import type { Texts } from './texts.ts'
@@ -10,7 +10,8 @@ export function open(view: OpenView, texts: Texts): Content {
   const words = texts.open
   return {
     title: words.title,
-    body: html`<h1 tabindex="-1">${words.title}</h1>
+    body: html`${emblem('shield')}
+<h1 tabindex="-1">${words.title}</h1>
 <p class="lead">${words.lead(view.page.partner.displayname)}</p>
 <p>${words.text}</p>
 <form id="answers" method="post" action="${view.action}" data-plain><input type="hidden" name="locale" value="${view.page.locale}">${primary(words.button, icon('arrow'))}</form>

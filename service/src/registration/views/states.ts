@@ -1,4 +1,4 @@
-import type { Locale } from './model.ts'
+import type { Locale } from './surroundings.ts'
 
 /** The USPS codes a person can choose, with their names, sorted by name: states, DC, territories and military. */
 export function stateNames(locale: Locale): readonly (readonly [code: string, name: string])[] {

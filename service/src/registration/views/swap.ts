@@ -1,4 +1,4 @@
-import { benefitLine } from './benefits.ts'
+import type { InputName } from './faults.ts'
 import {
   type Answers,
   consentFields,
@@ -10,11 +10,14 @@ import {
   primary,
   radio,
 } from './fields.ts'
-import { costText, dayText, instantText } from './format.ts'
+import { dayText, instantText } from './format.ts'
 import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
-import type { BenefitCard, InputName, Page, SwapConfirmView, SwapPair, SwapView } from './model.ts'
+import { benefitLine, costLine } from './lists.ts'
+import type { SwapConfirmView, SwapView } from './model.ts'
+import type { BenefitCard, SwapPair } from './parts.ts'
+import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** What may be exchanged for what: a question for each benefit held and for each free place. */
@@ -63,14 +66,20 @@ ${pairList(page, texts, pairs, dayText(page.locale, effectiveon))}
 <p>${words.gap}</p>
 <p class="withsign">${icon('clock')}${words.until(instantText(page, lockedat))}</p>
 ${form(answers, 'swap/confirm', [
-  pairs.map(
-    (pair, at) =>
-      html`<input type="hidden" name="replace.${pair.out?.name ?? `free${at + 1}`}" value="${pair.in.name}">`,
-  ),
+  placesOf(pairs).map(([place, name]) => html`<input type="hidden" name="replace.${place}" value="${name}">`),
   consentFields(answers, consents),
   primary(words.button),
 ])}`,
   }
+}
+
+/** Each pair by its place: the benefit that goes, or one of the free places in their own order. */
+function placesOf(pairs: readonly SwapPair[]): readonly (readonly [place: string, name: string])[] {
+  let free = 0
+  return pairs.map(pair => {
+    if (!pair.out) free += 1
+    return [pair.out?.name ?? `free${free}`, pair.in.name]
+  })
 }
 
 function pendingSwap(view: SwapView, texts: Texts, on: string): Html {
@@ -127,5 +136,5 @@ ${available.map(card =>
 
 function choiceLabel(answers: Answers, label: string, card: BenefitCard): Slot {
   const { texts, page } = answers
-  return html`${label}<span class="hint">${card.description} ${texts.benefits.costs}: ${costText(texts, page.locale, card.cost)}.</span>`
+  return html`${label}<span class="hint">${card.description} ${costLine(page, texts, card.cost)}.</span>`
 }

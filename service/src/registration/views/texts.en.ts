@@ -139,7 +139,7 @@ export const en = {
     pays: 'What is covered',
     notcovered: 'What is not covered',
     starts: 'Cover starts',
-    costs: 'What it costs you',
+    costs: 'Your cost',
     worth: (amount: string) => `Worth up to ${amount}`,
     worthper: {
       day: (amount: string) => `Pays ${amount} a day`,
@@ -147,6 +147,8 @@ export const en = {
       month: (amount: string) => `Pays ${amount} a month`,
     },
     costnothing: 'Nothing',
+    free: 'Costs you nothing',
+    paid: (cost: string) => `You pay ${cost}`,
     costmonth: (amount: string) => `${amount} a month`,
     costonce: (amount: string) => `${amount} once`,
     status: {
@@ -160,6 +162,8 @@ export const en = {
       actionrequired: 'Something is still needed from you',
       actionrequiredby: (on: string) => `Something is still needed from you by ${on}`,
       unavailable: 'You cannot get this now',
+      full: 'Your places are all taken. Swap a benefit to get this one',
+      otherplan: (plans: string) => `Comes with ${plans}`,
     },
   },
   plan: {
@@ -299,6 +303,11 @@ export const en = {
     notfoundtext: 'Your answers are kept. Go back to your benefits to continue.',
     busytitle: 'Very many people are here right now',
     busytext: 'Your answers are kept. Please wait a moment, then try again.',
+    foreigntitle: 'We did nothing with this request',
+    foreigntext:
+      'It came from another website, not from your benefits page. To go on, open your benefits from here or by your own link.',
+    unreadabletitle: 'We could not read what was sent',
+    unreadabletext: 'Nothing was changed. Your answers up to the last page are kept.',
     retry: 'Try again',
     request: 'If you ask for help, please give this number:',
   },

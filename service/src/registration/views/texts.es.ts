@@ -139,8 +139,8 @@ export const es: Texts = {
     toomany: slots => `Puede elegir ${slots}. Quite uno para elegir otro.`,
     pays: 'Qué cubre',
     notcovered: 'Qué no cubre',
-    starts: 'La cobertura empieza',
-    costs: 'Lo que le cuesta',
+    starts: 'Empieza',
+    costs: 'Su costo',
     worth: amount => `Vale hasta ${amount}`,
     worthper: {
       day: amount => `Paga ${amount} al día`,
@@ -148,6 +148,8 @@ export const es: Texts = {
       month: amount => `Paga ${amount} al mes`,
     },
     costnothing: 'Nada',
+    free: 'No le cuesta nada',
+    paid: cost => `Usted paga ${cost}`,
     costmonth: amount => `${amount} al mes`,
     costonce: amount => `${amount} una sola vez`,
     status: {
@@ -161,6 +163,8 @@ export const es: Texts = {
       actionrequired: 'Todavía falta algo de su parte',
       actionrequiredby: on => `Todavía falta algo de su parte antes del ${on}`,
       unavailable: 'No puede recibirlo ahora',
+      full: 'Todos sus lugares están ocupados. Cambie un beneficio para recibir este',
+      otherplan: plans => `Viene con ${plans}`,
     },
   },
   plan: {
@@ -303,6 +307,11 @@ export const es: Texts = {
     notfoundtext: 'Sus respuestas están guardadas. Vuelva a sus beneficios para continuar.',
     busytitle: 'Hay muchísimas personas aquí en este momento',
     busytext: 'Sus respuestas están guardadas. Espere un momento y vuelva a intentarlo.',
+    foreigntitle: 'No hicimos nada con esta solicitud',
+    foreigntext:
+      'Llegó desde otro sitio web, no desde su página de beneficios. Para continuar, abra sus beneficios desde aquí o con su propio enlace.',
+    unreadabletitle: 'No pudimos leer lo que se envió',
+    unreadabletext: 'No se cambió nada. Sus respuestas hasta la última página están guardadas.',
     retry: 'Intentar de nuevo',
     request: 'Si pide ayuda, dé este número:',
   },

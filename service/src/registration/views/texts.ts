@@ -1,4 +1,5 @@
-import type { FieldError, Locale } from './model.ts'
+import type { FieldError } from './faults.ts'
+import type { Locale } from './surroundings.ts'
 import { en } from './texts.en.ts'
 import { es } from './texts.es.ts'
 

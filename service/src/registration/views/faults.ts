@@ -1,0 +1,52 @@
+/** The inputs that can be wrong, by the name they are posted under. */
+export type InputName =
+  | 'firstname'
+  | 'lastname'
+  | 'dobmonth'
+  | 'dobday'
+  | 'dobyear'
+  | 'email'
+  | 'phone'
+  | 'addline1'
+  | 'addline2'
+  | 'addline3'
+  | 'city'
+  | 'state'
+  | 'zipcode'
+  | 'gender'
+  | 'benefit'
+  | 'offername'
+  | 'effective'
+  | `replace.${string}`
+  | `consent.${string}`
+  | 'form'
+
+/** What is wrong with an input; its words are in the texts under `errors`, so that they follow a change of language. */
+export interface FieldError {
+  readonly input: InputName
+  readonly code: ErrorCode
+  /** The number that the words mention: a limit, or tries left. */
+  readonly count?: number
+}
+
+/** Every fault the page can name. */
+export type ErrorCode =
+  | 'firstname_missing'
+  | 'lastname_missing'
+  | 'name_long'
+  | 'dob_invalid'
+  | 'dob_mismatch'
+  | 'email_invalid'
+  | 'phone_invalid'
+  | 'zipcode_invalid'
+  | 'state_missing'
+  | 'line_long'
+  | 'gender_unknown'
+  | 'benefits_missing'
+  | 'benefits_many'
+  | 'benefit_unavailable'
+  | 'swap_missing'
+  | 'swap_twice'
+  | 'offer_missing'
+  | 'when_missing'
+  | 'consent_missing'

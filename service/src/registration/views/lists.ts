@@ -1,0 +1,41 @@
+import { costText, dayText } from './format.ts'
+import { type Html, html } from './html.ts'
+import { type IconName, icon } from './icons.ts'
+import type { BenefitLine, Cost, MemberPaths } from './parts.ts'
+import type { Page } from './surroundings.ts'
+import type { Texts } from './texts.ts'
+
+/** A short list of benefits, each with when it starts or ends and what it costs. */
+export function benefitList(page: Page, texts: Texts, lines: readonly BenefitLine[]): Html {
+  return html`<ul class="lines">${lines.map(line => html`<li>${benefitLine(page, texts, line)}</li>`)}</ul>`
+}
+
+/** One benefit with its icon, name and dates. */
+export function benefitLine(page: Page, texts: Texts, line: BenefitLine): Html {
+  const facts = [
+    line.startson && texts.check.starts(dayText(page.locale, line.startson)),
+    line.since && texts.benefits.status.enrolled(dayText(page.locale, line.since)),
+    line.endson && texts.done.ends(dayText(page.locale, line.endson)),
+    line.cost && costLine(page, texts, line.cost),
+  ].filter(fact => fact)
+  return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${texts.done.action}</p>`}</div>`
+}
+
+/** What it costs, as words that stand alone. */
+export function costLine(page: Page, texts: Texts, cost: Cost): string {
+  const words = texts.benefits
+  return cost.kind === 'nothing' ? words.free : words.paid(costText(texts, page.locale, cost))
+}
+
+/** What a member can do, each a link to a short path. */
+export function memberPaths(page: Page, texts: Texts, paths: MemberPaths): Html {
+  const words = texts.already
+  const path = (to: string, sign: IconName, text: string) =>
+    html`<li><a href="${page.root}/${to}">${icon(sign)}<span>${text}</span>${icon('arrow')}</a></li>`
+  return html`<section><h2>${words.what}</h2><ul class="paths">
+${paths.canadd && path('benefits', 'plus', words.add)}
+${paths.canswap && path('swap', 'swap', words.swap)}
+${paths.canchangeoffer && path('offer', 'plan', words.offer)}
+${path('details', 'edit', words.details)}
+${paths.cancancel && path('cancel', 'no', words.cancel)}</ul></section>`
+}

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { changePartner } from '../../service/src/partners/manage.ts'
+import { adaAsks } from '../rig.ts'
+import { ana } from './fixture-parts.ts'
+import { backTo, type Rig, startRig } from './rig.ts'
+import { newVisitor, type Shown, type Visitor } from './visitor.ts'
+
+let rig: Rig
+beforeAll(async () => {
+  rig = await startRig({ startAt: Date.UTC(2027, 2, 10, 15) })
+})
+afterAll(() => rig.close())
+
+const client = () => rig.partner.client
+
+/** Opens a link in a browser of its own, and gives the first view. */
+const open = async (more: Parameters<Rig['mintLink']>[0]): Promise<{ visitor: Visitor; first: Shown }> => {
+  const visitor = newVisitor(rig.service)
+  const link = await rig.mintLink(more)
+  await visitor.get(link)
+  return { visitor, first: await visitor.post(link) }
+}
+
+/** The deep link of a tile, as the service itself lists it now. */
+const tileOf = async (name: string, offername = ''): Promise<string> => {
+  const list = await client().getBenefits({ ...adaAsks, userid: rig.userid(), offername })
+  const tile = list.find(benefit => benefit.name === name)
+  if (!tile) throw new Error(`${name} is not listed`)
+  return tile.deeplinkdata
+}
+
+const member = async (benefits: string[]): Promise<void> => {
+  const userid = await rig.newPerson('unknown')
+  await client().createUser({ userid, ...ana, offername: 'starter', benefits })
+}
+
+/** The benefit of the first card, and whether its cover is laid open. */
+const firstCard = ({ html }: Shown) => {
+  const [, name, card = ''] =
+    /<article class="card[^"]*" id="card-(\w+)">([\s\S]*?)<\/article>/.exec(html) ?? []
+  return { name, isOpen: /<details open>/.test(card), card }
+}
+const headingOf = ({ html }: Shown) => /<h1[^>]*>([^<]+)<\/h1>/.exec(html)?.[1]
+
+describe('the tile of a benefit', () => {
+  test('that a newcomer can have leads to it, chosen', async () => {
+    await rig.newPerson()
+    const deeplinkdata = await tileOf('dental')
+    expect(deeplinkdata).toBe('productname=dental&producttype=discount&redirectto=enrol')
+    const { visitor, first } = await open({ deeplinkdata })
+    expect(first.view).toBe('START')
+    await visitor.post('/register/start')
+    const shown = await visitor.post('/register/details')
+    expect(shown.view).toBe('BENEFITS')
+    expect(firstCard(shown)).toMatchObject({ name: 'dental', isOpen: true })
+    expect(shown.html).toMatch(/value="dental" checked/)
+  })
+
+  test('of another plan leads a newcomer with a choice to that plan', async () => {
+    await rig.newPerson()
+    const { visitor } = await open({ deeplinkdata: await tileOf('hospital'), offername: '' })
+    await visitor.post('/register/start')
+    const plans = await visitor.post('/register/details')
+    expect(plans.view).toBe('PLAN')
+    expect(plans.html).toMatch(/value="plus" checked/)
+  })
+
+  test('that a member has leads to it and to what can be done with it: manage', async () => {
+    await member(['dental', 'vision'])
+    const deeplinkdata = await tileOf('vision')
+    expect(deeplinkdata).toContain('redirectto=manage')
+    const { first } = await open({ deeplinkdata })
+    expect(first).toMatchObject({ status: 200, view: 'BENEFITS' })
+    expect(headingOf(first)).toBe('Your benefits')
+    expect(firstCard(first)).toMatchObject({ name: 'vision', isOpen: true })
+    expect(firstCard(first).card).toContain('You have this since March 10, 2027')
+    for (const path of ['swap', 'offer', 'cancel', 'details'])
+      expect(first.html).toContain(`<a href="/register/${path}">`)
+  })
+
+  test('that a member has, beside a free place, is still the first', async () => {
+    await member(['vision'])
+    const { first } = await open({ deeplinkdata: await tileOf('vision') })
+    expect(first.view).toBe('BENEFITS')
+    expect(firstCard(first)).toMatchObject({ name: 'vision', isOpen: true })
+    expect(first.html).toContain('Choose Dental discount')
+  })
+
+  test('that a member can only read about leads to it, and tells which plan has it: details', async () => {
+    await member(['dental'])
+    const deeplinkdata = await tileOf('hospital', 'plus')
+    expect(deeplinkdata).toContain('redirectto=details')
+    const { visitor, first } = await open({ deeplinkdata })
+    expect(first.view).toBe('BENEFITS')
+    expect(firstCard(first)).toMatchObject({ name: 'hospital', isOpen: true })
+    expect(firstCard(first).card).toContain('Comes with Plus or Premier')
+    expect(first.html).not.toMatch(/value="hospital"/)
+    const spanish = await visitor.post('/register/benefits', { language: 'es' })
+    expect(firstCard(spanish).card).toContain('Viene con Plus o Premier')
+  })
+
+  test('that comes in by a swap alone leads to the swap', async () => {
+    await member(['dental', 'vision'])
+    const deeplinkdata = await tileOf('legal')
+    expect(deeplinkdata).toContain('redirectto=swap')
+    const { visitor, first } = await open({ deeplinkdata })
+    expect(first.view).toBe('SWAP')
+    expect((await visitor.get('/register/benefits')).html).toContain('Your places are all taken')
+  })
+
+  test('that a member may add leads to it, chosen: enrol', async () => {
+    await member(['dental'])
+    const deeplinkdata = await tileOf('legal')
+    expect(deeplinkdata).toContain('redirectto=enrol')
+    const { first } = await open({ deeplinkdata })
+    expect(firstCard(first)).toMatchObject({ name: 'legal', isOpen: true })
+    expect(first.html).toMatch(/value="legal" checked/)
+  })
+
+  test('that is in no catalogue, or of another type, leads to the same views and shows nothing of it', async () => {
+    await member(['dental', 'vision'])
+    for (const redirectto of ['manage', 'details', 'enrol']) {
+      const { first } = await open({
+        deeplinkdata: `productname=constructor&producttype=service&redirectto=${redirectto}`,
+      })
+      expect(first).toMatchObject({ status: 200, view: 'BENEFITS' })
+      expect(first.html).not.toContain('constructor')
+    }
+  })
+
+  test('keeps its language when it is changed on a view without a form', async () => {
+    await member(['dental', 'vision'])
+    const { visitor, first } = await open({ deeplinkdata: await tileOf('vision') })
+    expect(first.view).toBe('BENEFITS')
+    const spanish = await visitor.post('/register/language', { language: 'es', view: 'BENEFITS' })
+    expect(spanish).toMatchObject({ view: 'BENEFITS', path: '/register/benefits' })
+    expect(headingOf(spanish)).toBe('Sus beneficios')
+  })
+})
+
+describe('a hostile address', () => {
+  const hostile = [
+    ...[
+      'https://evil.example/',
+      '//evil.example',
+      'https:evil.example',
+      'javascript:alert(1)',
+      'data:text/html,x',
+    ],
+    ...[
+      `${backTo}/`,
+      `${backTo}?x=1`,
+      `${backTo}#x`,
+      `${backTo}.evil.example`,
+      backTo.toUpperCase(),
+      ` ${backTo}`,
+    ],
+    ...[
+      backTo.replace('localhost', 'localhost.'),
+      backTo.replace('//', '//evil@'),
+      backTo.replace('/b', '\\b'),
+    ],
+    ...[
+      `${backTo}\r\nSet-Cookie: a=b`,
+      `${backTo}%0d%0aLocation:x`,
+      backTo.replace(':4', ':04'),
+      'ℎttps://x',
+    ],
+  ]
+
+  test.each(hostile)('as redirecturl is refused when the link is made: %j', async redirecturl => {
+    await rig.newPerson()
+    await expect(rig.mintLink({ redirecturl })).rejects.toMatchObject({
+      status: 400,
+      errors: [{ field: 'redirecturl' }],
+    })
+  })
+
+  test.each([
+    ...['https://evil.example', '//evil.example', 'javascript:alert(1)', '../../x', 'swap/undo', 'SWAP', ''],
+    ...['constructor', '__proto__', 'swap%00', 'swap\r\nLocation: //evil.example', 'cancel', 'done'],
+  ])('as redirectto is refused when the link is made: %j', async redirectto => {
+    await rig.newPerson()
+    const tile = { productname: 'dental', producttype: 'discount', redirectto }
+    await expect(rig.mintLink({ deeplinkdata: new URLSearchParams(tile).toString() })).rejects.toMatchObject({
+      status: 400,
+      errors: [{ field: 'deeplinkdata' }],
+    })
+  })
+
+  test.each([
+    'productname=dental&producttype=discount',
+    'productname=dental&producttype=discount&redirectto=swap&redirectto=manage',
+    'productname=dental&producttype=discount&redirectto=swap&next=https://evil.example',
+    'productname=../../x&producttype=discount&redirectto=swap',
+    'productname=%3Cscript%3E&producttype=discount&redirectto=swap',
+    'redirectto=swap',
+  ])('as any other part of a deep link is refused: %j', async deeplinkdata => {
+    await rig.newPerson()
+    await expect(rig.mintLink({ deeplinkdata })).rejects.toMatchObject({ code: 'bad_request' })
+  })
+
+  test('in the query or form of a view leads nowhere', async () => {
+    await member(['dental', 'vision'])
+    const { visitor } = await open({ redirecturl: backTo })
+    const names = ['redirectto', 'redirecturl', 'next', 'url', 'to', 'returnto', 'continue']
+    const query = new URLSearchParams(names.map(name => [name, 'https://evil.example/'])).toString()
+    for (const path of ['', '/overview', '/benefits', '/swap', '/done', '/details']) {
+      const answer = await visitor.send(`/register${path}?${query}`)
+      expect(answer.headers.get('location') ?? '/register').toMatch(/^\/register/)
+      expect(await answer.text()).not.toContain('evil.example')
+    }
+    for (const path of ['/benefits', '/swap', '/offer', '/cancel', '/language', '/swap/undo', '/details']) {
+      const body = new URLSearchParams(`${query}&language=es&view=https://evil.example`)
+      const answer = await visitor.send(`/register${path}`, { method: 'POST', body })
+      expect(answer.headers.get('location') ?? '/register').toMatch(/^\/register/)
+      expect(await answer.text()).not.toContain('evil.example')
+    }
+  })
+
+  test('that the partner has taken from its list is shown no more', async () => {
+    await member(['dental'])
+    const { visitor, first } = await open({ redirecturl: backTo })
+    expect(first.html).toContain(`href="${backTo}"`)
+    await changePartner(rig.partner.partnerId, { redirects: [] }, rig.running.manage)
+    rig.running.advance(2_000)
+    expect((await visitor.get('/register/overview')).html).not.toContain(backTo)
+    await changePartner(rig.partner.partnerId, { redirects: [backTo] }, rig.running.manage)
+    rig.running.advance(2_000)
+    expect((await visitor.get('/register/overview')).html).toContain(backTo)
+  })
+})

@@ -1,0 +1,248 @@
+import type { View } from '../../service/src/registration/views/model.ts'
+import type {
+  BenefitCard,
+  BenefitLine,
+  BenefitStatus,
+  ConsentText,
+  Details,
+} from '../../service/src/registration/views/parts.ts'
+
+/** The person who is prefilled, and whom the examples show. */
+export const ana = {
+  firstname: 'Ana María',
+  lastname: 'Ruiz Delgado',
+  dob: '1990-03-27',
+  email: 'ana.ruiz@example.com',
+  phone: '3055550134',
+  address: {
+    addline1: '1200 Brickell Ave',
+    addline2: 'Apt 5B',
+    addline3: '',
+    city: 'Miami',
+    state: 'FL',
+    zipcode: '33131',
+  },
+} as const satisfies Details
+
+/** A small drawing for each benefit of the examples. */
+export function iconOf(name: string): string {
+  const shape = shapes[name] ?? 'M24 14v20M14 24h20'
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect width="48" height="48" fill="#dcebe4"/><path d="${shape}" fill="none" stroke="#0b6650" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+}
+
+const shapes: Readonly<Record<string, string>> = {
+  telehealth: 'M17 12h14a2 2 0 012 2v20a2 2 0 01-2 2H17a2 2 0 01-2-2V14a2 2 0 012-2zM24 18v8M20 22h8M22 31h4',
+  accident: 'M24 11l11 4v8c0 7-4.500 11.500-11 14-6.500-2.500-11-7-11-14v-8zM24 19v8M20 23h8',
+  dental:
+    'M17 14c3-2 4.500 0 7 0s4-2 7 0c4 2.500 3 8 1.500 12S31 35 29 35s-2-7-5-7-3 7-5 7-2-5-3.500-9S13 16.500 17 14z',
+  vision: 'M11 24s5-8 13-8 13 8 13 8-5 8-13 8-13-8-13-8zM24 27.500a3.500 3.500 0 100-7 3.500 3.500 0 000 7z',
+  gym: 'M16 17v14M32 17v14M12 20v8M36 20v8M16 24h16',
+  legal: 'M24 12v23M17 35h14M14 17h20M14 17l-4 9h8zM34 17l-4 9h8z',
+  income:
+    'M24 12v24M30 17c-1.500-2-3.500-2.500-6-2.500-3.500 0-6 1.500-6 4.500 0 6.500 12.500 3 12.500 9.500 0 3-3 5-6.500 5-3 0-5-1-6.500-3',
+}
+
+/** Says something in the language of the examples. */
+export type Say = (en: string, es: string) => string
+
+/** The benefits of the examples. */
+export function cardsIn(say: Say): readonly BenefitCard[] {
+  const free = { kind: 'nothing' } as const
+  const card = (
+    name: string,
+    displayname: string,
+    description: string,
+    rest: Partial<BenefitCard>,
+  ): BenefitCard => ({
+    ...{ name, displayname, description, iconurl: `/icons/${name}.svg`, pays: [], notcovered: [] },
+    ...{ cost: free, status: { kind: 'available' }, selected: false, ...rest },
+    ...(rest.status && rest.status.kind !== 'included' ? {} : { startson: '2026-12-01' }),
+  })
+  return [
+    card(
+      'telehealth',
+      say('Doctor by phone', 'Médico por teléfono'),
+      say(
+        'Talk to a doctor at any hour, as often as you need.',
+        'Hable con un médico a cualquier hora, las veces que necesite.',
+      ),
+      {
+        status: { kind: 'included' },
+        pays: [
+          say('Unlimited calls and video visits', 'Llamadas y videoconsultas sin límite'),
+          say('Prescriptions sent to your pharmacy', 'Recetas enviadas a su farmacia'),
+        ],
+        notcovered: [say('Emergencies – call 911', 'Emergencias: llame al 911')],
+      },
+    ),
+    card(
+      'accident',
+      say('Accident cover', 'Cobertura de accidentes'),
+      say(
+        'Pays medical bills when you are hurt while you work.',
+        'Paga los gastos médicos si se lesiona mientras trabaja.',
+      ),
+      {
+        worth: { amount: 10000, currency: 'USD' },
+        selected: true,
+        pays: [
+          say('Hospital, ambulance and doctor', 'Hospital, ambulancia y médico'),
+          say('$50 for each day in the hospital', '$50 por cada día en el hospital'),
+        ],
+        notcovered: [say('Accidents outside work', 'Accidentes fuera del trabajo')],
+      },
+    ),
+    card(
+      'dental',
+      say('Dental care', 'Cuidado dental'),
+      say(
+        'Two checkups a year, and less to pay for the rest.',
+        'Dos revisiones al año y menos que pagar por lo demás.',
+      ),
+      {
+        cost: { kind: 'amount', amount: 4.5, currency: 'USD', per: 'month' },
+        pays: [say('Two checkups and cleanings a year', 'Dos revisiones y limpiezas al año')],
+        notcovered: [say('Braces for adults', 'Ortodoncia para adultos')],
+      },
+    ),
+    card(
+      'vision',
+      say('Vision care', 'Cuidado de la vista'),
+      say(
+        'An eye exam and money for glasses every year.',
+        'Un examen de la vista y dinero para lentes cada año.',
+      ),
+      {
+        worth: { amount: 150, currency: 'USD', per: 'day' },
+        pays: [say('One exam a year', 'Un examen al año')],
+      },
+    ),
+    card(
+      'gym',
+      say('Gym pass', 'Pase de gimnasio'),
+      say('A lower price at 9,000 gyms.', 'Un precio más bajo en 9,000 gimnasios.'),
+      { status: { kind: 'swapin', from: '2026-12-01' } },
+    ),
+    card(
+      'legal',
+      say('Legal help', 'Ayuda legal'),
+      say('Half an hour with a lawyer, every month.', 'Media hora con un abogado, cada mes.'),
+      { status: { kind: 'enrolled', since: '2026-03-01' } },
+    ),
+    card(
+      'income',
+      say('Income protection', 'Protección de ingresos'),
+      say('Money while you cannot work.', 'Dinero mientras no puede trabajar.'),
+      {
+        worth: { amount: 2000, currency: 'USD' },
+        status: {
+          kind: 'unavailable',
+          reasons: [say('For people from 21 years on', 'Para personas a partir de 21 años')],
+        },
+      },
+    ),
+    card(
+      'pets',
+      say('Care for pets', 'Cuidado de mascotas'),
+      say('Help with the vet.', 'Ayuda con el veterinario.'),
+      {
+        status: { kind: 'unknown', text: say('Under review', 'En revisión') },
+      },
+    ),
+  ]
+}
+
+/** What a member has and can have: a card for each way in which a benefit can stand. */
+export function memberCards(say: Say, cards: readonly BenefitCard[]): readonly BenefitCard[] {
+  const standing: readonly (readonly [string, BenefitStatus])[] = [
+    ['telehealth', { kind: 'enrolled', since: '2026-03-01' }],
+    ['accident', { kind: 'ending', on: '2026-12-31' }],
+    ['dental', { kind: 'scheduled', from: '2026-12-01' }],
+    ['legal', { kind: 'actionrequired', dueon: '2026-12-20' }],
+    ['pets', { kind: 'actionrequired' }],
+    ['vision', { kind: 'swapout', on: '2026-12-01' }],
+    ['gym', { kind: 'swapin', from: '2026-12-01' }],
+    ['income', { kind: 'otherplan', plans: ['Harbor Plus', say('Harbor Gold', 'Harbor Oro')] }],
+  ]
+  const held = standing.map(([name, status]) => ({
+    ...undated(cardOf(cards, name)),
+    status,
+    selected: false,
+  }))
+  const priced = (card: BenefitCard, rest: Partial<BenefitCard>): BenefitCard => ({ ...card, ...rest })
+  const { telehealth, dental } = { telehealth: cardOf(cards, 'telehealth'), dental: cardOf(cards, 'dental') }
+  return [
+    ...held,
+    priced(telehealth, {
+      ...{ name: 'hospital', displayname: say('Hospital cash', 'Dinero por hospitalización') },
+      ...{ status: { kind: 'full' }, worth: { amount: 700, currency: 'USD', per: 'week' } },
+      cost: { kind: 'amount', amount: 12, currency: 'USD', per: 'once' },
+    }),
+    priced(dental, {
+      ...{ name: 'savings', displayname: say('Emergency savings', 'Ahorro de emergencia') },
+      ...{
+        status: { kind: 'unavailable', reasons: [] },
+        worth: { amount: 25, currency: 'USD', per: 'month' },
+      },
+    }),
+  ]
+}
+
+/** One of them by its name; throws when there is none. */
+export function cardOf(cards: readonly BenefitCard[], name: string): BenefitCard {
+  const card = cards.find(found => found.name === name)
+  if (!card) throw new Error(`no such benefit in the fixtures: ${name}`)
+  return card
+}
+
+/** A card without a first day. */
+export function undated({ startson: _, ...card }: BenefitCard): BenefitCard {
+  return card
+}
+
+/** A card in one line. */
+export function toLine({ name, displayname, iconurl, startson, cost }: BenefitCard): BenefitLine {
+  return { name, displayname, iconurl, cost, ...(startson === undefined ? {} : { startson }) }
+}
+
+/** A consent that is wanted. */
+export function consentsIn(say: Say): readonly ConsentText[] {
+  return [
+    {
+      name: 'terms',
+      version: '2026-10',
+      title: say('Terms of Accident cover', 'Condiciones de la cobertura de accidentes'),
+      checked: false,
+      paragraphs: [
+        say(
+          'By agreeing you let Harbor Rides share your name, date of birth and address with the company that provides this cover, for that purpose alone.',
+          'Al aceptar, permite que Harbor Rides comparta su nombre, fecha de nacimiento y dirección con la compañía que da esta cobertura, solo para ese fin.',
+        ),
+        say(
+          'Cover starts on the day shown and ends when you leave the plan. You can leave at any time.',
+          'La cobertura empieza el día indicado y termina cuando deja el plan. Puede dejarlo en cualquier momento.',
+        ),
+      ],
+    },
+  ]
+}
+
+/** The plans of the examples, one of them not open to the person. */
+export function offersIn(say: Say): Extract<View, { view: 'OFFER_CHANGE' }>['offers'] {
+  const effectiveon = '2026-12-01'
+  return [
+    { offer: 'basic', displayname: 'Harbor Basic', direction: 'current', reasons: [] },
+    {
+      offer: 'plus',
+      displayname: 'Harbor Plus',
+      direction: 'upgrade',
+      effectiveon: '2026-11-20',
+      reasons: [],
+    },
+    { offer: 'mini', displayname: 'Harbor Mini', direction: 'downgrade', effectiveon, reasons: [] },
+    {
+      ...{ offer: 'gold', displayname: 'Harbor Gold', direction: 'upgrade' },
+      reasons: [say('For drivers with 100 rides a month', 'Para conductores con 100 viajes al mes')],
+    },
+  ]
+}

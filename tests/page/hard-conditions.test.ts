@@ -1,0 +1,167 @@
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { describeInBrowser, launchBrowser } from './browser.ts'
+import { examples } from './fixtures.ts'
+import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
+import { type Rig, startRig } from './rig.ts'
+import { openStage } from './show.ts'
+
+/** A window of 1280 × 1024 at 400 %: what is left of it in CSS pixels. */
+const zoomed = { width: 320, height: 256, deviceScaleFactor: 4, mobile: false }
+
+describeInBrowser('under hard conditions', () => {
+  let rig: Rig
+  let browser: Browser
+  let receiver: Receiver
+
+  beforeAll(async () => {
+    rig = await startRig()
+    receiver = await startReceiver()
+    await rig.addWebhook(receiver.url)
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await rig.close()
+    await receiver.close()
+  })
+  beforeEach(() => rig.newPerson().then(() => undefined))
+
+  async function openPage(): Promise<{ page: Page; devtools: CDPSession }> {
+    const context = await browser.newContext({ viewport: null, reducedMotion: 'reduce' })
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    return { page, devtools: await context.newCDPSession(page) }
+  }
+
+  const openZoomed = async (): Promise<Page> => {
+    const { page, devtools } = await openPage()
+    await devtools.send('Emulation.setDeviceMetricsOverride', zoomed)
+    return page
+  }
+
+  test.each(['en', 'es'] as const)(
+    'at 400 percent no view in %s scrolls sideways, and nothing covers what has the focus',
+    async locale => {
+      const page = await openZoomed()
+      const stage = await openStage(page, rig)
+      expect(await page.evaluate('[innerWidth, innerHeight, devicePixelRatio]')).toEqual([320, 256, 4])
+      const faults: string[] = []
+      for (const example of examples(locale, rig.built)) {
+        await stage.show(example)
+        const found = await page.evaluate<readonly string[]>(faultsWhenZoomed)
+        faults.push(...found.map(fault => `${example.name}: ${fault}`))
+      }
+      expect(faults).toEqual([])
+      await page.context().close()
+    },
+    120_000,
+  )
+
+  test('at 400 percent the whole way can be gone, on its own page and in a partner’s dialog', async () => {
+    const page = await openZoomed()
+    await page.goto(await rig.mintLink({ locale: 'es' }))
+    await pressIn(page, words.es.open)
+    await walk(page, 'es')
+    expect(await page.evaluate<readonly string[]>(faultsWhenZoomed)).toEqual([])
+    await rig.newPerson()
+    await page.goto(rig.host)
+    await page.evaluate(`tokens.push('${await rig.mintToken()}'); make({ locale: 'es' }); embed.open()`)
+    const frame = page.frameLocator('iframe')
+    await walk(frame, 'es')
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    const inFrame = page.frames().find(found => found.url().startsWith(`${rig.service}/embed/frame`))
+    expect(await inFrame?.evaluate<readonly string[]>(faultsWhenZoomed)).toEqual([])
+    const cross = await page.getByRole('button', { name: 'Cerrar', exact: true }).boundingBox()
+    const heading = await frame.getByRole('button', { name: /English/ }).boundingBox()
+    if (!cross || !heading) throw new Error('not shown')
+    // The header may have scrolled away; where both are seen, they are side by side.
+    expect(
+      heading.x + heading.width <= cross.x ||
+        heading.y + heading.height <= cross.y ||
+        heading.y >= cross.y + cross.height,
+    ).toBe(true)
+    await isEnrolled(rig, 'es')
+    await page.context().close()
+  })
+
+  test('on a slow line, offline in the middle and with a lost answer, two presses enrol once', async () => {
+    const { page, devtools } = await openPage()
+    const line = (offline: boolean) =>
+      devtools.send('Network.emulateNetworkConditions', {
+        offline,
+        latency: 400,
+        downloadThroughput: 50_000,
+        uploadThroughput: 50_000,
+      })
+    await devtools.send('Network.enable')
+    await line(false)
+    const posts: string[] = []
+    page.on('request', request => request.method() === 'POST' && posts.push(new URL(request.url()).pathname))
+    const posted = (path: string) => posts.filter(found => found === `/register/${path}`).length
+    await page.goto(await rig.mintLink())
+    await pressIn(page, 'Open my benefits')
+    await pressIn(page, 'Start')
+    await page.getByRole('link', { name: 'Change – Name' }).click()
+    await page.getByLabel('First name').fill('Eva')
+    await line(true)
+    for (let presses = 0; presses < 2; presses += 1) {
+      await pressIn(page, 'Save and continue')
+      await page.getByRole('heading', { name: 'You seem to be offline' }).waitFor()
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1)
+      expect(await page.getByLabel('First name').inputValue()).toBe('Eva')
+    }
+    await line(false)
+    await pressIn(page, 'Try again')
+    await page.getByText('Eva Ruiz Delgado').waitFor()
+    await pressIn(page, 'These are right – continue')
+    await page.getByLabel('Choose Dental discount').check()
+    await page.getByRole('button', { name: 'Continue', exact: true }).dblclick()
+    await page.getByRole('heading', { name: 'Check your answers' }).waitFor()
+    expect(posted('benefits')).toBe(1)
+    // The first answer is lost after the service has done it.
+    let lost = 0
+    await page.route('**/register/enrol', async route => {
+      if (lost > 0) return route.continue()
+      lost += 1
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+    await page.getByRole('button', { name: 'Enroll now' }).dblclick()
+    await page.getByRole('heading', { name: 'You seem to be offline' }).waitFor()
+    expect(posted('enrol')).toBe(1)
+    await pressIn(page, 'Try again')
+    await page.getByRole('heading', { name: 'You are enrolled' }).waitFor()
+    expect(posted('enrol')).toBe(2)
+    await heardByPartner(receiver, rig)
+    await page.context().close()
+  })
+})
+
+/**
+ * What a person at 400 % could not use: a page that scrolls sideways, text that is cut off, or a control that is still
+ * covered by something else once it has the focus.
+ */
+const faultsWhenZoomed = `(() => {
+  const faults = []
+  const told = element => element.outerHTML.slice(0, 120)
+  const root = document.documentElement
+  if (root.scrollWidth > innerWidth) faults.push('scrolls sideways: ' + root.scrollWidth)
+  for (const element of document.querySelectorAll('#page *')) {
+    if (element.closest('.unseen, .skip, template') || !element.offsetParent) continue
+    const { left, right, width } = element.getBoundingClientRect()
+    if (width > 0 && (left < -1 || right > innerWidth + 1)) faults.push('beyond the edge: ' + told(element))
+  }
+  for (const element of (document.querySelector('dialog[open]') ?? document).querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')) {
+    if (!element.offsetParent || element.matches('.default, .skip, [type=hidden]')) continue
+    element.focus()
+    const { left, top, width, height } = element.getBoundingClientRect()
+    if (top + height / 2 < 0 || top + height / 2 > innerHeight) { faults.push('not in sight: ' + told(element)); continue }
+    const over = document.elementFromPoint(left + width / 2, top + height / 2)
+    const same = over && (over === element || element.contains(over) || over.contains(element) || over.closest('label')?.contains(element))
+    if (!same) faults.push('covered: ' + told(element) + ' by ' + (over ? told(over) : 'nothing'))
+    else if (over.contains(element) && over !== element && !over.closest('label')) faults.push('covered by its parent: ' + told(element))
+  }
+  return faults
+})()`

@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import fastify from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openBrowserFiles } from '../../service/src/registration/browser-files.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const parts = [
+  'tsconfig.base.json',
+  'embed/tsconfig.json',
+  'embed/src',
+  'embed/package.json',
+  'embed/released',
+  'scripts',
+  'service/assets/page',
+  'docs/embed.md',
+]
+const integrityOf = (contents: Buffer | string) =>
+  `sha384-${createHash('sha384').update(contents).digest('base64')}`
+
+/** What builds the drop-in, in a folder of its own elsewhere. */
+describe('the drop-in script', () => {
+  let copy: string
+  const at = (path: string) => join(copy, path)
+  const run = (...args: string[]) => {
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' })
+    return { status, stderr }
+  }
+  const build = () => expect(run('scripts/build-browser.mjs')).toEqual({ status: 0, stderr: '' })
+  const change = (path: string, from: string, to: string) => {
+    const text = readFileSync(at(path), 'utf8')
+    expect(text).toContain(from)
+    writeFileSync(at(path), text.replace(from, to))
+  }
+
+  beforeAll(() => {
+    copy = mkdtempSync(join(tmpdir(), 'enrolment released '))
+    mkdirSync(at('docs'))
+    for (const part of parts) cpSync(join(root, part), at(part), { recursive: true })
+    symlinkSync(join(root, 'node_modules'), at('node_modules'), 'junction')
+  })
+  afterAll(() => rmSync(copy, { recursive: true, force: true }))
+
+  test('is the same, byte for byte, wherever and whenever it is built', () => {
+    build()
+    for (const file of ['benefit-enrolment.js', 'manifest.json'])
+      expect(readFileSync(at(`service/dist/page/${file}`))).toEqual(
+        readFileSync(join(root, 'service/dist/page', file)),
+      )
+  })
+
+  test('has the version and hash that stand in the docs (else: node scripts/integrity.mjs --write)', () => {
+    expect(run('scripts/integrity.mjs', '--write').status).toBe(0)
+    expect(readFileSync(at('docs/embed.md'), 'utf8')).toBe(readFileSync(join(root, 'docs/embed.md'), 'utf8'))
+    const { version, integrity } = JSON.parse(
+      readFileSync(at('service/dist/page/manifest.json'), 'utf8'),
+    ).embed
+    const docs = readFileSync(join(root, 'docs/embed.md'), 'utf8')
+    expect(docs).toContain(`/embed/${version}/benefit-enrolment.js`)
+    expect(docs).toContain(`integrity="${integrity}"`)
+  })
+
+  test('is the one that was released under its version, if that was (else: raise the version)', () => {
+    expect(run('scripts/integrity.mjs', '--release')).toEqual({ status: 0, stderr: '' })
+  })
+
+  test('stays at its address as it was when a newer one is released', async () => {
+    const released = readFileSync(join(root, 'embed/released/0.1.0.js'))
+    change('embed/package.json', '"version": "0.1.0"', '"version": "0.2.0"')
+    change('embed/src/events.ts', "version = '0.1.0'", "version = '0.2.0'")
+    build()
+    expect(run('scripts/integrity.mjs', '--release').status).toBe(0)
+    const app = fastify()
+    openBrowserFiles('/stage', pathToFileURL(at('service/dist/page/'))).mount(app)
+    const get = (path: string) => app.inject({ url: `/stage/embed/${path}` })
+    const old = await get('0.1.0/benefit-enrolment.js')
+    expect(old.statusCode).toBe(200)
+    expect(old.rawPayload).toEqual(released)
+    expect(old.headers).toMatchObject({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'access-control-allow-origin': '*',
+    })
+    const newer = await get('0.2.0/benefit-enrolment.js')
+    expect(newer.statusCode).toBe(200)
+    expect(newer.rawPayload).not.toEqual(released)
+    expect((await get('')).json()).toEqual({
+      version: '0.2.0',
+      path: '/stage/embed/0.2.0/benefit-enrolment.js',
+      integrity: integrityOf(newer.rawPayload),
+    })
+    for (const path of ['0.0.9/benefit-enrolment.js', '0.1.0/0.1.0.js', '0.1.0/manifest.json', 'x'])
+      expect((await get(path)).statusCode).not.toBe(200)
+    await app.close()
+  })
+
+  test('is never released anew with other bytes under the same version', () => {
+    const before = readFileSync(at('embed/released/0.2.0.js'))
+    change('embed/src/errors.ts', 'Nothing is lost.', 'Nothing at all is lost.')
+    build()
+    const { status, stderr } = run('scripts/integrity.mjs', '--release')
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^0\.2\.0 was released with other bytes and stays as it was: raise the version/)
+    expect(readFileSync(at('embed/released/0.2.0.js'))).toEqual(before)
+  })
+})
