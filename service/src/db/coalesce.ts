@@ -21,9 +21,12 @@ export type Coalesced<Call, Result> = {
  * load rises. One lane, since larger batches beat more lanes.
  * A result of `run` may itself be a promise: that call is answered later, and holds up no batch.
  * When `run` rejects, every call of that batch rejects with the same error.
+ * With `paceMs` two batches begin no sooner after each other than that, for calls that nobody waits for: a lone call goes
+ * at once still.
  */
 export const coalesce = <Call, Result>(options: {
   maxBatch: number
+  paceMs?: number
   run: (calls: Call[]) => Promise<(Settled<Result> | Promise<Settled<Result>>)[]>
 }): Coalesced<Call, Result> => {
   const queue: Waiting<Call, Result>[] = []
@@ -35,6 +38,7 @@ export const coalesce = <Call, Result>(options: {
   const next = async (): Promise<void> => {
     const batch = queue.splice(0, options.maxBatch)
     underWay = batch.length
+    const mayGoOnAt = performance.now() + (options.paceMs ?? 0)
     try {
       const results = await options.run(batch.map(waiting => waiting.call))
       batch.forEach((waiting, index) => {
@@ -46,6 +50,8 @@ export const coalesce = <Call, Result>(options: {
     } catch (error) {
       for (const waiting of batch) waiting.reject(error)
     }
+    const early = mayGoOnAt - performance.now()
+    if (early > 0 && queue.length < options.maxBatch) await new Promise(resolve => setTimeout(resolve, early))
     underWay = 0
     if (queue.length > 0) void next()
   }
