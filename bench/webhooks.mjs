@@ -197,8 +197,10 @@ const runs = {
       const perSecond = count / ((last.reached - at) / 1000)
       const { repeats } = await asked(child, { do: 'report', keys: [] })
       keep(system, 'drain', perSecond)
+      const { micros } = await opened.tell({ do: 'usage' })
+      const cost = `   ${Math.round(micros / count)} µs of its processor time each`
       const again = repeats > 0 ? `   ${repeats} repeats` : ''
-      say(`drain  ${system}`, `${Math.round(perSecond).toLocaleString('en-US')}/s${again}`)
+      say(`drain  ${system}`, `${Math.round(perSecond).toLocaleString('en-US')}/s${cost}${again}`)
     }
     await opened.close()
   },

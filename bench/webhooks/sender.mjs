@@ -6,6 +6,7 @@ const { system, ...config } = JSON.parse(process.argv[2])
 const { open } = await import(new URL(`systems/${system}.mjs`, import.meta.url))
 const now = () => Number(process.hrtime.bigint()) / 1e6
 const opened = await open(config)
+let usageAtStart
 
 const sample = {
   userid: 'u-1001',
@@ -31,6 +32,7 @@ const jobs = {
   },
   async start() {
     const at = now()
+    usageAtStart = process.cpuUsage()
     await opened.start()
     return { at }
   },
@@ -51,6 +53,11 @@ const jobs = {
     }
     await Promise.all(pending)
     return { committed }
+  },
+  /** Processor time of this process since the start, in microseconds. */
+  async usage() {
+    const { user, system } = process.cpuUsage(usageAtStart)
+    return { micros: user + system }
   },
   async close() {
     await opened.close()
