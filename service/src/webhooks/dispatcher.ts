@@ -8,7 +8,7 @@ import { makeTry } from './attempt.ts'
 import { ensureAttemptDays } from './attempt-days.ts'
 import { judge } from './backoff.ts'
 import { conclude, waitForOurselves } from './conclude.ts'
-import { type DueRow, readDue } from './due.ts'
+import { type DueRow, type Place, readDue } from './due.ts'
 import { createTurns, type Turn } from './fairness.ts'
 import { type Measure, review } from './health.ts'
 import {
@@ -179,7 +179,6 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     const result: Result = {
       ...claim,
       eventId: item.event_id,
-      serviceId: item.service_id,
       number: item.attempts + 1,
       fate,
       attempts: requests,
@@ -273,7 +272,8 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     for (const { endpointId, work, quota: asking } of asks) {
       const lane = lanes.get(endpointId)
       const { count = 0, last } = found.get(`${endpointId} ${work}`) ?? {}
-      if (lane) lane.readUpTo[work] = last && count >= asking ? placeOf(last) : undefined
+      if (lane)
+        lane.readUpTo[work] = last && count >= asking ? later(lane.readUpTo[work], placeOf(last)) : undefined
     }
     for (const lane of asked) place(lane)
     pump()
@@ -286,7 +286,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       const lane = lanes.get(row.endpoint_id)
       if (!lane || lane.held.has(row.event_id)) return []
       const { partnerId, endpointId, epoch } = lane
-      return [{ partnerId, endpointId, epoch, eventId: row.event_id, serviceId: row.service_id }]
+      return [{ partnerId, endpointId, epoch, eventId: row.event_id }]
     })
     if (parked.length === 0) return
     await writer.write({ kind: 'park', rows: parked })
@@ -481,4 +481,8 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   }
 }
 
+const later = (known: Place | undefined, place: Place): Place =>
+  known && (known.dueAt > place.dueAt || (known.dueAt === place.dueAt && known.eventId > place.eventId))
+    ? known
+    : place
 const placeOf = (row: DueRow) => ({ dueAt: row.due_at, eventId: row.event_id })
