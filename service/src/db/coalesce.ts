@@ -31,6 +31,7 @@ export const coalesce = <Call, Result>(options: {
 }): Coalesced<Call, Result> => {
   const queue: Waiting<Call, Result>[] = []
   let underWay = 0
+  let isPacing = false
 
   const settle = (waiting: Waiting<Call, Result>, result: Settled<Result>) =>
     result.ok ? waiting.resolve(result.value) : waiting.reject(result.error)
@@ -50,9 +51,14 @@ export const coalesce = <Call, Result>(options: {
     } catch (error) {
       for (const waiting of batch) waiting.reject(error)
     }
-    const early = mayGoOnAt - performance.now()
-    if (early > 0 && queue.length < options.maxBatch) await new Promise(resolve => setTimeout(resolve, early))
     underWay = 0
+    isPacing = performance.now() < mayGoOnAt
+    if (isPacing) setTimeout(goOn, mayGoOnAt - performance.now())
+    else if (queue.length > 0) void next()
+  }
+
+  const goOn = () => {
+    isPacing = false
     if (queue.length > 0) void next()
   }
 
@@ -60,7 +66,8 @@ export const coalesce = <Call, Result>(options: {
     new Promise<Result>((resolve, reject) => {
       queue.push({ call, resolve, reject })
       // A microtask later, so that calls of one tick share the first batch.
-      if (underWay === 0 && queue.length === 1) queueMicrotask(() => void (underWay === 0 && next()))
+      if (underWay === 0 && !isPacing && queue.length === 1)
+        queueMicrotask(() => void (underWay === 0 && !isPacing && queue.length > 0 && next()))
     })
   return Object.assign(call, { pending: () => queue.length + underWay })
 }

@@ -78,8 +78,10 @@ export type DispatcherOptions = {
 const ROWS_IN_MEMORY = 8192
 const MOST_QUOTA = 1024
 const BUSY_MS = 30_000
+/** Results that wait to be written, for each slot: what is not written yet is sent again after a crash. */
+const UNWRITTEN = 2
 /** How often the heads of all queues are looked at while there is more behind: what was committed late stands there. */
-const HEAD_MS = 2000
+const HEAD_MS = 5000
 
 /** Starts a dispatcher; what is due is delivered from then on. */
 export const openDispatcher = (context: DispatcherContext, options: DispatcherOptions = {}): Dispatcher => {
@@ -129,8 +131,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   }
 
   const pump = () => {
-    // What is not written yet would be sent again after a crash: it is bounded as what is under way.
-    while (!isClosing && now() < leasesHoldUntil && writer.pending() < slots) {
+    while (!isClosing && now() < leasesHoldUntil && writer.pending() < slots * UNWRITTEN) {
       const turn = turns.next(now())
       if (!turn) break
       const lane = lanes.get(turn.endpointId)
