@@ -8,7 +8,7 @@ import { type DispatchRig, dispatchRig } from './rig.ts'
 /** How often each step is crashed at; set TEST_CRASHES=20 for a longer run. */
 const rounds = Number(process.env['TEST_CRASHES'] ?? 3)
 const events = 24
-const options = { leaseMs: 500, pollMs: 20, idlePollMs: 50, slots: 4 }
+const options = { leaseMs: 500, pollMs: 20, slots: 4 }
 
 const startChild = (rig: DispatchRig, step?: { name: string; count: number }): ChildProcess =>
   spawn(

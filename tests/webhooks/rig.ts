@@ -134,7 +134,7 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
           real,
           log: (event, fields = {}) => logged.push({ event, fields }),
         },
-        { leaseMs: 1500, pollMs: 50, idlePollMs: 200, graceMs: 300, ...options },
+        { leaseMs: 1500, pollMs: 50, graceMs: 300, ...options },
       )
       closers.push(async () => {
         await dispatcher.close()
