@@ -38,7 +38,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 }
 
 const listedAsLong: Readonly<Record<string, string>> = {
-  'service/src/webhooks/dispatcher.ts': 'one loop with its state: parts of it alone would not be understood',
   'service/src/registration/views/model.ts': 'the types of all views, read as one list',
 }
 
