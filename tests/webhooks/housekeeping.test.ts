@@ -82,6 +82,7 @@ test('deliveries are listed: what waits, the next due first; what was given up; 
   const dispatcher = rig.open()
   await dispatcher.idle()
   await at(one, -1, 'fresh')
+  await at(four, -1, 'fresh')
   await dispatcher.idle()
   await dispatcher.idle()
   expect(await list('dead')).toMatchObject([{ event_id: three, status: 'dead', attempts: 12 }])
