@@ -74,8 +74,12 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
   let busyUntil = 0
   let waiting: (() => void)[] = []
 
+  // Without a lease that holds, what is due waits for the next beat.
   const isQuiet = () =>
-    !looking.isBusy() && !leasing.isBusy() && sending.underWay().length + writer.pending() === 0
+    leasing.hold() &&
+    !looking.isBusy() &&
+    !leasing.isBusy() &&
+    sending.underWay().length + writer.pending() === 0
   const onQuiet = () => {
     if (waiting.length === 0 || !isQuiet()) return
     const resolving = waiting
