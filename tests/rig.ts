@@ -109,7 +109,7 @@ export const startTestService = async (
       database,
       deliveryDatabase,
       webhookRules: { sandbox, allow: [] },
-      dispatcher: { pollMs: 50, idlePollMs: 500, leaseMs: 3000 },
+      dispatcher: { pollMs: 50, leaseMs: 3000 },
       keyring,
       installation,
       host: '127.0.0.1',

@@ -8,7 +8,7 @@ import { type DispatchRig, dispatchRig } from './rig.ts'
 /** How often each step is crashed at; set TEST_CRASHES=20 for a longer run. */
 const rounds = Number(process.env['TEST_CRASHES'] ?? 3)
 const events = 24
-const options = { leaseMs: 500, pollMs: 20, idlePollMs: 50, slots: 4 }
+const options = { leaseMs: 500, pollMs: 20, slots: 4 }
 
 const startChild = (rig: DispatchRig, step?: { name: string; count: number }): ChildProcess =>
   spawn(
@@ -55,8 +55,8 @@ test.each(steps)(
       await successor.close()
       expect(new Set(receiver.deliveries.map(one => one.key)).size).toBe(events)
       expect(new Set(receiver.deliveries.map(one => one.key + one.body)).size).toBe(events)
-      // Four may be under way, and the results of four more not written yet.
-      expect(receiver.deliveries.length - events).toBeLessThanOrEqual(8)
+      // Four may be under way, and the results of twice as many not written yet.
+      expect(receiver.deliveries.length - events).toBeLessThanOrEqual(12)
     }
     await receiver.close()
   },

@@ -87,7 +87,7 @@ test('hostile endpoints end as what they are, in time, and the healthy one besid
     names.set((await rig.addEndpoint(target.url, { events })).webhookid, name)
   }
   await rig.addEndpoint(receiver.url)
-  const dispatcher = rig.open({ slots: 32 }, { deadlineMs: 2000 })
+  const dispatcher = rig.open({ slots: 32 }, { deadlineMs: 5000 })
   await rig.raise(['u0'], { eventname: 'user_erased' })
   await dispatcher.idle()
   const waiting = await rig.database.query<{ endpoint_id: string }>({

@@ -16,7 +16,7 @@ import {
 } from '../../service/src/webhooks/dispatcher.ts'
 import { addEndpoint, type EndpointWish } from '../../service/src/webhooks/endpoints.ts'
 import { eventBody } from '../../service/src/webhooks/envelope.ts'
-import { webhookMetrics } from '../../service/src/webhooks/metrics.ts'
+import { type WebhookMetrics, webhookMetrics } from '../../service/src/webhooks/metrics.ts'
 import { createOutgoing } from '../../service/src/webhooks/outgoing.ts'
 import { createResolver } from '../../service/src/webhooks/resolver.ts'
 import { freshDatabase } from '../rig.ts'
@@ -43,7 +43,7 @@ export type DispatchRig = {
   ) => Promise<string[]>
   readonly open: (
     options?: DispatcherOptions,
-    own?: { deadlineMs?: number; database?: Database },
+    own?: { deadlineMs?: number; database?: Database; metrics?: WebhookMetrics },
   ) => Dispatcher
   /** Moves the dispatchers' clock. */
   readonly advance: (ms: number) => void
@@ -130,11 +130,11 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
           database: own.database ?? database,
           directory,
           outgoing,
-          metrics: webhookMetrics({ database, real }),
+          metrics: own.metrics ?? webhookMetrics({ database, real }),
           real,
           log: (event, fields = {}) => logged.push({ event, fields }),
         },
-        { leaseMs: 1500, pollMs: 50, idlePollMs: 200, graceMs: 300, ...options },
+        { leaseMs: 1500, pollMs: 50, graceMs: 300, ...options },
       )
       closers.push(async () => {
         await dispatcher.close()

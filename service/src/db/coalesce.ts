@@ -21,13 +21,17 @@ export type Coalesced<Call, Result> = {
  * load rises. One batch at a time.
  * A result of `run` may itself be a promise: that call is answered later, and holds up no batch.
  * When `run` rejects, every call of that batch rejects with the same error.
+ * With `paceMs` two batches begin no sooner after each other than that, for calls that nobody waits for: a lone call goes
+ * at once still.
  */
 export const coalesce = <Call, Result>(options: {
   maxBatch: number
+  paceMs?: number
   run: (calls: Call[]) => Promise<(Settled<Result> | Promise<Settled<Result>>)[]>
 }): Coalesced<Call, Result> => {
   const queue: Waiting<Call, Result>[] = []
   let underWay = 0
+  let isPacing = false
 
   const settle = (waiting: Waiting<Call, Result>, result: Settled<Result>) =>
     result.ok ? waiting.resolve(result.value) : waiting.reject(result.error)
@@ -35,6 +39,7 @@ export const coalesce = <Call, Result>(options: {
   const next = async (): Promise<void> => {
     const batch = queue.splice(0, options.maxBatch)
     underWay = batch.length
+    const mayGoOnAt = performance.now() + (options.paceMs ?? 0)
     try {
       const results = await options.run(batch.map(waiting => waiting.call))
       batch.forEach((waiting, index) => {
@@ -47,6 +52,13 @@ export const coalesce = <Call, Result>(options: {
       for (const waiting of batch) waiting.reject(error)
     }
     underWay = 0
+    isPacing = performance.now() < mayGoOnAt
+    if (isPacing) setTimeout(goOn, mayGoOnAt - performance.now())
+    else if (queue.length > 0) void next()
+  }
+
+  const goOn = () => {
+    isPacing = false
     if (queue.length > 0) void next()
   }
 
@@ -54,7 +66,8 @@ export const coalesce = <Call, Result>(options: {
     new Promise<Result>((resolve, reject) => {
       queue.push({ call, resolve, reject })
       // A microtask later, so that calls of one tick share the first batch.
-      if (underWay === 0 && queue.length === 1) queueMicrotask(() => void (underWay === 0 && next()))
+      if (underWay === 0 && !isPacing && queue.length === 1)
+        queueMicrotask(() => void (underWay === 0 && !isPacing && queue.length > 0 && next()))
     })
   return Object.assign(call, { pending: () => queue.length + underWay })
 }

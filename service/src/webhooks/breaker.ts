@@ -78,8 +78,13 @@ export function afterTry(breaker: Breaker, result: TryResult, limit: number): Br
  * own bound is reached again.
  */
 function afterSuccess(breaker: Breaker, limit: number): Breaker {
+  if (isUntouched(breaker)) return breaker
   const grown = breaker.open === null ? breaker.window && breaker.window + 1 : 1
   return { ...closedBreaker(), window: grown === null || grown >= limit ? null : grown }
+}
+
+function isUntouched({ endpointInRow, credentialsInRow, failedEvents, open, window }: Breaker): boolean {
+  return endpointInRow + credentialsInRow + failedEvents.length === 0 && open === null && window === null
 }
 
 function afterProbe(

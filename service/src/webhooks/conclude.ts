@@ -3,7 +3,7 @@ import { nextTryAt, type Verdict } from './backoff.ts'
 import { afterTry } from './breaker.ts'
 import { afterVerdict, type Measure } from './health.ts'
 import { healthOf, type Item, type Lane } from './lane.ts'
-import type { Attempt, Fate } from './results.ts'
+import type { Attempt, Fate, HealthRecord } from './results.ts'
 
 /** What one try means: for the delivery, for what is stored of the endpoint, and for those to be told. */
 export type Conclusion = {
@@ -23,7 +23,7 @@ export const conclude = (
   ended: { verdict: Verdict; last: Attempt; at: Instant; limit: number; random: number },
 ): Conclusion => {
   const { verdict, last, at, limit } = ended
-  const before = JSON.stringify(healthOf(lane))
+  const before = healthOf(lane)
   const result = { eventId: item.event_id, verdict, startedAt: last.startedAt, endedAt: at }
   lane.breaker = afterTry(lane.breaker, result, limit)
   const { health, measure } = afterVerdict(lane.health, verdict, at)
@@ -39,10 +39,19 @@ export const conclude = (
   }
   return {
     fate: fateOf(item, verdict, ended),
-    isChanged: JSON.stringify(healthOf(lane)) !== before,
+    isChanged: !isSame(before, healthOf(lane)),
     measure,
   }
 }
+
+/** The breaker is compared as a whole, since each change makes a new one. */
+const isSame = (one: HealthRecord, other: HealthRecord): boolean =>
+  one.breaker === other.breaker &&
+  one.failingSince === other.failingSince &&
+  one.notices === other.notices &&
+  one.pausedUntil === other.pausedUntil &&
+  one.acceptedPair === other.acceptedPair &&
+  one.nextAcceptedAt === other.nextAcceptedAt
 
 /** Keeps a lane closed for a while because of a fault of our own, longer with each in a row. */
 export const waitForOurselves = (lane: Lane, at: Instant): void => {

@@ -18,15 +18,12 @@ export type Place = { readonly dueAt: Instant; readonly eventId: string }
 
 /** A delivery that is due, with the event it carries. */
 export type DueRow = {
-  partner_id: string
   endpoint_id: string
   event_id: string
-  service_id: string
   work: Work
   attempts: number
   due_at: Instant
   idempotency_key: string
-  eventname: string
   body: Buffer
   created_at: Instant
   /** The version of the endpoint by which it is to be sent. */
@@ -42,10 +39,9 @@ const NIL = '00000000-0000-0000-0000-000000000000'
  * and stops at the quota, so that its cost follows the number of asks and never the backlog. Disabled endpoints give
  * nothing.
  */
-export const readDue = (db: Executor, asks: readonly Ask[], now: Instant): Promise<DueRow[]> =>
-  db.query<DueRow>(sql`
-    select ask.partner_id, ask.endpoint_id, due.event_id, due.service_id, ask.work, due.attempts, due.due_at,
-      e.idempotency_key, e.eventname, e.body, e.created_at, w.version,
+export const readDue = async (db: Executor, asks: readonly Ask[], now: Instant): Promise<DueRow[]> => {
+  const rows = await db.query<Found>(sql`
+    select ask.number, due.event_id, due.attempts, due.due_at, e.idempotency_key, e.body, e.created_at, w.version,
       due.ordered and exists (
         select from deliveries earlier
         where earlier.partner_id = ask.partner_id and earlier.endpoint_id = ask.endpoint_id
@@ -55,7 +51,7 @@ export const readDue = (db: Executor, asks: readonly Ask[], now: Instant): Promi
       ${asks.map(ask => ask.work)}::text[], ${asks.map(ask => ask.quota)}::integer[],
       ${asks.map(ask => (ask.after ? timestamp(ask.after.dueAt) : '-infinity'))}::timestamptz[],
       ${asks.map(ask => ask.after?.eventId ?? NIL)}::uuid[])
-      as ask (partner_id, endpoint_id, work, quota, after_due_at, after_event_id)
+      with ordinality as ask (partner_id, endpoint_id, work, quota, after_due_at, after_event_id, number)
     join webhook_endpoints w on w.partner_id = ask.partner_id and w.endpoint_id = ask.endpoint_id
       and w.deleted_at is null and w.disabled_at is null
     cross join lateral (
@@ -69,3 +65,11 @@ export const readDue = (db: Executor, asks: readonly Ask[], now: Instant): Promi
     ) due
     join events e on e.partner_id = ask.partner_id and e.event_id = due.event_id
     order by due.due_at, due.event_id`)
+  return rows.flatMap(({ number, ...row }) => {
+    const ask = asks[number - 1]
+    return ask ? [{ ...row, endpoint_id: ask.endpointId, work: ask.work }] : []
+  })
+}
+
+/** A row names its ask by a number, rather than by ids that would be sent and read again for each. */
+type Found = Omit<DueRow, 'endpoint_id' | 'work'> & { number: number }

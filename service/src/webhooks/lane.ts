@@ -10,6 +10,14 @@ import { type EndpointSecrets, ROTATION_MS } from './secrets.ts'
 /** A delivery that this process holds: queued, under way, or with a result that is being written. */
 export type Item = Omit<DueRow, 'behind' | 'version'>
 
+/**
+ * An event may be committed some time after it was raised: a transaction may last for seconds, and clocks differ. What
+ * was read further back than this is not looked through again before all of it is done.
+ */
+const LATE_MS = 60_000
+/** How much a look at the head may find that was committed late; if it is more, the next look finds the rest. */
+const HEAD_QUOTA = 32
+
 const WORKS: readonly Work[] = ['fresh', 'retry', 'replay']
 
 /** One endpoint that this process owns: what is due there, and how it fares. Plain state, without input or output. */
@@ -127,10 +135,13 @@ export const asksOf = (
   for (const item of lane.held.values()) count[item.work] += 1
   const { partnerId, endpointId, queues, readUpTo } = lane
   return WORKS.flatMap(work => {
-    // What was parked until its turn came stands before that place.
-    const isFromHead = options.fromHead || isProbing || lane.endpoint.ordering === 'user'
-    const after = isFromHead ? undefined : readUpTo[work]
     const missing = quota - queues[work].length
+    const place = readUpTo[work]
+    // What was parked until its turn came stands before that place.
+    const isFromHead = place === undefined || isProbing || lane.endpoint.ordering === 'user'
+    if (!isFromHead && options.fromHead && place.dueAt > options.now - LATE_MS)
+      return [{ partnerId, endpointId, work, after: undefined, quota: count[work] + HEAD_QUOTA }]
+    const after = isFromHead ? undefined : place
     if (missing <= 0 || (after && !isLow(lane, work, quota))) return []
     // What is held stands at the head of the queue still, and comes again.
     return [{ partnerId, endpointId, work, after, quota: after ? missing : missing + count[work] }]

@@ -1,5 +1,6 @@
+import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
+import { sql, timestamp } from '../db/sql.ts'
 
 /** An endpoint that this process owns. */
 export type Lease = {
@@ -7,6 +8,8 @@ export type Lease = {
   endpoint_id: string
   epoch: number
   version: number
+  /** Whether something is due there at this instant of real time. */
+  has_due: boolean
 }
 
 /** How this process takes part in sharing the endpoints. */
@@ -15,6 +18,8 @@ export type Share = {
   readonly leaseMs: number
   /** Endpoints to give up, since nothing of theirs is under way any more. */
   readonly leaving: readonly { partnerId: string; endpointId: string }[]
+  /** By which it is told where something is due. */
+  readonly now: Instant
 }
 
 /** What a process owns after a beat. */
@@ -26,7 +31,8 @@ export type Owned = {
 
 /**
  * One statement that says this process lives, renews its leases, gives up those it leaves, and takes free ones up to
- * its even part. All times are the database's. What is not in the answer is not owned any more.
+ * its even part. All times of leases are the database's. What is not in the answer is not owned any more. It also tells where
+ * something is due, by a look at the heads of the queues, so that an idle process asks for nothing else.
  */
 export const beat = async (db: Executor, share: Share): Promise<Owned> => {
   const rows = await db.query<Lease & { part: number; is_owned: boolean }>(sql`
@@ -81,12 +87,20 @@ export const beat = async (db: Executor, share: Share): Promise<Owned> => {
         where l.until < clock_timestamp()
       returning l.partner_id, l.endpoint_id, l.epoch
     )
-    select partner_id, endpoint_id, epoch, version, part, true as is_owned from kept, shared where not is_left
+    select partner_id, endpoint_id, epoch, version, part, true as is_owned, exists (
+        select from unnest(array['fresh', 'retry', 'replay']) as kind (work)
+        cross join lateral (
+          select from deliveries d
+          where d.partner_id = kept.partner_id and d.endpoint_id = kept.endpoint_id and d.work = kind.work
+            and not d.parked and d.due_at <= ${timestamp(share.now)}
+          limit 1) head
+      ) as has_due
+      from kept, shared where not is_left
     union all
-    select partner_id, endpoint_id, taken.epoch, free.version, part, true
+    select partner_id, endpoint_id, taken.epoch, free.version, part, true, true
       from taken join free using (partner_id, endpoint_id), shared
     union all
-    select null, null, null, null, part, false from shared`)
+    select null, null, null, null, part, false, false from shared`)
   return { leases: rows.filter(row => row.is_owned), part: rows[0]?.part ?? 0 }
 }
 

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
-import { Client, type Dispatcher, errors } from 'undici'
+import { Client, errors } from 'undici'
 import { type ConnectionTrace, type ConnectOptions, connectTo } from './connect.ts'
 import { codeOf, type ErrorClass, Fault, faultOf } from './outcome.ts'
 
@@ -105,58 +105,60 @@ export function openLink(url: URL, options: ConnectOptions, onClose: (link: Link
   return link
 }
 
-async function postOn(
+/**
+ * Sends and reads the answer to its end or to the cap. A body that breaks off is no error, since the status has decided
+ * already, but its connection is of no more use. (`request` would make a stream of every answer, at twice the cost.)
+ */
+function postOn(
   client: Client,
   { pathname, search }: URL,
-  request: TryRequest,
+  { headers, body }: TryRequest,
 ): Promise<LinkAnswer & { isWhole: boolean }> {
-  const answer = await client
-    .request({
-      method: 'POST',
-      path: pathname + search,
-      headers: request.headers,
-      body: request.body,
-      highWaterMark: MAX_BODY_BYTES,
-    })
-    .catch((error: unknown) => {
-      throw faultOf(error, meaningOf(error))
-    })
-  const statusAt = performance.now()
-  const retryAfter = answer.headers['retry-after']
-  const body = await readSome(answer.body)
-  return {
-    status: answer.statusCode,
-    statusAt,
-    ...body,
-    ...(typeof retryAfter === 'string' && { retryAfter }),
-  }
-}
-
-/** Reads the body to its end or to the cap; one that breaks off is no error, but its connection is of no more use. */
-async function readSome(
-  body: Dispatcher.ResponseData['body'],
-): Promise<{ snippet: string; isWhole: boolean }> {
-  const kept: Buffer[] = []
-  let size = 0
-  let isWhole = false
-  body.on('error', () => {})
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      if (size < SNIPPET_BYTES) kept.push(chunk.subarray(0, SNIPPET_BYTES - size))
-      size += chunk.length
-      if (size > MAX_BODY_BYTES) break
+  return new Promise((resolve, reject) => {
+    let head: Omit<LinkAnswer, 'snippet'> | undefined
+    const kept: Buffer[] = []
+    let size = 0
+    const end = (isWhole: boolean) => {
+      if (head) resolve({ ...head, snippet: readable(Buffer.concat(kept)), isWhole })
     }
-    isWhole = size <= MAX_BODY_BYTES
-  } catch {
-    // The status has decided already.
-  }
-  return { snippet: readable(Buffer.concat(kept)), isWhole }
+    client.dispatch(
+      { method: 'POST', path: pathname + search, headers, body },
+      {
+        onRequestStart() {},
+        onResponseStart(_controller, status, answered) {
+          if (status < 200) return
+          const retryAfter = answered['retry-after']
+          head = {
+            status,
+            statusAt: performance.now(),
+            ...(typeof retryAfter === 'string' && { retryAfter }),
+          }
+        },
+        onResponseData(controller, chunk) {
+          if (size < SNIPPET_BYTES) kept.push(chunk.subarray(0, SNIPPET_BYTES - size))
+          size += chunk.length
+          if (size <= MAX_BODY_BYTES) return
+          end(false)
+          controller.abort(new Fault('protocol'))
+        },
+        onResponseEnd: () => end(true),
+        onResponseError(_controller, error) {
+          if (head) end(false)
+          else reject(faultOf(error, meaningOf(error)))
+        },
+      },
+    )
+  })
 }
 
 /** As text for a database: a character cut at the end is left out, and PostgreSQL takes no NUL. */
 function readable(bytes: Buffer): string {
-  return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\uFFFD')
+  const text = decoder.decode(bytes, { stream: true })
+  decoder.decode()
+  return text.replaceAll('\0', '\uFFFD')
 }
+
+const decoder = new TextDecoder()
 
 /** What an error means that undici gave instead of an answer on an open connection. */
 function meaningOf(error: unknown): ErrorClass {

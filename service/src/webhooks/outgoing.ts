@@ -28,6 +28,8 @@ export interface Outgoing {
 }
 
 interface Pool {
+  /** As text and parsed: to parse it for each try costs more than to compare. */
+  target: { text: string; url: URL }
   idle: Link[]
   busy: Set<Link>
 }
@@ -68,10 +70,19 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
     if (isCurrent && pool.idle.length + pool.busy.size === 0) pools.delete(endpointId)
   }
 
+  const poolOf = ({ endpointId, url: text }: Destination): Pool => {
+    const known = pools.get(endpointId)
+    if (known?.target.text === text) return known
+    const target = { text, url: new URL(text) }
+    const pool = known ?? { target, idle: [], busy: new Set() }
+    pool.target = target
+    pools.set(endpointId, pool)
+    return pool
+  }
+
   const post = async (destination: Destination, request: TryRequest, trial: Trial): Promise<LinkAnswer> => {
-    const url = new URL(destination.url)
-    const pool = pools.get(destination.endpointId) ?? { idle: [], busy: new Set() }
-    pools.set(destination.endpointId, pool)
+    const pool = poolOf(destination)
+    const { url } = pool.target
     for (;;) {
       if (stopped) throw new Fault('stopped')
       if (trial.fault !== undefined) throw trial.fault

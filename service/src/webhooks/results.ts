@@ -42,7 +42,6 @@ export type Claim = { readonly partnerId: string; readonly endpointId: string; r
 /** The end of one try. */
 export type Result = Claim & {
   readonly eventId: string
-  readonly serviceId: string
   /** Which try of the delivery it was. */
   readonly number: number
   readonly fate: Fate
@@ -67,49 +66,54 @@ export const writeResults = async (
   owner: string,
   batch: { results: readonly Result[]; changes: readonly EndpointChange[] },
 ): Promise<Set<string>> => {
-  const claims = [...new Map([...batch.results, ...batch.changes].map(c => [c.endpointId, c])).values()]
   const { results, changes } = batch
+  const { claims, numberOf } = numbered([...results, ...changes])
   const tries = results.flatMap(result => result.attempts.map(attempt => ({ result, attempt })))
   const later = results.map(({ fate }) => (fate.kind === 'later' ? fate : undefined))
   const rows = await db.query<{ endpoint_id: string }>(sql`
     with fence as (
-      select l.partner_id, l.endpoint_id
+      select l.partner_id, l.endpoint_id, mine.claim
       from endpoint_leases l
-      join unnest(${claims.map(c => c.partnerId)}::uuid[], ${claims.map(c => c.endpointId)}::uuid[],
-        ${claims.map(c => c.epoch)}::bigint[]) as mine (partner_id, endpoint_id, epoch)
+      join unnest(${list(claims.map(c => c.partnerId))}::uuid[], ${list(claims.map(c => c.endpointId))}::uuid[],
+        ${list(claims.map(c => c.epoch))}::bigint[]) with ordinality as mine (partner_id, endpoint_id, epoch, claim)
         on mine.partner_id = l.partner_id and mine.endpoint_id = l.endpoint_id and mine.epoch = l.epoch
       where l.owner = ${owner}
       order by l.partner_id, l.endpoint_id
       for update of l
     ),
     result as (
-      select r.* from unnest(${results.map(r => r.partnerId)}::uuid[], ${results.map(r => r.endpointId)}::uuid[],
-        ${results.map(r => r.eventId)}::uuid[], ${results.map(r => r.serviceId)}::uuid[],
-        ${results.map(r => r.fate.kind)}::text[], ${results.map(r => attemptsOf(r.fate))}::integer[],
-        ${later.map(fate => timestamp(fate?.dueAt))}::timestamptz[], ${later.map(fate => fate?.work ?? null)}::text[],
-        ${results.map(r => timestamp(r.endedAt))}::timestamptz[])
-        as r (partner_id, endpoint_id, event_id, service_id, fate, attempts, due_at, work, ended_at)
-      join fence using (partner_id, endpoint_id)
+      select (${list(claims.map(c => c.partnerId))}::uuid[])[r.claim] as partner_id,
+        (${list(claims.map(c => c.endpointId))}::uuid[])[r.claim] as endpoint_id, r.*
+      from unnest(${list(results.map(numberOf))}::integer[], ${list(results.map(r => r.eventId))}::uuid[],
+        ${list(results.map(r => r.fate.kind))}::text[], ${list(results.map(r => attemptsOf(r.fate)))}::integer[],
+        ${list(later.map(fate => timestamp(fate?.dueAt)))}::timestamptz[],
+        ${list(later.map(fate => fate?.work ?? null))}::text[],
+        ${list(results.map(r => (r.fate.kind === 'dead' ? timestamp(r.endedAt) : null)))}::timestamptz[])
+        as r (claim, event_id, fate, attempts, due_at, work, died_at)
+      where r.claim = any (array(select claim from fence))
     ),
     logged as (
-      insert into delivery_attempts (partner_id, attempt_id, endpoint_id, event_id, attempt, started_at, pair, status,
+      insert into delivery_attempts (partner_id, endpoint_id, event_id, attempt_id, attempt, started_at, pair, status,
         error_class, address, dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, answer)
-      select t.* from unnest(${tries.map(t => t.result.partnerId)}::uuid[],
-        ${tries.map(t => t.attempt.attemptId)}::uuid[], ${tries.map(t => t.result.endpointId)}::uuid[],
-        ${tries.map(t => t.result.eventId)}::uuid[], ${tries.map(t => t.result.number)}::integer[],
-        ${tries.map(t => timestamp(t.attempt.startedAt))}::timestamptz[], ${tries.map(t => t.attempt.pair)}::text[],
-        ${tries.map(t => t.attempt.outcome.status ?? null)}::integer[],
-        ${tries.map(t => t.attempt.outcome.errorClass ?? null)}::text[],
+      select (${list(claims.map(c => c.partnerId))}::uuid[])[t.claim],
+        (${list(claims.map(c => c.endpointId))}::uuid[])[t.claim], t.event_id, t.attempt_id, t.attempt, t.started_at,
+        t.pair, t.status, t.error_class, t.address, t.dns_ms, t.connect_ms, t.tls_ms, t.first_byte_ms, t.total_ms, t.answer
+      from unnest(${list(tries.map(t => numberOf(t.result)))}::integer[], ${list(tries.map(t => t.result.eventId))}::uuid[],
+        ${list(tries.map(t => t.attempt.attemptId))}::uuid[], ${list(tries.map(t => t.result.number))}::integer[],
+        ${list(tries.map(t => timestamp(t.attempt.startedAt)))}::timestamptz[],
+        ${list(tries.map(t => t.attempt.pair))}::text[],
+        ${list(tries.map(t => t.attempt.outcome.status ?? null))}::integer[],
+        ${list(tries.map(t => t.attempt.outcome.errorClass ?? null))}::text[],
         ${tries.map(t => t.attempt.outcome.address ?? null)}::text[],
-        ${tries.map(t => t.attempt.outcome.timings.dnsMs ?? null)}::integer[],
-        ${tries.map(t => t.attempt.outcome.timings.connectMs ?? null)}::integer[],
-        ${tries.map(t => t.attempt.outcome.timings.tlsMs ?? null)}::integer[],
-        ${tries.map(t => t.attempt.outcome.timings.firstByteMs ?? null)}::integer[],
-        ${tries.map(t => t.attempt.outcome.timings.totalMs)}::integer[],
+        ${list(tries.map(t => t.attempt.outcome.timings.dnsMs ?? null))}::integer[],
+        ${list(tries.map(t => t.attempt.outcome.timings.connectMs ?? null))}::integer[],
+        ${list(tries.map(t => t.attempt.outcome.timings.tlsMs ?? null))}::integer[],
+        ${list(tries.map(t => t.attempt.outcome.timings.firstByteMs ?? null))}::integer[],
+        ${list(tries.map(t => t.attempt.outcome.timings.totalMs))}::integer[],
         ${tries.map(t => answerOf(t.attempt.outcome))}::text[])
-        as t (partner_id, attempt_id, endpoint_id, event_id, attempt, started_at, pair, status, error_class, address,
-          dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, answer)
-      join fence using (partner_id, endpoint_id)
+        as t (claim, event_id, attempt_id, attempt, started_at, pair, status, error_class, address, dns_ms, connect_ms,
+          tls_ms, first_byte_ms, total_ms, answer)
+      where t.claim = any (array(select claim from fence))
       on conflict do nothing
     ),
     postponed as (
@@ -122,19 +126,19 @@ export const writeResults = async (
       delete from deliveries d using result
       where result.fate in ('delivered', 'dead') and d.partner_id = result.partner_id
         and d.event_id = result.event_id and d.endpoint_id = result.endpoint_id
-      returning d.partner_id, d.event_id, d.endpoint_id, d.service_id, d.ordered, result.fate, result.attempts,
-        result.ended_at
+      returning d.partner_id, d.event_id, d.endpoint_id, d.service_id, d.ordered, d.work, result.fate, result.attempts,
+        result.died_at
     ),
     buried as (
       insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
-      select partner_id, event_id, endpoint_id, attempts, 'tries', ended_at from ended where fate = 'dead'
+      select partner_id, event_id, endpoint_id, attempts, 'tries', died_at from ended where fate = 'dead'
       on conflict (partner_id, event_id, endpoint_id) do update
         set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at
     ),
     risen as (
       delete from dead_deliveries d using ended
-      where ended.fate = 'delivered' and d.partner_id = ended.partner_id and d.event_id = ended.event_id
-        and d.endpoint_id = ended.endpoint_id
+      where ended.fate = 'delivered' and ended.work = 'replay' and d.partner_id = ended.partner_id
+        and d.event_id = ended.event_id and d.endpoint_id = ended.endpoint_id
     ),
     unparked as (
       update deliveries d set parked = false
@@ -177,13 +181,25 @@ export const writeResults = async (
   return new Set(rows.map(row => row.endpoint_id))
 }
 
+/** Each claim once, and where it stands among them: rows name it by that number instead of by two ids. */
+const numbered = (claimed: readonly Claim[]) => {
+  const nameOf = ({ endpointId, epoch }: Claim) => `${endpointId} ${epoch}`
+  const claims = [...new Map(claimed.map(claim => [nameOf(claim), claim])).values()]
+  const numbers = new Map(claims.map((claim, index) => [nameOf(claim), index + 1]))
+  return { claims, numberOf: (claim: Claim): number => numbers.get(nameOf(claim)) ?? 0 }
+}
+
+/** An array of values that need no quoting: the driver would look through each of them for it. */
+const list = (values: readonly (string | number | null)[]): string =>
+  `{${values.map(value => value ?? 'NULL').join(',')}}`
+
 const attemptsOf = (fate: Fate): number | null =>
   fate.kind === 'later' || fate.kind === 'dead' ? fate.attempts : null
 
 const answerOf = (outcome: Outcome): string | null => (outcome.status === undefined ? null : outcome.snippet)
 
 /** A delivery whose turn has not come: an earlier event of its user is still to be delivered. */
-export type Behind = Claim & { readonly eventId: string; readonly serviceId: string }
+export type Behind = Claim & { readonly eventId: string }
 
 /**
  * Parks deliveries until the event before them has ended. It looks again for that event, as it may have ended

@@ -1,6 +1,6 @@
+import { type Html, html, type Slot } from '../../http/html.ts'
 import { type Answers, errorSummary, fault, form, inputId, primary } from './fields.ts'
 import { costText, dayText, moneyText } from './format.ts'
-import { type Html, html, type Slot } from './html.ts'
 import { type IconName, icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import { memberPaths } from './lists.ts'

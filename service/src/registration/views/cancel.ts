@@ -1,6 +1,6 @@
+import { html } from '../../http/html.ts'
 import { draftField, errorSummary, fault, form, radio } from './fields.ts'
 import { dayText } from './format.ts'
-import { html } from './html.ts'
 import { type Content, notice } from './layout.ts'
 import { benefitList } from './lists.ts'
 import type { CancelView } from './model.ts'

@@ -1,6 +1,6 @@
+import { html } from '../../http/html.ts'
 import { detailsGroups, detailsList } from './details.ts'
 import { consentFields, errorSummary, form, primary } from './fields.ts'
-import { html } from './html.ts'
 import type { Content } from './layout.ts'
 import { benefitList } from './lists.ts'
 import type { CheckAnswersView } from './model.ts'

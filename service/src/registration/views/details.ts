@@ -1,3 +1,4 @@
+import { type Html, html, type Slot } from '../../http/html.ts'
 import {
   type Answers,
   birthDate,
@@ -12,7 +13,6 @@ import {
 } from './fields.ts'
 import { keptDetails } from './form.ts'
 import { dayText, phoneText, zipText } from './format.ts'
-import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import type { DetailsEditView, DetailsReviewView } from './model.ts'

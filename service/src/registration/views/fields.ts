@@ -1,6 +1,6 @@
+import { type Html, html, type Slot } from '../../http/html.ts'
 import type { FieldError, InputName } from './faults.ts'
 import { monthNames } from './format.ts'
-import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
 import type { ConsentText, Kept } from './parts.ts'
 import type { Page } from './surroundings.ts'

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../../http/html.ts'
 
 /** The page's own signs, drawn in the colour of the text beside them, which says the same in words. */
 export type IconName = keyof typeof paths

@@ -1,4 +1,4 @@
-import { type Html, html, type Slot } from './html.ts'
+import { type Html, html, type Slot } from '../../http/html.ts'
 import { icon } from './icons.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'

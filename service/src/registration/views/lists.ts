@@ -1,5 +1,5 @@
+import { type Html, html } from '../../http/html.ts'
 import { costText, dayText } from './format.ts'
-import { type Html, html } from './html.ts'
 import { type IconName, icon } from './icons.ts'
 import type { BenefitLine, Cost, MemberPaths } from './parts.ts'
 import type { Page } from './surroundings.ts'

@@ -1,6 +1,6 @@
+import { type Html, html } from '../../http/html.ts'
 import { consentFields, draftField, errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
 import { dayText, instantText } from './format.ts'
-import { type Html, html } from './html.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
 import { benefitList } from './lists.ts'

@@ -1,5 +1,5 @@
+import { type Html, html, type Slot } from '../../http/html.ts'
 import { dayText, instantText } from './format.ts'
-import { type Html, html, type Slot } from './html.ts'
 import { emblem, icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import { benefitList, memberPaths } from './lists.ts'

@@ -1,5 +1,5 @@
+import { html } from '../../http/html.ts'
 import { errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
-import { html } from './html.ts'
 import type { Content } from './layout.ts'
 import type { PlanView } from './model.ts'
 import type { PlanChoice } from './parts.ts'

@@ -1,5 +1,5 @@
+import { html } from '../../http/html.ts'
 import { birthDate, errorSummary, form, primary } from './fields.ts'
-import { html } from './html.ts'
 import { emblem, icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
 import type { ChallengeView, FrameView, OpenView, StartView } from './model.ts'

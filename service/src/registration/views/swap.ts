@@ -1,3 +1,4 @@
+import { type Html, html, type Slot } from '../../http/html.ts'
 import type { InputName } from './faults.ts'
 import {
   type Answers,
@@ -11,7 +12,6 @@ import {
   radio,
 } from './fields.ts'
 import { dayText, instantText } from './format.ts'
-import { type Html, html, type Slot } from './html.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
 import { benefitLine, costLine } from './lists.ts'

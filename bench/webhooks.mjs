@@ -1,0 +1,316 @@
+// Webhook delivery, ours beside job queues that would be used for it, and beside a bare undici loop as the limit. All in
+// one run on one machine: the same PostgreSQL with fsync on (a fresh database for each), the same receiver in a process
+// of its own, the same bytes; each peer sends with the same undici call and writes the same row into a log of tries.
+//   steady  events committed at a steady rate over 20 endpoints: from commit to receipt
+//   drain   a backlog over 20 endpoints: deliveries a second until the last has arrived
+//   dead    as steady, with a dead endpoint beside them for which a million wait
+//   slow    as steady, with every fifth endpoint slow: from commit to receipt at the others
+//   idle    transactions a second with nothing to do; ours is the whole `serve`
+//   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
+//     [--rate 200] [--seconds 20] [--backlog 100000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
+//     [--redis-fsync always|everysec] [--peer-log single|batched] [--profile DIR]
+// A peer's handler writes its row into the log by one statement; `batched` gathers the rows as we do, which none of their
+// documents tells a user to do.
+// Needs a build. Prints numbers and ratios; asserts nothing.
+import { fork, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { installPeers } from './webhooks/peers.mjs'
+import { startRedis } from './webhooks/redis.mjs'
+
+const { values: options } = parseArgs({
+  options: {
+    scenarios: { type: 'string', default: 'steady,drain,dead,slow,idle' },
+    systems: { type: 'string', default: 'ours,bare,pg-boss,graphile-worker,bullmq' },
+    rate: { type: 'string', default: '200' },
+    seconds: { type: 'string', default: '20' },
+    backlog: { type: 'string', default: '100000' },
+    waiting: { type: 'string', default: '1000000' },
+    'slow-ms': { type: 'string', default: '3000' },
+    concurrency: { type: 'string', default: '64' },
+    'redis-fsync': { type: 'string', default: 'always' },
+    'peer-log': { type: 'string', default: 'single' },
+    profile: { type: 'string' },
+  },
+})
+const rate = Number(options.rate)
+const seconds = Number(options.seconds)
+const scenarios = options.scenarios.split(',')
+
+const ENDPOINTS = 20
+const healthy = Array.from({ length: ENDPOINTS }, (_, index) => `/hook/${index}`)
+const mixed = healthy.map((path, index) => (index % 5 === 0 ? path.replace('/hook/', '/slow/') : path))
+const DEAD = 'http://127.0.0.1:1/hook'
+/** How long what was committed last may take to arrive before it counts as late. */
+const PATIENCE_MS = 10_000
+const DRAIN_PATIENCE_MS = 240_000
+const here = name => fileURLToPath(new URL(name, import.meta.url))
+const load = name => import(new URL(`../service/dist/${name}`, import.meta.url).href)
+const say = (name, text) => process.stdout.write(`${name.padEnd(34)}${text}\n`)
+const ms = value => (value === undefined ? 'none' : `${value.toFixed(1)} ms`)
+const results = new Map()
+const keep = (system, scenario, value) => results.set(`${system} ${scenario}`, value)
+
+// --- processes that are told what to do by messages
+
+const asked = (child, message) =>
+  new Promise((resolve, reject) => {
+    const onExit = code => reject(new Error(`a process ended with ${code}`))
+    child.once('exit', onExit)
+    child.once('message', answer => {
+      child.off('exit', onExit)
+      resolve(answer)
+    })
+    if (message) child.send(message)
+  })
+
+const startReceiver = async () => {
+  const child = fork(here('webhooks/receiver.mjs'), [options['slow-ms']])
+  const { address } = await asked(child)
+  return { child, address }
+}
+
+const openSystem = async (system, targets, shared) => {
+  const isPeer = !['ours', 'bare'].includes(system)
+  const name = `bench_${randomBytes(4).toString('hex')}`
+  await shared.createDatabase(shared.address, name)
+  const redis = system === 'bullmq' ? await shared.startRedis() : undefined
+  const config = {
+    ...{ system, targets, origin: shared.receiver.address, address: { ...shared.address, database: name } },
+    ...{ concurrency: Number(options.concurrency), rootKey: shared.rootKey },
+    ...{ peers: shared.peers.folder, redis: redis?.socket, peerLog: options['peer-log'] },
+  }
+  const profiling = options.profile && !isPeer ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []
+  const child = fork(here('webhooks/sender.mjs'), [JSON.stringify(config)], {
+    execPath: isPeer ? shared.peers.node : process.execPath,
+    execArgv: profiling,
+  })
+  await asked(child)
+  return {
+    tell: message => asked(child, message),
+    database: name,
+    async close() {
+      const ended = new Promise(resolve => child.once('exit', resolve))
+      child.send({ do: 'close' })
+      const stuck = setTimeout(() => child.kill('SIGKILL'), 20_000)
+      await ended
+      clearTimeout(stuck)
+      await redis?.stop()
+      await shared.dropDatabase(shared.address, name)
+    },
+  }
+}
+
+const asSuperuser = async (address, work) => {
+  const client = new pg.Client({ ...address, user: 'postgres' })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+// --- scenarios
+
+const percentileOf = (values, share) => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+}
+
+/** Commits events at the rate, and tells how long those for healthy targets took from commit to receipt. */
+const commitToReceipt = async (opened, shared, targets) => {
+  const { child } = shared.receiver
+  // What is loaded and compiled at the first events is not what is measured.
+  await asked(child, { do: 'expect' })
+  await opened.tell({ do: 'steady', rate, seconds: 2, targets })
+  await sleep(1500)
+  await asked(child, { do: 'expect' })
+  const { committed } = await opened.tell({ do: 'steady', rate, seconds, targets })
+  const counted = committed.filter(([, target]) => !target.startsWith('/slow/'))
+  const keys = counted.map(([key]) => key)
+  const look = async () => (await asked(child, { do: 'report', keys })).arrivals
+  const endsAt = performance.now() + PATIENCE_MS
+  let arrivals = await look()
+  while (arrivals.includes(null) && performance.now() < endsAt) {
+    await sleep(250)
+    arrivals = await look()
+  }
+  const latencies = arrivals.flatMap((at, index) =>
+    at === null ? [] : [Math.max(0, at - counted[index][2])],
+  )
+  return {
+    committed: keys.length,
+    arrived: latencies.length,
+    p50: percentileOf(latencies, 0.5),
+    p99: percentileOf(latencies, 0.99),
+  }
+}
+
+const showLatency = (system, scenario, found) => {
+  keep(system, scenario, found)
+  const late = found.arrived < found.committed ? `   ARRIVED ONLY ${found.arrived} of ${found.committed}` : ''
+  say(`${scenario}  ${system}`, `p50 ${ms(found.p50)}   p99 ${ms(found.p99)}${late}`)
+}
+
+const runs = {
+  async steady(system, shared) {
+    const opened = await openSystem(system, healthy, shared)
+    await opened.tell({ do: 'start' })
+    showLatency(system, 'steady', await commitToReceipt(opened, shared, healthy))
+    await opened.close()
+  },
+  async slow(system, shared) {
+    const opened = await openSystem(system, mixed, shared)
+    await opened.tell({ do: 'start' })
+    showLatency(system, 'slow', await commitToReceipt(opened, shared, mixed))
+    await opened.close()
+  },
+  async dead(system, shared) {
+    if (system === 'bare') return
+    const opened = await openSystem(system, [...healthy, DEAD], shared)
+    await opened.tell({ do: 'fill', count: Number(options.waiting), targets: [DEAD] })
+    await asSuperuser(shared.address, client => client.query('checkpoint'))
+    await opened.tell({ do: 'start' })
+    showLatency(system, 'dead', await commitToReceipt(opened, shared, healthy))
+    await opened.close()
+  },
+  async drain(system, shared) {
+    const opened = await openSystem(system, healthy, shared)
+    const count = Number(options.backlog)
+    await opened.tell({ do: 'fill', count, targets: healthy })
+    await asSuperuser(shared.address, client => client.query('checkpoint'))
+    const { child } = shared.receiver
+    await asked(child, { do: 'expect', count })
+    const reached = asked(child)
+    const { at } = await opened.tell({ do: 'start' })
+    const last = await Promise.race([reached, sleep(DRAIN_PATIENCE_MS, undefined, { ref: false })])
+    if (last === undefined) say(`drain  ${system}`, `NOT DONE in ${DRAIN_PATIENCE_MS / 1000} s`)
+    else {
+      const perSecond = count / ((last.reached - at) / 1000)
+      const { repeats } = await asked(child, { do: 'report', keys: [] })
+      keep(system, 'drain', perSecond)
+      const { micros } = await opened.tell({ do: 'usage' })
+      const cost = `   ${Math.round(micros / count)} µs of its processor time each`
+      const again = repeats > 0 ? `   ${repeats} repeats` : ''
+      say(`drain  ${system}`, `${Math.round(perSecond).toLocaleString('en-US')}/s${cost}${again}`)
+    }
+    await opened.close()
+  },
+  async idle(system, shared) {
+    if (system === 'bare') return
+    const opened = system === 'ours' ? await openService(shared) : await openSystem(system, healthy, shared)
+    if (system !== 'ours') await opened.tell({ do: 'start' })
+    const transactions = () =>
+      asSuperuser({ ...shared.address, database: opened.database }, async client => {
+        const text =
+          'select xact_commit + xact_rollback as count from pg_stat_database where datname = current_database()'
+        return Number((await client.query(text)).rows[0].count)
+      })
+    // Counters are told by sessions when they have been idle for some seconds.
+    await sleep(15_000)
+    const before = await transactions()
+    await sleep(30_000)
+    // The look itself is one.
+    const perSecond = ((await transactions()) - before - 1) / 30
+    keep(system, 'idle', perSecond)
+    say(`idle  ${system}`, `${perSecond.toFixed(2)} transactions/s`)
+    await opened.close()
+  },
+}
+
+/** The whole service as an operator runs it, on a database of its own. */
+const openService = async shared => {
+  const name = `bench_${randomBytes(4).toString('hex')}`
+  await shared.createDatabase(shared.address, name)
+  const { host, port, user } = shared.address
+  const bin = here('../service/bin/enrolment.js')
+  const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--data', shared.scratch], {
+    cwd: shared.scratch,
+    env: {
+      ...{ PATH: process.env.PATH, HOME: shared.scratch, ENROLMENT_ROOT_KEY: shared.rootKey },
+      DATABASE_URL: `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}&port=${port}`,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  for await (const line of createInterface({ input: child.stdout }))
+    if (line.startsWith('listening on ')) break
+  return {
+    database: name,
+    async close() {
+      const ended = new Promise(resolve => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      await ended
+      await shared.dropDatabase(shared.address, name)
+    },
+  }
+}
+
+// --- what follows from the numbers
+
+const showRatios = peers => {
+  const drained = name => results.get(`${name} drain`)
+  const ours = drained('ours')
+  const best = peers.flatMap(name => (drained(name) ? [{ name, perSecond: drained(name) }] : []))
+  best.sort((a, b) => b.perSecond - a.perSecond)
+  if (ours && best[0])
+    say('drain: ours / best peer', `${(ours / best[0].perSecond).toFixed(2)}   (${best[0].name})`)
+  if (ours && drained('bare')) say('drain: ours / bare loop', (ours / drained('bare')).toFixed(2))
+  for (const system of ['ours', ...peers]) {
+    const without = results.get(`${system} steady`)
+    for (const scenario of ['dead', 'slow']) {
+      const found = results.get(`${system} ${scenario}`)
+      if (!found || !without || found.p99 === undefined) continue
+      const missing = found.arrived < found.committed ? '   of those that arrived' : ''
+      say(`${scenario}: p99 with / without, ${system}`, (found.p99 / without.p99).toFixed(2) + missing)
+    }
+  }
+}
+
+const main = async () => {
+  const systems = options.systems.split(',')
+  const isPeer = name => !['ours', 'bare'].includes(name)
+  const peers = systems.some(isPeer) ? installPeers() : {}
+  if (peers.missing) say('PEERS LEFT OUT', peers.missing)
+  const scratch = await mkdtemp(join(tmpdir(), 'bench-webhooks-'))
+  if (options.profile) await mkdir(options.profile, { recursive: true })
+  const probe = systems.includes('bullmq') ? await startRedis(scratch, options['redis-fsync']) : undefined
+  await probe?.stop()
+  if (systems.includes('bullmq') && !probe) say('BULLMQ LEFT OUT', 'redis-server is not installed')
+  const chosen = systems.filter(name => !isPeer(name) || (!peers.missing && (name !== 'bullmq' || probe)))
+
+  const { ownEmbeddedDatabase } = await load('embedded/own.js')
+  const { createDatabase, dropDatabase } = await load('embedded/database.js')
+  const owned = await ownEmbeddedDatabase({ dataDir: join(scratch, 'data'), log: () => {} })
+  const receiver = await startReceiver()
+  const shared = {
+    ...{ scratch, receiver, peers, createDatabase, dropDatabase, address: owned.address },
+    rootKey: randomBytes(32).toString('base64'),
+    startRedis: async () => startRedis(await mkdtemp(join(scratch, 'redis-')), options['redis-fsync']),
+  }
+  const fsync = await asSuperuser(
+    owned.address,
+    async client => (await client.query('show fsync')).rows[0].fsync,
+  )
+  say(
+    'machine',
+    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.versions.node}, fsync ${fsync}`,
+  )
+  try {
+    for (const scenario of scenarios) for (const system of chosen) await runs[scenario](system, shared)
+    showRatios(chosen.filter(isPeer))
+  } finally {
+    receiver.child.kill()
+    await owned.stop()
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+await main()

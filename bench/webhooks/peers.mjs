@@ -1,0 +1,36 @@
+// The queues that we are measured beside, installed for the benchmark only: in a folder that git ignores, with a Node of
+// their own, since their newest versions need one that the service does not.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const folder = fileURLToPath(new URL('../.peers/', import.meta.url))
+const wanted = {
+  private: true,
+  type: 'module',
+  dependencies: {
+    ...{ node: '24.21.0', 'pg-boss': '12.35.0', 'graphile-worker': '0.18.0' },
+    ...{ bullmq: '6.7.0', ioredis: '5.11.1' },
+  },
+  allowScripts: { node: true },
+}
+
+/** Installs the peers unless they are there; gives their folder and their Node, or says why there are none. */
+export const installPeers = () => {
+  const manifest = join(folder, 'package.json')
+  const text = `${JSON.stringify(wanted, null, 2)}\n`
+  const node = join(folder, 'node_modules/node/bin/node')
+  const isThere = existsSync(manifest) && readFileSync(manifest, 'utf8') === text && existsSync(node)
+  if (!isThere) {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(manifest, text)
+    const args = ['install', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
+    const { status, stderr } = spawnSync('npm', args, { cwd: folder, encoding: 'utf8' })
+    if (status !== 0) return { missing: `npm could not install them: ${stderr.trim().split('\n')[0]}` }
+  }
+  const { status } = spawnSync(node, ['--version'])
+  return status === 0
+    ? { folder, node }
+    : { missing: 'the node package did not bring a Node for this machine' }
+}

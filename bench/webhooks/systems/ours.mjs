@@ -1,0 +1,86 @@
+// The dispatcher of the built service on a bare database, with events written as the ledger writes them.
+const dist = new URL('../../../service/dist/', import.meta.url)
+const load = name => import(new URL(name, dist).href)
+const { openDatabase } = await load('db/database.js')
+const { migrate } = await load('db/migrate.js')
+const { saveBatch } = await load('membership/save.js')
+const { newUser } = await load('membership/state.js')
+const { openDirectory } = await load('partners/directory.js')
+const { createPartner } = await load('partners/manage.js')
+const { loadKeyring } = await load('vault/keyring.js')
+const { uuidv7 } = await load('vault/uuid.js')
+const { openDispatcher } = await load('webhooks/dispatcher.js')
+const { addEndpoint } = await load('webhooks/endpoints.js')
+const { webhookMetrics } = await load('webhooks/metrics.js')
+const { createOutgoing } = await load('webhooks/outgoing.js')
+const { createResolver } = await load('webhooks/resolver.js')
+
+const rules = { sandbox: true, allow: [] }
+const real = () => Date.now()
+const nothing = {
+  ...{
+    renamed: [],
+    users: [],
+    erased: [],
+    ended: [],
+    enrolments: [],
+    consents: [],
+    documents: [],
+    history: [],
+  },
+  ...{ staleKeys: [], keys: [] },
+}
+
+export const open = async ({ address, origin, rootKey, targets }) => {
+  const database = openDatabase(address, { max: 10, onError: () => {} })
+  const deliveryDatabase = openDatabase(address, { max: 4, onError: () => {} })
+  const keyring = loadKeyring({ rootKey })
+  await migrate(database)
+  const directory = openDirectory({ database, keyring, mode: 'sandbox', real })
+  // A partner for each target, so that an event goes to it and to no other.
+  const partners = new Map()
+  for (const target of targets) {
+    const made = await createPartner(
+      { name: target },
+      { database, keyring, mode: 'sandbox', real, knownOffers: [] },
+    )
+    const partner = await directory.partner(made.row.partner_id)
+    const wish = {
+      partner,
+      url: new URL(target, origin).href,
+      username: 'hook',
+      password: 'pass',
+      events: 'all',
+    }
+    const { webhookid } = await addEndpoint(database, wish, { rules, real })
+    partners.set(target, { partner, webhookid })
+  }
+  const outgoing = createOutgoing({ rules, resolver: createResolver() })
+  let dispatcher
+  return {
+    async queue(events) {
+      const raised = events.map(({ key, body, target }) => {
+        const { partnerId } = partners.get(target).partner
+        const at = real()
+        return {
+          ...{ id: uuidv7(at), eventname: 'offer_activiation_successful', idempotencyKey: key, data: {} },
+          ...{ user: newUser({ partnerId, serviceId: uuidv7(at), userid: 'u-1001', at }) },
+          ...{ body: Buffer.from(body), createdAt: at },
+        }
+      })
+      await database.transaction(tx => saveBatch(tx, { ...nothing, events: raised }))
+      dispatcher?.nudge(new Set(raised.map(event => event.user.partnerId)))
+    },
+    async start() {
+      const metrics = webhookMetrics({ database: deliveryDatabase, real })
+      const log = (event, fields) => process.stderr.write(`${JSON.stringify({ event, ...fields })}\n`)
+      dispatcher = openDispatcher({ database: deliveryDatabase, directory, outgoing, metrics, real, log })
+    },
+    async close() {
+      await dispatcher?.close()
+      await outgoing.close()
+      await deliveryDatabase.close()
+      await database.close()
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import type { Instant } from '../calendar/calendar.ts'
+import type { Executor } from '../db/database.ts'
+import { describeCause } from '../http/server.ts'
+import type { Log } from '../log.ts'
+import { type DueRow, type Place, readDue } from './due.ts'
+import { asksOf, type Item, type Lane, queueItem } from './lane.ts'
+import type { OpenLanes } from './open-lanes.ts'
+import type { Timers } from './timers.ts'
+import type { Writer } from './writer.ts'
+
+/** Looks in the database for deliveries that are due, and queues them in memory. */
+export type Looking = {
+  /** Looks at the lane as soon as the look that is under way has ended. */
+  want(lane: Lane): void
+  /** Says that a try of this delivery has ended, as a look that is under way may still show it as due. */
+  noteEnded(lane: Lane, item: Item): void
+  /** Whether a look is under way or wanted. */
+  isBusy(): boolean
+  /** What is under way; fulfils always. */
+  underWay(): Promise<void> | undefined
+}
+
+/** How often the heads of all queues are looked at while there is more behind: what was committed late stands there. */
+const HEAD_MS = 5000
+const AGAIN_MS = 500
+
+/**
+ * Opens the one lane of reads: all lanes that are wanted are read by one statement. `onFound` is called when something
+ * may be sent, `onOutdated` for lanes whose endpoint was changed, `onQuiet` when a look has ended.
+ */
+export const openLooking = (context: {
+  database: Executor
+  lanes: OpenLanes
+  writer: Writer
+  timers: Timers
+  endpointSlots: number
+  real: () => Instant
+  log: Log
+  isClosing: () => boolean
+  onFound: () => void
+  onOutdated: (lanes: readonly Lane[]) => Promise<void>
+  onQuiet: () => void
+}): Looking => {
+  const { database, lanes, writer, timers, endpointSlots, real, log } = context
+  const wanted = new Set<Lane>()
+  const endedMeanwhile = new Set<string>()
+  const headTimes = new WeakMap<Lane, number>()
+  let reading: Promise<void> | undefined
+
+  const start = () => {
+    if (reading || context.isClosing() || wanted.size === 0) return
+    reading = read()
+      .catch(error => {
+        log('webhook_read_failed', describeCause(error))
+        timers.set('read again', AGAIN_MS, () => {
+          for (const lane of lanes.all()) wanted.add(lane)
+          start()
+        })
+      })
+      .finally(() => {
+        reading = undefined
+        start()
+        context.onQuiet()
+      })
+  }
+
+  const read = async (): Promise<void> => {
+    const asked = [...wanted].filter(lanes.isOwned)
+    wanted.clear()
+    endedMeanwhile.clear()
+    const asks = asked.flatMap(lane => {
+      const fromHead = performance.now() >= (headTimes.get(lane) ?? 0)
+      if (fromHead) headTimes.set(lane, performance.now() + HEAD_MS)
+      return asksOf(lane, { limit: endpointSlots, quota: lanes.quota(), now: real(), fromHead })
+    })
+    if (asks.length === 0) return
+    const rows = await readDue(database, asks, real())
+    const { behind, outdated } = takeIn(rows)
+    const ends = endsOf(rows)
+    for (const { endpointId, work, quota } of asks) {
+      const lane = lanes.get(endpointId)
+      const { count = 0, last } = ends.get(nameOf(endpointId, work)) ?? {}
+      if (lane) lane.readUpTo[work] = last && count >= quota ? laterOf(lane.readUpTo[work], last) : undefined
+    }
+    for (const lane of asked) lanes.place(lane)
+    context.onFound()
+    if (behind.length > 0) await park(behind)
+    if (outdated.size > 0) await context.onOutdated([...outdated])
+  }
+
+  const takeIn = (rows: readonly DueRow[]): { behind: DueRow[]; outdated: Set<Lane> } => {
+    const behind: DueRow[] = []
+    const outdated = new Set<Lane>()
+    for (const row of rows) {
+      const lane = lanes.get(row.endpoint_id)
+      if (!lane || lane.isLeaving || endedMeanwhile.has(nameOf(row.endpoint_id, row.event_id))) continue
+      if (row.version !== lane.endpoint.version) outdated.add(lane)
+      else if (row.behind) behind.push(row)
+      else queueItem(lane, row)
+    }
+    return { behind, outdated }
+  }
+
+  const park = async (rows: readonly DueRow[]): Promise<void> => {
+    const parked = rows.flatMap(row => {
+      const lane = lanes.get(row.endpoint_id)
+      if (!lane || lane.held.has(row.event_id)) return []
+      const { partnerId, endpointId, epoch } = lane
+      return [{ partnerId, endpointId, epoch, eventId: row.event_id }]
+    })
+    if (parked.length === 0) return
+    await writer.write({ kind: 'park', rows: parked })
+    // Behind them others may wait that have nobody before them.
+    for (const row of rows) {
+      const lane = lanes.get(row.endpoint_id)
+      if (lane) wanted.add(lane)
+    }
+  }
+
+  return {
+    want(lane) {
+      wanted.add(lane)
+      start()
+    },
+    noteEnded(lane, item) {
+      if (reading) endedMeanwhile.add(nameOf(lane.endpointId, item.event_id))
+    },
+    isBusy: () => reading !== undefined || [...wanted].some(lanes.isOwned),
+    underWay: () => reading,
+  }
+}
+
+const nameOf = (endpointId: string, what: string): string => `${endpointId} ${what}`
+
+/** How many rows came of each ask, and the last of them. */
+const endsOf = (rows: readonly DueRow[]): Map<string, { count: number; last: Place }> => {
+  const ends = new Map<string, { count: number; last: Place }>()
+  for (const row of rows) {
+    const name = nameOf(row.endpoint_id, row.work)
+    ends.set(name, {
+      count: (ends.get(name)?.count ?? 0) + 1,
+      last: { dueAt: row.due_at, eventId: row.event_id },
+    })
+  }
+  return ends
+}
+
+/** A look at the head ends before the place that an earlier read has reached. */
+const laterOf = (known: Place | undefined, place: Place): Place => {
+  if (!known || known.dueAt < place.dueAt) return place
+  return known.dueAt === place.dueAt && known.eventId < place.eventId ? place : known
+}

@@ -1,0 +1,177 @@
+import type { Instant } from '../calendar/calendar.ts'
+import { describeCause } from '../http/server.ts'
+import type { Log } from '../log.ts'
+import { makeTry } from './attempt.ts'
+import { judge, type Verdict } from './backoff.ts'
+import { type Conclusion, conclude, waitForOurselves } from './conclude.ts'
+import type { Turn } from './fairness.ts'
+import type { Measure } from './health.ts'
+import { healthOf, type Item, type Lane, runsLow } from './lane.ts'
+import type { Looking } from './looking.ts'
+import type { WebhookMetrics } from './metrics.ts'
+import type { OpenLanes } from './open-lanes.ts'
+import type { Outgoing } from './outgoing.ts'
+import type { Attempt, EndpointChange } from './results.ts'
+import type { Timers } from './timers.ts'
+import type { Writer } from './writer.ts'
+
+/** Sends what is queued, by turns, and writes what came of it. */
+export type Sending = {
+  /** Starts as many tries as there are turns for. */
+  pump(): void
+  /** Tries under way. */
+  underWay(): Promise<void>[]
+}
+
+/** What the sending of deliveries works with. */
+export type SendingContext = {
+  readonly lanes: OpenLanes
+  readonly writer: Writer
+  readonly looking: Pick<Looking, 'want' | 'noteEnded'>
+  readonly outgoing: Outgoing
+  readonly metrics: WebhookMetrics
+  readonly timers: Timers
+  readonly slots: number
+  readonly endpointSlots: number
+  readonly real: () => Instant
+  readonly log: Log
+  /** Whether tries may be started: not without a lease, and not while closing. */
+  readonly maySend: () => boolean
+  readonly onTry: () => void
+  /** Something is to be given up. */
+  readonly onLeft: () => void
+  readonly onQuiet: () => void
+}
+
+/** Results that may wait to be written, for each slot: what is not written yet is sent again after a crash. */
+const UNWRITTEN = 2
+
+/** Opens the sending; nothing is sent before the first `pump`. */
+export const openSending = (context: SendingContext): Sending => {
+  const { lanes, writer, looking, timers, real, log } = context
+  const { turns } = lanes
+  const underWay = new Set<Promise<void>>()
+  const dueTimes = new WeakMap<Lane, Instant>()
+
+  const pump = () => {
+    while (context.maySend() && writer.pending() < context.slots * UNWRITTEN) {
+      const turn = turns.next(performance.now())
+      if (!turn) break
+      const lane = lanes.get(turn.endpointId)
+      const item = lane?.queues[turn.work].shift()
+      if (lane && item) begin(lane, item, turn)
+      else {
+        turns.settle(turn, performance.now())
+        if (lane) lanes.place(lane)
+      }
+    }
+    context.onQuiet()
+  }
+
+  const begin = (lane: Lane, item: Item, turn: Turn) => {
+    context.onTry()
+    const work = deliver(lane, item, turn).catch(error => {
+      log('webhook_failed', describeCause(error))
+      waitForOurselves(lane, real())
+      lane.held.delete(item.event_id)
+      lanes.place(lane)
+    })
+    underWay.add(work)
+    void work.finally(() => {
+      underWay.delete(work)
+      context.onQuiet()
+    })
+  }
+
+  const deliver = async (lane: Lane, item: Item, turn: Turn): Promise<void> => {
+    const { requests, last } = await makeTry(lane, item, context).finally(() =>
+      turns.settle(turn, performance.now()),
+    )
+    const verdict = judge(last.outcome, real())
+    const ended = { verdict, last, at: real(), limit: context.endpointSlots, random: Math.random() }
+    const wasOwned = lanes.isOwned(lane)
+    const conclusion = conclude(lane, item, ended)
+    context.metrics.note(item, { verdict, last, fate: conclusion.fate })
+    const change = changeOf(lane, conclusion, real())
+    if (change?.disable) lanes.leave(lane)
+    if (runsLow(lane, lanes.quota())) looking.want(lane)
+    lanes.place(lane)
+    pump()
+    if (isStopped(verdict)) return
+    const isWritten = await write(lane, item, { requests, fate: conclusion.fate, change })
+    looking.noteEnded(lane, item)
+    lane.held.delete(item.event_id)
+    if (!isWritten && wasOwned && lanes.isOwned(lane)) lanes.leave(lane)
+    if (change?.disable || conclusion.measure.kind === 'notice') tellMeasure(log, lane, conclusion.measure)
+    if (lanes.isOwned(lane)) goOn(lane, item, conclusion)
+  }
+
+  const write = (
+    lane: Lane,
+    item: Item,
+    ended: { requests: readonly Attempt[]; fate: Conclusion['fate']; change: EndpointChange | undefined },
+  ): Promise<boolean> => {
+    const { requests: attempts, fate, change } = ended
+    const { partnerId, endpointId, epoch } = lane
+    const named = { partnerId, endpointId, epoch, eventId: item.event_id }
+    const result = { ...named, number: item.attempts + 1, fate, attempts, endedAt: real() }
+    return writer.write({ kind: 'result', result, ...(change && { change }) }).catch(error => {
+      log('webhook_result_refused', describeCause(error))
+      // Its row stays as it was; without a pause it would be sent again at once.
+      waitForOurselves(lane, real())
+      return true
+    })
+  }
+
+  /** What is to be looked at once a result is written. */
+  const goOn = (lane: Lane, item: Item, { fate }: Conclusion) => {
+    if (lane.isLeaving && lane.held.size === 0) context.onLeft()
+    if (fate.kind === 'later') noteDue(lane, fate.dueAt)
+    // Its row is due still, before what was read last.
+    if (fate.kind === 'unchanged') lane.readUpTo[item.work] = undefined
+    const mayFreeAnother = fate.kind === 'unchanged' || lane.endpoint.ordering === 'user'
+    if (mayFreeAnother || runsLow(lane, lanes.quota())) looking.want(lane)
+    lanes.place(lane)
+    pump()
+  }
+
+  /** A retry that we wrote ourselves need not wait for the next look. */
+  const noteDue = (lane: Lane, at: Instant) => {
+    const name = `due ${lane.endpointId}`
+    const known = dueTimes.get(lane)
+    if (known !== undefined && known <= at && timers.has(name)) return
+    dueTimes.set(lane, at)
+    // Timers may fire a moment early.
+    timers.set(name, at - real() + 2, () => {
+      if (lanes.isOwned(lane)) looking.want(lane)
+    })
+  }
+
+  return { pump, underWay: () => [...underWay] }
+}
+
+const isStopped = (verdict: Verdict): boolean => verdict.kind === 'unspent' && verdict.fault === 'stopped'
+
+const changeOf = (
+  lane: Lane,
+  { isChanged, measure }: Conclusion,
+  at: Instant,
+): EndpointChange | undefined => {
+  const { partnerId, endpointId, epoch, endpoint } = lane
+  const isDisabled = measure.kind === 'disable' && !lane.isLeaving
+  if (!isChanged && !isDisabled) return undefined
+  const disable = isDisabled ? { version: endpoint.version, reason: measure.because, at } : undefined
+  return { partnerId, endpointId, epoch, health: healthOf(lane), ...(disable && { disable }) }
+}
+
+/** Tells the operator that an endpoint fails for long, or was disabled. */
+export const tellMeasure = (log: Log, lane: Lane, measure: Measure): void => {
+  const about = { partnerid: lane.partnerId, webhookid: lane.endpointId }
+  if (measure.kind === 'notice') {
+    log('webhook.failing', {
+      ...about,
+      failingsince: new Date(measure.failingSince).toISOString(),
+      disablesat: new Date(measure.disablesAt).toISOString(),
+    })
+  } else if (measure.kind === 'disable') log('webhook.disabled', { ...about, reason: measure.because })
+}

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HOSTILE_HOSTS, HOSTILE_IPS, HOSTILE_TEXTS } from '../egress/hostile-addresses.ts'
+import { startTestService, type TestPartner, type TestService } from '../rig.ts'
+
+// Live: a sandbox takes http and loopback addresses.
+let service: TestService
+let partner: TestPartner
+beforeAll(async () => {
+  service = await startTestService({ sandbox: false })
+  partner = await service.newPartner()
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+const addresses = [
+  ...HOSTILE_IPS.map(ip => `https://${ip.includes(':') ? `[${ip}]` : ip}/hook`),
+  ...HOSTILE_HOSTS.map(host => `https://${host}/hook`),
+  ...HOSTILE_TEXTS,
+]
+const credentials = { username: 'hook', password: 'pass' }
+
+/** How a save of each of them ended, a few at a time. */
+const refusalsOf = async (save: (url: string) => Promise<unknown>): Promise<[string, unknown][]> => {
+  const ends: [string, unknown][] = []
+  for (let from = 0; from < addresses.length; from += 16) {
+    const some = addresses.slice(from, from + 16)
+    const ended = some.map(url => save(url).catch((error: unknown) => error))
+    for (const [index, end] of (await Promise.all(ended)).entries()) ends.push([some[index] ?? '', end])
+  }
+  return ends
+}
+
+const expectRefused = (ends: [string, unknown][]) => {
+  expect(ends).toHaveLength(addresses.length)
+  for (const [url, end] of ends) {
+    if (url.includes('\0')) {
+      // No field of any request may hold one.
+      expect(end).toMatchObject({ status: 400, code: 'malformed_json' })
+      continue
+    }
+    expect(end, url).toMatchObject({ status: 400, code: 'bad_request' })
+    const { errors } = end as { errors: { field: string; message: string }[] }
+    expect(errors, url).toEqual([
+      expect.objectContaining({ field: 'url', message: expect.stringMatching(/\w/) }),
+    ])
+    if (url.length > 8) expect(JSON.stringify(errors)).not.toContain(url)
+  }
+}
+
+test('each of 200 hostile addresses is refused when an endpoint is made, with the reason', async () => {
+  expect(addresses.length).toBeGreaterThan(200)
+  expectRefused(await refusalsOf(url => partner.client.createWebhook({ url, ...credentials })))
+  expect((await partner.client.listWebhooks({})).webhooks).toEqual([])
+})
+
+test('and when one is changed, which then keeps its address', async () => {
+  const { webhookid } = await partner.client.createWebhook({
+    url: 'https://example.com/hook',
+    ...credentials,
+  })
+  expectRefused(await refusalsOf(url => partner.client.updateWebhook({ webhookid, url })))
+  expect(await partner.client.getWebhook({ webhookid })).toMatchObject({ url: 'https://example.com/hook' })
+})

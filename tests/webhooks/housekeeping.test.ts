@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { uuidv7 } from '../../service/src/vault/uuid.ts'
+import { dropOldAttempts, ensureAttemptDays } from '../../service/src/webhooks/attempt-days.ts'
+import { listDeliveries } from '../../service/src/webhooks/deliveries.ts'
+import { startReceiver } from './receiver.ts'
+import { type DispatchRig, dispatchRig } from './rig.ts'
+
+const DAY = 86_400_000
+
+const note = (rig: DispatchRig, at: number) =>
+  rig.database.query(sql`
+    insert into delivery_attempts (partner_id, attempt_id, endpoint_id, event_id, attempt, started_at, pair, status, total_ms)
+    values (${rig.partner.partnerId}, ${uuidv7(at)}, ${rig.partner.partnerId}, ${uuidv7(at)}, 1,
+      ${new Date(at).toISOString()}, 'current', 200, 1)`)
+const placesOf = async (rig: DispatchRig) => {
+  const rows = await rig.database.query<{ place: string; count: number }>(
+    sql`select tableoid::regclass::text as place, count(*) as count from delivery_attempts group by 1 order by 1`,
+  )
+  return Object.fromEntries(rows.map(row => [row.place, row.count]))
+}
+const nameOf = (at: number) =>
+  `delivery_attempts_${new Date(at).toISOString().slice(0, 10).replaceAll('-', '')}`
+
+test('a day of the log that has no partition yet is kept all the same, and goes when its time has come', async () => {
+  await using rig = await dispatchRig()
+  const today = Math.floor(Date.now() / DAY) * DAY + DAY / 2
+  const tomorrow = today + DAY
+  await note(rig, tomorrow)
+  expect(await placesOf(rig)).toEqual({ delivery_attempts_rest: 1 })
+  // The day of which rows stand in the default partition stays there; its neighbours get their own.
+  await ensureAttemptDays(rig.database, today)
+  await note(rig, today)
+  await note(rig, tomorrow)
+  await note(rig, tomorrow + DAY)
+  const places = { [nameOf(today)]: 1, delivery_attempts_rest: 2, [nameOf(tomorrow + DAY)]: 1 }
+  expect(await placesOf(rig)).toEqual(places)
+  await Promise.all([1, 2, 3].map(() => ensureAttemptDays(rig.database, today)))
+  expect(await placesOf(rig)).toEqual(places)
+  expect(await dropOldAttempts(rig.database, today + 29 * DAY)).toBe(0)
+  expect(await placesOf(rig)).toEqual(places)
+  await dropOldAttempts(rig.database, tomorrow + 31 * DAY)
+  expect(await placesOf(rig)).toEqual({ [nameOf(tomorrow + DAY)]: 1 })
+  await dropOldAttempts(rig.database, tomorrow + 33 * DAY)
+  expect(await placesOf(rig)).toEqual({})
+})
+
+test('deliveries are listed: what waits, the next due first; what was given up; what arrived, the last first', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const other = await rig.newPartner('Other')
+  const { webhookid } = await rig.addEndpoint(receiver.url, { ordering: 'user' })
+  await rig.addEndpoint(receiver.url, { partner: other })
+  await rig.raise(['theirs'], { partner: other })
+  const [one = '', two = '', three = '', four = ''] = await rig.raise(['a', 'b', 'c', 'a'])
+  const { partnerId } = rig.partner
+  const list = (status?: 'waiting' | 'dead' | 'delivered', limit = 50) =>
+    listDeliveries(rig.database, { partnerId, limit, ...(status && { status }) })
+  const idsOf = async (...wish: Parameters<typeof list>) => (await list(...wish)).map(row => row.event_id)
+  const at = (id: string, seconds: number, change: 'retry' | 'fresh') =>
+    rig.database.query(sql`
+      update deliveries set due_at = ${new Date(rig.now() + seconds * 1000).toISOString()}, work = ${change}
+      where event_id = ${id}`)
+  await at(one, 300, 'retry')
+  await at(two, 100, 'fresh')
+  await at(three, 200, 'retry')
+  await rig.database.query(sql`
+    update deliveries set parked = true, due_at = ${new Date(rig.now() + 400_000).toISOString()} where event_id = ${four}`)
+  expect(await idsOf('waiting')).toEqual([two, three, one, four])
+  expect(await idsOf('waiting', 2)).toEqual([two, three])
+  expect(await list('waiting', 1)).toMatchObject([
+    { endpoint_id: webhookid, eventname: 'offer_activiation_successful', status: 'waiting', attempts: 0 },
+  ])
+  expect(await idsOf('dead')).toEqual([])
+  expect(await idsOf('delivered')).toEqual([])
+
+  await rig.database.query(sql`
+    with gone as (delete from deliveries where event_id = ${three} returning *)
+    insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
+    select partner_id, event_id, endpoint_id, 12, 'tries', ${new Date(rig.now()).toISOString()} from gone`)
+  await at(two, -1, 'fresh')
+  const dispatcher = rig.open()
+  await dispatcher.idle()
+  await at(one, -1, 'fresh')
+  await at(four, -1, 'fresh')
+  await dispatcher.idle()
+  await dispatcher.idle()
+  expect(await list('dead')).toMatchObject([{ event_id: three, status: 'dead', attempts: 12 }])
+  expect(await list('delivered')).toMatchObject([
+    { event_id: four, status: 'delivered', attempts: 1 },
+    { event_id: one, status: 'delivered' },
+    { event_id: two, status: 'delivered' },
+  ])
+  expect(await idsOf()).toEqual([three, four, one, two])
+  expect((await listDeliveries(rig.database, { partnerId: other.partnerId, limit: 9 })).length).toBe(1)
+  await receiver.close()
+})

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDatabase } from '../../service/src/db/database.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { runKeyed } from '../../service/src/idempotency/keyed.ts'
+import { addEndpoint } from '../../service/src/webhooks/endpoints.ts'
+import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
+import { type DispatchRig, dispatchRig } from './rig.ts'
+
+// A write that is about the partner as a whole, on a database that is reached through a proxy.
+let rig: DispatchRig
+let proxy: PostgresProxy
+let database: ReturnType<typeof openDatabase>
+beforeAll(async () => {
+  rig = await dispatchRig()
+  proxy = await startPostgresProxy(rig.address)
+  database = openDatabase({ url: proxy.url }, { max: 2, onError: () => {} })
+})
+afterAll(async () => {
+  await database.close()
+  await proxy.close()
+  await rig[Symbol.asyncDispose]()
+})
+
+const make = (url: string, key: string | undefined) => {
+  const headers: Record<string, string> = {}
+  const wish = { partner: rig.partner, url, username: 'hook', password: 'pass', events: 'all' as const }
+  const answer = runKeyed(
+    {
+      request: {
+        operation: { id: 'createWebhook', method: 'POST' },
+        target: { path: '/webhooks', query: '' },
+        body: { url },
+        headers: key === undefined ? {} : { 'idempotency-key': key },
+        caller: { partner: rig.partner },
+        setHeader: (name, value) => {
+          headers[name] = value
+        },
+      },
+      effect: async tx => {
+        const made = await addEndpoint(tx, wish, { rules: { sandbox: true, allow: [] }, real: rig.now })
+        if ('refused' in made) throw new Error('the address is refused')
+        return made
+      },
+      kept: ({ webhookid }) => ({ webhookid, webhooksecret: '' }),
+    },
+    { database, keyring: rig.keyring, real: rig.now },
+  )
+  return { answer, headers }
+}
+
+const made = async (url: string): Promise<string[]> => {
+  const rows = await rig.database.query<{ endpoint_id: string }>(
+    sql`select endpoint_id from webhook_endpoints where url = ${url}`,
+  )
+  return rows.map(row => row.endpoint_id)
+}
+
+test.each(['before', 'after', 'late', 'silent'] as const)(
+  'a keyed write whose commit was cut %s it is done once, and answered with what was made',
+  async fate => {
+    const url = `http://127.0.0.1:1/${fate}`
+    const met = proxy.arm(fate, url)
+    const { webhookid, webhooksecret } = await make(url, fate).answer
+    await met
+    expect(webhooksecret).toMatch(/^whsec_/)
+    expect(await made(url)).toEqual([webhookid])
+    const again = make(url, fate)
+    expect(await again.answer).toEqual({ webhookid, webhooksecret: '' })
+    expect(again.headers).toEqual({ 'Idempotency-Replayed': 'true' })
+    expect(await made(url)).toEqual([webhookid])
+  },
+)
+
+test.each([
+  ['before', 0],
+  ['after', 1],
+] as const)(
+  'one without a key whose commit was cut %s it is answered 503, as its outcome is not known',
+  async (fate, count) => {
+    const url = `http://127.0.0.1:1/${fate}-without`
+    const met = proxy.arm(fate, url)
+    await expect(make(url, undefined).answer).rejects.toMatchObject({ code: 'unavailable' })
+    await met
+    expect(await made(url)).toHaveLength(count)
+  },
+)

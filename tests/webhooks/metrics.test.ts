@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { webhookMetrics } from '../../service/src/webhooks/metrics.ts'
+import { startReceiver } from './receiver.ts'
+import { dispatchRig } from './rig.ts'
+
+test('each number of webhook delivery changes for its cause', async () => {
+  await using rig = await dispatchRig()
+  const good = await startReceiver()
+  const bad = await startReceiver()
+  const gone = await startReceiver()
+  const paused = await startReceiver()
+  bad.answer = () => 500
+  gone.answer = () => 410
+  paused.answer = () => response => response.writeHead(429, { 'retry-after': '3600' }).end()
+  const metrics = webhookMetrics({ database: rig.database, real: rig.now })
+  const shown = async (name: string): Promise<number | undefined> => {
+    const line = (await metrics.render()).split('\n').find(one => one.startsWith(`${name} `))
+    return line === undefined ? undefined : Number(line.slice(name.length + 1))
+  }
+  expect(await shown('webhook_tries_total{outcome="delivered"}')).toBeUndefined()
+  expect(await shown('webhook_endpoints{state="ok"}')).toBeUndefined()
+
+  for (const { url } of [good, bad, gone, paused]) await rig.addEndpoint(url)
+  expect(await shown('webhook_endpoints{state="ok"}')).toBe(4)
+  const dispatcher = rig.open({}, { metrics })
+  await dispatcher.idle()
+  await rig.raise(['u1'])
+  expect(await shown('webhook_waiting{state="ok"}')).toBe(4)
+  await dispatcher.idle()
+  await dispatcher.idle()
+
+  expect(await shown('webhook_tries_total{outcome="delivered"}')).toBe(1)
+  expect(await shown('webhook_tries_total{outcome="failed"}')).toBe(3)
+  expect(await shown('webhook_deliveries_total{outcome="delivered"}')).toBe(1)
+  expect(await shown('webhook_failures_total{reason="5xx"}')).toBe(1)
+  expect(await shown('webhook_failures_total{reason="4xx"}')).toBe(2)
+  expect(await shown('webhook_first_byte_seconds_count')).toBe(4)
+  expect(await shown('webhook_try_seconds_count')).toBe(4)
+  // Failing counts more than paused.
+  expect(await shown('webhook_endpoints{state="ok"}')).toBe(1)
+  expect(await shown('webhook_endpoints{state="failing"}')).toBe(2)
+  expect(await shown('webhook_endpoints{state="disabled"}')).toBe(1)
+  expect(await shown('webhook_waiting{state="failing"}')).toBe(2)
+  expect(await shown('webhook_waiting{state="disabled"}')).toBe(1)
+  expect(await shown('webhook_oldest_due_seconds{state="ok"}')).toBe(0)
+
+  // Nobody sends any more, and time passes: the retries are due, and grow old.
+  await dispatcher.close()
+  rig.advance(100_000)
+  const oldest = await shown('webhook_oldest_due_seconds{state="failing"}')
+  expect(oldest).toBeGreaterThanOrEqual(90)
+  expect(await shown('webhook_first_byte_seconds_count')).toBe(4)
+
+  // A fault of our own is neither, and the twelfth failure is a death.
+  const item = { ...note.item, attempts: 11 }
+  metrics.note(item, { ...note.failed, fate: { kind: 'dead', attempts: 12 } })
+  expect(await shown('webhook_deliveries_total{outcome="dead"}')).toBe(1)
+  metrics.note(item, note.unspent)
+  expect(await shown('webhook_tries_total{outcome="unspent"}')).toBe(1)
+  expect(await shown('webhook_failures_total{reason="resolver"}')).toBe(1)
+  for (const receiver of [good, bad, gone, paused]) await receiver.close()
+})
+
+const attempt = {
+  attemptId: 'a',
+  startedAt: 0,
+  pair: 'current',
+} as const
+const note = {
+  item: {
+    ...{ endpoint_id: 'e', event_id: 'v', work: 'retry' as const, attempts: 0, due_at: 0, created_at: 0 },
+    ...{ idempotency_key: 'k', body: Buffer.alloc(0) },
+  },
+  failed: {
+    verdict: { kind: 'failed', blame: 'endpoint' },
+    last: { ...attempt, outcome: { status: 500, snippet: '', timings: { totalMs: 1 } } },
+  },
+  unspent: {
+    verdict: { kind: 'unspent', fault: 'resolver' },
+    last: { ...attempt, outcome: { errorClass: 'resolver', timings: { totalMs: 1 } } },
+    fate: { kind: 'unchanged' },
+  },
+} as const

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest'
+import type { Database } from '../../service/src/db/database.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { startReceiver } from './receiver.ts'
+import { type DispatchRig, dispatchRig } from './rig.ts'
+
+const range = (count: number, prefix = 'u') =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+test('three dispatchers share the endpoints evenly, while one after the other joins and leaves, and nothing is lost', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  for (const _ of range(6)) await rig.addEndpoint(receiver.url)
+  const open = () => rig.open({ leaseMs: 1500 })
+  const parts = (...all: ReturnType<typeof open>[]) =>
+    expect.poll(() => all.map(one => one.inventory().endpoints), { timeout: 30_000 })
+  let raised = 0
+  const raise = async () => {
+    await rig.raise(range(20, `r${raised}-`))
+    raised += 20
+    await expect.poll(() => rig.count('deliveries'), { timeout: 30_000 }).toBe(0)
+    expect(new Set(receiver.deliveries.map(one => one.key)).size).toBe(raised)
+  }
+  const one = open()
+  await parts(one).toEqual([6])
+  const two = open()
+  await parts(one, two).toEqual([3, 3])
+  const three = open()
+  await parts(one, two, three).toEqual([2, 2, 2])
+  await raise()
+  await one.close()
+  await parts(two, three).toEqual([3, 3])
+  await raise()
+  const four = open()
+  await parts(two, three, four).toEqual([2, 2, 2])
+  await three.close()
+  await two.close()
+  await parts(four).toEqual([6])
+  await raise()
+  // Each endpoint got each event; on a machine that stands still for longer than a lease, perhaps again.
+  const arrivals = new Map<string, number>()
+  for (const { key } of receiver.deliveries) arrivals.set(key, (arrivals.get(key) ?? 0) + 1)
+  for (const count of arrivals.values()) expect(count).toBeGreaterThanOrEqual(6)
+  await receiver.close()
+})
+
+/** A database that tells what is asked of it. */
+const counted = (rig: DispatchRig) => {
+  const asked: string[] = []
+  const database: Database = {
+    ...rig.database,
+    query(query) {
+      asked.push(
+        /insert into dispatchers/.test(query.text) ? 'beat' : query.text.trim().split(/\s+/, 6).join(' '),
+      )
+      return rig.database.query(query)
+    },
+  }
+  return { asked, database }
+}
+
+test('an idle dispatcher asks for nothing but its beat, though an endpoint is dead and others wait for retries', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const limping = await startReceiver()
+  limping.answer = delivery => (delivery.userid === 'bad' ? 422 : 200)
+  await rig.addEndpoint(receiver.url)
+  await rig.addEndpoint(limping.url)
+  await rig.addEndpoint('http://127.0.0.1:1/hook')
+  const first = rig.open()
+  await rig.raise(['bad', ...range(8)])
+  await first.idle()
+  await first.close()
+  expect(await rig.count('deliveries')).toBeGreaterThan(8)
+
+  const { asked, database } = counted(rig)
+  const dispatcher = rig.open({ leaseMs: 600 }, { database })
+  await dispatcher.idle()
+  asked.length = 0
+  await expect.poll(() => asked.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(6)
+  expect(new Set(asked)).toEqual(new Set(['beat']))
+  // And the beat tells of what another process has committed.
+  const before = receiver.deliveries.length
+  await rig.raise(['late'])
+  await receiver.received(before + 1)
+  await receiver.close()
+  await limping.close()
+})
+
+test('a slow endpoint, retries and replays keep to their parts of the slots while fresh events of others come', async () => {
+  await using rig = await dispatchRig()
+  const slow = await startReceiver()
+  const quick = await startReceiver()
+  const held: (() => void)[] = []
+  let mostHeld = 0
+  slow.answer = () => response => {
+    held.push(() => response.writeHead(200).end())
+    mostHeld = Math.max(mostHeld, held.length)
+  }
+  const partner = await rig.newPartner('Slow')
+  const { webhookid } = await rig.addEndpoint(slow.url, { partner })
+  await rig.addEndpoint(quick.url)
+  // As after an outage: everything that waits there is a retry, or was asked for again.
+  await rig.raise(range(60, 's'), { partner })
+  await rig.database.query(sql`
+    update deliveries set work = case when event_id::text < (select event_id::text from deliveries order by event_id offset 30 limit 1)
+      then 'retry' else 'replay' end, attempts = 1
+    where endpoint_id = ${webhookid}`)
+  const dispatcher = rig.open({ slots: 16, endpointSlots: 16 })
+  await slow.received(1)
+  // None of its tries ends, and yet each round of the other one's events arrives.
+  for (let round = 1; round <= 10; round += 1) {
+    await rig.raise(range(20, `q${round}-`))
+    dispatcher.nudge()
+    await quick.received(round * 20)
+  }
+  expect(quick.deliveries.length).toBe(200)
+  // Unknown yet, it may use four slots at most.
+  expect(mostHeld).toBeLessThanOrEqual(4)
+  slow.answer = () => 200
+  for (const answer of held) answer()
+  await slow.received(60)
+  await dispatcher.idle()
+  expect(await rig.count('deliveries')).toBe(0)
+  await slow.close()
+  await quick.close()
+})
