@@ -156,10 +156,11 @@ const ops: { [K in Op['op']]: Does<K> } = {
       emit(u, 'benefit_enrollment_successful', now, b)
     }
     if (one || (isComing && agreed)) return
-    const promised = u.pairs.filter(({ add, remove }) => add && !remove).length
+    const promised = u.pairs.filter(({ add, remove }) => add && !remove && add !== b).length
     const against = take(u, { add: b }, Math.max(now, u.since), promised)
     if (against.length > 0) return refusal(against)
     emit(u, find(u, b)?.waits ? 'benefit_action_required' : 'benefit_enrollment_successful', now, b)
+    if (!isLocked(u, now, u.at.swap)) leaveOut(u, b, now)
   },
   decline(u, { b }, now) {
     const one = find(u, b)
@@ -168,12 +169,17 @@ const ops: { [K in Op['op']]: Does<K> } = {
     if (!one && !isPicked && u.declined.includes(b)) return
     const { fixed, selectable } = offerOf(u.offer)
     if (!one && !isPicked && ![...fixed, ...selectable].includes(b)) return 'bad_request'
+    if (isPicked && isLocked(u, now, u.at.swap)) return 'change_locked'
     if (one) one.to = now
-    else u.pairs = u.pairs.filter(({ add }) => add !== b)
     u.declined.push(b)
     emit(u, 'benefit_declined', now, b)
-    if (u.pairs.length === 0) drop(u, 'swap', now)
+    if (isPicked) leaveOut(u, b, now)
   },
+}
+/** The swap no longer brings a benefit; without a pair left it is dropped. */
+const leaveOut = (u: Life, b: string, now: number) => {
+  u.pairs = u.pairs.filter(({ add }) => add !== b)
+  if (u.pairs.length === 0) drop(u, 'swap', now)
 }
 const anybody = ['prefill', 'create', 'erase']
 const cancelledToo = [...anybody, 'cancel', 'reinstate']

@@ -180,6 +180,11 @@ const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unkn
   },
   declineBenefit: {
     benefit_in_force: () => partner.client.declineBenefit({ userid, name: 'art' }),
+    change_locked: async () => {
+      await partner.client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
+      await intoLockedHours()
+      return partner.client.declineBenefit({ userid, name: 'care' })
+    },
   },
 }
 
