@@ -73,6 +73,12 @@ const moves: Move[] = [
     effective: 'auto',
   },
   {
+    what: 'a change for after a start that lies ahead, with a pick that waits for its consent',
+    create: { offername: 'mid', benefits: ['eyes', 'art', 'books'], effectivedate: '2026-10-25' },
+    to: 'low',
+    effective: 'auto',
+  },
+  {
     what: 'a change before the membership has begun',
     create: { offername: 'mid', benefits: ['art', 'books', 'care'], effectivedate: '2026-10-25' },
     to: 'low',

@@ -1,5 +1,5 @@
 import type { Instant } from '../calendar/calendar.ts'
-import { dropMisfitSwap, isBoundaryLocked, nextBoundary } from '../membership/boundary.ts'
+import { beforeSwap, dropMisfitSwap, isBoundaryLocked, nextBoundary } from '../membership/boundary.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import { applyOfferChange, type Changed } from '../membership/intents.ts'
 import { cancelPending, type Refusal, reasonsFor, refuse } from '../membership/refusal.ts'
@@ -49,11 +49,11 @@ export const changeOfferOf = (user: User, wish: Wish, now: Instant, terms: Terms
 
   const events: Raised[] = []
   let base: User = withoutPlans({ ...user, updatedAt: now })
-  const applied = applyOfferChange({ ...base, pendingOffer: undefined }, offer.offer, {
-    at: effectiveAt,
-    terms,
-  })
-  const outcome = compare(base, applied.user, effectiveAt)
+  const free: User = { ...base, pendingOffer: undefined }
+  const moment = { at: effectiveAt, terms }
+  // What begins until then is in force by then, and stays before what still waits.
+  const then = applyOfferChange(beforeSwap(free, effectiveAt, terms), offer.offer, moment)
+  const outcome = compare(base, then.user, effectiveAt)
   const isPendingAlready = user.pendingOffer?.name === offer.offer && user.pendingOffer.at === effectiveAt
   if (isPendingAlready) return { ...outcome, user, events: [], direction, isImmediate, effectiveAt }
   if (!isImmediate && isBoundaryLocked(user, boundary, { now, terms })) return refuse('change_locked')
@@ -62,6 +62,7 @@ export const changeOfferOf = (user: User, wish: Wish, now: Instant, terms: Terms
     events.push(raise(base, 'offer_change_cancelled', now))
   }
   if (isImmediate && effectiveAt <= now) {
+    const applied = applyOfferChange(free, offer.offer, moment)
     const swept = dropMisfitSwap(settledPlans(user, applied.user), now, terms)
     return {
       ...outcome,
