@@ -440,6 +440,8 @@ CREATE INDEX delivery_attempts_of_event ON ONLY public.delivery_attempts USING b
 
 CREATE INDEX delivery_attempts_rest_partner_id_event_id_started_at_idx ON public.delivery_attempts_rest USING btree (partner_id, event_id, started_at);
 
+CREATE INDEX documents_drafts ON public.documents USING btree (partner_id, written_at) WHERE (kind = 'draft'::text);
+
 CREATE INDEX events_log ON public.events USING btree (partner_id, transaction_id, event_id);
 
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (partner_id, expires_at) WHERE (expires_at IS NOT NULL);

@@ -75,4 +75,6 @@ export interface Appearance {
   /** Corner radius in CSS pixels, 0 to 24. */
   readonly radius?: number
   readonly fonts?: readonly string[]
+  /** Your mark in the place of your initial: `data:image/svg+xml;base64,…` (or png, webp), at most 3,000 characters. */
+  readonly logo?: string
 }

@@ -137,6 +137,8 @@ create table documents (
   foreign key (partner_id, service_id) references users
 );
 
+create index documents_drafts on documents (partner_id, written_at) where kind = 'draft';
+
 create table enrolments (
   partner_id uuid not null,
   service_id uuid not null,

@@ -25,6 +25,7 @@ import { listPartners } from './partners/store.ts'
 import { prefillHandlers } from './prefill/handlers.ts'
 import { linkTokenHandlers } from './registration/link-tokens.ts'
 import { mountRegistration } from './registration/mount.ts'
+import { deleteOldSessions } from './registration/store.ts'
 import { sandboxHandlers } from './sandbox/handlers.ts'
 import { openSchedule } from './schedule/schedule.ts'
 import { mountSystem } from './system/mount.ts'
@@ -115,7 +116,10 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     clock,
     partners: async () => (await listPartners(database)).map(row => partnerOf(row, keyring)),
     isServing: () => performance.now() - askedAt < 100,
-    tidy: () => cleanUpWebhooks(options.deliveryDatabase, real()),
+    tidy: async () => {
+      await cleanUpWebhooks(options.deliveryDatabase, real())
+      await deleteOldSessions(database, real())
+    },
     onError: error => log('schedule_failed', describeCause(error)),
   })
   const commands = openAccountCommands({ ledger, reader, keyring, terms })

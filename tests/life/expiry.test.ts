@@ -116,3 +116,30 @@ test('a key is free after 24 hours, one of a prefill when 90 days have passed si
   await partner.to(lapse)
   await again()
 })
+
+// The last one, as it moves the real time of all.
+test("a member's draft lives 90 days from its last write; links and sessions are kept for 30", async () => {
+  await partner.create(userid)
+  const { linkurl } = await partner.client.createLinkToken({ userid, purpose: 'benefits' })
+  const visitor = newVisitor(stage.service.baseUrl)
+  await visitor.get(linkurl ?? '')
+  await visitor.post(linkurl ?? '')
+  await visitor.post('/register/benefits', { benefit: 'art' })
+  const sessions = async () =>
+    (
+      await stage.service.database.query(
+        sql`select 1 from page_sessions where partner_id = ${partner.partnerId}`,
+      )
+    ).length
+  /** Cleaning up is done every few minutes. */
+  const laterBy = async (ms: number) => {
+    stage.service.advance(ms)
+    await stage.service.service().runDue()
+  }
+  await laterBy(29 * 86_400_000)
+  expect([await documents(), await sessions()]).toEqual([['draft', 'profile'], 1])
+  await laterBy(2 * 86_400_000)
+  expect([await documents(), await sessions()]).toEqual([['draft', 'profile'], 0])
+  await laterBy(60 * 86_400_000)
+  expect(await documents()).toEqual(['profile'])
+})

@@ -398,6 +398,23 @@ describeInBrowser('the embed', () => {
     expect(await accent()).toBe('#0b6650')
     await page.evaluate("embed.update({ appearance: { light: { accent: '#5b21b6' }, radius: 4 } })")
     await expect.poll(accent).toBe('#5b21b6')
+    const violations: string[] = []
+    page.on('console', message =>
+      violations.push(...[message.text()].filter(text => /Content Security/.test(text))),
+    )
+    const mark = Buffer.from(
+      '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>',
+    )
+    const logo = `data:image/svg+xml;base64,${mark.toString('base64')}`
+    await page.evaluate(`embed.update({ appearance: { logo: '${logo}' } })`)
+    await expect
+      .poll(() =>
+        frameOf(page)
+          .locator('.mark')
+          .evaluate(element => getComputedStyle(element).backgroundImage),
+      )
+      .toBe(`url("${logo}")`)
+    expect(violations).toEqual([])
     const refused = (await heard(page)).find(({ name }) => name === 'APPEARANCE_REFUSED')
     expect(refused?.problems?.join()).toContain('onaccent on accent')
     await page.context().close()

@@ -8,25 +8,25 @@ const pack = promisify(gzip)
 /** Below this a packed answer fills as many packets as a plain one. */
 const worthPacking = 1200
 
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'"
+const policyWith = (images: string): string =>
+  `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; connect-src 'self'; form-action 'self'; base-uri 'none'`
 
 /** The headers of every answer of the page, whatever it holds (docs/page-protocol.md). */
 export const setPageHeaders = (reply: FastifyReply): void => {
   reply
-    .header('Content-Security-Policy', `${policy}; frame-ancestors 'none'`)
+    .header('Content-Security-Policy', `${policyWith("'self'")}; frame-ancestors 'none'`)
     .header('Cross-Origin-Resource-Policy', 'same-origin')
     .header('Cache-Control', 'no-store')
     .header('Referrer-Policy', 'no-referrer')
     .header('X-Content-Type-Options', 'nosniff')
 }
 
-/** The headers of the frame: only these origins may hold it; with none, nobody may. */
+/** The headers of the frame: only these origins may hold it; with none, nobody may. A look may bring its mark along. */
 export const setFrameHeaders = (reply: FastifyReply, origins: readonly string[]): void => {
   setPageHeaders(reply)
   const ancestors = origins.length > 0 ? origins.join(' ') : "'none'"
   reply
-    .header('Content-Security-Policy', `${policy}; frame-ancestors ${ancestors}`)
+    .header('Content-Security-Policy', `${policyWith("'self' data:")}; frame-ancestors ${ancestors}`)
     .header('Cross-Origin-Embedder-Policy', 'require-corp')
     .header('Cross-Origin-Resource-Policy', 'cross-origin')
 }

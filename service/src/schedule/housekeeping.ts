@@ -7,8 +7,8 @@ import { deleteExpiredTokens } from '../partners/tokens.ts'
 const atMost = 1000
 
 /**
- * Deletes what has lapsed: access tokens and keyed answers by real time, a prefill's keys by the partner's business time. At most 1,000
- * rows of a kind for each partner; false when there may be more.
+ * Deletes what has lapsed: access tokens and keyed answers by real time, a prefill's keys and drafts by the partner's
+ * business time. At most 1,000 rows of a kind for each partner; false when there may be more.
  */
 export const deleteLapsed = async (
   database: Database,
@@ -22,7 +22,8 @@ export const deleteLapsed = async (
       now: clock.now(partner),
       real: clock.real(),
     })
-    isDone &&= tokens < atMost && keys < atMost
+    const drafts = await deleteOldDrafts(database, partner.partnerId, clock.now(partner))
+    isDone &&= tokens < atMost && keys < atMost && drafts < atMost
   }
   return isDone
 }
@@ -56,5 +57,18 @@ const deleteLapsedKeys = async (
         and coalesce(expired.lives_until <= ${timestamp(now)}, true)
     )
     select 1 from expired`)
+  return rows.length
+}
+
+/** A draft lives 90 days from its last write, like the entry that it belongs to where there is one. */
+const deleteOldDrafts = async (db: Executor, partnerId: string, now: Instant): Promise<number> => {
+  const rows = await db.query(sql`
+    delete from documents d using (
+      select service_id from documents
+      where partner_id = ${partnerId} and kind = 'draft'
+        and written_at <= ${timestamp(now)}::timestamptz - interval '2160 hours'
+      order by written_at limit ${atMost}) as old
+    where d.partner_id = ${partnerId} and d.service_id = old.service_id and d.kind = 'draft'
+    returning 1`)
   return rows.length
 }

@@ -49,6 +49,10 @@ test.each([
   [{ radius: Number.NaN }, 'radius must be'],
   [{ fonts: ['x"; } * { display: none'] }, 'fonts must be'],
   [{ scheme: 'sepia' }, 'scheme must be'],
+  [{ logo: 'https://app.example.com/logo.svg' }, 'logo must be'],
+  [{ logo: 'data:text/html;base64,PGI+' }, 'logo must be'],
+  [{ logo: 'data:image/png;base64,AAAA") } * { display: none' }, 'logo must be'],
+  [{ logo: `data:image/png;base64,${'A'.repeat(3000)}` }, 'logo must be'],
 ])('%j is refused in words', (proposed, words) => {
   const checked = checkTheme(proposed)
   expect(checked.ok ? [] : checked.problems.join()).toContain(words)
@@ -64,6 +68,15 @@ test('every accepted look keeps its contrasts and survives its own address', () 
       expect(themeCss(checked.theme)).toMatch(/^[^<>\\]*$/)
     }),
   )
+})
+
+test('a logo stands in the place of the initial, and survives the address of the style sheet', () => {
+  const logo = `data:image/png;base64,${'Ab+/'.repeat(700)}`
+  const checked = checkTheme({ logo, fonts: ['Inter'] })
+  if (!checked.ok) throw new Error(checked.problems.join())
+  expect(parseThemeQuery(new URLSearchParams(themeQuery(checked.theme)))).toEqual(checked)
+  expect(themeQuery(checked.theme).length).toBeLessThan(7000)
+  expect(themeCss(checked.theme)).toContain(`.mark{background:url("${logo}")`)
 })
 
 test('an address that nobody of ours made is refused', () => {

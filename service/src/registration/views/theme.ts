@@ -23,6 +23,8 @@ export interface Theme {
   readonly radius: number
   /** Font families in order, before our own list. */
   readonly fonts: readonly string[]
+  /** The partner's mark as a data address, in the place of its initial. */
+  readonly logo: string | undefined
 }
 
 /** What became of a proposed look: a theme, or one sentence for each thing that is wrong with it. */
@@ -37,7 +39,7 @@ export type CheckedTheme =
 export function checkTheme(proposed: unknown): CheckedTheme {
   if (!isRecord(proposed)) return { ok: false, problems: ['appearance must be an object'] }
   const problems = [
-    ...unknownNames(proposed, ['scheme', 'light', 'dark', 'radius', 'fonts'], ''),
+    ...unknownNames(proposed, ['scheme', 'light', 'dark', 'radius', 'fonts', 'logo'], ''),
     ...formProblems(proposed),
     ...colourProblems(proposed, 'light'),
     ...colourProblems(proposed, 'dark'),
@@ -48,15 +50,18 @@ export function checkTheme(proposed: unknown): CheckedTheme {
   return pairs.length > 0 ? { ok: false, problems: pairs } : { ok: true, theme }
 }
 
-/** The style sheet of a theme: custom properties only, to be linked after the page's own. */
+/** The style sheet of a theme: custom properties and the mark, to be linked after the page's own. */
 export function themeCss(theme: Theme): string {
-  const { scheme, light, dark, radius, fonts } = theme
+  const { scheme, light, dark, radius, fonts, logo } = theme
+  const mark = logo
+    ? `.mark{background:url("${logo}") center/contain no-repeat;font-size:0}.mark svg{display:none}`
+    : ''
   const list = [...fonts.map(name => `"${name}"`), 'system-ui', 'sans-serif'].join(',')
   const common = `--radius:${radius}px;${fonts.length > 0 ? `--fonts:${list};` : ''}`
   if (scheme !== 'auto') {
-    return `:root{color-scheme:${scheme};${common}${properties(scheme, theme[scheme])}}`
+    return `:root{color-scheme:${scheme};${common}${properties(scheme, theme[scheme])}}${mark}`
   }
-  return `:root{${common}${properties('light', light)}}@media (prefers-color-scheme:dark){:root{${properties('dark', dark)}}}`
+  return `:root{${common}${properties('light', light)}}@media (prefers-color-scheme:dark){:root{${properties('dark', dark)}}}${mark}`
 }
 
 /** A theme as the query of the address that serves its style sheet, so that nothing has to be stored. */
@@ -181,18 +186,26 @@ function complete(proposed: Readonly<Record<string, unknown>>): Theme {
     }
     return { ...ownColours[scheme], ...own }
   }
-  const { scheme, radius, fonts } = proposed
+  const { scheme, radius, fonts, logo } = proposed
   return {
     scheme: scheme === 'light' || scheme === 'dark' ? scheme : 'auto',
     light: colours('light'),
     dark: colours('dark'),
     radius: typeof radius === 'number' ? radius : 12,
     fonts: Array.isArray(fonts) ? fonts.map(String) : [],
+    logo: typeof logo === 'string' ? logo : undefined,
   }
 }
 
+/** It travels in the address of the style sheet, with the rest of the look. */
+const longestLogo = 3000
+const isLogo = (logo: unknown): boolean =>
+  typeof logo === 'string' &&
+  logo.length <= longestLogo &&
+  /^data:image\/(?:svg\+xml|png|webp);base64,[A-Za-z0-9+/]+={0,2}$/.test(logo)
+
 function formProblems(proposed: Readonly<Record<string, unknown>>): readonly string[] {
-  const { scheme, radius, fonts } = proposed
+  const { scheme, radius, fonts, logo } = proposed
   const problems: string[] = []
   if (scheme !== undefined && scheme !== 'auto' && scheme !== 'light' && scheme !== 'dark')
     problems.push('scheme must be auto, light or dark')
@@ -200,6 +213,8 @@ function formProblems(proposed: Readonly<Record<string, unknown>>): readonly str
     problems.push('radius must be a number from 0 to 24')
   if (fonts !== undefined && !(Array.isArray(fonts) && fonts.length <= 6 && fonts.every(isFontName)))
     problems.push('fonts must be at most 6 family names of letters, digits, spaces and hyphens')
+  if (logo !== undefined && !isLogo(logo))
+    problems.push(`logo must be data:image/svg+xml, png or webp in base64, at most ${longestLogo} characters`)
   return problems
 }
 
