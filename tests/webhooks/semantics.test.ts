@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { cleanUpWebhooks } from '../../service/src/webhooks/clean-up.ts'
 import type { Dispatcher } from '../../service/src/webhooks/dispatcher.ts'
 import { enableEndpoint, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
@@ -207,6 +207,27 @@ test('Retry-After on 429 pauses the whole endpoint, for 24 hours at most', () =>
     expect(receiver.deliveries).toHaveLength(3)
   }))
 
+test('what was tried in an outage does not wait for its retry date: it goes out at its place in age', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 503
+    await rig.raise(['oldest'])
+    await set.dispatcher.idle()
+    // Its fifth try would be ten minutes after the fourth.
+    for (const wait of [6, 36, 144]) await after(set, wait * SECOND + 10)
+    await rig.raise(['b0', 'b1', 'b2'])
+    await set.dispatcher.idle()
+    expect((await look(set))?.breaker.open).toMatchObject({ by: 'endpoint', level: 0 })
+    const failed = receiver.deliveries.length
+    await rig.raise(['c0', 'c1'])
+    receiver.answer = () => 200
+    await after(set, 11 * SECOND)
+    await set.dispatcher.idle()
+    expect(await rig.count('deliveries')).toBe(0)
+    const [probe, ...released] = receiver.deliveries.slice(failed).map(one => one.userid)
+    expect(released).toEqual(['oldest', 'b0', 'b1', 'b2', 'c0', 'c1'].filter(userid => userid !== probe))
+  }))
+
 test('a 410 disables the endpoint; its events are held, and enabling sends them oldest first', () =>
   withEndpoint(
     async set => {
@@ -230,6 +251,22 @@ test('a 410 disables the endpoint; its events are held, and enabling sends them 
     },
     { ordering: 'user' },
   ))
+
+test('enabling sends at once what the endpoint had refused before, first of all', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 410
+    await rig.raise(['first'])
+    await set.dispatcher.idle()
+    await rig.raise(['second', 'third'])
+    receiver.answer = () => 200
+    await rig.database.transaction(tx =>
+      enableEndpoint(tx, { partnerId: rig.partner.partnerId, endpointId: set.webhookid }, rig.now()),
+    )
+    set.dispatcher.refresh()
+    await vi.waitFor(() => expect(receiver.deliveries).toHaveLength(4), { timeout: 10_000 })
+    expect(receiver.deliveries[1]).toMatchObject({ userid: 'first', attempt: 2 })
+  }))
 
 test('72 hours without a success disable the endpoint, with notices before', () =>
   withEndpoint(async set => {

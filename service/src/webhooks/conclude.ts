@@ -10,6 +10,8 @@ export type Conclusion = {
   readonly fate: Fate
   /** Whether what is kept of the endpoint has changed. */
   readonly isChanged: boolean
+  /** Whether this was the first success after an outage. */
+  readonly isRecovered: boolean
   readonly measure: Measure
 }
 
@@ -40,6 +42,7 @@ export const conclude = (
   return {
     fate: fateOf(item, verdict, ended),
     isChanged: !isSame(before, healthOf(lane)),
+    isRecovered: verdict.kind === 'delivered' && before.breaker.open !== null,
     measure,
   }
 }

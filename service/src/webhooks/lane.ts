@@ -34,6 +34,8 @@ export type Lane = {
   nextAcceptedAt: Instant | null
   /** To be given up as soon as nothing is under way. */
   isLeaving: boolean
+  /** Nothing is sent while what was tried in an outage is put in its place. */
+  isReleasing: boolean
   /** Faults of our own in a row, and until when we wait because of them. */
   ownFaults: number
   ownFaultUntil: Instant
@@ -53,6 +55,7 @@ export const openLane = (endpoint: EndpointRow, secrets: EndpointSecrets, epoch:
   secrets,
   ...knownOf(endpoint),
   isLeaving: false,
+  isReleasing: false,
   ownFaults: 0,
   ownFaultUntil: 0,
   queues: { fresh: [], retry: [], replay: [] },
@@ -87,7 +90,8 @@ export const emptyQueues = (lane: Lane): void => {
 
 /** How many tries may be in flight there now. */
 export const roomIn = (lane: Lane, limit: number, now: Instant): number => {
-  if (lane.isLeaving || now < lane.ownFaultUntil || now < (lane.pausedUntil ?? 0)) return 0
+  if (lane.isLeaving || lane.isReleasing || now < lane.ownFaultUntil || now < (lane.pausedUntil ?? 0))
+    return 0
   return roomOf(lane.breaker, limit, now)
 }
 

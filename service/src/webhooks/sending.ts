@@ -6,7 +6,7 @@ import { judge, type Verdict } from './backoff.ts'
 import { type Conclusion, conclude, waitForOurselves } from './conclude.ts'
 import type { Turn } from './fairness.ts'
 import type { Measure } from './health.ts'
-import { healthOf, type Item, type Lane, runsLow } from './lane.ts'
+import { emptyQueues, healthOf, type Item, type Lane, runsLow } from './lane.ts'
 import type { Looking } from './looking.ts'
 import type { WebhookMetrics } from './metrics.ts'
 import type { OpenLanes } from './open-lanes.ts'
@@ -94,10 +94,16 @@ export const openSending = (context: SendingContext): Sending => {
     context.metrics.note(item, { verdict, last, fate: conclusion.fate })
     const change = changeOf(lane, conclusion, real())
     if (change?.disable) lanes.leave(lane)
+    if (conclusion.isRecovered) {
+      lane.isReleasing = true
+      emptyQueues(lane)
+    }
     if (runsLow(lane, lanes.quota())) looking.want(lane)
     lanes.place(lane)
     pump()
     if (isStopped(verdict)) return
+    // Before the success is stored: a crash in between leaves an endpoint that is still to be probed.
+    if (conclusion.isRecovered) await release(lane)
     const isWritten = await write(lane, item, { requests, fate: conclusion.fate, change })
     looking.noteEnded(lane, item)
     lane.held.delete(item.event_id)
@@ -121,6 +127,15 @@ export const openSending = (context: SendingContext): Sending => {
       waitForOurselves(lane, real())
       return true
     })
+  }
+
+  const release = async (lane: Lane): Promise<void> => {
+    const { partnerId, endpointId, epoch } = lane
+    await writer
+      .write({ kind: 'release', claim: { partnerId, endpointId, epoch } })
+      .catch(error => log('webhook_release_refused', describeCause(error)))
+    lane.isReleasing = false
+    looking.want(lane)
   }
 
   /** What is to be looked at once a result is written. */

@@ -3,6 +3,7 @@ import type { Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
 import { type Breaker, closedBreaker } from './breaker.ts'
 import type { DisabledReason, EndpointRow } from './endpoint.ts'
+import { releaseTried } from './release.ts'
 
 type Named = { readonly partnerId: string; readonly endpointId: string }
 
@@ -98,12 +99,13 @@ export const markDisabled = async (
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId} and disabled_at is null`)
 }
 
-/** Enables an endpoint and forgets how it fared; what is held is released at a growing pace. */
+/** Enables an endpoint and forgets how it fared; what is held is released, oldest first, at a growing pace. */
 export const markEnabled = async (db: Executor, named: Named, at: Instant): Promise<void> => {
   await db.query(sql`
     update webhook_endpoints set disabled_at = null, disabled_reason = null, version = version + 1,
       updated_at = ${timestamp(at)}
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
+  await releaseTried(db, named)
   await resetHealth(db, named, { ...closedBreaker(), window: 1 })
 }
 

@@ -3,12 +3,22 @@ import type { Database } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { describeCause } from '../http/server.ts'
 import type { Log } from '../log.ts'
-import { type Behind, type EndpointChange, parkDeliveries, type Result, writeResults } from './results.ts'
+import { lockLease, releaseTried } from './release.ts'
+import {
+  type Behind,
+  type Claim,
+  type EndpointChange,
+  parkDeliveries,
+  type Result,
+  writeResults,
+} from './results.ts'
 
 /** One thing that the owner of an endpoint writes about it. */
 export type Entry =
   | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange }
   | { readonly kind: 'park'; readonly rows: readonly Behind[] }
+  /** The endpoint has recovered. */
+  | { readonly kind: 'release'; readonly claim: Claim }
 
 /**
  * Writes what the owner learnt; resolves to false when the endpoint is not owned any more, and nothing was written.
@@ -43,6 +53,7 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
       const disable = entry.change.disable ?? changes.get(entry.change.endpointId)?.disable
       changes.set(entry.change.endpointId, { ...entry.change, ...(disable && { disable }) })
     }
+    for (const entry of entries) if (entry.kind === 'release') await release(entry.claim)
     const behind = entries.flatMap(entry => (entry.kind === 'park' ? entry.rows : []))
     const owned =
       results.length + changes.size > 0
@@ -52,11 +63,16 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
     return owned
   }
 
+  const release = (claim: Claim): Promise<void> =>
+    database.transaction(async tx => {
+      if (await lockLease(tx, owner, claim)) await releaseTried(tx, claim)
+    })
+
   const runSafely = async (entries: Entry[]): Promise<Settled<boolean>[]> => {
     for (;;) {
       try {
         const owned = await run(entries)
-        return entries.map(entry => ({ ok: true, value: entry.kind === 'park' || isOwned(entry, owned) }))
+        return entries.map(entry => ({ ok: true, value: entry.kind !== 'result' || isOwned(entry, owned) }))
       } catch (error) {
         log('webhook_results_not_written', { entries: entries.length, ...describeCause(error) })
         if (isStopped) return entries.map(() => ({ ok: false, error }))

@@ -1,0 +1,26 @@
+import type { Executor } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import type { Claim } from './results.ts'
+
+/**
+ * Releases what was tried in an outage: it need not wait for its retry date, and stands at its place in age among what
+ * was held (contract §10). What was never tried is due already and is not touched, so the cost follows the tries made.
+ */
+export const releaseTried = async (
+  db: Executor,
+  endpoint: { partnerId: string; endpointId: string },
+): Promise<void> => {
+  await db.query(sql`
+    update deliveries set work = 'fresh', due_at = queued_at
+    where partner_id = ${endpoint.partnerId} and endpoint_id = ${endpoint.endpointId} and work = 'retry'`)
+}
+
+/** Whether the lease still holds; if so it is locked until the transaction ends. */
+export const lockLease = async (tx: Executor, owner: string, claim: Claim): Promise<boolean> => {
+  const rows = await tx.query(sql`
+    select 1 from endpoint_leases
+    where partner_id = ${claim.partnerId} and endpoint_id = ${claim.endpointId} and epoch = ${claim.epoch}
+      and owner = ${owner}
+    for update`)
+  return rows.length > 0
+}
