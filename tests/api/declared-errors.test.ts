@@ -138,6 +138,16 @@ const recipes: Partial<Record<OperationId, Record<string, Recipe>>> = {
       await create(partner, account)
       return decline(partner, 'accident')
     },
+    change_locked: async partner => {
+      await create(partner, account)
+      const { lockedattimestamp } = await partner.client.swapBenefits({
+        userid: 'u1',
+        add: ['dental'],
+        remove: [],
+      })
+      await partner.client.advanceClock({ advanceto: lockedattimestamp })
+      return decline(partner, 'dental')
+    },
   },
 }
 
