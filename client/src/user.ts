@@ -93,6 +93,8 @@ export type CancelUser = {
   effective?: 'endofperiod' | 'immediate' | ''
   /** Default `voluntary`. */
   reason?: 'voluntary' | 'employmentended' | 'nonpayment' | 'deceased' | 'duplicate' | 'mistake' | ''
+  /** With `'true'` the answer is that of the cancel, and nothing is done. */
+  previewonly?: 'true' | 'false' | ''
 }
 
 /** What a cancel answers (contract §7). Timestamps are `YYYY-MM-DDTHH:mm:ss.sssZ`. */

@@ -146,6 +146,12 @@ export const cancelUser = operation({
       reason: Type.Optional(
         Type.Enum([...cancelReasons, ''], { 'x-rule': `must be one of ${cancelReasons.join(', ')}` }),
       ),
+      previewonly: Type.Optional(
+        Type.Enum(['true', 'false', ''], {
+          'x-rule': 'must be true or false',
+          description: 'With true the answer is that of the cancel, and nothing is done',
+        }),
+      ),
     },
     { additionalProperties: false },
   ),

@@ -115,7 +115,7 @@ export const exchangeResult = operation({
   idempotency: 'ignored',
   tag: 'Link tokens',
   section: 'contract §11',
-  summary: 'Exchange the result token of a finished session, for 24 hours',
+  summary: 'Exchange the result token of a session, for 24 hours',
   body: Type.Object(
     {
       resulttoken: Type.String({

@@ -105,3 +105,33 @@ test('once it is in effect, other operations say so, and create starts a new mem
   const again = await partner.create('gone', { offername: 'mid', benefits: ['art'] })
   expect(again).toMatchObject({ serviceid, status: 'active', currentofferdetails: { offer: 'mid' } })
 })
+
+test.each([undefined, 'immediate'] as const)(
+  'a preview with effective %s tells what then happens, and does nothing',
+  async effective => {
+    const userid = `seen-${effective}`
+    const wish = { userid, ...(effective ? { effective } : {}) }
+    await partner.create(userid, { offername: 'mid', benefits: ['art', 'eyes'] })
+    await partner.client.changeOffer({ userid, offername: 'low' })
+    await partner.client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
+    const before = await partner.get(userid, 'timeline')
+    await partner.events(userid)
+    const preview = await partner.client.cancelUser({ ...wish, previewonly: 'true' })
+    expect(await partner.get(userid, 'timeline')).toEqual(before)
+    expect(await partner.names(userid)).toEqual([])
+    const done = await partner.client.cancelUser(wish)
+    expect(preview).toEqual(done)
+    // A repeat gives the same answer, and so does its preview.
+    expect(await partner.client.cancelUser({ ...wish, previewonly: 'true' })).toEqual(done)
+    const { benefits } = await partner.get(userid)
+    const ends = benefits.filter(({ state }) => ['endscheduled', 'ended'].includes(state))
+    expect(ends.map(({ name, endsattimestamp }) => ({ name, endsattimestamp }))).toEqual(preview.benefits)
+  },
+)
+
+test('a preview of a cancel is refused as the cancel is', async () => {
+  const preview = (userid: string) => partner.client.cancelUser({ userid, previewonly: 'true' })
+  expect(await refusal(preview('nobody'))).toBe('404 user_not_found')
+  await partner.client.prefillUser({ userid: 'early', firstname: 'Ada' })
+  expect(await refusal(preview('early'))).toBe('404 user_not_found')
+})

@@ -28,7 +28,8 @@ import {
 } from '../membership/person.ts'
 import type { Reader } from '../membership/reader.ts'
 import { isRefusal, refuse } from '../membership/refusal.ts'
-import { isInForce, isKnown, type User } from '../membership/state.ts'
+import { plan } from '../membership/settle.ts'
+import { isActive, isInForce, isKnown, type User } from '../membership/state.ts'
 import { openBenefit, partnerOffer, partnerOffers, type Terms } from '../membership/terms.ts'
 import { viewTimeline, viewUser } from '../membership/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
@@ -109,6 +110,7 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
     const { userid } = request.params
     const effective = request.query.effective || 'endofperiod'
     const reason = request.query.reason || 'voluntary'
+    if (request.query.previewonly === 'true') return previewCancel(request, { userid, effective, reason })
     return commands.run(request, { userid, why: `cancel: ${reason}` }, situation => {
       const user = situation.member?.user
       if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
@@ -120,6 +122,20 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
         answer: after => viewCancelled(after, terms),
       }
     })
+  }
+
+  /** What a cancel would answer, by the functions that it goes through; a key has no effect. */
+  const previewCancel = async (
+    request: Parameters<typeof cancel>[0],
+    wish: Parameters<typeof cancelAccount>[1] & { userid: string },
+  ) => {
+    const found = await reader.read(request.caller.partner, wish.userid)
+    const reading =
+      found?.user.status === 'cancelled' ? found : await commands.look(request as never, wish.userid)
+    const { user, terms, now } = reading
+    const { user: cancelled } = cancelAccount(user, wish, now, terms)
+    const after = isActive(cancelled) ? plan(cancelled, terms, { user, at: now }) : cancelled
+    return viewCancelled(after, terms)
   }
 
   const reinstate: Handler<typeof reinstateUser, Caller> = async request => {
