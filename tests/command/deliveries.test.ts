@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { wholeLog } from '../whole-log.ts'
 import { run, runJson } from './process.ts'
 import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
 
@@ -120,8 +121,9 @@ describe('replay', () => {
 
   test('sends chosen events again, with the same key and bytes; --dry-run only counts', async () => {
     const partner = await withEvents('again1', 'again2')
-    const { events } = await partner.client.listEvents({ userid: 'again1' })
-    const chosen = ['--event', events[0]?.eventid ?? '']
+    const from = { database: sandbox.database, partnerId: partner.partnerid }
+    const { events } = await wholeLog(partner.client, from)
+    const chosen = ['--event', events.find(({ userid }) => userid === 'again1')?.eventid ?? '']
     expect(await replay(partner, ...chosen, '--dry-run')).toEqual({ count: 1, complete: true, dryrun: true })
     expect(await replay(partner, ...chosen)).toEqual({ count: 1, complete: true, dryrun: false })
     await expect.poll(() => copiesOf('again1').length, soon).toBe(2)

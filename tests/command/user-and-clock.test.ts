@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ada } from '../rig.ts'
+import { wholeLog } from '../whole-log.ts'
 import { run, runJson } from './process.ts'
 import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
 
@@ -134,12 +135,13 @@ describe('clock advance', () => {
     const boundary = await makeUser('u')
     await client.createUser({ userid: 'v', ...ada, offername: 'low', benefits: ['art'] })
     await client.swapBenefits({ userid: 'v', add: ['care'], remove: ['art'] })
-    const before = await client.listEvents({})
+    const from = { database: sandbox.database, partnerId: partner.partnerid }
+    const before = await wholeLog(client, from)
     const to = new Date(Date.parse(boundary) + 100 * 86_400_000).toISOString()
     const { now, partnerid } = await advance(to)
     expect(partnerid).toBe(partner.partnerid)
     expect(Date.parse(now) - Date.parse(to)).toBeGreaterThanOrEqual(0)
-    const { events } = await client.listEvents({ after: before.next })
+    const events = (await wholeLog(client, from)).events.slice(before.events.length)
     const told = events.map(({ userid, eventname, body }) => {
       const { offer, updatedat } = body.currentofferdetails
       return [userid, eventname, offer, ...(userid === 'u' ? [updatedat] : [])]

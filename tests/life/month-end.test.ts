@@ -13,6 +13,7 @@ import { loadKeyring } from '../../service/src/vault/keyring.ts'
 import { urlOf } from '../command/database-url.ts'
 import { newDirectory, type Place, type ServiceProcess, startKeptProcess } from '../command/process.ts'
 import { freshDatabase } from '../rig.ts'
+import { wholeLog } from '../whole-log.ts'
 import { fileOf, lifeCatalogue } from './catalogue.ts'
 import { person } from './stage.ts'
 
@@ -173,17 +174,13 @@ const changed = async (): Promise<Record<string, number[]>> => {
 }
 
 /** Every user of the zone changed at its instant, and the log tells of it once, in order. */
-const checkEverybody = async ({ connect, boundary, next }: Partner) => {
+const checkEverybody = async ({ partnerId, connect, boundary, next }: Partner) => {
   const client = connect()
   const log = new Map<string, string[]>()
-  for (let after: string | undefined; ; ) {
-    const page = await client.listEvents(after === undefined ? {} : { after })
-    for (const { userid, eventname, body } of page.events) {
-      const { offer, updatedat } = body.currentofferdetails
-      log.set(userid, [...(log.get(userid) ?? []), `${eventname} ${offer} ${updatedat}`])
-    }
-    if (page.events.length === 0) break
-    after = page.next
+  const { events } = await wholeLog(client, { database, partnerId })
+  for (const { userid, eventname, body } of events) {
+    const { offer, updatedat } = body.currentofferdetails
+    log.set(userid, [...(log.get(userid) ?? []), `${eventname} ${offer} ${updatedat}`])
   }
   const begun = '2026-10-20T12:00:00.000Z'
   for (const userid of userids) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { wholeLog } from '../whole-log.ts'
 import { type Delivery, type Receiver, startReceiver } from './receiver.ts'
 
 let service: TestService
@@ -172,7 +173,10 @@ test('events go to the endpoints that ask for them, the more specific one first 
   await endpointOf(partner)
   await partner.client.createUser({ userid: 'u1', ...ada, offername: 'starter' })
   await idle()
-  const { events, next } = await partner.client.listEvents({})
+  const { events, next } = await wholeLog(partner.client, {
+    database: service.database,
+    partnerId: partner.partnerId,
+  })
   expect(events.map(event => event.eventname)).toEqual([
     'enrollment_successful',
     'offer_activiation_successful',
@@ -227,7 +231,10 @@ test('a range, a list and the dead are replayed, a dry run sends nothing', async
   })
   await idle()
   expect(receiver.deliveries.length).toBe(before + 3)
-  const { events } = await partner.client.listEvents({})
+  const { events } = await wholeLog(partner.client, {
+    database: service.database,
+    partnerId: partner.partnerId,
+  })
   const ids = events.slice(0, 2).map(event => event.eventid)
   expect(await partner.client.replayWebhook({ webhookid, ids: [...ids, webhookid] })).toMatchObject({
     count: 2,
