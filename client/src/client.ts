@@ -86,7 +86,10 @@ export type Client = {
    * Refusals: `user_not_found`, `user_cancelled`.
    */
   updateUser(request: UpdateUser, options?: CallOptions): Promise<User>
-  /** Cancels a user, at the end of the period or at once (contract §7). Refusal: `user_not_found`. */
+  /**
+   * Cancels a user, at the end of the period or at once; with `previewonly` it only tells what that would do
+   * (contract §7). Refusal: `user_not_found`.
+   */
   cancelUser(request: CancelUser, options?: CallOptions): Promise<Cancelled>
   /**
    * Undoes a pending cancel, or restores a user up to 30 days after it took effect (contract §7).

@@ -27,7 +27,7 @@ export type LinkToken = {
   expiresat: string
 }
 
-/** What a finished session came to (contract §11). */
+/** What a session came to, `exited` where nothing was done (contract §11). */
 export type SessionResult = {
   sessionid: string
   userid: string

@@ -121,7 +121,7 @@ export const exchangeResult = operation({
       resulttoken: Type.String({
         minLength: 1,
         maxLength: 300,
-        'x-rule': 'must be the result token that onSuccess got',
+        'x-rule': 'must be the result token that onSuccess or onExit got',
       }),
     },
     { additionalProperties: false, title: 'ResultRequest' },

@@ -174,10 +174,10 @@ export const completeSession = async (
 /** A link serves nine days at most: seven to be opened, one as a session, one for its result. */
 const keptMs = 30 * 86_400_000
 
-/** Deletes links and sessions that are older than 30 days, at most 10,000 at once; false when there may be more. */
-export const deleteOldSessions = async (db: Executor, now: Instant): Promise<boolean> => {
+/** Deletes links and sessions that are older than 30 days, at most 10,000 at once. */
+export const deleteOldSessions = async (db: Executor, now: Instant): Promise<void> => {
   const atMost = 10_000
-  const rows = await db.query(sql`
+  await db.query(sql`
     delete from page_sessions s using (
       select old.partner_id, old.session_id from partners p
       cross join lateral (
@@ -185,7 +185,5 @@ export const deleteOldSessions = async (db: Executor, now: Instant): Promise<boo
         where partner_id = p.partner_id and created_at <= ${timestamp(now - keptMs)}
         order by created_at limit ${atMost}) as old
       limit ${atMost}) as gone
-    where s.partner_id = gone.partner_id and s.session_id = gone.session_id
-    returning 1`)
-  return rows.length < atMost
+    where s.partner_id = gone.partner_id and s.session_id = gone.session_id`)
 }

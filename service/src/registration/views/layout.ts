@@ -67,11 +67,7 @@ function header(view: string, page: Page, texts: Texts, content: Content): Html 
   const button = html`<button class="quiet language" name="language" value="${other}" lang="${other}" formnovalidate${content.asks ? html` form="answers"` : ''} aria-label="${texts.language.switchto}: ${texts.language.switchlabel}">${icon('globe')}<span>${texts.language.switchto}</span></button>`
   return html`<header>
 <div class="bar">
-<p class="partner">${
-    page.partner.logourl
-      ? html`<img src="${page.partner.logourl}" alt="${page.partner.displayname}">`
-      : html`<span class="mark" aria-hidden="true">${initialOf(page) ?? icon('shield')}</span><span>${page.partner.displayname || texts.start.title}</span>`
-  }</p>
+<p class="partner"><span class="mark" aria-hidden="true">${initialOf(page) ?? icon('shield')}</span><span>${page.partner.displayname || texts.start.title}</span></p>
 ${
   content.asks
     ? button

@@ -1,10 +1,9 @@
 /** The languages of the page. */
 export type Locale = 'en' | 'es'
 
-/** Who asks: the partner as its users know it. `logourl` is an address of ours. */
+/** Who asks: the partner as its users know it. Its logo comes with its look (`theme.ts`). */
 export interface PartnerFace {
   readonly displayname: string
-  readonly logourl?: string
 }
 
 /** Where a person finds help; what is absent is not shown. */
