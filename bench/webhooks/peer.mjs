@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const dist = new URL('../../service/dist/', import.meta.url)
 const load = name => import(new URL(name, dist).href)
 const { Agent, request } = await import('undici')
-const { tryHeaders, newWebhookSecret } = await load('webhooks/envelope.js')
+const { basicAuthorization, newWebhookSecret, signingKey, tryHeaders } = await load('webhooks/envelope.js')
 const { openDatabase } = await load('db/database.js')
 const { coalesce } = await load('db/coalesce.js')
 const { sql } = await load('db/sql.js')
@@ -37,14 +37,15 @@ export const openHandler = async ({ address, origin, concurrency, peerLog }) => 
   })
   const write = peerLog === 'batched' ? gathered : row => writeTries(database, [row])
   const agent = new Agent({ connections: concurrency, pipelining: 1 })
-  const secrets = [newWebhookSecret()]
+  const authorization = basicAuthorization('hook', 'pass')
+  const keys = [signingKey(newWebhookSecret())]
   return {
     async deliver({ key, body, target }) {
       const startedAt = Date.now()
       const bytes = Buffer.from(body)
       const headers = tryHeaders({
         ...{ idempotencyKey: key, body: bytes, attempt: 1, at: startedAt },
-        ...{ username: 'hook', password: 'pass', secrets },
+        ...{ authorization, keys },
       })
       const ended = await send(new URL(target, origin), { headers, body: bytes, dispatcher: agent })
       await write({ key, startedAt, tookMs: Date.now() - startedAt, ...ended })

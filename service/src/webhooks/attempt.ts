@@ -1,10 +1,10 @@
 import type { Instant } from '../calendar/calendar.ts'
 import { uuidv7 } from '../vault/uuid.ts'
+import { pairsAt, signingKeysAt } from './credentials.ts'
 import { tryHeaders } from './envelope.ts'
-import { type Item, type Lane, pairsOf } from './lane.ts'
+import type { Item, Lane } from './lane.ts'
 import type { Outgoing } from './outgoing.ts'
-import type { Attempt } from './results.ts'
-import { signingSecrets } from './secrets.ts'
+import type { Attempt, Pair } from './results.ts'
 
 /**
  * Makes one try of a delivery. Where new credentials are on trial it begins with them, and after a 401 repeats the
@@ -15,26 +15,30 @@ export const makeTry = async (
   item: Item,
   context: { outgoing: Outgoing; real: () => Instant },
 ): Promise<{ requests: Attempt[]; last: Attempt }> => {
-  const { outgoing, real } = context
-  const destination = { endpointId: lane.endpointId, url: lane.endpoint.url }
+  const pairs = pairsAt(lane.credentials, { nextAcceptedAt: lane.nextAcceptedAt, now: context.real() })
   const requests: Attempt[] = []
-  const pairs = pairsOf(lane, real())
-  const secrets = signingSecrets(lane.secrets, real())
-  for (const [index, { pair, username, password }] of pairs.entries()) {
-    const startedAt = real()
-    const headers = tryHeaders({
-      idempotencyKey: item.idempotency_key,
-      body: item.body,
-      attempt: item.attempts + 1,
-      at: startedAt,
-      username,
-      password,
-      secrets,
-    })
-    const outcome = await outgoing.send(destination, { headers, body: item.body })
-    const attempt = { attemptId: uuidv7(startedAt), startedAt, pair, outcome }
-    requests.push(attempt)
-    if (outcome.status !== 401 || index === pairs.length - 1) return { requests, last: attempt }
+  for (const pair of pairs) {
+    const last = await makeRequest({ lane, item, pair }, context)
+    requests.push(last)
+    if (last.outcome.status !== 401 || requests.length === pairs.length) return { requests, last }
   }
   throw new Error('an endpoint without credentials')
+}
+
+const makeRequest = async (
+  { lane, item, pair }: { lane: Lane; item: Item; pair: Pair },
+  { outgoing, real }: { outgoing: Outgoing; real: () => Instant },
+): Promise<Attempt> => {
+  const startedAt = real()
+  const { credentials, endpoint, endpointId } = lane
+  const headers = tryHeaders({
+    idempotencyKey: item.idempotency_key,
+    body: item.body,
+    attempt: item.attempts + 1,
+    at: startedAt,
+    authorization: credentials.authorization[pair] ?? '',
+    keys: signingKeysAt(credentials, startedAt),
+  })
+  const outcome = await outgoing.send({ endpointId, url: endpoint.url }, { headers, body: item.body })
+  return { attemptId: uuidv7(startedAt), startedAt, pair, outcome }
 }

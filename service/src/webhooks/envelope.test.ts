@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { basicAuthorization, eventBody, newWebhookSecret, type Try, tryHeaders } from './envelope.ts'
+import { basicAuthorization, eventBody, newWebhookSecret, signingKey, type Try, tryHeaders } from './envelope.ts'
 
 const message = {
   serviceid: '0197b6f4-0000-7000-8000-000000000001',
@@ -15,9 +15,8 @@ const attempt: Try = {
   body: eventBody(message),
   attempt: 3,
   at: 1_767_225_600_999,
-  username: 'user',
-  password: 'p:ä',
-  secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  authorization: basicAuthorization('user', 'p:ä'),
+  keys: [signingKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')],
 }
 
 test('the body has exactly the documented members in the documented order', () => {
@@ -56,7 +55,7 @@ test('the signature is that of the Standard Webhooks reference', () => {
 
 test('during a rotation there is one signature for each secret, over the stored bytes', () => {
   const secrets = [newWebhookSecret(), newWebhookSecret()]
-  const signed = tryHeaders({ ...attempt, secrets })['webhook-signature']?.split(' ')
+  const signed = tryHeaders({ ...attempt, keys: secrets.map(signingKey) })['webhook-signature']?.split(' ')
   expect(signed).toEqual(
     secrets.map(secret => {
       const key = Buffer.from(secret.slice(6), 'base64')
@@ -73,7 +72,7 @@ test('a new secret is 32 random bytes, and no two are the same', () => {
 })
 
 test.each(['', 'whsec_', 'whsec_not base64', 'sec_AAAA', 'whsec_AAA'])('%j is no signing secret', secret => {
-  expect(() => tryHeaders({ ...attempt, secrets: [secret] })).toThrow('whsec_')
+  expect(() => signingKey(secret)).toThrow('whsec_')
 })
 
 test('a user name with a colon is never sent', () => {

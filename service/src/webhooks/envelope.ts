@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 
 /** What an event tells the partner, in the words of the interface (§2.5). */
 export interface EventMessage {
@@ -25,26 +25,25 @@ export interface Try {
   attempt: number
   /** When it is sent, in milliseconds since the epoch. */
   at: number
-  username: string
-  password: string
-  /** The endpoint's signing secrets: one, or two during a rotation. */
-  secrets: readonly string[]
+  /** The endpoint's credentials, as `basicAuthorization` writes them. */
+  authorization: string
+  /** The endpoint's signing keys: one, or two during a rotation. */
+  keys: readonly KeyObject[]
 }
 
 /** The headers of one try, made at send time: the documented ones, then those that a reader may ignore. */
 export function tryHeaders(attempt: Try): Record<string, string> {
   const timestamp = String(Math.floor(attempt.at / 1000))
+  const prefix = `${attempt.idempotencyKey}.${timestamp}.`
   return {
-    Authorization: basicAuthorization(attempt.username, attempt.password),
+    Authorization: attempt.authorization,
     'Idempotency-Key': attempt.idempotencyKey,
     'Content-Type': 'application/json',
     // Some firewalls drop requests that name no agent.
     'User-Agent': 'benefit-enrolment-webhook',
     'webhook-id': attempt.idempotencyKey,
     'webhook-timestamp': timestamp,
-    'webhook-signature': attempt.secrets
-      .map(secret => sign(secret, `${attempt.idempotencyKey}.${timestamp}.`, attempt.body))
-      .join(' '),
+    'webhook-signature': attempt.keys.map(key => sign(key, prefix, attempt.body)).join(' '),
     'webhook-attempt': String(attempt.attempt),
   }
 }
@@ -56,8 +55,8 @@ export function basicAuthorization(username: string, password: string): string {
 }
 
 /** One signature by Standard Webhooks, over the prefix and the body. */
-function sign(secret: string, prefix: string, body: Buffer): string {
-  return `v1,${createHmac('sha256', secretKey(secret)).update(prefix).update(body).digest('base64')}`
+function sign(key: KeyObject, prefix: string, body: Buffer): string {
+  return `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`
 }
 
 const SECRET_PREFIX = 'whsec_'
@@ -67,11 +66,11 @@ export function newWebhookSecret(): string {
   return SECRET_PREFIX + randomBytes(32).toString('base64')
 }
 
-/** The key of a signing secret. Throws when the text is not one of ours. */
-function secretKey(secret: string): Buffer {
+/** The key of a signing secret, to be made once for many tries. Throws when the text is not one of ours. */
+export function signingKey(secret: string): KeyObject {
   const encoded = secret.slice(SECRET_PREFIX.length)
   const key = Buffer.from(encoded, 'base64')
   if (!secret.startsWith(SECRET_PREFIX) || key.length === 0 || key.toString('base64') !== encoded)
     throw new Error('A signing secret must be whsec_ and canonical base64')
-  return key
+  return createSecretKey(key)
 }

@@ -1,11 +1,11 @@
 import type { Instant } from '../calendar/calendar.ts'
 import { type Breaker, roomOf } from './breaker.ts'
+import type { WireCredentials } from './credentials.ts'
 import type { Ask, DueRow, Place } from './due.ts'
 import type { EndpointRow } from './endpoint.ts'
 import type { Due, Work } from './fairness.ts'
 import type { Health } from './health.ts'
 import type { HealthRecord, Pair } from './results.ts'
-import { type EndpointSecrets, ROTATION_MS } from './secrets.ts'
 
 /** A delivery that this process holds: queued, under way, or with a result that is being written. */
 export type Item = Omit<DueRow, 'behind' | 'version'>
@@ -26,7 +26,7 @@ export type Lane = {
   readonly endpointId: string
   readonly epoch: number
   endpoint: EndpointRow
-  secrets: EndpointSecrets
+  credentials: WireCredentials
   breaker: Breaker
   health: Health
   pausedUntil: Instant | null
@@ -47,12 +47,12 @@ export type Lane = {
 }
 
 /** Opens the lane of an endpoint that was just taken. */
-export const openLane = (endpoint: EndpointRow, secrets: EndpointSecrets, epoch: number): Lane => ({
+export const openLane = (endpoint: EndpointRow, credentials: WireCredentials, epoch: number): Lane => ({
   partnerId: endpoint.partner_id,
   endpointId: endpoint.endpoint_id,
   epoch,
   endpoint,
-  secrets,
+  credentials,
   ...knownOf(endpoint),
   isLeaving: false,
   isReleasing: false,
@@ -64,11 +64,11 @@ export const openLane = (endpoint: EndpointRow, secrets: EndpointSecrets, epoch:
 })
 
 /** Takes over an endpoint that somebody changed; what was queued is read again, by the new version. */
-export const renewLane = (lane: Lane, endpoint: EndpointRow, secrets: EndpointSecrets): void => {
+export const renewLane = (lane: Lane, endpoint: EndpointRow, credentials: WireCredentials): void => {
   // The owner itself wrote all but what a reset changed.
   if (endpoint.revision !== lane.endpoint.revision) Object.assign(lane, knownOf(endpoint))
   lane.endpoint = endpoint
-  lane.secrets = secrets
+  lane.credentials = credentials
   emptyQueues(lane)
 }
 
@@ -165,15 +165,6 @@ export const runsLow = (lane: Lane, quota: number): boolean => WORKS.some(work =
 
 const isLow = (lane: Lane, work: Work, quota: number): boolean =>
   lane.readUpTo[work] !== undefined && lane.queues[work].length <= quota / 2
-
-/** The pairs of credentials to try, in this order, at this instant. */
-export const pairsOf = (lane: Lane, now: Instant): { pair: Pair; username: string; password: string }[] => {
-  const { endpoint, secrets, nextAcceptedAt } = lane
-  const current = { pair: 'current' as const, username: endpoint.username, password: secrets.password }
-  if (endpoint.next_username === null || secrets.nextPassword === null) return [current]
-  const next = { pair: 'next' as const, username: endpoint.next_username, password: secrets.nextPassword }
-  return nextAcceptedAt !== null && now >= nextAcceptedAt + ROTATION_MS ? [next] : [next, current]
-}
 
 /** What is to be kept of the lane. */
 export const healthOf = (lane: Lane): HealthRecord => ({

@@ -93,8 +93,8 @@ export const openLeasing = (context: {
   const takeUp = async (leases: readonly Lease[]): Promise<void> => {
     const ids = leases.map(lease => ({ partnerId: lease.partner_id, endpointId: lease.endpoint_id }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
-    for (const { endpoint, secrets } of await readOpened(ids, context)) {
-      const lane = openLane(endpoint, secrets, epochs.get(endpoint.endpoint_id) ?? 0)
+    for (const { endpoint, credentials } of await readOpened(ids, context)) {
+      const lane = openLane(endpoint, credentials, epochs.get(endpoint.endpoint_id) ?? 0)
       lanes.add(lane)
       context.onDue(lane)
     }
@@ -109,7 +109,7 @@ export const openLeasing = (context: {
         continue
       }
       if (opened.endpoint.url !== lane.endpoint.url) context.outgoing.forget(lane.endpointId)
-      renewLane(lane, opened.endpoint, opened.secrets)
+      renewLane(lane, opened.endpoint, opened.credentials)
       if (opened.endpoint.disabled_at !== null) lanes.leave(lane)
       else context.onDue(lane)
       lanes.place(lane)

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
-import { Client, errors } from 'undici'
+import { Client, type Dispatcher, errors } from 'undici'
 import { type ConnectionTrace, type ConnectOptions, connectTo } from './connect.ts'
 import { codeOf, type ErrorClass, Fault, faultOf } from './outcome.ts'
 
@@ -13,7 +14,7 @@ export interface TryRequest {
 /** What is kept of an answer. */
 export interface LinkAnswer {
   status: number
-  retryAfter?: string
+  retryAfter: string | undefined
   /** When the status came, on the clock of `performance.now()`. */
   statusAt: number
   snippet: string
@@ -29,8 +30,8 @@ export interface Link {
   isReusable(): boolean
   /** Whether the endpoint has sent anything since the last `post` began. */
   hasHeard(): boolean
-  /** Sends and waits for the whole answer, or as much of it as we read. Throws a Fault when no status comes. */
-  post(url: URL, request: TryRequest): Promise<LinkAnswer>
+  /** Sends to this path, with its query, and waits for the whole answer, or as much of it as we read. Throws a Fault when no status comes. */
+  post(path: string, request: TryRequest): Promise<LinkAnswer>
   /** Ends what is under way with this fault; fulfils when the socket is gone. */
   destroy(fault: Fault): Promise<void>
 }
@@ -86,12 +87,16 @@ export function openLink(url: URL, options: ConnectOptions, onClose: (link: Link
       return isOpen && isInStep && performance.now() - openedAt < MAX_AGE_MS
     },
     hasHeard: () => (socket?.bytesRead ?? 0) > heardBefore,
-    async post(target, request) {
+    post(path, { headers, body }) {
       heardBefore = socket?.bytesRead ?? 0
-      const { isWhole, ...answer } = await postOn(client, target, request)
-      isInStep = isWhole
-      served += 1
-      return answer
+      return new Promise((resolve, reject) => {
+        const answered = (answer: LinkAnswer, isWhole: boolean) => {
+          isInStep = isWhole
+          served += 1
+          resolve(answer)
+        }
+        client.dispatch({ method: 'POST', path, headers, body }, new Exchange(answered, reject))
+      })
     },
     async destroy(fault) {
       aborting.abort(fault)
@@ -106,58 +111,76 @@ export function openLink(url: URL, options: ConnectOptions, onClose: (link: Link
 }
 
 /**
- * Sends and reads the answer to its end or to the cap. A body that breaks off is no error, since the status has decided
- * already, but its connection is of no more use. (`request` would make a stream of every answer, at twice the cost.)
+ * One try on the wire: reads the answer to its end or to the cap. A body that breaks off is no error, since the status has
+ * decided already, but its connection is of no more use. (`request` would make a stream of every answer, at twice the
+ * cost; a class, as this is the hottest object of the service.)
  */
-function postOn(
-  client: Client,
-  { pathname, search }: URL,
-  { headers, body }: TryRequest,
-): Promise<LinkAnswer & { isWhole: boolean }> {
-  return new Promise((resolve, reject) => {
-    let head: Omit<LinkAnswer, 'snippet'> | undefined
-    const kept: Buffer[] = []
-    let size = 0
-    const end = (isWhole: boolean) => {
-      if (head) resolve({ ...head, snippet: readable(Buffer.concat(kept)), isWhole })
-    }
-    client.dispatch(
-      { method: 'POST', path: pathname + search, headers, body },
-      {
-        onRequestStart() {},
-        onResponseStart(_controller, status, answered) {
-          if (status < 200) return
-          const retryAfter = answered['retry-after']
-          head = {
-            status,
-            statusAt: performance.now(),
-            ...(typeof retryAfter === 'string' && { retryAfter }),
-          }
-        },
-        onResponseData(controller, chunk) {
-          if (size < SNIPPET_BYTES) kept.push(chunk.subarray(0, SNIPPET_BYTES - size))
-          size += chunk.length
-          if (size <= MAX_BODY_BYTES) return
-          end(false)
-          controller.abort(new Fault('protocol'))
-        },
-        onResponseEnd: () => end(true),
-        onResponseError(_controller, error) {
-          if (head) end(false)
-          else reject(faultOf(error, meaningOf(error)))
-        },
-      },
-    )
-  })
+class Exchange implements Dispatcher.DispatchHandler {
+  private status = 0
+  private statusAt = 0
+  private retryAfter: string | undefined
+  private kept: Buffer[] = []
+  private size = 0
+  private readonly resolve: (answer: LinkAnswer, isWhole: boolean) => void
+  private readonly reject: (fault: Fault) => void
+
+  constructor(resolve: (answer: LinkAnswer, isWhole: boolean) => void, reject: (fault: Fault) => void) {
+    this.resolve = resolve
+    this.reject = reject
+  }
+
+  onRequestStart() {}
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200) return
+    const retryAfter = headers['retry-after']
+    this.status = status
+    this.statusAt = performance.now()
+    if (typeof retryAfter === 'string') this.retryAfter = retryAfter
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.size < SNIPPET_BYTES) this.kept.push(chunk.subarray(0, SNIPPET_BYTES - this.size))
+    this.size += chunk.length
+    if (this.size <= MAX_BODY_BYTES) return
+    this.end(false)
+    controller.abort(new Fault('protocol'))
+  }
+
+  onResponseEnd(): void {
+    this.end(true)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.status > 0) this.end(false)
+    else this.reject(faultOf(error, meaningOf(error)))
+  }
+
+  private end(isWhole: boolean): void {
+    if (this.status === 0) return
+    const { status, statusAt, retryAfter, kept } = this
+    this.resolve({ status, statusAt, retryAfter, snippet: readable(kept) }, isWhole)
+  }
 }
 
 /** As text for a database: a character cut at the end is left out, and PostgreSQL takes no NUL. */
-function readable(bytes: Buffer): string {
-  const text = decoder.decode(bytes, { stream: true })
-  decoder.decode()
-  return text.replaceAll('\0', '\uFFFD')
+function readable(kept: readonly Buffer[]): string {
+  const [only = nothing] = kept
+  const bytes = kept.length > 1 ? Buffer.concat(kept) : only
+  return (bytes.length < SNIPPET_BYTES ? bytes.toString() : uncut(bytes)).replaceAll('\0', '\uFFFD')
 }
 
+function uncut(bytes: Buffer): string {
+  const text = decoder.decode(bytes, { stream: true })
+  decoder.decode()
+  return text
+}
+
+const nothing = Buffer.alloc(0)
 const decoder = new TextDecoder()
 
 /** What an error means that undici gave instead of an answer on an open connection. */

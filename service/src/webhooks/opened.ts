@@ -2,13 +2,14 @@ import type { Database } from '../db/database.ts'
 import { describeCause } from '../http/server.ts'
 import type { Log } from '../log.ts'
 import type { Directory } from '../partners/directory.ts'
+import { type WireCredentials, credentialsOf } from './credentials.ts'
 import { type EndpointRow, readEndpoints } from './endpoint.ts'
-import { type EndpointSecrets, openSecrets } from './secrets.ts'
+import { openSecrets } from './secrets.ts'
 
-/** An endpoint with its secrets in clear. */
-export type OpenedEndpoint = { readonly endpoint: EndpointRow; readonly secrets: EndpointSecrets }
+/** An endpoint with what its tries are authenticated and signed with. */
+export type OpenedEndpoint = { readonly endpoint: EndpointRow; readonly credentials: WireCredentials }
 
-/** Reads endpoints with their secrets. One that cannot be opened is left out and told of: it must stop nobody else. */
+/** Reads endpoints and opens their secrets. One that cannot be opened is left out and told of: it must stop nobody else. */
 export const readOpened = async (
   ids: readonly { partnerId: string; endpointId: string }[],
   context: { database: Database; directory: Pick<Directory, 'partner'>; log: Log },
@@ -27,7 +28,7 @@ const openOne = async (
     const partner = await context.directory.partner(partnerId)
     if (!partner) throw new Error('an endpoint without a partner')
     const secrets = openSecrets({ partnerId, endpointId, key: partner.key }, endpoint.sealed_secrets)
-    return [{ endpoint, secrets }]
+    return [{ endpoint, credentials: credentialsOf(endpoint, secrets) }]
   } catch (error) {
     context.log('webhook_not_opened', {
       partnerid: partnerId,

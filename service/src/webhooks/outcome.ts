@@ -20,17 +20,17 @@ export type ErrorClass = EndpointFault | OwnFault
 
 /** Milliseconds; the first three only where the try opened its own connection and came that far. */
 export interface Timings {
-  dnsMs?: number
-  connectMs?: number
-  tlsMs?: number
+  dnsMs?: number | undefined
+  connectMs?: number | undefined
+  tlsMs?: number | undefined
   /** From the start of the try to the status. */
-  firstByteMs?: number
+  firstByteMs?: number | undefined
   totalMs: number
 }
 
 interface Ended {
   /** The address that was connected, or the one at fault. */
-  address?: string
+  address?: string | undefined
   timings: Timings
 }
 
@@ -39,7 +39,7 @@ export interface Answered extends Ended {
   status: number
   errorClass?: undefined
   /** The Retry-After header as sent. */
-  retryAfter?: string
+  retryAfter?: string | undefined
   /** The first 1 KiB of the body, as text without NUL. */
   snippet: string
 }

@@ -29,7 +29,7 @@ export interface Outgoing {
 
 interface Pool {
   /** As text and parsed: to parse it for each try costs more than to compare. */
-  target: { text: string; url: URL }
+  target: { text: string; url: URL; origin: string; path: string }
   idle: Link[]
   busy: Set<Link>
 }
@@ -47,9 +47,10 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
     return ending
   }
 
-  const takeLink = (pool: Pool, url: URL, fresh: boolean): Link => {
+  const takeLink = (pool: Pool, fresh: boolean): Link => {
+    const { url, origin } = pool.target
     let link = fresh ? undefined : pool.idle.pop()
-    while (link !== undefined && (!link.isReusable() || link.origin !== url.origin)) {
+    while (link !== undefined && (!link.isReusable() || link.origin !== origin)) {
       end(link, new Fault('reset'))
       link = pool.idle.pop()
     }
@@ -73,7 +74,8 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   const poolOf = ({ endpointId, url: text }: Destination): Pool => {
     const known = pools.get(endpointId)
     if (known?.target.text === text) return known
-    const target = { text, url: new URL(text) }
+    const url = new URL(text)
+    const target = { text, url, origin: url.origin, path: url.pathname + url.search }
     const pool = known ?? { target, idle: [], busy: new Set() }
     pool.target = target
     pools.set(endpointId, pool)
@@ -82,15 +84,15 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
 
   const post = async (destination: Destination, request: TryRequest, trial: Trial): Promise<LinkAnswer> => {
     const pool = poolOf(destination)
-    const { url } = pool.target
+    const { path } = pool.target
     for (;;) {
       if (stopped) throw new Fault('stopped')
       if (trial.fault !== undefined) throw trial.fault
-      const link = takeLink(pool, url, trial.link !== undefined)
+      const link = takeLink(pool, trial.link !== undefined)
       trial.link = link
       trial.reused = link.served > 0
       try {
-        return await link.post(url, request)
+        return await link.post(path, request)
       } catch (error) {
         // An idle connection that the endpoint closed meanwhile says nothing about the endpoint.
         const wasStale =
@@ -142,31 +144,19 @@ interface Trial {
   fault?: Fault
 }
 
-function answered(trial: Trial, answer: LinkAnswer): Outcome {
-  const { status, snippet, retryAfter, statusAt } = answer
-  return {
-    status,
-    snippet,
-    ...(retryAfter !== undefined && { retryAfter }),
-    ...traceOf(trial, { firstByteMs: Math.round(statusAt - trial.startedAt) }),
-  }
+function answered(trial: Trial, { status, snippet, retryAfter, statusAt }: LinkAnswer): Outcome {
+  const timings = timingsOf(trial)
+  timings.firstByteMs = Math.round(statusAt - trial.startedAt)
+  return { status, snippet, retryAfter, address: trial.link?.trace.address, timings }
 }
 
-function failed(trial: Trial, fault: Fault): Outcome {
-  return { errorClass: fault.errorClass, cause: fault.cause, ...traceOf(trial, {}) }
+function failed(trial: Trial, { errorClass, cause }: Fault): Outcome {
+  return { errorClass, cause, address: trial.link?.trace.address, timings: timingsOf(trial) }
 }
 
-function traceOf(
-  { link, reused, startedAt }: Trial,
-  timings: Partial<Timings>,
-): Pick<Outcome, 'address' | 'timings'> {
-  const { address, ...opening } = link?.trace ?? {}
-  return {
-    ...(address !== undefined && { address }),
-    timings: {
-      ...(!reused && opening),
-      ...timings,
-      totalMs: Math.round(performance.now() - startedAt),
-    },
-  }
+function timingsOf({ link, reused, startedAt }: Trial): Timings {
+  const totalMs = Math.round(performance.now() - startedAt)
+  if (reused || link === undefined) return { totalMs }
+  const { dnsMs, connectMs, tlsMs } = link.trace
+  return { dnsMs, connectMs, tlsMs, totalMs }
 }

@@ -33,7 +33,3 @@ export const sealSecrets = (owner: Owner, secrets: EndpointSecrets): Buffer =>
 /** Opens what `sealSecrets` made; throws for the secrets of another endpoint. */
 export const openSecrets = (owner: Owner, sealed: Buffer): EndpointSecrets =>
   JSON.parse(unseal(owner.key.key, sealed, binding(owner)).toString('utf8')) as EndpointSecrets
-
-/** The secrets that sign at this instant, the newest first. */
-export const signingSecrets = (secrets: EndpointSecrets, at: Instant): string[] =>
-  secrets.signing.filter(({ until }) => until === null || until > at).map(({ secret }) => secret)
