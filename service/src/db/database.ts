@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { failureOf } from './failure.ts'
+import { parseTimestamp } from './parse-timestamp.ts'
 import type { Query } from './sql.ts'
 
 /** Where a database is reached: a URL, or the socket of the embedded one. */
@@ -147,11 +148,9 @@ const executor = (runner: pg.Pool | pg.PoolClient): Executor => ({
 
 const numberTypes = new Set<number>([20, 700, 701])
 const timestampTypes = new Set<number>([1114, 1184])
-const parseInstant = (text: string) => Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))
-
 /** Instants come as milliseconds, 64-bit integers as numbers (ours stay far below 2^53). */
 const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
   if (format !== 'binary' && numberTypes.has(oid)) return Number
-  if (format !== 'binary' && timestampTypes.has(oid)) return parseInstant
+  if (format !== 'binary' && timestampTypes.has(oid)) return parseTimestamp
   return pg.types.getTypeParser(oid, format as 'text')
 }) as typeof pg.types.getTypeParser

@@ -17,5 +17,15 @@ export const sql = (strings: TemplateStringsArray, ...values: unknown[]): Query 
 }
 
 /** An instant as PostgreSQL takes it; null stays null. */
-export const timestamp = (instant: number | null | undefined): string | null =>
-  instant === null || instant === undefined ? null : new Date(instant).toISOString()
+export const timestamp = (instant: number | null | undefined): string | null => {
+  if (instant === null || instant === undefined) return null
+  // In a batch the same instant comes many times in a row.
+  if (instant !== lastInstant) {
+    lastText = new Date(instant).toISOString()
+    lastInstant = instant
+  }
+  return lastText
+}
+
+let lastInstant = Number.NaN
+let lastText = ''

@@ -41,20 +41,20 @@ export const conclude = (
   }
   return {
     fate: fateOf(item, verdict, ended),
-    isChanged: !isSame(before, healthOf(lane)),
+    isChanged: isChanged(before, lane),
     isRecovered: verdict.kind === 'delivered' && before.breaker.open !== null,
     measure,
   }
 }
 
 /** The breaker is compared as a whole, since each change makes a new one. */
-const isSame = (one: HealthRecord, other: HealthRecord): boolean =>
-  one.breaker === other.breaker &&
-  one.failingSince === other.failingSince &&
-  one.notices === other.notices &&
-  one.pausedUntil === other.pausedUntil &&
-  one.acceptedPair === other.acceptedPair &&
-  one.nextAcceptedAt === other.nextAcceptedAt
+const isChanged = (before: HealthRecord, lane: Lane): boolean =>
+  before.breaker !== lane.breaker ||
+  before.failingSince !== lane.health.failingSince ||
+  before.notices !== lane.health.notices ||
+  before.pausedUntil !== lane.pausedUntil ||
+  before.acceptedPair !== lane.acceptedPair ||
+  before.nextAcceptedAt !== lane.nextAcceptedAt
 
 /** Keeps a lane closed for a while because of a fault of our own, longer with each in a row. */
 export const waitForOurselves = (lane: Lane, at: Instant): void => {

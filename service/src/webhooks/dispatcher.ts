@@ -76,10 +76,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
 
   // Without a lease that holds, what is due waits for the next beat.
   const isQuiet = () =>
-    leasing.hold() &&
-    !looking.isBusy() &&
-    !leasing.isBusy() &&
-    sending.underWay().length + writer.pending() === 0
+    leasing.hold() && !looking.isBusy() && !leasing.isBusy() && sending.underWay() + writer.pending() === 0
   const onQuiet = () => {
     if (waiting.length === 0 || !isQuiet()) return
     const resolving = waiting
@@ -147,7 +144,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       isClosing = true
       timers.close()
       const graceEnd = new Promise<void>(resolve => setTimeout(resolve, graceMs).unref())
-      const ends = [...sending.underWay(), looking.underWay(), leasing.underWay(), preparing]
+      const ends = [sending.ended(), looking.underWay(), leasing.underWay(), preparing]
       await Promise.race([Promise.allSettled(ends), graceEnd])
       writer.stop()
       for (const lane of lanes.all()) lanes.drop(lane)
@@ -155,7 +152,7 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
     },
     inventory: () => ({
       endpoints: lanes.count(),
-      underWay: sending.underWay().length,
+      underWay: sending.underWay(),
       unwritten: writer.pending(),
       timers: timers.count(),
     }),

@@ -18,7 +18,8 @@ export type Place = { readonly dueAt: Instant; readonly eventId: string }
 
 /** A delivery that is due, with the event it carries. */
 export type DueRow = {
-  endpoint_id: string
+  /** What it was found for. */
+  ask: Ask
   event_id: string
   work: Work
   attempts: number
@@ -65,11 +66,26 @@ export const readDue = async (db: Executor, asks: readonly Ask[], now: Instant):
     ) due
     join events e on e.partner_id = ask.partner_id and e.event_id = due.event_id
     order by due.due_at, due.event_id`)
-  return rows.flatMap(({ number, ...row }) => {
-    const ask = asks[number - 1]
-    return ask ? [{ ...row, endpoint_id: ask.endpointId, work: ask.work }] : []
-  })
+  const found: DueRow[] = []
+  for (const row of rows) {
+    const ask = asks[row.number - 1]
+    if (ask) found.push(dueRow(ask, row))
+  }
+  return found
 }
 
 /** A row names its ask by a number, rather than by ids that would be sent and read again for each. */
-type Found = Omit<DueRow, 'endpoint_id' | 'work'> & { number: number }
+type Found = Omit<DueRow, 'ask' | 'work'> & { number: number }
+
+const dueRow = (ask: Ask, row: Found): DueRow => ({
+  ask,
+  work: ask.work,
+  event_id: row.event_id,
+  attempts: row.attempts,
+  due_at: row.due_at,
+  idempotency_key: row.idempotency_key,
+  body: row.body,
+  created_at: row.created_at,
+  version: row.version,
+  behind: row.behind,
+})

@@ -1,6 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { basicAuthorization, eventBody, newWebhookSecret, signingKey, type Try, tryHeaders } from './envelope.ts'
+import {
+  basicAuthorization,
+  eventBody,
+  newWebhookSecret,
+  signingKey,
+  type Try,
+  tryHeaders,
+} from './envelope.ts'
 
 const message = {
   serviceid: '0197b6f4-0000-7000-8000-000000000001',

@@ -39,6 +39,8 @@ type Share = Work | 'slow' | 'unknown'
 
 const SHARES: readonly Share[] = ['retry', 'replay', 'slow', 'unknown', 'fresh']
 
+const BIT: Readonly<Record<Share, number>> = { fresh: 1, retry: 2, replay: 4, slow: 8, unknown: 16 }
+
 /**
  * The part of all slots that a share may use while fresh work of healthy endpoints waits. It is a guarantee too:
  * up to it these go first, so that a flood of fresh events cannot hold them up for ever.
@@ -88,6 +90,8 @@ interface Lane {
   inFlight: Set<Turn>
   /** What it was served last while all its work was in one share. */
   lastWork: Work
+  /** The shares in whose rings it stands, as bits. */
+  offered: number
 }
 
 /**
@@ -108,13 +112,12 @@ export function createTurns(slots: number): Turns {
   const inUse = () => used.fresh + used.retry + used.replay + used.slow + used.unknown
 
   const place = (lane: Lane, now: number) => {
-    const common = commonShare(lane, now)
-    const isServable = hasRoom(lane)
+    const offered = offeredBy(lane, now)
+    // Most often nothing has changed, and this is asked several times for each try.
+    if (offered === lane.offered) return
+    lane.offered = offered
     for (const share of SHARES) {
-      const hasSome = isWork(share)
-        ? common === undefined && lane.due[share] > 0
-        : share === common && hasWork(lane)
-      if (!hasSome || !isServable) rings[share].delete(lane)
+      if ((offered & BIT[share]) === 0) rings[share].delete(lane)
       else if (!rings[share].has(lane)) rings[share].add(lane)
     }
   }
@@ -152,21 +155,27 @@ export function createTurns(slots: number): Turns {
     return undefined
   }
 
+  const walk = (now: number): Turn | undefined => {
+    for (const share of SHARES) {
+      const turn = mayUse(share) ? serve(share, now) : undefined
+      if (turn !== undefined) return turn
+    }
+    return undefined
+  }
+
   return {
     offer(endpointId, due, now) {
-      const lane = lanes.get(endpointId) ?? newLane(endpointId)
-      lanes.set(endpointId, lane)
-      lane.due = { ...due }
+      let lane = lanes.get(endpointId)
+      if (lane === undefined) {
+        lane = newLane(endpointId)
+        lanes.set(endpointId, lane)
+      }
+      Object.assign(lane.due, due)
       place(lane, now)
     },
     next(now) {
       // Twice, since the first walk may find an endpoint that has become slow, and move it.
-      for (const share of [...SHARES, ...SHARES]) {
-        if (!mayUse(share)) continue
-        const turn = serve(share, now)
-        if (turn !== undefined) return turn
-      }
-      return undefined
+      return walk(now) ?? walk(now)
     },
     settle(turn, now) {
       used[turn.share] -= 1
@@ -189,7 +198,10 @@ export function createTurns(slots: number): Turns {
 
 function newLane(endpointId: string): Lane {
   const due = { fresh: 0, retry: 0, replay: 0, limit: 0 }
-  return { endpointId, due, account: 0, typicalMs: undefined, inFlight: new Set(), lastWork: 'replay' }
+  return {
+    ...{ endpointId, due, account: 0, typicalMs: undefined },
+    ...{ inFlight: new Set(), lastWork: 'replay', offered: 0 },
+  }
 }
 
 function hasRoom({ due, typicalMs, inFlight }: Lane): boolean {
@@ -214,6 +226,15 @@ function nextWork(lane: Lane): Work {
 
 function isWork(share: Share): share is Work {
   return share !== 'slow' && share !== 'unknown'
+}
+
+/** The shares in which an endpoint has something that may be sent now, as bits. */
+function offeredBy(lane: Lane, now: number): number {
+  const { due } = lane
+  if (!hasWork(lane) || !hasRoom(lane)) return 0
+  const common = commonShare(lane, now)
+  if (common !== undefined) return BIT[common]
+  return (due.fresh > 0 ? BIT.fresh : 0) | (due.retry > 0 ? BIT.retry : 0) | (due.replay > 0 ? BIT.replay : 0)
 }
 
 /** The one share for all work of an endpoint; `undefined` for one that is known to be quick. */

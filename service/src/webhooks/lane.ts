@@ -5,7 +5,7 @@ import type { Ask, DueRow, Place } from './due.ts'
 import type { EndpointRow } from './endpoint.ts'
 import type { Due, Work } from './fairness.ts'
 import type { Health } from './health.ts'
-import type { HealthRecord, Pair } from './results.ts'
+import type { Claim, HealthRecord, Pair } from './results.ts'
 
 /** A delivery that this process holds: queued, under way, or with a result that is being written. */
 export type Item = Omit<DueRow, 'behind' | 'version'>
@@ -25,6 +25,7 @@ export type Lane = {
   readonly partnerId: string
   readonly endpointId: string
   readonly epoch: number
+  readonly claim: Claim
   endpoint: EndpointRow
   credentials: WireCredentials
   breaker: Breaker
@@ -42,26 +43,31 @@ export type Lane = {
   readonly queues: Readonly<Record<Work, Item[]>>
   /** Kinds of which the database has more than was read, and up to where it was read. */
   readonly readUpTo: Record<Work, Place | undefined>
-  /** Everything held, by event. */
+  /** Everything held, by event; changed by `queueItem` and `letGo` only. */
   readonly held: Map<string, Item>
+  /** How many of each kind are held. */
+  readonly heldOf: Record<Work, number>
 }
 
 /** Opens the lane of an endpoint that was just taken. */
-export const openLane = (endpoint: EndpointRow, credentials: WireCredentials, epoch: number): Lane => ({
-  partnerId: endpoint.partner_id,
-  endpointId: endpoint.endpoint_id,
-  epoch,
-  endpoint,
-  credentials,
-  ...knownOf(endpoint),
-  isLeaving: false,
-  isReleasing: false,
-  ownFaults: 0,
-  ownFaultUntil: 0,
-  queues: { fresh: [], retry: [], replay: [] },
-  readUpTo: { fresh: undefined, retry: undefined, replay: undefined },
-  held: new Map(),
-})
+export const openLane = (endpoint: EndpointRow, credentials: WireCredentials, epoch: number): Lane => {
+  const claim = { partnerId: endpoint.partner_id, endpointId: endpoint.endpoint_id, epoch }
+  return {
+    ...claim,
+    claim,
+    endpoint,
+    credentials,
+    ...knownOf(endpoint),
+    isLeaving: false,
+    isReleasing: false,
+    ownFaults: 0,
+    ownFaultUntil: 0,
+    queues: { fresh: [], retry: [], replay: [] },
+    readUpTo: { fresh: undefined, retry: undefined, replay: undefined },
+    held: new Map(),
+    heldOf: { fresh: 0, retry: 0, replay: 0 },
+  }
+}
 
 /** Takes over an endpoint that somebody changed; what was queued is read again, by the new version. */
 export const renewLane = (lane: Lane, endpoint: EndpointRow, credentials: WireCredentials): void => {
@@ -83,7 +89,7 @@ const knownOf = (endpoint: EndpointRow) => ({
 /** Lets go of what waits in memory; the database still has it. */
 export const emptyQueues = (lane: Lane): void => {
   for (const work of WORKS) {
-    for (const item of lane.queues[work].splice(0)) lane.held.delete(item.event_id)
+    for (const item of lane.queues[work].splice(0)) letGo(lane, item)
     lane.readUpTo[work] = undefined
   }
 }
@@ -135,9 +141,7 @@ export const asksOf = (
   const isProbing = lane.breaker.open !== null
   // While few tries may be under way, reading far ahead would only fill the memory.
   const quota = isProbing ? 1 : Math.min(options.quota, room * 16)
-  const count = { fresh: 0, retry: 0, replay: 0 }
-  for (const item of lane.held.values()) count[item.work] += 1
-  const { partnerId, endpointId, queues, readUpTo } = lane
+  const { partnerId, endpointId, queues, readUpTo, heldOf: count } = lane
   return WORKS.flatMap(work => {
     const missing = quota - queues[work].length
     const place = readUpTo[work]
@@ -156,8 +160,14 @@ export const asksOf = (
 export const queueItem = (lane: Lane, item: Item): boolean => {
   if (lane.held.has(item.event_id)) return false
   lane.held.set(item.event_id, item)
+  lane.heldOf[item.work] += 1
   lane.queues[item.work].push(item)
   return true
+}
+
+/** Says that a delivery is not held any more. */
+export const letGo = (lane: Lane, item: Item): void => {
+  if (lane.held.delete(item.event_id)) lane.heldOf[item.work] -= 1
 }
 
 /** Whether a queue runs low of which the database has more. */

@@ -132,12 +132,11 @@ export const openLeasing = (context: {
       const { health, measure } = review(lane.health, real())
       if (measure.kind === 'none' || lane.isLeaving) continue
       lane.health = health
-      const { partnerId, endpointId, epoch } = lane
       const disable =
         measure.kind === 'disable'
           ? { version: lane.endpoint.version, reason: measure.because, at: real() }
           : undefined
-      const change = { partnerId, endpointId, epoch, health: healthOf(lane), ...(disable && { disable }) }
+      const change = { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
       await writer.write({ kind: 'result', change })
       tellMeasure(log, lane, measure)
       if (disable) {

@@ -2,7 +2,7 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { describeCause } from '../http/server.ts'
 import type { Log } from '../log.ts'
-import { type DueRow, type Place, readDue } from './due.ts'
+import { type Ask, type DueRow, type Place, readDue } from './due.ts'
 import { asksOf, type Item, type Lane, queueItem } from './lane.ts'
 import type { OpenLanes } from './open-lanes.ts'
 import type { Timers } from './timers.ts'
@@ -43,7 +43,7 @@ export const openLooking = (context: {
 }): Looking => {
   const { database, lanes, writer, timers, endpointSlots, real, log } = context
   const wanted = new Set<Lane>()
-  const endedMeanwhile = new Set<string>()
+  const endedMeanwhile = new Map<Lane, Set<string>>()
   const headTimes = new WeakMap<Lane, number>()
   let reading: Promise<void> | undefined
 
@@ -77,10 +77,13 @@ export const openLooking = (context: {
     const rows = await readDue(database, asks, real())
     const { behind, outdated } = takeIn(rows)
     const ends = endsOf(rows)
-    for (const { endpointId, work, quota } of asks) {
-      const lane = lanes.get(endpointId)
-      const { count = 0, last } = ends.get(nameOf(endpointId, work)) ?? {}
-      if (lane) lane.readUpTo[work] = last && count >= quota ? laterOf(lane.readUpTo[work], last) : undefined
+    for (const ask of asks) {
+      const lane = lanes.get(ask.endpointId)
+      const { count = 0, last } = ends.get(ask) ?? {}
+      if (!lane) continue
+      const place = last && { dueAt: last.due_at, eventId: last.event_id }
+      lane.readUpTo[ask.work] =
+        place && count >= ask.quota ? laterOf(lane.readUpTo[ask.work], place) : undefined
     }
     for (const lane of asked) lanes.place(lane)
     context.onFound()
@@ -92,8 +95,8 @@ export const openLooking = (context: {
     const behind: DueRow[] = []
     const outdated = new Set<Lane>()
     for (const row of rows) {
-      const lane = lanes.get(row.endpoint_id)
-      if (!lane || lane.isLeaving || endedMeanwhile.has(nameOf(row.endpoint_id, row.event_id))) continue
+      const lane = lanes.get(row.ask.endpointId)
+      if (!lane || lane.isLeaving || endedMeanwhile.get(lane)?.has(row.event_id)) continue
       if (row.version !== lane.endpoint.version) outdated.add(lane)
       else if (row.behind) behind.push(row)
       else queueItem(lane, row)
@@ -103,16 +106,15 @@ export const openLooking = (context: {
 
   const park = async (rows: readonly DueRow[]): Promise<void> => {
     const parked = rows.flatMap(row => {
-      const lane = lanes.get(row.endpoint_id)
+      const lane = lanes.get(row.ask.endpointId)
       if (!lane || lane.held.has(row.event_id)) return []
-      const { partnerId, endpointId, epoch } = lane
-      return [{ partnerId, endpointId, epoch, eventId: row.event_id }]
+      return [{ ...lane.claim, eventId: row.event_id }]
     })
     if (parked.length === 0) return
     await writer.write({ kind: 'park', rows: parked })
     // Behind them others may wait that have nobody before them.
     for (const row of rows) {
-      const lane = lanes.get(row.endpoint_id)
+      const lane = lanes.get(row.ask.endpointId)
       if (lane) wanted.add(lane)
     }
   }
@@ -123,24 +125,26 @@ export const openLooking = (context: {
       start()
     },
     noteEnded(lane, item) {
-      if (reading) endedMeanwhile.add(nameOf(lane.endpointId, item.event_id))
+      if (!reading) return
+      const ended = endedMeanwhile.get(lane)
+      if (ended) ended.add(item.event_id)
+      else endedMeanwhile.set(lane, new Set([item.event_id]))
     },
     isBusy: () => reading !== undefined || [...wanted].some(lanes.isOwned),
     underWay: () => reading,
   }
 }
 
-const nameOf = (endpointId: string, what: string): string => `${endpointId} ${what}`
-
 /** How many rows came of each ask, and the last of them. */
-const endsOf = (rows: readonly DueRow[]): Map<string, { count: number; last: Place }> => {
-  const ends = new Map<string, { count: number; last: Place }>()
+const endsOf = (rows: readonly DueRow[]): Map<Ask, { count: number; last: DueRow }> => {
+  const ends = new Map<Ask, { count: number; last: DueRow }>()
   for (const row of rows) {
-    const name = nameOf(row.endpoint_id, row.work)
-    ends.set(name, {
-      count: (ends.get(name)?.count ?? 0) + 1,
-      last: { dueAt: row.due_at, eventId: row.event_id },
-    })
+    const end = ends.get(row.ask)
+    if (!end) ends.set(row.ask, { count: 1, last: row })
+    else {
+      end.count += 1
+      end.last = row
+    }
   }
   return ends
 }

@@ -52,6 +52,13 @@ export const webhookMetrics = (context: { database: Database; real: () => Instan
   })
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers })
+  // To find the one of a label costs more than to count.
+  const outcomes = {
+    delivered: tries.labels('delivered'),
+    failed: tries.labels('failed'),
+    unspent: tries.labels('unspent'),
+  }
+  const fates = { delivered: ends.labels('delivered'), dead: ends.labels('dead') }
   const waiting = gauge('webhook_waiting', `Deliveries that wait, up to ${COUNTED} of each endpoint`, 'state')
   const oldest = gauge('webhook_oldest_due_seconds', 'Age of the oldest due delivery', 'state')
   const endpoints = gauge('webhook_endpoints', 'Endpoints by state', 'state')
@@ -60,8 +67,8 @@ export const webhookMetrics = (context: { database: Database; real: () => Instan
     note(item, { verdict, last, fate }) {
       const { outcome, startedAt } = last
       const { dnsMs = 0, connectMs = 0, tlsMs = 0, totalMs } = outcome.timings
-      tries.inc({ outcome: outcomeOf(verdict) })
-      if (fate.kind === 'delivered' || fate.kind === 'dead') ends.inc({ outcome: fate.kind })
+      outcomes[outcomeOf(verdict)].inc()
+      if (fate.kind === 'delivered' || fate.kind === 'dead') fates[fate.kind].inc()
       if (verdict.kind !== 'delivered')
         errors.inc({ reason: outcome.errorClass ?? `${Math.floor(outcome.status / 100)}xx` })
       if (item.attempts === 0 && item.work === 'fresh') {
@@ -85,5 +92,5 @@ export const webhookMetrics = (context: { database: Database; real: () => Instan
   }
 }
 
-const outcomeOf = (verdict: Verdict): string =>
+const outcomeOf = (verdict: Verdict): 'delivered' | 'failed' | 'unspent' =>
   verdict.kind === 'delivered' || verdict.kind === 'unspent' ? verdict.kind : 'failed'

@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts'
 import { describeCause } from '../http/server.ts'
 import type { Log } from '../log.ts'
 import type { Directory } from '../partners/directory.ts'
-import { type WireCredentials, credentialsOf } from './credentials.ts'
+import { credentialsOf, type WireCredentials } from './credentials.ts'
 import { type EndpointRow, readEndpoints } from './endpoint.ts'
 import { openSecrets } from './secrets.ts'
 

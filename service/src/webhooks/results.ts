@@ -36,11 +36,12 @@ export type HealthRecord = {
   readonly nextAcceptedAt: Instant | null
 }
 
-/** An endpoint as its owner names it when it writes. */
+/** An endpoint as its owner names it when it writes: the same object each time, so that a batch finds it at once. */
 export type Claim = { readonly partnerId: string; readonly endpointId: string; readonly epoch: number }
 
 /** The end of one try. */
-export type Result = Claim & {
+export type Result = {
+  readonly claim: Claim
   readonly eventId: string
   /** Which try of the delivery it was. */
   readonly number: number
@@ -50,7 +51,8 @@ export type Result = Claim & {
 }
 
 /** What is to be written of an endpoint itself. */
-export type EndpointChange = Claim & {
+export type EndpointChange = {
+  readonly claim: Claim
   readonly health: HealthRecord
   /** Disables the endpoint of this version. */
   readonly disable?: { readonly version: number; readonly reason: 'failing' | 'gone'; readonly at: Instant }
@@ -68,7 +70,14 @@ export const writeResults = async (
 ): Promise<Set<string>> => {
   const { results, changes } = batch
   const { claims, numberOf } = numbered([...results, ...changes])
-  const tries = results.flatMap(result => result.attempts.map(attempt => ({ result, attempt })))
+  const tries = results.flatMap(result =>
+    result.attempts.map(attempt => ({
+      result,
+      attempt,
+      outcome: attempt.outcome,
+      timings: attempt.outcome.timings,
+    })),
+  )
   const later = results.map(({ fate }) => (fate.kind === 'later' ? fate : undefined))
   const rows = await db.query<{ endpoint_id: string }>(sql`
     with fence as (
@@ -84,7 +93,7 @@ export const writeResults = async (
     result as (
       select (${list(claims.map(c => c.partnerId))}::uuid[])[r.claim] as partner_id,
         (${list(claims.map(c => c.endpointId))}::uuid[])[r.claim] as endpoint_id, r.*
-      from unnest(${list(results.map(numberOf))}::integer[], ${list(results.map(r => r.eventId))}::uuid[],
+      from unnest(${list(results.map(r => numberOf(r.claim)))}::integer[], ${list(results.map(r => r.eventId))}::uuid[],
         ${list(results.map(r => r.fate.kind))}::text[], ${list(results.map(r => attemptsOf(r.fate)))}::integer[],
         ${list(later.map(fate => timestamp(fate?.dueAt)))}::timestamptz[],
         ${list(later.map(fate => fate?.work ?? null))}::text[],
@@ -98,19 +107,19 @@ export const writeResults = async (
       select (${list(claims.map(c => c.partnerId))}::uuid[])[t.claim],
         (${list(claims.map(c => c.endpointId))}::uuid[])[t.claim], t.event_id, t.attempt_id, t.attempt, t.started_at,
         t.pair, t.status, t.error_class, t.address, t.dns_ms, t.connect_ms, t.tls_ms, t.first_byte_ms, t.total_ms, t.answer
-      from unnest(${list(tries.map(t => numberOf(t.result)))}::integer[], ${list(tries.map(t => t.result.eventId))}::uuid[],
+      from unnest(${list(tries.map(t => numberOf(t.result.claim)))}::integer[], ${list(tries.map(t => t.result.eventId))}::uuid[],
         ${list(tries.map(t => t.attempt.attemptId))}::uuid[], ${list(tries.map(t => t.result.number))}::integer[],
         ${list(tries.map(t => timestamp(t.attempt.startedAt)))}::timestamptz[],
         ${list(tries.map(t => t.attempt.pair))}::text[],
-        ${list(tries.map(t => t.attempt.outcome.status ?? null))}::integer[],
-        ${list(tries.map(t => t.attempt.outcome.errorClass ?? null))}::text[],
-        ${tries.map(t => t.attempt.outcome.address ?? null)}::text[],
-        ${list(tries.map(t => t.attempt.outcome.timings.dnsMs ?? null))}::integer[],
-        ${list(tries.map(t => t.attempt.outcome.timings.connectMs ?? null))}::integer[],
-        ${list(tries.map(t => t.attempt.outcome.timings.tlsMs ?? null))}::integer[],
-        ${list(tries.map(t => t.attempt.outcome.timings.firstByteMs ?? null))}::integer[],
-        ${list(tries.map(t => t.attempt.outcome.timings.totalMs))}::integer[],
-        ${tries.map(t => answerOf(t.attempt.outcome))}::text[])
+        ${list(tries.map(t => t.outcome.status ?? null))}::integer[],
+        ${list(tries.map(t => t.outcome.errorClass ?? null))}::text[],
+        ${list(tries.map(t => t.outcome.address ?? null))}::text[],
+        ${list(tries.map(t => t.timings.dnsMs ?? null))}::integer[],
+        ${list(tries.map(t => t.timings.connectMs ?? null))}::integer[],
+        ${list(tries.map(t => t.timings.tlsMs ?? null))}::integer[],
+        ${list(tries.map(t => t.timings.firstByteMs ?? null))}::integer[],
+        ${list(tries.map(t => t.timings.totalMs))}::integer[],
+        ${tries.map(t => answerOf(t.outcome))}::text[])
         as t (claim, event_id, attempt_id, attempt, started_at, pair, status, error_class, address, dns_ms, connect_ms,
           tls_ms, first_byte_ms, total_ms, answer)
       where t.claim = any (array(select claim from fence))
@@ -155,7 +164,7 @@ export const writeResults = async (
     health as (
       update endpoint_health h set breaker = c.breaker, failing_since = c.failing_since, notices = c.notices,
         paused_until = c.paused_until, accepted_pair = c.accepted_pair, next_accepted_at = c.next_accepted_at
-      from unnest(${changes.map(c => c.partnerId)}::uuid[], ${changes.map(c => c.endpointId)}::uuid[],
+      from unnest(${changes.map(c => c.claim.partnerId)}::uuid[], ${changes.map(c => c.claim.endpointId)}::uuid[],
         ${changes.map(c => c.health.revision)}::integer[], ${changes.map(c => JSON.stringify(c.health.breaker))}::jsonb[],
         ${changes.map(c => timestamp(c.health.failingSince))}::timestamptz[],
         ${changes.map(c => c.health.notices)}::integer[],
@@ -170,7 +179,7 @@ export const writeResults = async (
     disabled as (
       update webhook_endpoints w
       set disabled_at = c.at, disabled_reason = c.reason, version = w.version + 1, updated_at = c.at
-      from unnest(${changes.map(c => c.partnerId)}::uuid[], ${changes.map(c => c.endpointId)}::uuid[],
+      from unnest(${changes.map(c => c.claim.partnerId)}::uuid[], ${changes.map(c => c.claim.endpointId)}::uuid[],
         ${changes.map(c => c.disable?.version ?? null)}::integer[], ${changes.map(c => c.disable?.reason ?? null)}::text[],
         ${changes.map(c => timestamp(c.disable?.at))}::timestamptz[]) as c (partner_id, endpoint_id, version, reason, at)
       join fence using (partner_id, endpoint_id)
@@ -182,11 +191,10 @@ export const writeResults = async (
 }
 
 /** Each claim once, and where it stands among them: rows name it by that number instead of by two ids. */
-const numbered = (claimed: readonly Claim[]) => {
-  const nameOf = ({ endpointId, epoch }: Claim) => `${endpointId} ${epoch}`
-  const claims = [...new Map(claimed.map(claim => [nameOf(claim), claim])).values()]
-  const numbers = new Map(claims.map((claim, index) => [nameOf(claim), index + 1]))
-  return { claims, numberOf: (claim: Claim): number => numbers.get(nameOf(claim)) ?? 0 }
+const numbered = (claimed: readonly { claim: Claim }[]) => {
+  const claims = [...new Set(claimed.map(({ claim }) => claim))]
+  const numbers = new Map(claims.map((claim, index) => [claim, index + 1]))
+  return { claims, numberOf: (claim: Claim): number => numbers.get(claim) ?? 0 }
 }
 
 /** An array of values that need no quoting: the driver would look through each of them for it. */

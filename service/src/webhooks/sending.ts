@@ -6,7 +6,7 @@ import { judge, type Verdict } from './backoff.ts'
 import { type Conclusion, conclude, waitForOurselves } from './conclude.ts'
 import type { Turn } from './fairness.ts'
 import type { Measure } from './health.ts'
-import { emptyQueues, healthOf, type Item, type Lane, runsLow } from './lane.ts'
+import { emptyQueues, healthOf, type Item, type Lane, letGo, runsLow } from './lane.ts'
 import type { Looking } from './looking.ts'
 import type { WebhookMetrics } from './metrics.ts'
 import type { OpenLanes } from './open-lanes.ts'
@@ -19,8 +19,10 @@ import type { Writer } from './writer.ts'
 export type Sending = {
   /** Starts as many tries as there are turns for. */
   pump(): void
-  /** Tries under way. */
-  underWay(): Promise<void>[]
+  /** How many tries are under way; one is until its result is written. */
+  underWay(): number
+  /** Fulfils when none is. */
+  ended(): Promise<void>
 }
 
 /** What the sending of deliveries works with. */
@@ -50,7 +52,8 @@ const UNWRITTEN = 2
 export const openSending = (context: SendingContext): Sending => {
   const { lanes, writer, looking, timers, real, log } = context
   const { turns } = lanes
-  const underWay = new Set<Promise<void>>()
+  const waiting: (() => void)[] = []
+  let underWay = 0
   const dueTimes = new WeakMap<Lane, Instant>()
 
   const pump = () => {
@@ -59,7 +62,7 @@ export const openSending = (context: SendingContext): Sending => {
       if (!turn) break
       const lane = lanes.get(turn.endpointId)
       const item = lane?.queues[turn.work].shift()
-      if (lane && item) begin(lane, item, turn)
+      if (lane && item) void begin(lane, item, turn)
       else {
         turns.settle(turn, performance.now())
         if (lane) lanes.place(lane)
@@ -68,31 +71,36 @@ export const openSending = (context: SendingContext): Sending => {
     context.onQuiet()
   }
 
-  const begin = (lane: Lane, item: Item, turn: Turn) => {
+  const begin = async (lane: Lane, item: Item, turn: Turn): Promise<void> => {
     context.onTry()
-    const work = deliver(lane, item, turn).catch(error => {
+    underWay += 1
+    try {
+      await deliver(lane, item, turn)
+    } catch (error) {
       log('webhook_failed', describeCause(error))
       waitForOurselves(lane, real())
-      lane.held.delete(item.event_id)
+      letGo(lane, item)
       lanes.place(lane)
-    })
-    underWay.add(work)
-    void work.finally(() => {
-      underWay.delete(work)
-      context.onQuiet()
-    })
+    }
+    underWay -= 1
+    if (underWay === 0) for (const tell of waiting.splice(0)) tell()
+    context.onQuiet()
   }
 
   const deliver = async (lane: Lane, item: Item, turn: Turn): Promise<void> => {
-    const { requests, last } = await makeTry(lane, item, context).finally(() =>
-      turns.settle(turn, performance.now()),
-    )
-    const verdict = judge(last.outcome, real())
-    const ended = { verdict, last, at: real(), limit: context.endpointSlots, random: Math.random() }
+    const { requests, last } = await attempt(lane, item, turn)
+    const at = real()
+    const verdict = judge(last.outcome, at)
     const wasOwned = lanes.isOwned(lane)
-    const conclusion = conclude(lane, item, ended)
+    const conclusion = conclude(lane, item, {
+      verdict,
+      last,
+      at,
+      limit: context.endpointSlots,
+      random: Math.random(),
+    })
     context.metrics.note(item, { verdict, last, fate: conclusion.fate })
-    const change = changeOf(lane, conclusion, real())
+    const change = changeOf(lane, conclusion, at)
     if (change?.disable) lanes.leave(lane)
     if (conclusion.isRecovered) {
       lane.isReleasing = true
@@ -106,10 +114,18 @@ export const openSending = (context: SendingContext): Sending => {
     if (conclusion.isRecovered) await release(lane)
     const isWritten = await write(lane, item, { requests, fate: conclusion.fate, change })
     looking.noteEnded(lane, item)
-    lane.held.delete(item.event_id)
+    letGo(lane, item)
     if (!isWritten && wasOwned && lanes.isOwned(lane)) lanes.leave(lane)
     if (change?.disable || conclusion.measure.kind === 'notice') tellMeasure(log, lane, conclusion.measure)
     if (lanes.isOwned(lane)) goOn(lane, item, conclusion)
+  }
+
+  const attempt = async (lane: Lane, item: Item, turn: Turn) => {
+    try {
+      return await makeTry(lane, item, context)
+    } finally {
+      turns.settle(turn, performance.now())
+    }
   }
 
   const write = (
@@ -117,11 +133,15 @@ export const openSending = (context: SendingContext): Sending => {
     item: Item,
     ended: { requests: readonly Attempt[]; fate: Conclusion['fate']; change: EndpointChange | undefined },
   ): Promise<boolean> => {
-    const { requests: attempts, fate, change } = ended
-    const { partnerId, endpointId, epoch } = lane
-    const named = { partnerId, endpointId, epoch, eventId: item.event_id }
-    const result = { ...named, number: item.attempts + 1, fate, attempts, endedAt: real() }
-    return writer.write({ kind: 'result', result, ...(change && { change }) }).catch(error => {
+    const result = {
+      claim: lane.claim,
+      eventId: item.event_id,
+      number: item.attempts + 1,
+      fate: ended.fate,
+      attempts: ended.requests,
+      endedAt: real(),
+    }
+    return writer.write({ kind: 'result', result, change: ended.change }).catch(error => {
       log('webhook_result_refused', describeCause(error))
       // Its row stays as it was; without a pause it would be sent again at once.
       waitForOurselves(lane, real())
@@ -130,9 +150,8 @@ export const openSending = (context: SendingContext): Sending => {
   }
 
   const release = async (lane: Lane): Promise<void> => {
-    const { partnerId, endpointId, epoch } = lane
     await writer
-      .write({ kind: 'release', claim: { partnerId, endpointId, epoch } })
+      .write({ kind: 'release', claim: lane.claim })
       .catch(error => log('webhook_release_refused', describeCause(error)))
     lane.isReleasing = false
     looking.want(lane)
@@ -162,7 +181,11 @@ export const openSending = (context: SendingContext): Sending => {
     })
   }
 
-  return { pump, underWay: () => [...underWay] }
+  return {
+    pump,
+    underWay: () => underWay,
+    ended: () => (underWay === 0 ? Promise.resolve() : new Promise(resolve => waiting.push(resolve))),
+  }
 }
 
 const isStopped = (verdict: Verdict): boolean => verdict.kind === 'unspent' && verdict.fault === 'stopped'
@@ -172,11 +195,10 @@ const changeOf = (
   { isChanged, measure }: Conclusion,
   at: Instant,
 ): EndpointChange | undefined => {
-  const { partnerId, endpointId, epoch, endpoint } = lane
   const isDisabled = measure.kind === 'disable' && !lane.isLeaving
   if (!isChanged && !isDisabled) return undefined
-  const disable = isDisabled ? { version: endpoint.version, reason: measure.because, at } : undefined
-  return { partnerId, endpointId, epoch, health: healthOf(lane), ...(disable && { disable }) }
+  const disable = isDisabled ? { version: lane.endpoint.version, reason: measure.because, at } : undefined
+  return { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
 }
 
 /** Tells the operator that an endpoint fails for long, or was disabled. */

@@ -15,7 +15,7 @@ import {
 
 /** One thing that the owner of an endpoint writes about it. */
 export type Entry =
-  | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange }
+  | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange | undefined }
   | { readonly kind: 'park'; readonly rows: readonly Behind[] }
   /** The endpoint has recovered. */
   | { readonly kind: 'release'; readonly claim: Claim }
@@ -50,8 +50,9 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
     const changes = new Map<string, EndpointChange>()
     for (const entry of entries) {
       if (entry.kind !== 'result' || !entry.change) continue
-      const disable = entry.change.disable ?? changes.get(entry.change.endpointId)?.disable
-      changes.set(entry.change.endpointId, { ...entry.change, ...(disable && { disable }) })
+      const { endpointId } = entry.change.claim
+      const disable = entry.change.disable ?? changes.get(endpointId)?.disable
+      changes.set(endpointId, { ...entry.change, ...(disable && { disable }) })
     }
     for (const entry of entries) if (entry.kind === 'release') await release(entry.claim)
     const behind = entries.flatMap(entry => (entry.kind === 'park' ? entry.rows : []))
@@ -101,4 +102,4 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
 const isOwned = (
   entry: Extract<Entry, { kind: 'result' }>,
   owned: ReadonlySet<string> | undefined,
-): boolean => owned?.has(entry.result?.endpointId ?? entry.change?.endpointId ?? '') ?? false
+): boolean => owned?.has((entry.result ?? entry.change)?.claim.endpointId ?? '') ?? false
