@@ -22,8 +22,10 @@ test('every event reaches the endpoint once, with the documented headers and byt
   expect(first.attempt).toBe(1)
   expect(first.headers['content-type']).toBe('application/json')
   expect(Object.keys(JSON.parse(first.body))).toEqual(['userid', 'eventname', 'currentofferdetails'])
-  void endpoint
-  void webhooks
+  const { headers, body } = first
+  expect(await webhooks.verify({ headers, body }, { secret: endpoint.webhooksecret })).toMatchObject({
+    idempotencyKey: first.key,
+  })
   expect(await rig.count('deliveries')).toBe(0)
   expect(await rig.count('delivery_attempts')).toBe(1000)
   await receiver.close()

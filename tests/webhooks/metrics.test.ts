@@ -68,7 +68,6 @@ const attempt = {
 } as const
 const note = {
   item: {
-    ...{ endpoint_id: 'e', event_id: 'v', work: 'retry' as const, attempts: 0, due_at: 0, created_at: 0 },
     ...{ idempotency_key: 'k', body: Buffer.alloc(0) },
   },
   failed: {

@@ -8,7 +8,7 @@ import type { Health } from './health.ts'
 import type { Claim, HealthRecord, Pair } from './results.ts'
 
 /** A delivery that this process holds: queued, under way, or with a result that is being written. */
-export type Item = Omit<DueRow, 'behind' | 'version'>
+export type Item = Omit<DueRow, 'ask' | 'behind' | 'version'>
 
 /**
  * An event may be committed some time after it was raised: a transaction may last for seconds, and clocks differ. What
