@@ -68,6 +68,7 @@ const attempt = {
 } as const
 const note = {
   item: {
+    ...{ event_id: 'v', work: 'retry' as const, attempts: 0, due_at: 0, created_at: 0 },
     ...{ idempotency_key: 'k', body: Buffer.alloc(0) },
   },
   failed: {
