@@ -5,8 +5,9 @@
 //   drain   a backlog over 20 endpoints: deliveries a second until the last has arrived
 //   dead    as steady, with a dead endpoint beside them for which a million wait
 //   slow    as steady, with every fifth endpoint slow: from commit to receipt at the others
+//   hostile as steady, with six endpoints beside them that answer nothing, a byte a second, or without end
 //   idle    transactions a second with nothing to do; ours is the whole `serve`
-//   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
+//   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
 //     [--rate 200] [--seconds 20] [--backlog 100000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
 //     [--redis-fsync always|everysec] [--peer-log single|batched] [--profile DIR]
 // A peer's handler writes its row into the log by one statement; `batched` gathers the rows as we do, which none of their
@@ -27,7 +28,7 @@ import { startRedis } from './webhooks/redis.mjs'
 
 const { values: options } = parseArgs({
   options: {
-    scenarios: { type: 'string', default: 'steady,drain,dead,slow,idle' },
+    scenarios: { type: 'string', default: 'steady,drain,dead,slow,hostile,idle' },
     systems: { type: 'string', default: 'ours,bare,pg-boss,graphile-worker,bullmq' },
     rate: { type: 'string', default: '200' },
     seconds: { type: 'string', default: '20' },
@@ -134,7 +135,7 @@ const commitToReceipt = async (opened, shared, targets) => {
   await sleep(1500)
   await asked(child, { do: 'expect' })
   const { committed } = await opened.tell({ do: 'steady', rate, seconds, targets })
-  const counted = committed.filter(([, target]) => !target.startsWith('/slow/'))
+  const counted = committed.filter(([, target]) => target.startsWith('/hook/'))
   const keys = counted.map(([key]) => key)
   const look = async () => (await asked(child, { do: 'report', keys })).arrivals
   const endsAt = performance.now() + PATIENCE_MS
@@ -172,6 +173,18 @@ const runs = {
     await opened.tell({ do: 'start' })
     showLatency(system, 'slow', await commitToReceipt(opened, shared, mixed))
     await opened.close()
+  },
+  async hostile(system, shared) {
+    if (system === 'bare') return
+    const child = fork(here('webhooks/hostile.mjs'))
+    const { targets } = await asked(child)
+    const opened = await openSystem(system, [...healthy, ...targets], shared)
+    await opened.tell({ do: 'start' })
+    showLatency(system, 'hostile', await commitToReceipt(opened, shared, [...healthy, ...targets]))
+    const { most } = await asked(child, {})
+    say(`hostile  ${system}`, `${(most / 1e6).toFixed(1)} MB at most sent to one try`)
+    await opened.close()
+    child.kill()
   },
   async dead(system, shared) {
     if (system === 'bare') return
@@ -265,7 +278,7 @@ const showRatios = peers => {
   if (ours && drained('bare')) say('drain: ours / bare loop', (ours / drained('bare')).toFixed(2))
   for (const system of ['ours', ...peers]) {
     const without = results.get(`${system} steady`)
-    for (const scenario of ['dead', 'slow']) {
+    for (const scenario of ['dead', 'slow', 'hostile']) {
       const found = results.get(`${system} ${scenario}`)
       if (!found || !without || found.p99 === undefined) continue
       const missing = found.arrived < found.committed ? '   of those that arrived' : ''
