@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
+import { findAttempts } from '../../service/src/webhooks/event-log.ts'
 import { type Delivery, startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
@@ -47,6 +48,36 @@ test('a failed try is repeated with the same key and the same bytes', async () =
   expect(receiver.deliveries.map(delivery => delivery.attempt)).toEqual([1, 2, 3])
   expect(new Set(receiver.deliveries.map(delivery => delivery.key + delivery.body)).size).toBe(1)
   expect(await rig.count('deliveries')).toBe(0)
+  await receiver.close()
+})
+
+test('what an endpoint answers is kept as it came, whatever its signs mean to a database', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const texts = [
+    '',
+    ' ',
+    'NULL',
+    '{}',
+    '{"a","b"}',
+    '\\',
+    '"',
+    '\\"',
+    "it's",
+    'a,b',
+    'line\nline\t',
+    'ñ €',
+    '$1',
+  ]
+  receiver.answer = delivery => response => response.end(texts[Number(delivery.userid)])
+  await rig.addEndpoint(receiver.url)
+  const dispatcher = rig.open()
+  const eventIds = await rig.raise(texts.map((_, index) => String(index)))
+  await dispatcher.idle()
+  const attempts = await Promise.all(
+    eventIds.map(eventId => findAttempts(rig.database, rig.partner.partnerId, eventId)),
+  )
+  expect(attempts.map(([attempt]) => attempt?.answer)).toEqual(texts)
   await receiver.close()
 })
 

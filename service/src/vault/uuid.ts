@@ -7,18 +7,11 @@ import { randomUUID } from 'node:crypto'
 export function uuidv7(now: number): string {
   const at = Math.trunc(now)
   if (!(at >= 0 && at <= MAX_TIME)) throw new RangeError('A time that a UUID cannot carry')
-  if (at > lastTime) {
-    lastTime = at
-    counter = randomStart()
-  } else if (counter < MAX_COUNTER) {
-    counter += 1
-  } else {
-    lastTime += 1
-    counter = randomStart()
-  }
-  const time = lastTime.toString(16).padStart(12, '0')
+  if (at > lastTime) start(at)
+  else if (counter < MAX_COUNTER) counter += 1
+  else start(lastTime + 1)
   // A v4 ends with what a v7 ends with: the variant and 62 random bits.
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${randomUUID().slice(19)}`
+  return `${timePart}${(COUNTER_BIT | counter).toString(16).slice(1)}${randomUUID().slice(18)}`
 }
 
 /** A random UUID v4. */
@@ -28,8 +21,19 @@ export function uuidv4(): string {
 
 const MAX_TIME = 2 ** 48 - 1
 const MAX_COUNTER = 0xfff
+/** Above the counter, so that its digits are always three. */
+const COUNTER_BIT = 0x1000
 let lastTime = -1
 let counter = 0
+/** All that comes before the counter: the same for all of one millisecond. */
+let timePart = ''
+
+function start(at: number): void {
+  const time = at.toString(16).padStart(12, '0')
+  lastTime = at
+  timePart = `${time.slice(0, 8)}-${time.slice(8)}-7`
+  counter = randomStart()
+}
 
 /** Random, so that neighbours cannot be guessed, and in the lower half, so that 2,048 more fit into the millisecond. */
 function randomStart(): number {

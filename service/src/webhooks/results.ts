@@ -119,7 +119,7 @@ export const writeResults = async (
         ${list(tries.map(t => t.timings.tlsMs ?? null))}::integer[],
         ${list(tries.map(t => t.timings.firstByteMs ?? null))}::integer[],
         ${list(tries.map(t => t.timings.totalMs))}::integer[],
-        ${tries.map(t => answerOf(t.outcome))}::text[])
+        ${list(tries.map(t => quoted(answerOf(t.outcome))))}::text[])
         as t (claim, event_id, attempt_id, attempt, started_at, pair, status, error_class, address, dns_ms, connect_ms,
           tls_ms, first_byte_ms, total_ms, answer)
       where t.claim = any (array(select claim from fence))
@@ -200,6 +200,10 @@ const numbered = (claimed: readonly { claim: Claim }[]) => {
 /** An array of values that need no quoting: the driver would look through each of them for it. */
 const list = (values: readonly (string | number | null)[]): string =>
   `{${values.map(value => value ?? 'NULL').join(',')}}`
+
+/** Text as an element of such an array. */
+const quoted = (text: string | null): string | null =>
+  text === null ? null : `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 
 const attemptsOf = (fate: Fate): number | null =>
   fate.kind === 'later' || fate.kind === 'dead' ? fate.attempts : null

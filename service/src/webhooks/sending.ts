@@ -88,9 +88,7 @@ export const openSending = (context: SendingContext): Sending => {
   }
 
   const deliver = async (lane: Lane, item: Item, turn: Turn): Promise<void> => {
-    const { requests, last } = await makeTry(lane, item, context).finally(() =>
-      turns.settle(turn, performance.now()),
-    )
+    const { requests, last } = await attempt(lane, item, turn)
     const at = real()
     const verdict = judge(last.outcome, at)
     const wasOwned = lanes.isOwned(lane)
@@ -120,6 +118,14 @@ export const openSending = (context: SendingContext): Sending => {
     if (!isWritten && wasOwned && lanes.isOwned(lane)) lanes.leave(lane)
     if (change?.disable || conclusion.measure.kind === 'notice') tellMeasure(log, lane, conclusion.measure)
     if (lanes.isOwned(lane)) goOn(lane, item, conclusion)
+  }
+
+  const attempt = async (lane: Lane, item: Item, turn: Turn) => {
+    try {
+      return await makeTry(lane, item, context)
+    } finally {
+      turns.settle(turn, performance.now())
+    }
   }
 
   const write = (
