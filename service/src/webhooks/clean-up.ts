@@ -83,7 +83,8 @@ const buryOld = async (
     )
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
     select partner_id, event_id, endpoint_id, attempts, 'age', ${timestamp(now)} from ended
-    on conflict (partner_id, event_id, endpoint_id) do update set died_at = excluded.died_at
+    on conflict (partner_id, event_id, endpoint_id) do update
+      set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at
     returning 1`)
   return rows.length
 }
