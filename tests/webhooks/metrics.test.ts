@@ -62,6 +62,17 @@ test('each number of webhook delivery changes for its cause', async () => {
   metrics.note(item, note.unspent)
   expect(await shown('webhook_tries_total{outcome="unspent"}')).toBe(1)
   expect(await shown('webhook_failures_total{reason="resolver"}')).toBe(1)
+
+  // From the commit to the first byte, and only of a first try.
+  const sum = (await shown('webhook_first_byte_seconds_sum')) ?? 0
+  const last = { ...note.failed.last, startedAt: 5000 }
+  const timings = { dnsMs: 100, connectMs: 200, tlsMs: 300, totalMs: 1000 }
+  const slow = { ...note.failed, last: { ...last, outcome: { ...last.outcome, timings } } }
+  const fate = { kind: 'dead', attempts: 12 } as const
+  metrics.note({ ...note.item, work: 'fresh', created_at: 2000 }, { ...slow, fate })
+  metrics.note({ ...note.item, work: 'replay', created_at: 2000 }, { ...slow, fate })
+  metrics.note({ ...note.item, work: 'fresh', attempts: 1, created_at: 2000 }, { ...slow, fate })
+  expect((await shown('webhook_first_byte_seconds_sum')) ?? 0).toBeCloseTo(sum + 3.6, 6)
   for (const receiver of [good, bad, gone, paused]) await receiver.close()
 })
 

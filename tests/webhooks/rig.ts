@@ -19,7 +19,7 @@ import { addEndpoint, type EndpointWish } from '../../service/src/webhooks/endpo
 import { eventBody } from '../../service/src/webhooks/envelope.ts'
 import { type WebhookMetrics, webhookMetrics } from '../../service/src/webhooks/metrics.ts'
 import { createOutgoing } from '../../service/src/webhooks/outgoing.ts'
-import { createResolver } from '../../service/src/webhooks/resolver.ts'
+import { createResolver, type NameResolver } from '../../service/src/webhooks/resolver.ts'
 import { freshDatabase } from '../rig.ts'
 
 const rules = { sandbox: true, allow: [] }
@@ -54,7 +54,7 @@ export type DispatchRig = {
   ) => Promise<string[]>
   readonly open: (
     options?: DispatcherOptions,
-    own?: { deadlineMs?: number; database?: Database; metrics?: WebhookMetrics },
+    own?: { deadlineMs?: number; resolver?: NameResolver; database?: Database; metrics?: WebhookMetrics },
   ) => Dispatcher
   /** Moves the dispatchers' clock. */
   readonly advance: (ms: number) => void
@@ -135,7 +135,7 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
     open(options = {}, own = {}) {
       const outgoing = createOutgoing({
         rules,
-        resolver: createResolver(),
+        resolver: own.resolver ?? createResolver(),
         ...(own.deadlineMs === undefined ? {} : { deadlineMs: own.deadlineMs }),
       })
       const dispatcher = openDispatcher(
