@@ -67,6 +67,7 @@ CREATE TABLE public.deliveries (
     event_id uuid NOT NULL,
     endpoint_id uuid NOT NULL,
     service_id uuid NOT NULL,
+    sequence_number bigint NOT NULL,
     work text DEFAULT 'fresh'::text NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
     due_at timestamp with time zone NOT NULL,
@@ -185,6 +186,7 @@ CREATE TABLE public.events (
     partner_id uuid NOT NULL,
     event_id uuid NOT NULL,
     service_id uuid NOT NULL,
+    sequence_number bigint NOT NULL,
     userid text NOT NULL,
     eventname text NOT NULL,
     idempotency_key uuid NOT NULL,
@@ -192,6 +194,15 @@ CREATE TABLE public.events (
     data jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
     transaction_id xid8 DEFAULT pg_current_xact_id() NOT NULL
+);
+
+ALTER TABLE public.events ALTER COLUMN sequence_number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.events_sequence_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.history (
@@ -434,7 +445,7 @@ CREATE INDEX dead_deliveries_of_endpoint ON public.dead_deliveries USING btree (
 
 CREATE INDEX deliveries_due ON public.deliveries USING btree (partner_id, endpoint_id, work, due_at, event_id) WHERE (NOT parked);
 
-CREATE INDEX deliveries_of_user ON public.deliveries USING btree (partner_id, endpoint_id, service_id, event_id) WHERE ordered;
+CREATE INDEX deliveries_of_user ON public.deliveries USING btree (partner_id, endpoint_id, service_id, sequence_number) WHERE ordered;
 
 CREATE INDEX delivery_attempts_of_event ON ONLY public.delivery_attempts USING btree (partner_id, event_id, started_at);
 

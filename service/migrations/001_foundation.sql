@@ -203,6 +203,9 @@ create table events (
   partner_id uuid not null references partners,
   event_id uuid not null,
   service_id uuid not null,
+  -- The order of one user's events. Drawn while the user is locked, and without a cache: so it rises as they are raised,
+  -- whatever the clocks of the processes say.
+  sequence_number bigint not null generated always as identity,
   userid text not null,
   eventname text not null,
   idempotency_key uuid not null,
@@ -266,6 +269,8 @@ create table deliveries (
   event_id uuid not null,
   endpoint_id uuid not null,
   service_id uuid not null,
+  -- That of the event.
+  sequence_number bigint not null,
   -- Why a try is due: the first one, a later one, or one that was asked for again
   work text not null default 'fresh' check (work in ('fresh', 'retry', 'replay')),
   attempts integer not null default 0,
@@ -280,4 +285,4 @@ create table deliveries (
   check (ordered or not parked)
 );
 create index deliveries_due on deliveries (partner_id, endpoint_id, work, due_at, event_id) where not parked;
-create index deliveries_of_user on deliveries (partner_id, endpoint_id, service_id, event_id) where ordered;
+create index deliveries_of_user on deliveries (partner_id, endpoint_id, service_id, sequence_number) where ordered;

@@ -131,9 +131,9 @@ test('an endpoint that is dead with fifty thousand waiting does not delay the ot
       text: `with raised as (
         insert into events (partner_id, event_id, service_id, userid, eventname, idempotency_key, body, data, created_at)
         select $1, gen_random_uuid(), gen_random_uuid(), 'u', 'user_update_successful', gen_random_uuid(), '{}', '{}', now()
-        from generate_series(1, 5000) returning partner_id, event_id, service_id, created_at)
-      insert into deliveries (partner_id, event_id, endpoint_id, service_id, due_at, queued_at)
-      select partner_id, event_id, $2, service_id, created_at, created_at from raised`,
+        from generate_series(1, 5000) returning partner_id, event_id, service_id, sequence_number, created_at)
+      insert into deliveries (partner_id, event_id, endpoint_id, service_id, sequence_number, due_at, queued_at)
+      select partner_id, event_id, $2, service_id, sequence_number, created_at, created_at from raised`,
       values: [rig.partner.partnerId, webhookid],
     })
   const dispatcher = rig.open()

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { dropOldAttempts, ensureAttemptDays } from '../../service/src/webhooks/attempt-days.ts'
+import { cleanUpWebhooks } from '../../service/src/webhooks/clean-up.ts'
 import { listDeliveries } from '../../service/src/webhooks/deliveries.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
@@ -92,6 +93,23 @@ test('deliveries are listed: what waits, the next due first; what was given up; 
     { event_id: two, status: 'delivered' },
   ])
   expect(await idsOf()).toEqual([three, four, one, two])
+  expect(await idsOf(undefined, 2)).toEqual([three, four])
+  expect(new Set((await list()).map(row => row.eventname))).toEqual(new Set(['offer_activiation_successful']))
   expect((await listDeliveries(rig.database, { partnerId: other.partnerId, limit: 9 })).length).toBe(1)
   await receiver.close()
+})
+
+test('what is given up a second time is listed with the tries and the reason of that time', async () => {
+  await using rig = await dispatchRig()
+  const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
+  const [event = ''] = await rig.raise(['u'])
+  // As a replay leaves it that crossed the first giving up.
+  await rig.database.query(sql`
+    insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
+    values (${rig.partner.partnerId}, ${event}, ${webhookid}, 12, 'tries', ${new Date(rig.now()).toISOString()})`)
+  rig.advance(31 * DAY)
+  expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 1 })
+  expect(await rig.database.query(sql`select attempts, reason from dead_deliveries`)).toEqual([
+    { attempts: 0, reason: 'age' },
+  ])
 })

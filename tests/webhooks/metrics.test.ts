@@ -1,4 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { startMetricsListener } from '../../service/src/system/metrics-listener.ts'
 import { webhookMetrics } from '../../service/src/webhooks/metrics.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
@@ -58,8 +62,69 @@ test('each number of webhook delivery changes for its cause', async () => {
   metrics.note(item, note.unspent)
   expect(await shown('webhook_tries_total{outcome="unspent"}')).toBe(1)
   expect(await shown('webhook_failures_total{reason="resolver"}')).toBe(1)
+
+  // From the commit to the first byte, and only of a first try.
+  const sum = (await shown('webhook_first_byte_seconds_sum')) ?? 0
+  const last = { ...note.failed.last, startedAt: 5000 }
+  const timings = { dnsMs: 100, connectMs: 200, tlsMs: 300, totalMs: 1000 }
+  const slow = { ...note.failed, last: { ...last, outcome: { ...last.outcome, timings } } }
+  const fate = { kind: 'dead', attempts: 12 } as const
+  metrics.note({ ...note.item, work: 'fresh', created_at: 2000 }, { ...slow, fate })
+  metrics.note({ ...note.item, work: 'replay', created_at: 2000 }, { ...slow, fate })
+  metrics.note({ ...note.item, work: 'fresh', attempts: 1, created_at: 2000 }, { ...slow, fate })
+  expect((await shown('webhook_first_byte_seconds_sum')) ?? 0).toBeCloseTo(sum + 3.6, 6)
   for (const receiver of [good, bad, gone, paused]) await receiver.close()
 })
+
+const docs = new URL('../../docs/', import.meta.url)
+const read = (name: string) => readFileSync(new URL(name, docs), 'utf8')
+
+test('the numbers that `GET /metrics` gives are those of docs/operating.md, with the same labels, and no page names another', async () => {
+  await using rig = await dispatchRig()
+  await rig.addEndpoint('http://127.0.0.1:1/hook')
+  const metrics = webhookMetrics({ database: rig.database, real: rig.now })
+  // A counter tells of its labels once it has counted.
+  metrics.note(note.item, { ...note.failed, fate: { kind: 'dead', attempts: 12 } })
+  const given = numbersIn(await scrape(metrics.render))
+
+  const section = /^## What the metrics say$(.*?)(?=^## )/ms.exec(read('operating.md'))?.[1] ?? ''
+  const listed = [...section.matchAll(/^\| `(\w+)(?:\{(.*)\})?` \|/gm)].map(
+    ([, name = '', labels = '']) => [name, labels] as const,
+  )
+  expect(Object.fromEntries(listed)).toEqual(given)
+  expect(listed).toHaveLength(Object.keys(given).length)
+
+  const pages = readdirSync(docs).filter(name => name.endsWith('.md'))
+  const named = pages.flatMap(page => read(page).match(/\bwebhook_\w+_(?:total|seconds)\b/g) ?? [])
+  expect(Object.keys(given)).toEqual(expect.arrayContaining(named))
+})
+
+/** What the operator's listener answers. */
+const scrape = async (render: () => Promise<string>): Promise<string> => {
+  const probe = createServer()
+  await new Promise<void>(listening => probe.listen(0, '127.0.0.1', listening))
+  const { port } = probe.address() as AddressInfo
+  await new Promise(closed => probe.close(closed))
+  const end = await startMetricsListener(port, { metrics: render })
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
+  const text = await answer.text()
+  await end()
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+  ])
+  return text
+}
+
+/** The names of the numbers in a text for Prometheus, each with its labels; those of a histogram's buckets are its own. */
+const numbersIn = (text: string): Record<string, string> => {
+  const numbers: Record<string, string> = {}
+  for (const [, name = ''] of text.matchAll(/^# TYPE (\w+) /gm)) {
+    const sample = new RegExp(`^${name}(?:_count)?(?:\\{(.*)\\})? `, 'm').exec(text)?.[1] ?? ''
+    numbers[name] = [...sample.matchAll(/(\w+)="/g)].map(([, label]) => label).join()
+  }
+  return numbers
+}
 
 const attempt = {
   attemptId: 'a',

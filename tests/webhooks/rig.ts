@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { vi } from 'vitest'
 import type { EventName } from '../../contract/src/index.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -18,10 +19,20 @@ import { addEndpoint, type EndpointWish } from '../../service/src/webhooks/endpo
 import { eventBody } from '../../service/src/webhooks/envelope.ts'
 import { type WebhookMetrics, webhookMetrics } from '../../service/src/webhooks/metrics.ts'
 import { createOutgoing } from '../../service/src/webhooks/outgoing.ts'
-import { createResolver } from '../../service/src/webhooks/resolver.ts'
+import { createResolver, type NameResolver } from '../../service/src/webhooks/resolver.ts'
 import { freshDatabase } from '../rig.ts'
 
 const rules = { sandbox: true, allow: [] }
+
+/** A process that raises events, by its own clock. */
+export type Writer = { readonly aheadMs: number; readonly newId: typeof uuidv7 }
+
+/** A writer whose ids know nothing of those of others: within a process they never go back, whatever its clock does. */
+export const newWriter = async (aheadMs: number): Promise<Writer> => {
+  vi.resetModules()
+  const own = await import('../../service/src/vault/uuid.ts')
+  return { aheadMs, newId: own.uuidv7 }
+}
 
 /** Dispatchers on a bare database, with events raised as the ledger raises them. */
 export type DispatchRig = {
@@ -39,11 +50,11 @@ export type DispatchRig = {
   /** Raises events in one transaction, one for each userid; gives their ids. */
   readonly raise: (
     userids: readonly string[],
-    options?: { partner?: Partner; eventname?: EventName },
+    options?: { partner?: Partner; eventname?: EventName; writer?: Writer },
   ) => Promise<string[]>
   readonly open: (
     options?: DispatcherOptions,
-    own?: { deadlineMs?: number; database?: Database; metrics?: WebhookMetrics },
+    own?: { deadlineMs?: number; resolver?: NameResolver; database?: Database; metrics?: WebhookMetrics },
   ) => Dispatcher
   /** Moves the dispatchers' clock. */
   readonly advance: (ms: number) => void
@@ -95,13 +106,15 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
     async raise(userids, options = {}) {
       const owner = options.partner ?? partner
       const eventname = options.eventname ?? 'offer_activiation_successful'
+      const { aheadMs, newId } = options.writer ?? { aheadMs: 0, newId: uuidv7 }
+      const now = () => real() + aheadMs
       const events = userids.map(userid => {
         const name = `${owner.partnerId} ${userid}`
-        const serviceId = services.get(name) ?? uuidv7(real())
+        const serviceId = services.get(name) ?? newId(now())
         services.set(name, serviceId)
-        const user = newUser({ partnerId: owner.partnerId, serviceId, userid, at: real() })
+        const user = newUser({ partnerId: owner.partnerId, serviceId, userid, at: now() })
         return {
-          id: uuidv7(real()),
+          id: newId(now()),
           user,
           eventname,
           idempotencyKey: uuidv4(),
@@ -109,11 +122,11 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
             userid,
             eventname,
             offer: 'plus',
-            updatedat: new Date(real()).toISOString(),
+            updatedat: new Date(now()).toISOString(),
             serviceid: serviceId,
           }),
           data: {},
-          createdAt: real(),
+          createdAt: now(),
         }
       })
       await database.transaction(tx => saveBatch(tx, { ...nothing, events }))
@@ -122,7 +135,7 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
     open(options = {}, own = {}) {
       const outgoing = createOutgoing({
         rules,
-        resolver: createResolver(),
+        resolver: own.resolver ?? createResolver(),
         ...(own.deadlineMs === undefined ? {} : { deadlineMs: own.deadlineMs }),
       })
       const dispatcher = openDispatcher(

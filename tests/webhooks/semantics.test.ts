@@ -1,8 +1,10 @@
 import { expect, test, vi } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/clean-up.ts'
 import type { Dispatcher } from '../../service/src/webhooks/dispatcher.ts'
 import { enableEndpoint, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
 import { replayTo } from '../../service/src/webhooks/replay.ts'
+import { createResolver } from '../../service/src/webhooks/resolver.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
@@ -193,6 +195,32 @@ test('three answers 401 or 403 in a row open the breaker, and the state says so'
     expect((await look(set))?.breaker.open).toMatchObject({ by: 'credentials' })
   }))
 
+test('faults of our own spend no try and open no breaker, however many there are', async () => {
+  await using rig = await dispatchRig()
+  const { webhookid } = await rig.addEndpoint('https://hooks.example.com/')
+  const nobody = createResolver({ servers: ['127.0.0.1:1'], timeoutMs: 300 })
+  const dispatcher = rig.open({}, { resolver: nobody })
+  await rig.raise(['u0'])
+  for (let tries = 1; tries <= 14; tries += 1) {
+    await vi.waitFor(
+      async () => {
+        rig.advance(MINUTE)
+        await dispatcher.idle()
+        expect(await rig.count('delivery_attempts')).toBeGreaterThanOrEqual(tries)
+      },
+      { timeout: 20_000, interval: 5 },
+    )
+  }
+  await dispatcher.close()
+  const errors = await rig.database.query(sql`select distinct error_class, attempt from delivery_attempts`)
+  expect(errors).toEqual([{ error_class: 'resolver', attempt: 1 }])
+  expect(await rig.database.query(sql`select attempts, work from deliveries`)).toEqual([
+    { attempts: 0, work: 'fresh' },
+  ])
+  const row = await getEndpoint(rig.database, rig.partner.partnerId, webhookid)
+  expect(row).toMatchObject({ failing_since: null, dead: 0, breaker: { open: null, endpointInRow: 0 } })
+})
+
 test('Retry-After on 429 pauses the whole endpoint, for 24 hours at most', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
@@ -204,6 +232,24 @@ test('Retry-After on 429 pauses the whole endpoint, for 24 hours at most', () =>
     await after(set, 23 * HOUR)
     expect(receiver.deliveries).toHaveLength(1)
     await after(set, HOUR)
+    expect(receiver.deliveries).toHaveLength(3)
+  }))
+
+test('a pause that an endpoint asked for survives a restart', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => response => response.writeHead(503, { 'retry-after': '7200' }).end()
+    await rig.raise(['u0'])
+    await set.dispatcher.idle()
+    await set.dispatcher.close()
+    receiver.answer = () => 200
+    const next = rig.open()
+    await rig.raise(['u1'])
+    rig.advance(HOUR)
+    await next.idle()
+    expect(receiver.deliveries).toHaveLength(1)
+    rig.advance(HOUR + SECOND)
+    await next.idle()
     expect(receiver.deliveries).toHaveLength(3)
   }))
 
@@ -266,6 +312,34 @@ test('enabling sends at once what the endpoint had refused before, first of all'
     set.dispatcher.refresh()
     await vi.waitFor(() => expect(receiver.deliveries).toHaveLength(4), { timeout: 10_000 })
     expect(receiver.deliveries[1]).toMatchObject({ userid: 'first', attempt: 2 })
+  }))
+
+test('enabling releases what was held at a growing pace', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 410
+    await rig.raise(['first'])
+    await set.dispatcher.idle()
+    await rig.raise(range(100, 'w'))
+    let inFlight = 0
+    let answered = 0
+    const widths: { inFlight: number; answered: number }[] = []
+    receiver.answer = () => response => {
+      inFlight += 1
+      widths.push({ inFlight, answered })
+      setTimeout(() => {
+        inFlight -= 1
+        answered += 1
+        response.writeHead(200).end()
+      }, 5)
+    }
+    await rig.database.transaction(tx =>
+      enableEndpoint(tx, { partnerId: rig.partner.partnerId, endpointId: set.webhookid }, rig.now()),
+    )
+    await receiver.received(102)
+    // One try alone, and one more at a time for each that succeeded.
+    for (const width of widths) expect(width.inFlight).toBeLessThanOrEqual(1 + width.answered)
+    expect(Math.max(...widths.map(width => width.inFlight))).toBeGreaterThan(4)
   }))
 
 test('72 hours without a success disable the endpoint, with notices before', () =>

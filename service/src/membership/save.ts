@@ -250,21 +250,28 @@ const insertHistory = (tx: Executor, rows: readonly HistoryRow[]) => {
       ${rows.map(row => row.who)}::text[], ${rows.map(row => row.why)}::text[])`)
 }
 
-/** Events and what is to be delivered of them are one statement: an endpoint gets all from its creation on. */
+/**
+ * Events and what is to be delivered of them are one statement: an endpoint gets all from its creation on. The users are
+ * locked, and the rows are numbered as they are sorted, so that the numbers of one user rise as its events were raised.
+ */
 const insertEvents = (tx: Executor, rows: readonly EventRow[]) => {
   const { partners, services } = ids(rows.map(row => row.user))
   return tx.query(sql`
     with raised as (
       insert into events (partner_id, event_id, service_id, userid, eventname, idempotency_key, body, data, created_at)
-      select * from unnest(${partners}::uuid[], ${rows.map(row => row.id)}::uuid[], ${services}::uuid[],
+      select partner_id, event_id, service_id, userid, eventname, idempotency_key, body, data, created_at
+      from unnest(${partners}::uuid[], ${rows.map(row => row.id)}::uuid[], ${services}::uuid[],
         ${rows.map(row => row.user.userid)}::text[], ${rows.map(row => row.eventname)}::text[],
         ${rows.map(row => row.idempotencyKey)}::uuid[], ${rows.map(row => row.body)}::bytea[],
         ${rows.map(row => JSON.stringify(row.data))}::jsonb[], ${rows.map(row => timestamp(row.createdAt))}::timestamptz[])
-      returning partner_id, event_id, service_id, eventname, created_at
+        with ordinality as row (partner_id, event_id, service_id, userid, eventname, idempotency_key, body, data,
+          created_at, place)
+      order by place
+      returning partner_id, event_id, service_id, sequence_number, eventname, created_at
     )
-    insert into deliveries (partner_id, endpoint_id, event_id, service_id, due_at, queued_at, ordered)
-    select raised.partner_id, w.endpoint_id, raised.event_id, raised.service_id, raised.created_at, raised.created_at,
-      w.ordering = 'user'
+    insert into deliveries (partner_id, endpoint_id, event_id, service_id, sequence_number, due_at, queued_at, ordered)
+    select raised.partner_id, w.endpoint_id, raised.event_id, raised.service_id, raised.sequence_number,
+      raised.created_at, raised.created_at, w.ordering = 'user'
     from raised
     join webhook_endpoints w on w.partner_id = raised.partner_id and w.deleted_at is null
       and (w.all_events or raised.eventname = any(w.events))`)

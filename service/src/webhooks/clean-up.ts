@@ -66,7 +66,8 @@ const buryOld = async (
     ended as (
       delete from deliveries d using old
       where d.partner_id = old.partner_id and d.event_id = old.event_id and d.endpoint_id = old.endpoint_id
-      returning d.partner_id, d.event_id, d.endpoint_id, d.service_id, d.attempts, d.ordered
+      returning d.partner_id, d.event_id, d.endpoint_id, d.service_id, d.sequence_number, d.attempts,
+        d.ordered
     ),
     unparked as (
       update deliveries d set parked = false
@@ -74,15 +75,16 @@ const buryOld = async (
       cross join lateral (
         select n.event_id from deliveries n
         where n.partner_id = ended.partner_id and n.endpoint_id = ended.endpoint_id
-          and n.service_id = ended.service_id and n.event_id > ended.event_id and n.ordered and n.parked
-        order by n.event_id limit 1
+          and n.service_id = ended.service_id and n.sequence_number > ended.sequence_number and n.ordered and n.parked
+        order by n.sequence_number limit 1
       ) next
       where ended.ordered and d.partner_id = ended.partner_id and d.event_id = next.event_id
         and d.endpoint_id = ended.endpoint_id
     )
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
     select partner_id, event_id, endpoint_id, attempts, 'age', ${timestamp(now)} from ended
-    on conflict (partner_id, event_id, endpoint_id) do update set died_at = excluded.died_at
+    on conflict (partner_id, event_id, endpoint_id) do update
+      set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at
     returning 1`)
   return rows.length
 }

@@ -19,21 +19,34 @@ export type ListedDelivery = {
  */
 export const listDeliveries = async (
   db: Executor,
-  wish: { partnerId: string; status?: 'waiting' | 'dead' | 'delivered'; limit: number },
+  wish: { partnerId: string; status?: ListedDelivery['status']; limit: number },
 ): Promise<ListedDelivery[]> => {
+  const { partnerId, limit } = wish
   const statuses = wish.status === undefined ? (['waiting', 'dead', 'delivered'] as const) : [wish.status]
-  const lists: ListedDelivery[][] = []
-  for (const status of statuses) lists.push(await readers[status](db, wish.partnerId, wish.limit))
-  return lists.flat().slice(0, wish.limit)
+  const found: Found[] = []
+  for (const status of statuses) {
+    const missing = limit - found.length
+    if (missing === 0) break
+    const rows = await reads[status](db, { partnerId, limit: missing })
+    found.push(...rows.map(row => ({ ...row, status })))
+  }
+  const events = await db.query<{ event_id: string; eventname: string }>(sql`
+    select event_id, eventname from events
+    where partner_id = ${partnerId} and event_id = any(${found.map(row => row.event_id)}::uuid[])`)
+  const names = new Map(events.map(event => [event.event_id, event.eventname]))
+  // A late try is kept for longer than its event.
+  return found.map(row => ({ ...row, eventname: names.get(row.event_id) ?? '' }))
 }
 
-type List = (db: Executor, partnerId: string, limit: number) => Promise<ListedDelivery[]>
+type Found = Omit<ListedDelivery, 'eventname'>
 
-const readers: Record<ListedDelivery['status'], List> = {
+type Read = (db: Executor, wish: { partnerId: string; limit: number }) => Promise<Omit<Found, 'status'>[]>
+
+const reads: Record<ListedDelivery['status'], Read> = {
   // By the heads of each endpoint's queues: a partner may have a million waiting.
-  waiting: (db, partnerId, limit) =>
-    db.query<ListedDelivery>(sql`
-      select d.endpoint_id, d.event_id, e.eventname, 'waiting' as status, d.attempts, d.due_at as at
+  waiting: (db, { partnerId, limit }) =>
+    db.query(sql`
+      select d.endpoint_id, d.event_id, d.attempts, d.due_at as at
       from webhook_endpoints w
       cross join lateral (
         (select head.* from unnest(array['fresh', 'retry', 'replay']) as kind (work)
@@ -46,23 +59,19 @@ const readers: Record<ListedDelivery['status'], List> = {
         where partner_id = w.partner_id and endpoint_id = w.endpoint_id and ordered and parked
         limit ${limit})
       ) d
-      join events e on e.partner_id = w.partner_id and e.event_id = d.event_id
       where w.partner_id = ${partnerId} and w.deleted_at is null
       order by d.due_at, d.event_id limit ${limit}`),
-  dead: (db, partnerId, limit) =>
-    db.query<ListedDelivery>(sql`
-      select d.endpoint_id, d.event_id, e.eventname, 'dead' as status, d.attempts, d.died_at as at
+  dead: (db, { partnerId, limit }) =>
+    db.query(sql`
+      select d.endpoint_id, d.event_id, d.attempts, d.died_at as at
       from dead_deliveries d
-      join events e using (partner_id, event_id)
-      join webhook_endpoints w on w.partner_id = d.partner_id and w.endpoint_id = d.endpoint_id and w.deleted_at is null
-      where d.partner_id = ${partnerId}
+      join webhook_endpoints w using (partner_id, endpoint_id)
+      where d.partner_id = ${partnerId} and w.deleted_at is null
       order by d.event_id limit ${limit}`),
-  delivered: (db, partnerId, limit) =>
-    db.query<ListedDelivery>(sql`
-      select a.endpoint_id, a.event_id, coalesce(e.eventname, '') as eventname, 'delivered' as status,
-        a.attempt as attempts, a.started_at as at
-      from delivery_attempts a
-      left join events e using (partner_id, event_id)
-      where a.partner_id = ${partnerId} and a.status between 200 and 299
-      order by a.attempt_id desc limit ${limit}`),
+  delivered: (db, { partnerId, limit }) =>
+    db.query(sql`
+      select endpoint_id, event_id, attempt as attempts, started_at as at
+      from delivery_attempts
+      where partner_id = ${partnerId} and status between 200 and 299
+      order by attempt_id desc limit ${limit}`),
 }

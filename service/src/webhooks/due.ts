@@ -46,7 +46,8 @@ export const readDue = async (db: Executor, asks: readonly Ask[], now: Instant):
       due.ordered and exists (
         select from deliveries earlier
         where earlier.partner_id = ask.partner_id and earlier.endpoint_id = ask.endpoint_id
-          and earlier.service_id = due.service_id and earlier.event_id < due.event_id and earlier.ordered
+          and earlier.service_id = due.service_id and earlier.sequence_number < due.sequence_number
+          and earlier.ordered
       ) as behind
     from unnest(${asks.map(ask => ask.partnerId)}::uuid[], ${asks.map(ask => ask.endpointId)}::uuid[],
       ${asks.map(ask => ask.work)}::text[], ${asks.map(ask => ask.quota)}::integer[],
@@ -56,7 +57,7 @@ export const readDue = async (db: Executor, asks: readonly Ask[], now: Instant):
     join webhook_endpoints w on w.partner_id = ask.partner_id and w.endpoint_id = ask.endpoint_id
       and w.deleted_at is null and w.disabled_at is null
     cross join lateral (
-      select d.event_id, d.service_id, d.attempts, d.due_at, d.ordered
+      select d.event_id, d.service_id, d.sequence_number, d.attempts, d.due_at, d.ordered
       from deliveries d
       where d.partner_id = ask.partner_id and d.endpoint_id = ask.endpoint_id and d.work = ask.work
         and not d.parked and d.due_at <= ${timestamp(now)}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createTurns, type Due, type Turn, type Turns } from './fairness.ts'
+import { createTurns, type Due, type Turn, type Turns, type Work } from './fairness.ts'
 
 interface Endpoint {
   due: Due
@@ -45,6 +45,7 @@ function introduce(turns: Turns, id: string) {
 }
 
 const plenty = 1_000_000
+const dueOnly = (work: Work): Due => ({ fresh: 0, retry: 0, replay: 0, limit: 50, [work]: plenty })
 const fresh = (count = plenty, limit = 50): Due => ({ fresh: count, retry: 0, replay: 0, limit })
 
 test('a backlog of a million delays nobody else', () => {
@@ -99,6 +100,53 @@ describe('while fresh events of healthy endpoints wait', () => {
     const replays = crowd({ fresh: 0, retry: 0, replay: plenty, limit: 50 }, 10)
     expect(peak({ ...more, ...healthy, ...retries }, 'retry')).toBe(8)
     expect(peak({ ...more, ...healthy, ...replays }, 'replay')).toBe(4)
+  })
+  describe('retries, replays and fresh events that all come as a flood', () => {
+    const flood = (slots: number) => {
+      const turns = createTurns(slots)
+      const crowds = { f: fresh(), r: dueOnly('retry'), p: dueOnly('replay') }
+      const ids = Object.keys(crowds).flatMap(kind => Array.from({ length: slots }, (_, n) => `${kind}${n}`))
+      for (const id of ids) introduce(turns, id)
+      for (const id of ids) turns.offer(id, crowds[id[0] as keyof typeof crowds], 10)
+      return turns
+    }
+    const fill = (turns: Turns, now: number): Turn[] => {
+      const taken: Turn[] = []
+      for (let turn = turns.next(now); turn !== undefined; turn = turns.next(now)) taken.push(turn)
+      return taken
+    }
+    const countOf = (taken: readonly Turn[], share: Turn['share']) =>
+      taken.filter(turn => turn.share === share).length
+    const slotsAndEnds = fc.tuple(
+      fc.integer({ min: 8, max: 64 }),
+      fc.array(fc.array(fc.nat(63), { maxLength: 40 }), { maxLength: 8 }),
+    )
+    /** Whichever tries end, and however often: what is then in flight of one share. */
+    const always = (share: Turn['share'], expected: (slots: number) => number) =>
+      fc.assert(
+        fc.property(slotsAndEnds, ([slots, rounds]) => {
+          const turns = flood(slots)
+          let now = 10
+          let held = fill(turns, now)
+          expect(countOf(held, share)).toBe(expected(slots))
+          for (const round of rounds) {
+            now += 10
+            const ends = new Set(round.map(index => held[index % held.length]))
+            for (const turn of ends) if (turn) turns.settle(turn, now)
+            held = [...held.filter(turn => !ends.has(turn)), ...fill(turns, now)]
+            expect(held).toHaveLength(slots)
+            expect(countOf(held, share)).toBe(expected(slots))
+          }
+        }),
+        { numRuns: 40 },
+      )
+
+    test('a quarter of the slots is for retries, no less and no more', () =>
+      always('retry', slots => Math.floor(slots / 4)))
+    test('an eighth is for replays, no less and no more', () =>
+      always('replay', slots => Math.floor(slots / 8)))
+    test('and all the rest is for fresh events', () =>
+      always('fresh', slots => slots - Math.floor(slots / 4) - Math.floor(slots / 8)))
   })
   test('without fresh events they may take three quarters, and one slot in four stays free for those to come', () => {
     expect(peak(crowd({ fresh: 0, retry: plenty, replay: 0, limit: 50 }, 10), 'retry')).toBe(24)

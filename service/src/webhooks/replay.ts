@@ -99,9 +99,10 @@ export const queueAgain = async (
       delete from dead_deliveries d using wanted
       where d.partner_id = wanted.partner_id and d.event_id = wanted.event_id and d.endpoint_id = wanted.endpoint_id
     )
-    insert into deliveries as d (partner_id, event_id, endpoint_id, service_id, work, due_at, queued_at, ordered)
-    select e.partner_id, e.event_id, w.endpoint_id, e.service_id, 'replay', ${timestamp(now)}, ${timestamp(now)},
-      w.ordering = 'user'
+    insert into deliveries as d (partner_id, event_id, endpoint_id, service_id, sequence_number, work, due_at, queued_at,
+      ordered)
+    select e.partner_id, e.event_id, w.endpoint_id, e.service_id, e.sequence_number, 'replay', ${timestamp(now)},
+      ${timestamp(now)}, w.ordering = 'user'
     from wanted
     join events e using (partner_id, event_id)
     join webhook_endpoints w on w.partner_id = wanted.partner_id and w.endpoint_id = wanted.endpoint_id

@@ -135,8 +135,8 @@ export const writeResults = async (
       delete from deliveries d using result
       where result.fate in ('delivered', 'dead') and d.partner_id = result.partner_id
         and d.event_id = result.event_id and d.endpoint_id = result.endpoint_id
-      returning d.partner_id, d.event_id, d.endpoint_id, d.service_id, d.ordered, d.work, result.fate, result.attempts,
-        result.died_at
+      returning d.partner_id, d.event_id, d.endpoint_id, d.service_id, d.sequence_number, d.ordered, d.work,
+        result.fate, result.attempts, result.died_at
     ),
     buried as (
       insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
@@ -155,8 +155,8 @@ export const writeResults = async (
       cross join lateral (
         select n.event_id from deliveries n
         where n.partner_id = ended.partner_id and n.endpoint_id = ended.endpoint_id
-          and n.service_id = ended.service_id and n.event_id > ended.event_id and n.ordered and n.parked
-        order by n.event_id limit 1
+          and n.service_id = ended.service_id and n.sequence_number > ended.sequence_number and n.ordered and n.parked
+        order by n.sequence_number limit 1
       ) next
       where ended.ordered and d.partner_id = ended.partner_id and d.event_id = next.event_id
         and d.endpoint_id = ended.endpoint_id
@@ -238,5 +238,6 @@ export const parkDeliveries = async (db: Executor, owner: string, rows: readonly
       and exists (
         select from deliveries earlier
         where earlier.partner_id = d.partner_id and earlier.endpoint_id = d.endpoint_id
-          and earlier.service_id = d.service_id and earlier.event_id < d.event_id and earlier.ordered)`)
+          and earlier.service_id = d.service_id and earlier.sequence_number < d.sequence_number
+          and earlier.ordered)`)
 }

@@ -25,9 +25,9 @@ export const raiseTest = async (
       insert into events (partner_id, event_id, service_id, userid, eventname, idempotency_key, body, data, created_at)
       values (${partnerId}, ${eventId}, ${NIL}, ${USERID}, 'webhook_test', ${uuidv4()}, ${body}, '{}',
         ${timestamp(now)})
-      returning partner_id, event_id, service_id, created_at
+      returning partner_id, event_id, service_id, sequence_number, created_at
     )
-    insert into deliveries (partner_id, event_id, endpoint_id, service_id, due_at, queued_at)
-    select partner_id, event_id, ${endpointId}::uuid, service_id, created_at, created_at from raised`)
+    insert into deliveries (partner_id, event_id, endpoint_id, service_id, sequence_number, due_at, queued_at)
+    select partner_id, event_id, ${endpointId}::uuid, service_id, sequence_number, created_at, created_at from raised`)
   return eventId
 }

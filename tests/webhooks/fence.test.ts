@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { uuidv4, uuidv7 } from '../../service/src/vault/uuid.ts'
+import { closedBreaker } from '../../service/src/webhooks/breaker.ts'
+import { findAttempts } from '../../service/src/webhooks/event-log.ts'
+import { parkDeliveries, type Result, writeResults } from '../../service/src/webhooks/results.ts'
+import { dispatchRig } from './rig.ts'
+
+/** An endpoint with two events of one user that wait, and what its owner would write of a try and of itself. */
+const withOwner = async () => {
+  const rig = await dispatchRig()
+  const { partnerId } = rig.partner
+  const { webhookid: endpointId } = await rig.addEndpoint('http://127.0.0.1:1/hook', { ordering: 'user' })
+  const [first = '', second = ''] = await rig.raise(['u', 'u'])
+  const owner = uuidv4()
+  await rig.database.query(sql`
+    insert into endpoint_leases (partner_id, endpoint_id, owner, epoch, until)
+    values (${partnerId}, ${endpointId}, ${owner}, 7, now())`)
+  const claim = { partnerId, endpointId, epoch: 7 }
+  const at = rig.now()
+  const timings = { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 4, totalMs: 5 }
+  const outcome = { status: 500, snippet: 'no', address: '192.0.2.1', timings }
+  const result: Result = {
+    ...claim,
+    ...{
+      eventId: first,
+      number: 1,
+      endedAt: at,
+      fate: { kind: 'later', attempts: 1, dueAt: at, work: 'retry' },
+    },
+    attempts: [{ attemptId: uuidv7(at), startedAt: at, pair: 'current', outcome }],
+  }
+  const health = {
+    ...{ revision: 1, breaker: { ...closedBreaker(), endpointInRow: 1 }, failingSince: at, notices: 1 },
+    ...{ pausedUntil: at, acceptedPair: 'next' as const, nextAcceptedAt: at },
+  }
+  const change = { ...claim, health, disable: { version: 1, reason: 'gone' as const, at } }
+  const state = async () => ({
+    health: await rig.database.query(sql`
+      select breaker, failing_since, notices, paused_until, accepted_pair, next_accepted_at from endpoint_health`),
+    disabled: await rig.database.query(sql`select disabled_reason, version from webhook_endpoints`),
+    deliveries: await rig.database.query(
+      sql`select event_id, work, attempts, parked from deliveries order by event_id`,
+    ),
+    attempts: await findAttempts(rig.database, partnerId, first),
+  })
+  return { rig, owner, claim, at, first, second, result, change, health, state }
+}
+
+test('whoever owns an endpoint no more writes nothing of it: by another owner or an older epoch', async () => {
+  const { rig, owner, result, change, claim, second, state } = await withOwner()
+  await using _ = rig
+  const before = await state()
+  const older = { epoch: 6 }
+  for (const [who, epoch] of [
+    [uuidv4(), {}],
+    [owner, older],
+  ] as const) {
+    const batch = { results: [{ ...result, ...epoch }], changes: [{ ...change, ...epoch }] }
+    expect(await writeResults(rig.database, who, batch)).toEqual(new Set())
+    for (const kind of ['delivered', 'dead'] as const) {
+      const ended = { ...result, ...epoch, fate: { kind, attempts: 12 } }
+      await writeResults(rig.database, who, { results: [ended], changes: [] })
+    }
+    await parkDeliveries(rig.database, who, [{ ...claim, ...epoch, eventId: second }])
+    expect(await state()).toEqual(before)
+  }
+})
+
+test('the owner writes what it learnt: the try with its times, what becomes of the delivery, the health of the endpoint', async () => {
+  const { rig, owner, at, result, change, health, claim, first, second, state } = await withOwner()
+  await using _ = rig
+  const owned = await writeResults(rig.database, owner, { results: [result], changes: [change] })
+  expect(owned).toEqual(new Set([claim.endpointId]))
+  await parkDeliveries(rig.database, owner, [{ ...claim, eventId: second }])
+  expect(await state()).toEqual({
+    health: [
+      {
+        ...{ breaker: health.breaker, failing_since: at, notices: 1, paused_until: at },
+        ...{ accepted_pair: 'next', next_accepted_at: at },
+      },
+    ],
+    disabled: [{ disabled_reason: 'gone', version: 2 }],
+    deliveries: [
+      { event_id: first, work: 'retry', attempts: 1, parked: false },
+      { event_id: second, work: 'fresh', attempts: 0, parked: true },
+    ],
+    attempts: [
+      {
+        ...{ endpoint_id: claim.endpointId, attempt: 1, started_at: at, pair: 'current', status: 500 },
+        ...{ error_class: null, address: '192.0.2.1', answer: 'no' },
+        ...{ dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4, total_ms: 5 },
+      },
+    ],
+  })
+  // What somebody reset meanwhile is not overwritten by what the owner knew before.
+  await rig.database.query(sql`update endpoint_health set revision = 2, notices = 0`)
+  await writeResults(rig.database, owner, { results: [], changes: [change] })
+  expect((await state()).health).toMatchObject([{ notices: 0 }])
+})

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+
+const HOUR = 3_600_000
+
+let service: TestService
+let partner: TestPartner
+let receiver: Receiver
+let webhookid: string
+beforeAll(async () => {
+  service = await startTestService()
+  partner = await service.newPartner()
+  receiver = await startReceiver()
+  const made = await partner.client.createWebhook({
+    ...{ url: receiver.url, username: 'hook', password: 'pass' },
+    events: ['user_erased'],
+  })
+  webhookid = made.webhookid
+})
+afterAll(async () => {
+  await receiver.close()
+  await service[Symbol.asyncDispose]()
+})
+
+const idle = () => service.service().dispatcher.idle()
+const show = () => partner.client.getWebhook({ webhookid })
+const ping = async (): Promise<string> => {
+  const { eventid } = await partner.client.testWebhook({ webhookid })
+  await idle()
+  return eventid
+}
+const instant = (text: string | null): number => Date.parse(text ?? '')
+
+test('an endpoint shows how it fares: cut off for refused credentials and failing, then well again', async () => {
+  const well = {
+    ...{ status: 'enabled', breaker: 'closed', credentialsrejected: false, nextprobeattimestamp: null },
+    ...{ failingsincetimestamp: null, disablesattimestamp: null, pauseduntiltimestamp: null },
+  }
+  expect(await show()).toMatchObject(well)
+  receiver.answer = () => 401
+  const before = service.now()
+  await ping()
+  expect(await show()).toMatchObject({ breaker: 'closed', credentialsrejected: true, waiting: 1 })
+  await ping()
+  await ping()
+  const cutOff = await show()
+  expect(cutOff).toMatchObject({ status: 'enabled', breaker: 'open', credentialsrejected: true, waiting: 3 })
+  const since = instant(cutOff.failingsincetimestamp)
+  expect(since).toBeGreaterThanOrEqual(before)
+  expect(since).toBeLessThanOrEqual(service.now())
+  expect(instant(cutOff.disablesattimestamp)).toBe(since + 72 * HOUR)
+  expect(instant(cutOff.nextprobeattimestamp)).toBeGreaterThan(since + 10_000)
+  receiver.answer = () => 200
+  service.advance(HOUR)
+  await idle()
+  expect(await show()).toMatchObject({ ...well, waiting: 0 })
+})
+
+test('a pause that it asked for is shown until it is over, and no try is made before', async () => {
+  receiver.answer = () => response => response.writeHead(503, { 'retry-after': '7200' }).end()
+  const before = service.now()
+  await ping()
+  const until = instant((await show()).pauseduntiltimestamp)
+  expect(until).toBeGreaterThanOrEqual(before + 2 * HOUR)
+  expect(until).toBeLessThanOrEqual(service.now() + 2 * HOUR)
+  receiver.answer = () => 200
+  const tries = receiver.deliveries.length
+  service.advance(HOUR)
+  await ping()
+  expect(receiver.deliveries).toHaveLength(tries)
+  service.advance(HOUR)
+  await idle()
+  expect(receiver.deliveries).toHaveLength(tries + 2)
+  expect(await show()).toMatchObject({ pauseduntiltimestamp: null, waiting: 0 })
+})
+
+test('after 410 it is shown as disabled; POST …/enable opens it, and sends what was held', async () => {
+  receiver.answer = () => 410
+  await ping()
+  receiver.answer = () => 200
+  await ping()
+  const disabled = await show()
+  expect(disabled).toMatchObject({ status: 'disabled', disabledreason: 'gone', waiting: 2 })
+  expect(instant(disabled.disabledattimestamp)).toBeLessThanOrEqual(service.now())
+  expect(disabled.disablesattimestamp).toBeNull()
+  const tries = receiver.deliveries.length
+  expect(await partner.client.enableWebhook({ webhookid })).toMatchObject({
+    ...{ status: 'enabled', disabledreason: null, disabledattimestamp: null, failingsincetimestamp: null },
+  })
+  await receiver.received(tries + 2)
+  await idle()
+  expect(await show()).toMatchObject({ waiting: 0 })
+})
+
+test('of an answer the first 1 KiB is shown, with what could deceive a reader escaped', async () => {
+  receiver.answer = () => response =>
+    response.writeHead(200).end(`\u001b[2Ja\u202eb\u2028é\t${'x'.repeat(2000)}`)
+  const { attempts } = await partner.client.listAttempts({ eventid: await ping() })
+  const [answer = ''] = attempts.map(one => one.answer ?? '')
+  expect(answer).toMatch(/^\\u\{1b\}\[2Ja\\u\{202e\}b\\u\{2028\}é\\u\{9\}x+$/)
+  expect(answer.replace(/^[^x]*/, '').length).toBeLessThanOrEqual(1024)
+})
+
+test('each time of a try is shown under its name', async () => {
+  const eventid = await ping()
+  await service.database.query(sql`
+    update delivery_attempts set dns_ms = 1, connect_ms = 2, tls_ms = 3, first_byte_ms = 4, total_ms = 5
+    where event_id = ${eventid}`)
+  expect((await partner.client.listAttempts({ eventid })).attempts).toMatchObject([
+    { dnsms: 1, connectms: 2, tlsms: 3, firstbytems: 4, totalms: 5 },
+  ])
+})
+
+test('a partner cannot set headers: the field is refused by name', async () => {
+  const headers = { 'x-forwarded-for': '10.0.0.1' }
+  const wish = { url: receiver.url, username: 'hook', password: 'pass' }
+  const saves = await Promise.allSettled([
+    partner.client.createWebhook({ ...wish, ...{ headers } }),
+    partner.client.updateWebhook({ webhookid, ...{ headers } }),
+  ])
+  for (const { status, ...rest } of saves) {
+    expect(status).toBe('rejected')
+    expect(rest).toMatchObject({
+      reason: { status: 400, code: 'bad_request', errors: [{ field: 'headers' }] },
+    })
+  }
+})
