@@ -21,7 +21,7 @@ const withOwner = async () => {
   const timings = { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 4, totalMs: 5 }
   const outcome = { status: 500, snippet: 'no', address: '192.0.2.1', timings }
   const result: Result = {
-    ...claim,
+    claim,
     ...{
       eventId: first,
       number: 1,
@@ -34,7 +34,7 @@ const withOwner = async () => {
     ...{ revision: 1, breaker: { ...closedBreaker(), endpointInRow: 1 }, failingSince: at, notices: 1 },
     ...{ pausedUntil: at, acceptedPair: 'next' as const, nextAcceptedAt: at },
   }
-  const change = { ...claim, health, disable: { version: 1, reason: 'gone' as const, at } }
+  const change = { claim, health, disable: { version: 1, reason: 'gone' as const, at } }
   const state = async () => ({
     health: await rig.database.query(sql`
       select breaker, failing_since, notices, paused_until, accepted_pair, next_accepted_at from endpoint_health`),
@@ -51,18 +51,17 @@ test('whoever owns an endpoint no more writes nothing of it: by another owner or
   const { rig, owner, result, change, claim, second, state } = await withOwner()
   await using _ = rig
   const before = await state()
-  const older = { epoch: 6 }
-  for (const [who, epoch] of [
-    [uuidv4(), {}],
-    [owner, older],
+  for (const [who, named] of [
+    [uuidv4(), claim],
+    [owner, { ...claim, epoch: 6 }],
   ] as const) {
-    const batch = { results: [{ ...result, ...epoch }], changes: [{ ...change, ...epoch }] }
+    const batch = { results: [{ ...result, claim: named }], changes: [{ ...change, claim: named }] }
     expect(await writeResults(rig.database, who, batch)).toEqual(new Set())
     for (const kind of ['delivered', 'dead'] as const) {
-      const ended = { ...result, ...epoch, fate: { kind, attempts: 12 } }
+      const ended = { ...result, claim: named, fate: { kind, attempts: 12 } }
       await writeResults(rig.database, who, { results: [ended], changes: [] })
     }
-    await parkDeliveries(rig.database, who, [{ ...claim, ...epoch, eventId: second }])
+    await parkDeliveries(rig.database, who, [{ ...named, eventId: second }])
     expect(await state()).toEqual(before)
   }
 })
