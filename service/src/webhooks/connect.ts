@@ -19,7 +19,7 @@ export interface ConnectOptions {
 
 /** What is known of a connection, filled in while it is made, so that a failed one leaves its trace too. */
 export interface ConnectionTrace extends Pick<Timings, 'dnsMs' | 'connectMs' | 'tlsMs'> {
-  address?: string
+  address?: string | undefined
 }
 
 /** One slow address must not use up the time of the next. */
@@ -51,7 +51,9 @@ export async function connectTo(
   await ready(socket, { event: 'connect', withinMs: options.connectMs, signal, errorClass: 'connect' })
   trace.connectMs = timed()
   try {
-    refuseForbidden([socket.remoteAddress ?? ''], { url, options, trace })
+    // Gone already: closed by the other side as soon as it was open.
+    if (socket.remoteAddress === undefined) throw new Fault('reset')
+    refuseForbidden([socket.remoteAddress], { url, options, trace })
   } catch (refusal) {
     socket.destroy()
     throw refusal
@@ -69,7 +71,7 @@ function refuseForbidden(
   addresses: readonly string[],
   { url, options, trace }: { url: URL; options: ConnectOptions; trace: ConnectionTrace },
 ): void {
-  trace.address = addresses[0] ?? ''
+  trace.address = addresses[0]
   const rules = { ...options.rules, own: ownAddresses() }
   for (const address of addresses) {
     if (mayReach(address, url.protocol, rules)) continue

@@ -197,9 +197,9 @@ const numbered = (claimed: readonly { claim: Claim }[]) => {
   return { claims, numberOf: (claim: Claim): number => numbers.get(claim) ?? 0 }
 }
 
-/** An array of values that need no quoting: the driver would look through each of them for it. */
+/** An array of values that need no quoting: the driver would look through each of them for it. An empty text is none. */
 const list = (values: readonly (string | number | null)[]): string =>
-  `{${values.map(value => value ?? 'NULL').join(',')}}`
+  `{${values.map(value => (value === null || value === '' ? 'NULL' : value)).join(',')}}`
 
 /** Text as an element of such an array. */
 const quoted = (text: string | null): string | null =>
