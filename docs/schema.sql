@@ -151,9 +151,8 @@ CREATE TABLE public.endpoint_health (
 CREATE TABLE public.endpoint_leases (
     partner_id uuid NOT NULL,
     endpoint_id uuid NOT NULL,
-    owner uuid NOT NULL,
-    epoch bigint NOT NULL,
-    until timestamp with time zone NOT NULL
+    owner uuid,
+    epoch bigint NOT NULL
 );
 
 CREATE TABLE public.enrolments (
@@ -453,6 +452,8 @@ CREATE INDEX delivery_attempts_rest_partner_id_event_id_started_at_idx ON public
 
 CREATE INDEX documents_drafts ON public.documents USING btree (partner_id, written_at) WHERE (kind = 'draft'::text);
 
+CREATE INDEX endpoint_leases_of_owner ON public.endpoint_leases USING btree (owner);
+
 CREATE INDEX events_log ON public.events USING btree (partner_id, transaction_id, event_id);
 
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (partner_id, expires_at) WHERE (expires_at IS NOT NULL);
@@ -500,6 +501,9 @@ ALTER TABLE ONLY public.documents
 
 ALTER TABLE ONLY public.endpoint_health
     ADD CONSTRAINT endpoint_health_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
+
+ALTER TABLE ONLY public.endpoint_leases
+    ADD CONSTRAINT endpoint_leases_owner_fkey FOREIGN KEY (owner) REFERENCES public.dispatchers(dispatcher_id);
 
 ALTER TABLE ONLY public.endpoint_leases
     ADD CONSTRAINT endpoint_leases_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);

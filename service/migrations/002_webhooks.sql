@@ -1,20 +1,22 @@
--- Which process sends to an endpoint. Times are the database's own, as processes' clocks differ.
+-- The processes that share the endpoints. Times are the database's own, as processes' clocks differ.
+create table dispatchers (
+  dispatcher_id uuid primary key,
+  -- What it owns is its own until then; it says in time that it lives on.
+  until timestamptz not null
+);
+
+-- Which process sends to an endpoint.
 create table endpoint_leases (
   partner_id uuid not null,
   endpoint_id uuid not null,
-  owner uuid not null,
+  -- Null: nobody.
+  owner uuid references dispatchers,
   -- Grows with each change of owner: what an earlier one still writes is refused.
   epoch bigint not null,
-  until timestamptz not null,
   primary key (partner_id, endpoint_id),
   foreign key (partner_id, endpoint_id) references webhook_endpoints
 );
-
--- The processes that share the endpoints.
-create table dispatchers (
-  dispatcher_id uuid primary key,
-  until timestamptz not null
-);
+create index endpoint_leases_of_owner on endpoint_leases (owner);
 
 -- What the owner of an endpoint knows of it and must survive a restart.
 create table endpoint_health (

@@ -19,7 +19,8 @@ const pass = name => {
 }
 
 const kindOf = text => {
-  if (text.includes('insert into dispatchers')) return 'lease'
+  if (text.includes('update dispatchers')) return 'lease'
+  if (text.includes('insert into endpoint_leases')) return 'take'
   if (text.includes('insert into delivery_attempts')) return 'result'
   return text.includes('cross join lateral') ? 'read' : 'other'
 }

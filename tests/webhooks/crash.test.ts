@@ -28,6 +28,8 @@ const untilDelivered = (rig: DispatchRig) =>
 const steps: [name: string, count: number][] = [
   ['before lease', 1],
   ['after lease', 1],
+  ['before take', 1],
+  ['after take', 1],
   ['before read', 1],
   ['after read', 1],
   ['before send', 6],
@@ -110,7 +112,7 @@ test('endpoints are shared evenly by processes that come and go, and nothing is 
   const owners = async () => {
     const rows = await rig.database.query<{ count: number }>({
       name: '',
-      text: 'select count(*) as count from endpoint_leases where until > clock_timestamp() group by owner order by 1',
+      text: 'select count(*) as count from endpoint_leases join dispatchers on dispatcher_id = owner where until > clock_timestamp() group by owner order by 1',
       values: [],
     })
     return rows.map(row => row.count)

@@ -14,8 +14,8 @@ const withOwner = async () => {
   const [first = '', second = ''] = await rig.raise(['u', 'u'])
   const owner = uuidv4()
   await rig.database.query(sql`
-    insert into endpoint_leases (partner_id, endpoint_id, owner, epoch, until)
-    values (${partnerId}, ${endpointId}, ${owner}, 7, now())`)
+    with alive as (insert into dispatchers (dispatcher_id, until) values (${owner}, now()))
+    insert into endpoint_leases (partner_id, endpoint_id, owner, epoch) values (${partnerId}, ${endpointId}, ${owner}, 7)`)
   const claim = { partnerId, endpointId, epoch: 7 }
   const at = rig.now()
   const timings = { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 4, totalMs: 5 }

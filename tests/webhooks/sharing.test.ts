@@ -50,9 +50,7 @@ const counted = (rig: DispatchRig) => {
   const database: Database = {
     ...rig.database,
     query(query) {
-      asked.push(
-        /insert into dispatchers/.test(query.text) ? 'beat' : query.text.trim().split(/\s+/, 6).join(' '),
-      )
+      asked.push(/update dispatchers/.test(query.text) ? 'beat' : query.text.trim().split(/\s+/, 6).join(' '))
       return rig.database.query(query)
     },
   }

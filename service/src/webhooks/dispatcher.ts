@@ -115,10 +115,17 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       looking.want(lane)
     }
   }
+  /** Where work came a moment ago; of all others the beat tells. */
   const poll = () =>
     timers.set('poll', pollMs, () => {
-      nudge()
-      if (performance.now() < busyUntil) poll()
+      const now = performance.now()
+      for (const lane of lanes.all()) {
+        if (lane.activeUntil < now) continue
+        // The clock may have moved past the end of a pause.
+        lanes.place(lane)
+        looking.want(lane)
+      }
+      if (now < busyUntil) poll()
     })
 
   const preparing = ensureAttemptDays(database, real()).catch(error =>

@@ -41,6 +41,10 @@ export type Lane = {
   ownFaults: number
   ownFaultUntil: Instant
   readonly queues: Readonly<Record<Work, Item[]>>
+  /** Until when it is looked at often, on the clock of `performance.now()`: work came a moment ago, and more may come. */
+  activeUntil: number
+  /** Grows when what was read is void: the answer to a look that began before is thrown away. */
+  generation: number
   /** Kinds of which the database has more than was read, and up to where it was read. */
   readonly readUpTo: Record<Work, Place | undefined>
   /** Everything held, by event; changed by `queueItem` and `letGo` only. */
@@ -62,6 +66,8 @@ export const openLane = (endpoint: EndpointRow, credentials: WireCredentials, ep
     isReleasing: false,
     ownFaults: 0,
     ownFaultUntil: 0,
+    activeUntil: 0,
+    generation: 0,
     queues: { fresh: [], retry: [], replay: [] },
     readUpTo: { fresh: undefined, retry: undefined, replay: undefined },
     held: new Map(),
@@ -90,8 +96,14 @@ const knownOf = (endpoint: EndpointRow) => ({
 export const emptyQueues = (lane: Lane): void => {
   for (const work of WORKS) {
     for (const item of lane.queues[work].splice(0)) letGo(lane, item)
-    lane.readUpTo[work] = undefined
+    readAgain(lane, work)
   }
+}
+
+/** Has the next look begin at the head, whatever was read before. */
+export const readAgain = (lane: Lane, work: Work): void => {
+  lane.readUpTo[work] = undefined
+  lane.generation += 1
 }
 
 /** How many tries may be in flight there now. */

@@ -2,6 +2,10 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
 
+// An endpoint belongs to the process that its lease names, for as long as that process lives: to live on is one row a beat,
+// however many endpoints it has. Whoever takes leases of the dead locks their rows in `dispatchers` first and looks at the
+// time again, so that a process which wakes at that moment either lives on before or sees what it has lost.
+
 /** An endpoint that this process owns. */
 export type Lease = {
   partner_id: string
@@ -12,12 +16,13 @@ export type Lease = {
   has_due: boolean
 }
 
+/** An endpoint by its name. */
+export type NamedEndpoint = { readonly partnerId: string; readonly endpointId: string }
+
 /** How this process takes part in sharing the endpoints. */
 export type Share = {
   readonly dispatcherId: string
   readonly leaseMs: number
-  /** Endpoints to give up, since nothing of theirs is under way any more. */
-  readonly leaving: readonly { partnerId: string; endpointId: string }[]
   /** By which it is told where something is due. */
   readonly now: Instant
 }
@@ -27,87 +32,131 @@ export type Owned = {
   readonly leases: readonly Lease[]
   /** How many endpoints are its part: those above it are to be given up. */
   readonly part: number
+  /** Endpoints of its part that nobody owns. */
+  readonly free: readonly NamedEndpoint[]
 }
 
+/** How many endpoints are taken at once: it bounds what a beat costs when another process ends. */
+export const TAKEN_AT_ONCE = 1000
+
 /**
- * One statement that says this process lives, renews its leases, gives up those it leaves, and takes free ones up to
- * its even part. All times of leases are the database's. What is not in the answer is not owned any more. It also tells where
- * something is due, by a look at the heads of the queues, so that an idle process asks for nothing else.
+ * Says that this process lives, and tells what it owns, where something is due there (so that an idle process asks for
+ * nothing else), and what it may take. What is not in the answer is not owned any more. All times of leases are the
+ * database's.
  */
 export const beat = async (db: Executor, share: Share): Promise<Owned> => {
-  const rows = await db.query<Lease & { part: number; is_owned: boolean }>(sql`
+  const found = await liveOn(db, share)
+  if (found.isAlive) return found
+  // New, or late: others may have taken what it owned, and a new look shows what is left.
+  await db.query(sql`
+    insert into dispatchers (dispatcher_id, until)
+    values (${share.dispatcherId}::uuid, clock_timestamp() + ${share.leaseMs} * interval '1 millisecond')
+    on conflict (dispatcher_id) do update set until = excluded.until`)
+  return liveOn(db, share)
+}
+
+type Row = Lease & { kind: 'lease' | 'free' | 'share'; part: number; is_alive: boolean }
+
+const liveOn = async (db: Executor, share: Share): Promise<Owned & { isAlive: boolean }> => {
+  const rows = await db.query<Row>(sql`
     with alive as (
-      insert into dispatchers (dispatcher_id, until)
-      values (${share.dispatcherId}::uuid, clock_timestamp() + ${share.leaseMs} * interval '1 millisecond')
-      on conflict (dispatcher_id) do update set until = excluded.until
+      update dispatchers set until = clock_timestamp() + ${share.leaseMs} * interval '1 millisecond'
+      where dispatcher_id = ${share.dispatcherId}::uuid and until > clock_timestamp()
+      returning dispatcher_id
+    ),
+    mine as (
+      select l.partner_id, l.endpoint_id, l.epoch, w.version
+      from endpoint_leases l
+      join webhook_endpoints w using (partner_id, endpoint_id)
+      where l.owner = ${share.dispatcherId}::uuid and w.deleted_at is null and w.disabled_at is null
     ),
     shared as (
       select ceil(count(*)::numeric / greatest(1, (
         select count(*) + 1 from dispatchers d
-        where d.until > clock_timestamp() and d.dispatcher_id <> ${share.dispatcherId})))::integer as part
+        where d.until > clock_timestamp() and d.dispatcher_id <> ${share.dispatcherId}::uuid)))::integer as part
       from webhook_endpoints where deleted_at is null and disabled_at is null
     ),
-    mine as (
-      select l.partner_id, l.endpoint_id, l.epoch, w.version,
-        w.deleted_at is not null or w.disabled_at is not null or leaving.endpoint_id is not null as is_left
-      from endpoint_leases l
-      join webhook_endpoints w using (partner_id, endpoint_id)
-      left join unnest(${share.leaving.map(endpoint => endpoint.partnerId)}::uuid[],
-        ${share.leaving.map(endpoint => endpoint.endpointId)}::uuid[]) as leaving (partner_id, endpoint_id)
-        on leaving.partner_id = l.partner_id and leaving.endpoint_id = l.endpoint_id
-      where l.owner = ${share.dispatcherId} and l.until > '-infinity'
-      order by l.partner_id, l.endpoint_id
-      for update of l
-    ),
-    kept as (
-      update endpoint_leases l
-      set until = case when mine.is_left then '-infinity'
-        else clock_timestamp() + ${share.leaseMs} * interval '1 millisecond' end
-      from mine
-      where l.partner_id = mine.partner_id and l.endpoint_id = mine.endpoint_id and l.owner = ${share.dispatcherId}
-      returning l.partner_id, l.endpoint_id, l.epoch, mine.version, mine.is_left
-    ),
     free as (
-      select w.partner_id, w.endpoint_id, w.version
+      select w.partner_id, w.endpoint_id
       from webhook_endpoints w
       left join endpoint_leases l using (partner_id, endpoint_id)
-      where w.deleted_at is null and w.disabled_at is null
-        and (l.endpoint_id is null or l.until < clock_timestamp())
-        and (l.owner is null or l.owner <> ${share.dispatcherId} or l.until = '-infinity')
-        and not (w.endpoint_id = any(${share.leaving.map(endpoint => endpoint.endpointId)}::uuid[]))
-      order by w.partner_id, w.endpoint_id
-      limit greatest(0, (select part from shared) - (select count(*) from mine where not is_left))
-    ),
-    taken as (
-      insert into endpoint_leases as l (partner_id, endpoint_id, owner, epoch, until)
-      select partner_id, endpoint_id, ${share.dispatcherId}::uuid, 1,
-        clock_timestamp() + ${share.leaseMs} * interval '1 millisecond' from free
-      on conflict (partner_id, endpoint_id) do update
-        set owner = excluded.owner, epoch = l.epoch + 1, until = excluded.until
-        where l.until < clock_timestamp()
-      returning l.partner_id, l.endpoint_id, l.epoch
+      left join dispatchers d on d.dispatcher_id = l.owner
+      where w.deleted_at is null and w.disabled_at is null and (d.dispatcher_id is null or d.until < clock_timestamp())
+        and l.owner is distinct from ${share.dispatcherId}::uuid
+      limit least(${TAKEN_AT_ONCE}, greatest(0, (select part from shared) - (select count(*) from mine)))
     )
-    select partner_id, endpoint_id, epoch, version, part, true as is_owned, exists (
+    select 'lease' as kind, partner_id, endpoint_id, epoch, version, null::integer as part, null::boolean as is_alive,
+      exists (
         select from unnest(array['fresh', 'retry', 'replay']) as kind (work)
         cross join lateral (
           select from deliveries d
-          where d.partner_id = kept.partner_id and d.endpoint_id = kept.endpoint_id and d.work = kind.work
+          where d.partner_id = mine.partner_id and d.endpoint_id = mine.endpoint_id and d.work = kind.work
             and not d.parked and d.due_at <= ${timestamp(share.now)}
           limit 1) head
       ) as has_due
-      from kept, shared where not is_left
+      from mine
     union all
-    select partner_id, endpoint_id, taken.epoch, free.version, part, true, true
-      from taken join free using (partner_id, endpoint_id), shared
+    select 'free', partner_id, endpoint_id, null, null, null, null, null from free
     union all
-    select null, null, null, null, part, false, false from shared`)
-  return { leases: rows.filter(row => row.is_owned), part: rows[0]?.part ?? 0 }
+    select 'share', null, null, null, null, part, exists (select from alive), null from shared`)
+  const shared = rows.find(row => row.kind === 'share')
+  return {
+    leases: rows.filter(row => row.kind === 'lease'),
+    free: rows.filter(row => row.kind === 'free').map(nameOf),
+    part: shared?.part ?? 0,
+    isAlive: shared?.is_alive ?? false,
+  }
 }
 
-/** Gives everything up at once, so that others need not wait for the leases to end. */
+const nameOf = (row: { partner_id: string; endpoint_id: string }): NamedEndpoint => ({
+  partnerId: row.partner_id,
+  endpointId: row.endpoint_id,
+})
+
+/** Takes those of these endpoints that are free still; gives the epochs of what was taken. */
+export const take = (
+  db: Executor,
+  dispatcherId: string,
+  free: readonly NamedEndpoint[],
+): Promise<{ partner_id: string; endpoint_id: string; epoch: number }[]> =>
+  db.query(sql`
+    with dead as (
+      select dispatcher_id from dispatchers
+      where until < clock_timestamp() and dispatcher_id <> ${dispatcherId}::uuid
+      order by dispatcher_id
+      for no key update
+    )
+    insert into endpoint_leases as l (partner_id, endpoint_id, owner, epoch)
+    select row.partner_id, row.endpoint_id, ${dispatcherId}::uuid, 1
+    from unnest(${free.map(one => one.partnerId)}::uuid[], ${free.map(one => one.endpointId)}::uuid[])
+      as row (partner_id, endpoint_id)
+    order by row.partner_id, row.endpoint_id
+    on conflict (partner_id, endpoint_id) do update set owner = excluded.owner, epoch = l.epoch + 1
+      where l.owner is null or l.owner in (select dispatcher_id from dead)
+    returning l.partner_id, l.endpoint_id, l.epoch`)
+
+/** Gives up endpoints of which nothing is under way any more. */
+export const leave = async (
+  db: Executor,
+  dispatcherId: string,
+  leaving: readonly NamedEndpoint[],
+): Promise<void> => {
+  // By the key of each, which an update of many by a list would not promise.
+  await db.query(sql`
+    insert into endpoint_leases as l (partner_id, endpoint_id, owner, epoch)
+    select row.partner_id, row.endpoint_id, null, 1
+    from unnest(${leaving.map(one => one.partnerId)}::uuid[], ${leaving.map(one => one.endpointId)}::uuid[])
+      as row (partner_id, endpoint_id)
+    order by row.partner_id, row.endpoint_id
+    on conflict (partner_id, endpoint_id) do update set owner = null where l.owner = ${dispatcherId}::uuid`)
+}
+
+/** Gives everything up at once, so that others need not wait for the leases to end; forgets the long dead. */
 export const giveUp = async (db: Executor, dispatcherId: string): Promise<void> => {
-  await db.query(sql`update endpoint_leases set until = '-infinity' where owner = ${dispatcherId}`)
-  await db.query(
-    sql`delete from dispatchers where dispatcher_id = ${dispatcherId} or until < clock_timestamp()`,
-  )
+  await db.query(sql`
+    update dispatchers set until = '-infinity' where dispatcher_id = ${dispatcherId}::uuid`)
+  await db.query(sql`
+    delete from dispatchers d
+    where d.until < clock_timestamp()
+      and not exists (select from endpoint_leases l where l.owner = d.dispatcher_id)`)
 }

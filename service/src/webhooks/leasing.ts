@@ -3,9 +3,9 @@ import type { Database } from '../db/database.ts'
 import { describeCause } from '../http/server.ts'
 import type { Log } from '../log.ts'
 import type { Directory } from '../partners/directory.ts'
-import { review } from './health.ts'
+import { type Measure, review } from './health.ts'
 import { healthOf, type Lane, openLane, renewLane } from './lane.ts'
-import { beat, type Lease } from './lease.ts'
+import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, take } from './lease.ts'
 import type { OpenLanes } from './open-lanes.ts'
 import { readOpened } from './opened.ts'
 import type { Outgoing } from './outgoing.ts'
@@ -67,9 +67,10 @@ export const openLeasing = (context: {
   }
 
   const runBeat = async (): Promise<void> => {
+    const left = lanes.all().filter(lane => lane.isLeaving && lane.held.size === 0)
+    if (left.length > 0) await leave(database, owner, left)
     const startedAt = performance.now()
-    const leaving = lanes.all().filter(lane => lane.isLeaving && lane.held.size === 0)
-    const owned = await beat(database, { dispatcherId: owner, leaseMs, leaving, now: real() })
+    const owned = await beat(database, { dispatcherId: owner, leaseMs, now: real() })
     // A little earlier than the database sees it, so that nothing begins under a lease that has ended.
     holdUntil = startedAt + leaseMs * 0.9
     const leases = new Map(owned.leases.map(lease => [lease.endpoint_id, lease]))
@@ -77,11 +78,13 @@ export const openLeasing = (context: {
     const outdated = lanes
       .all()
       .filter(lane => leases.get(lane.endpointId)?.version !== lane.endpoint.version)
-    const fresh = owned.leases.filter(lease => !lanes.get(lease.endpoint_id))
-    if (fresh.length > 0) await takeUp(fresh)
     if (outdated.length > 0) await renew(outdated)
+    const taken = owned.free.length > 0 ? await take(database, owner, owned.free) : []
+    const fresh = [...taken, ...owned.leases.filter(lease => !lanes.get(lease.endpoint_id))]
+    if (fresh.length > 0) await takeUp(fresh)
+    if (owned.free.length === TAKEN_AT_ONCE) isWanted = true
     giveUpAbove(owned.part)
-    await reviewAll()
+    reviewAll()
     for (const lane of lanes.all()) {
       // The clock may have moved past the end of a pause.
       lanes.place(lane)
@@ -90,8 +93,13 @@ export const openLeasing = (context: {
     context.onBeat()
   }
 
-  const takeUp = async (leases: readonly Lease[]): Promise<void> => {
-    const ids = leases.map(lease => ({ partnerId: lease.partner_id, endpointId: lease.endpoint_id }))
+  const takeUp = async (
+    leases: readonly { partner_id: string; endpoint_id: string; epoch: number }[],
+  ): Promise<void> => {
+    const ids: NamedEndpoint[] = leases.map(lease => ({
+      partnerId: lease.partner_id,
+      endpointId: lease.endpoint_id,
+    }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
     for (const { endpoint, credentials } of await readOpened(ids, context)) {
       const lane = openLane(endpoint, credentials, epochs.get(endpoint.endpoint_id) ?? 0)
@@ -127,23 +135,31 @@ export const openLeasing = (context: {
   }
 
   /** Time passes for a failing endpoint also while nothing is due there. */
-  const reviewAll = async (): Promise<void> => {
+  const reviewAll = (): void => {
     for (const lane of lanes.all()) {
       const { health, measure } = review(lane.health, real())
       if (measure.kind === 'none' || lane.isLeaving) continue
       lane.health = health
-      const disable =
-        measure.kind === 'disable'
-          ? { version: lane.endpoint.version, reason: measure.because, at: real() }
-          : undefined
-      const change = { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
-      await writer.write({ kind: 'result', change })
-      tellMeasure(log, lane, measure)
-      if (disable) {
-        lanes.leave(lane)
-        isWanted = true
-      }
+      // Not awaited: when an outage of many ends in as many notices, the leases must be renewed meanwhile.
+      void carryOut(lane, measure)
     }
+  }
+
+  const carryOut = async (lane: Lane, measure: Measure): Promise<void> => {
+    const disable =
+      measure.kind === 'disable'
+        ? { version: lane.endpoint.version, reason: measure.because, at: real() }
+        : undefined
+    if (disable) lanes.leave(lane)
+    const change = { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
+    try {
+      const isOwner = await writer.write({ kind: 'result', change })
+      if (isOwner) tellMeasure(log, lane, measure)
+    } catch (error) {
+      log('webhook_result_refused', describeCause(error))
+    }
+    if (disable) request()
+    context.onQuiet()
   }
 
   return {

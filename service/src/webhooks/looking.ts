@@ -23,6 +23,13 @@ export type Looking = {
 /** How often the heads of all queues are looked at while there is more behind: what was committed late stands there. */
 const HEAD_MS = 5000
 const AGAIN_MS = 500
+/** How long a lane is looked at often after something was due there. */
+const ACTIVE_MS = 30_000
+/** It bounds what one look costs, and how long somebody who is wanted next waits for it. */
+const LANES_AT_ONCE = 256
+
+/** What is asked for in one look: by which lane, and at which state of it. */
+type Asked = Map<Ask, { readonly lane: Lane; readonly generation: number }>
 
 /**
  * Opens the one lane of reads: all lanes that are wanted are read by one statement. `onFound` is called when something
@@ -65,38 +72,56 @@ export const openLooking = (context: {
   }
 
   const read = async (): Promise<void> => {
-    const asked = [...wanted].filter(lanes.isOwned)
-    wanted.clear()
+    const asked: Asked = new Map()
     endedMeanwhile.clear()
-    const asks = asked.flatMap(lane => {
-      const fromHead = performance.now() >= (headTimes.get(lane) ?? 0)
-      if (fromHead) headTimes.set(lane, performance.now() + HEAD_MS)
-      return asksOf(lane, { limit: endpointSlots, quota: lanes.quota(), now: real(), fromHead })
-    })
-    if (asks.length === 0) return
-    const rows = await readDue(database, asks, real())
-    const { behind, outdated } = takeIn(rows)
+    for (const lane of next())
+      for (const ask of asksNow(lane)) asked.set(ask, { lane, generation: lane.generation })
+    if (asked.size === 0) return
+    const rows = await readDue(database, [...asked.keys()], real())
+    for (const [ask, { lane, generation }] of asked) {
+      if (lane.generation === generation && lanes.isOwned(lane)) continue
+      asked.delete(ask)
+      wanted.add(lane)
+    }
+    const { behind, outdated } = takeIn(rows, asked)
     const ends = endsOf(rows)
-    for (const ask of asks) {
-      const lane = lanes.get(ask.endpointId)
+    for (const [ask, { lane }] of asked) {
       const { count = 0, last } = ends.get(ask) ?? {}
-      if (!lane) continue
       const place = last && { dueAt: last.due_at, eventId: last.event_id }
       lane.readUpTo[ask.work] =
         place && count >= ask.quota ? laterOf(lane.readUpTo[ask.work], place) : undefined
+      lanes.place(lane)
     }
-    for (const lane of asked) lanes.place(lane)
     context.onFound()
     if (behind.length > 0) await park(behind)
     if (outdated.size > 0) await context.onOutdated([...outdated])
   }
 
-  const takeIn = (rows: readonly DueRow[]): { behind: DueRow[]; outdated: Set<Lane> } => {
+  /** The lanes to look at now, those first that were wanted first. */
+  const next = (): Lane[] => {
+    const chosen: Lane[] = []
+    for (const lane of wanted) {
+      if (chosen.length === LANES_AT_ONCE) break
+      wanted.delete(lane)
+      if (lanes.isOwned(lane)) chosen.push(lane)
+    }
+    return chosen
+  }
+
+  const asksNow = (lane: Lane): Ask[] => {
+    const fromHead = performance.now() >= (headTimes.get(lane) ?? 0)
+    if (fromHead) headTimes.set(lane, performance.now() + HEAD_MS)
+    return asksOf(lane, { limit: endpointSlots, quota: lanes.quota(), now: real(), fromHead })
+  }
+
+  const takeIn = (rows: readonly DueRow[], asked: Asked): { behind: DueRow[]; outdated: Set<Lane> } => {
     const behind: DueRow[] = []
     const outdated = new Set<Lane>()
+    const activeUntil = performance.now() + ACTIVE_MS
     for (const row of rows) {
-      const lane = lanes.get(row.ask.endpointId)
+      const lane = asked.get(row.ask)?.lane
       if (!lane || lane.isLeaving || endedMeanwhile.get(lane)?.has(row.event_id)) continue
+      lane.activeUntil = activeUntil
       if (row.version !== lane.endpoint.version) outdated.add(lane)
       else if (row.behind) behind.push(row)
       else queueItem(lane, row)

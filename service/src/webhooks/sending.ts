@@ -6,7 +6,7 @@ import { judge, type Verdict } from './backoff.ts'
 import { type Conclusion, conclude, waitForOurselves } from './conclude.ts'
 import type { Turn } from './fairness.ts'
 import type { Measure } from './health.ts'
-import { emptyQueues, healthOf, type Item, type Lane, letGo, runsLow } from './lane.ts'
+import { emptyQueues, healthOf, type Item, type Lane, letGo, readAgain, runsLow } from './lane.ts'
 import type { Looking } from './looking.ts'
 import type { WebhookMetrics } from './metrics.ts'
 import type { OpenLanes } from './open-lanes.ts'
@@ -162,7 +162,7 @@ export const openSending = (context: SendingContext): Sending => {
     if (lane.isLeaving && lane.held.size === 0) context.onLeft()
     if (fate.kind === 'later') noteDue(lane, fate.dueAt)
     // Its row is due still, before what was read last.
-    if (fate.kind === 'unchanged') lane.readUpTo[item.work] = undefined
+    if (fate.kind === 'unchanged') readAgain(lane, item.work)
     const mayFreeAnother = fate.kind === 'unchanged' || lane.endpoint.ordering === 'user'
     if (mayFreeAnother || runsLow(lane, lanes.quota())) looking.want(lane)
     lanes.place(lane)

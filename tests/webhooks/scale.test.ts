@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { uuidv7 } from '../../service/src/vault/uuid.ts'
+import { closedBreaker } from '../../service/src/webhooks/breaker.ts'
+import { sealSecrets } from '../../service/src/webhooks/secrets.ts'
+import { startReceiver } from './receiver.ts'
+import { type DispatchRig, dispatchRig } from './rig.ts'
+
+const COUNT = Number(process.env['SCALE_ENDPOINTS'] ?? 6000)
+
+/** Endpoints that want nothing of what is raised here. */
+const addSilent = async ({ database, partner, now }: DispatchRig, count: number): Promise<void> => {
+  const secrets = { password: 'pass', nextPassword: null, signing: [] }
+  const { partnerId, key } = partner
+  for (let left = count; left > 0; left -= 1000) {
+    const ids = Array.from({ length: Math.min(1000, left) }, () => uuidv7(now()))
+    const sealed = ids.map(endpointId => sealSecrets({ partnerId, endpointId, key }, secrets))
+    await database.query(sql`
+      with made as (
+        insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events, all_events, ordering,
+          created_at, updated_at)
+        select ${partnerId}::uuid, id, 'http://127.0.0.1:1/hook', 'hook', sealed, '{user_erased}', false, 'none', now(), now()
+        from unnest(${ids}::uuid[], ${sealed}::bytea[]) as row (id, sealed)
+        returning partner_id, endpoint_id
+      )
+      insert into endpoint_health (partner_id, endpoint_id, breaker)
+      select partner_id, endpoint_id, ${JSON.stringify(closedBreaker())}::jsonb from made`)
+  }
+}
+
+test('six thousand endpoints are leased, served and taken over by statements that end within their time-out', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await addSilent(rig, COUNT)
+  await rig.addEndpoint(receiver.url)
+  const first = rig.open({ leaseMs: 6000 })
+  await expect.poll(() => first.inventory().endpoints).toBe(COUNT + 1)
+  await rig.raise(['u1'])
+  await receiver.received(1)
+  // Another process takes its half, and all when the first one goes.
+  const second = rig.open({ leaseMs: 6000 })
+  const half = Math.ceil((COUNT + 1) / 2)
+  await expect.poll(() => second.inventory().endpoints).toBeGreaterThanOrEqual(half - 1)
+  await first.close()
+  await expect.poll(() => second.inventory().endpoints).toBe(COUNT + 1)
+  await rig.raise(['u2'])
+  await receiver.received(2)
+  expect(rig.logged.filter(({ event }) => event.startsWith('webhook_'))).toEqual([])
+  await receiver.close()
+})
