@@ -108,7 +108,8 @@ describe('the reason', () => {
   test.each([
     ['full', { rank: 'ordinary', held: 80 }, calm(80)],
     ['share', { rank: 'ordinary', held: 79 }, calm(80, 2)],
-    ['full', { rank: 'ordinary', held: 0 }, calm(160, 3)],
+    ['full', { rank: 'ordinary', held: 0 }, calm(180, 3)],
+    [undefined, { rank: 'urgent', held: 0 }, calm(180, 3)],
     ['delay', { rank: 'ordinary', held: 40 }, { ...calm(40), loopDelayMs: 1000 }],
     [undefined, { rank: 'prefill', held: 89 }, calm(89)],
     ['full', { rank: 'prefill', held: 90 }, calm(90)],

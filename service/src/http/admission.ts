@@ -38,7 +38,7 @@ const sizeOf = (rank: Rank, { inFlight, reserved }: AdmissionLimits): number =>
 
 /**
  * Whether a partner that holds `held` requests in flight may begin one more: `undefined`, or why not. Beyond the room
- * only partners below their equal share of it are admitted, up to twice as many requests in all.
+ * only partners below their equal share of it are admitted, up to twice the bound in all.
  */
 export const refusalFor = (
   asker: { readonly rank: Rank; readonly held: number },
@@ -46,7 +46,7 @@ export const refusalFor = (
   limits: AdmissionLimits,
 ): ShedReason | undefined => {
   const size = sizeOf(asker.rank, limits)
-  if (load.inFlight >= 2 * size) return 'full'
+  if (load.inFlight >= limits.inFlight + size) return 'full'
   const isRefused = (room: number) => load.inFlight >= room && asker.held * load.partners >= room
   if (!isRefused(roomFor(asker.rank, limits, load.loopDelayMs))) return undefined
   if (!isRefused(size)) return 'delay'
