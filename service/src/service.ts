@@ -8,6 +8,7 @@ import { type AdmissionLimits, defaultLimits } from './http/admission.ts'
 import { openGate } from './http/gate.ts'
 import { watchLoad } from './http/load.ts'
 import { mountOperations } from './http/mount.ts'
+import { refuseEarly } from './http/refuse-early.ts'
 import { createServer, describeCause } from './http/server.ts'
 import { ServiceError } from './http/service-error.ts'
 import { shedOverload } from './http/shedding.ts'
@@ -146,7 +147,9 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
   const limits = options.limits ?? defaultLimits
   const gate = openGate(limits)
   const endWatch = watchLoad(gate, log)
-  shedOverload(app, { gate, claimantOf: openClaimants(directory) })
+  const shedding = { gate, claimantOf: openClaimants(directory) }
+  shedOverload(app, shedding)
+  refuseEarly(app, { ...shedding, basePath, baseUrl, real })
   const limit = limitRequests(real)
   const refuse = refuseFailures({ sandbox, real })
   mountOAuth(app, { database, directory, keyring, mode, real, refuse, baseUrl, basePath })

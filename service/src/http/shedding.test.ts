@@ -57,7 +57,7 @@ test('a refusal does not wait for the body, which is skipped when it comes; the 
   expect(JSON.parse(refused.split('\r\n\r\n')[1] ?? '')).toMatchObject({ code: 'unavailable', status: 503 })
   gate.leave('')
   socket.write(`${body}${headOf('/work', 2)}{}`)
-  expect(await nextAnswer()).toMatch(/^HTTP\/1\.1 200 [^]*"done"$/)
+  expect(await nextAnswer()).toMatch(/^HTTP\/1\.1 200 /)
 })
 
 test('a body that is slow to come takes no room', async () => {

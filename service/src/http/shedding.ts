@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { OperationId } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Rank, ShedReason } from './admission.ts'
@@ -8,7 +9,7 @@ import { ServiceError } from './service-error.ts'
 export type SheddingContext = {
   readonly gate: Gate
   /** The partner that a request is likely to come from, as far as memory can tell; "" where it cannot. */
-  readonly claimantOf: (request: FastifyRequest) => string
+  readonly claimantOf: (request: { readonly headers: IncomingHttpHeaders }) => string
 }
 
 const neverShed: ReadonlySet<string> = new Set<OperationId>(['getHealth', 'getReadiness'])
@@ -20,6 +21,10 @@ const ranks: Readonly<Record<string, Rank>> = {
   prefillUser: 'prefill',
 } satisfies Partial<Record<OperationId, Rank>>
 
+/** What an operation, or what is none (""), is worth; `undefined` for what is never refused for load. */
+export const rankOf = (operationId: string): Rank | undefined =>
+  neverShed.has(operationId) ? undefined : (ranks[operationId] ?? 'ordinary')
+
 /**
  * Refuses what there is no room for with 503 `unavailable` and Retry-After, on every route that is mounted after this
  * but health and readiness. It is asked twice: before credentials and body are read, so that a refusal costs nearly
@@ -28,9 +33,8 @@ const ranks: Readonly<Record<string, Rank>> = {
  */
 export const shedOverload = (app: FastifyInstance, context: SheddingContext): void => {
   app.addHook('onRoute', route => {
-    const id = route.config?.operation?.id ?? ''
-    if (neverShed.has(id)) return
-    const rank = ranks[id] ?? 'ordinary'
+    const rank = rankOf(route.config?.operation?.id ?? '')
+    if (!rank) return
     route.onRequest = [doorOf(context, rank), ...[route.onRequest ?? []].flat()]
     route.handler = counted(context, rank, route.handler)
   })
@@ -84,7 +88,8 @@ const refuse = (
 
 // Made once: to make an error costs more than all else about a refusal.
 const busy = new ServiceError('unavailable')
-const refusals: Readonly<Record<ShedReason, ServiceError>> = {
+/** What a refusal says, by its reason. */
+export const refusals: Readonly<Record<ShedReason, ServiceError>> = {
   full: busy,
   delay: busy,
   share: new ServiceError(

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Directory } from './directory.ts'
 
 const form = /^(Bearer|Basic) +([A-Za-z0-9._~+/=-]+) *$/i
@@ -9,7 +9,7 @@ const form = /^(Bearer|Basic) +([A-Za-z0-9._~+/=-]+) *$/i
  */
 export const openClaimants =
   (directory: Directory) =>
-  ({ headers: { authorization } }: FastifyRequest): string => {
+  ({ headers: { authorization } }: { readonly headers: IncomingHttpHeaders }): string => {
     if (authorization === undefined) return ''
     const [, scheme = '', text = ''] = form.exec(authorization) ?? []
     if (scheme.toLowerCase() === 'bearer') return directory.lastOwnerOf(text) ?? ''
