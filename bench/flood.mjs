@@ -2,7 +2,7 @@
 // has a partner's headers, a pace, and as many connections as it needs up to a bound; times count from the instant at
 // which a request was due, so that waiting for a connection is not hidden.
 //   node bench/flood.mjs '{"address":…,"seconds":…,"streams":[{"name":…,"head":…,"perSecond":…,"connections":…}]}'
-// Prints for each stream {"offered","unsent","goodput","statuses","retryAfter","connections","milliseconds"}.
+// Prints for each stream {"drainedMs","offered","unsent","goodput","statuses","retryAfter","connections","milliseconds"}.
 import { connect } from 'node:net'
 
 const { address, seconds, streams } = JSON.parse(process.argv[2] ?? '{}')
@@ -109,7 +109,16 @@ const openStream = ({ name, head, perSecond, connections }) => {
       times.sort((a, b) => a - b)
       const at = share => Math.round(times[Math.floor(times.length * share)] ?? 0)
       const milliseconds = { median: at(0.5), p99: at(0.99) }
-      return { name, ...counts, goodput: counts.goodput / seconds, statuses, connections: most, milliseconds }
+      const drainedMs = Math.round(performance.now() - endedAt)
+      return {
+        name,
+        drainedMs,
+        ...counts,
+        goodput: counts.goodput / seconds,
+        statuses,
+        connections: most,
+        milliseconds,
+      }
     },
   }
 }

@@ -15,8 +15,8 @@ export type EarlyContext = SheddingContext & {
 }
 
 /**
- * Refuses operations before anything is made of the request, for a half of what a refusal costs behind the router: under
- * a flood refusals are most of the work, and what they cost is missing for what was admitted. It takes only what a
+ * Refuses operations before router and hooks make anything of the request: under a flood refusals are most of the
+ * requests, and what they cost is missing for what was admitted. It takes only what a
  * look at the path can tell; all else, and pages for people, are refused behind the router in the same words.
  */
 export const refuseEarly = (app: FastifyInstance, context: EarlyContext): void => {
@@ -43,7 +43,7 @@ export const refuseEarly = (app: FastifyInstance, context: EarlyContext): void =
 }
 
 const tickMs = 50
-/** 3,000 refusals a second, which cost a process less than a tenth of its time, and two seconds. */
+/** 3,000 refusals a second, and two seconds. */
 const paceLimits: PaceLimits = { perTick: 150, longestTicks: 40 }
 
 const targetOf = ({ method = '', url = '' }: IncomingMessage): string => {
