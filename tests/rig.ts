@@ -8,6 +8,7 @@ import { parseCatalogue } from '../service/src/catalogue/parse.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
 import { createDatabase, dropDatabase } from '../service/src/embedded/database.ts'
+import type { AdmissionLimits } from '../service/src/http/admission.ts'
 import { claimInstallation } from '../service/src/installation.ts'
 import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
 import { createPartner, type ManageContext, type PartnerSettings } from '../service/src/partners/manage.ts'
@@ -82,7 +83,13 @@ export const demoCatalogue = await readFile(demoCatalogueFile, 'utf8')
 
 /** Starts a service on a fresh database, with the demo catalogue published; a sandbox unless told otherwise. */
 export const startTestService = async (
-  options: { sandbox?: boolean; basePath?: string; startAt?: number; catalogue?: string } = {},
+  options: {
+    sandbox?: boolean
+    basePath?: string
+    startAt?: number
+    catalogue?: string
+    limits?: AdmissionLimits
+  } = {},
 ): Promise<TestService> => {
   const { sandbox = true } = options
   const { address, drop } = await freshDatabase()
@@ -117,6 +124,7 @@ export const startTestService = async (
       ...(options.basePath ? { baseUrl: `http://127.0.0.1:1${options.basePath}` } : {}),
       log: (event, fields = {}) => logged.push({ event, fields }),
       real,
+      ...(options.limits ? { limits: options.limits } : {}),
     })
   let service = await start()
   const manage: ManageContext = {

@@ -212,7 +212,7 @@ export const errors = {
   unavailable: {
     status: 503,
     title: 'The service cannot answer right now',
-    remedy: 'Try again after the time in Retry-After.',
+    remedy: 'Try again after the time in Retry-After, a write with the same Idempotency-Key.',
     person: 'tryagain',
   },
 } as const satisfies Record<string, ErrorEntry>

@@ -11,15 +11,27 @@ export type InterfaceVersion = '1.0.1' | '1.0.2'
 
 type Json = Record<string, unknown>
 
+/** From where on a process refuses for load (contract §13). */
+export type LoadLimits = {
+  readonly inFlight: number
+  readonly reserved: number
+  readonly loopDelayMs: number
+}
+
+/** What the description is made for. */
+export type DescribedService = {
+  readonly baseUrl: string
+  readonly version: InterfaceVersion
+  readonly sandbox: boolean
+  /** Absent: the description gives no numbers. */
+  readonly limits?: LoadLimits
+}
+
 /**
  * The OpenAPI 3.1 description made from the declarations (contract §13).
  * Version 1.0.1 has neither the swap timestamps, nor the webhook's Idempotency-Key, nor x-api-key.
  */
-export const describeInterface = (options: {
-  baseUrl: string
-  version: InterfaceVersion
-  sandbox: boolean
-}): Json => {
+export const describeInterface = (options: DescribedService): Json => {
   const paths: Record<string, Json> = {}
   for (const operation of Object.values(operations) as Operation[]) {
     if (operation.scope === 'sandbox:control' && !options.sandbox) continue
@@ -33,8 +45,10 @@ export const describeInterface = (options: {
     info: {
       title: 'Benefit Enrolment Integration Service',
       version: options.version,
-      description:
+      description: [
         'Prefill a user, list the benefits with status, enrol, and hear of every change by a webhook.',
+        describeLimits(options.limits),
+      ].join('\n\n'),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: options.baseUrl }],
@@ -65,6 +79,20 @@ export const describeInterface = (options: {
   }
   return options.version === '1.0.1' ? (withoutSwapTimestamps(description) as Json) : description
 }
+
+const describeLimits = (limits: LoadLimits | undefined): string =>
+  [
+    'There is no rate limit unless the operator sets one for you. Under overload requests are refused with 503',
+    '`unavailable` and `Retry-After`, token, cancel and erase last, prefill before them. What was refused so has left no',
+    'trace and spent no key: send it again after that time.',
+    ...(limits
+      ? [
+          `A process sheds from ${limits.inFlight} requests in flight on (${limits.reserved} of them kept for those`,
+          `four), sooner while its event loop is more than ${limits.loopDelayMs} ms late. From there on only a partner`,
+          'is admitted that holds less than its equal share, so that none keeps another out.',
+        ]
+      : []),
+  ].join(' ')
 
 const describeOperation = (
   operation: Operation,
@@ -141,6 +169,10 @@ const answerHeaders = {
   'Request-Id': { description: 'Names this request in our logs', schema: { type: 'string', format: 'uuid' } },
 }
 
+const retryAfter = {
+  'Retry-After': { description: 'Seconds to wait', schema: { type: 'string', pattern: '^[0-9]+$' } },
+}
+
 const describeReply = (operation: Operation): Json => ({
   description: 'Done',
   headers: answerHeaders,
@@ -170,7 +202,7 @@ const describeErrors = (
       status,
       {
         description: codes.map(code => `${code}: ${errors[code].title}`).join('; '),
-        headers: answerHeaders,
+        headers: status === 429 || status === 503 ? { ...answerHeaders, ...retryAfter } : answerHeaders,
         content: {
           'application/problem+json': {
             schema: { $ref: '#/components/schemas/Problem' },

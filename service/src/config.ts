@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { type AdmissionLimits, defaultLimits } from './http/admission.ts'
 import { OperatorError } from './operator-error.ts'
 import { checkRootKey } from './vault/keyring.ts'
 import { type AllowedRange, parseAllowList } from './webhooks/address.ts'
@@ -15,13 +16,17 @@ export type Config = {
   readonly webhookAllow: readonly AllowedRange[]
   readonly metricsPort: number | undefined
   readonly databaseConnections: number
+  readonly limits: AdmissionLimits
 }
 
 const known = new Set([
   'ENROLMENT_BASE_URL',
   'ENROLMENT_DATA',
   'ENROLMENT_DATABASE_CONNECTIONS',
+  'ENROLMENT_LOOP_DELAY_MS',
   'ENROLMENT_METRICS_PORT',
+  'ENROLMENT_REQUESTS_IN_FLIGHT',
+  'ENROLMENT_REQUESTS_RESERVED',
   'ENROLMENT_ROOT_KEY',
   'ENROLMENT_TRUST_PROXY',
   'ENROLMENT_WEBHOOK_ALLOW',
@@ -55,6 +60,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     metricsPort: readPort('ENROLMENT_METRICS_PORT', environment['ENROLMENT_METRICS_PORT']),
     databaseConnections:
       readCount('ENROLMENT_DATABASE_CONNECTIONS', environment['ENROLMENT_DATABASE_CONNECTIONS']) ?? 10,
+    limits: readLimits(environment),
   }
 }
 
@@ -85,6 +91,36 @@ const readCount = (name: string, text: string | undefined): number | undefined =
   // Writes that wait for a row take five of them; below that, one held row could stop everybody.
   if (count < 8) throw new OperatorError(`${name} must be a number from 8 to 999.`)
   return count
+}
+
+const readLimits = (environment: Readonly<Record<string, string | undefined>>): AdmissionLimits => {
+  const read = (name: string, range: { least: number; most: number; value: number }): number => {
+    const { least, most, value } = range
+    const text = environment[name] || String(value)
+    const count = /^\d{1,6}$/.test(text) ? Number(text) : -1
+    if (count < least || count > most)
+      throw new OperatorError(`${name} must be a number from ${least} to ${most}.`)
+    return count
+  }
+  const inFlight = read('ENROLMENT_REQUESTS_IN_FLIGHT', {
+    least: 100,
+    most: 100_000,
+    value: defaultLimits.inFlight,
+  })
+  return {
+    inFlight,
+    // A fifth, where only the whole is set.
+    reserved: read('ENROLMENT_REQUESTS_RESERVED', {
+      least: 0,
+      most: Math.floor(inFlight / 2),
+      value: Math.floor(inFlight / 5),
+    }),
+    loopDelayMs: read('ENROLMENT_LOOP_DELAY_MS', {
+      least: 50,
+      most: 10_000,
+      value: defaultLimits.loopDelayMs,
+    }),
+  }
 }
 
 const readNetworks = (text: string | undefined): string[] => {

@@ -4,9 +4,14 @@ import { benefitHandlers } from './benefits/handlers.ts'
 import { openPublished } from './catalogue/published.ts'
 import type { Database } from './db/database.ts'
 import { sql } from './db/sql.ts'
+import { type AdmissionLimits, defaultLimits } from './http/admission.ts'
+import { openGate } from './http/gate.ts'
+import { watchLoad } from './http/load.ts'
 import { mountOperations } from './http/mount.ts'
+import { refuseEarly } from './http/refuse-early.ts'
 import { createServer, describeCause } from './http/server.ts'
 import { ServiceError } from './http/service-error.ts'
+import { shedOverload } from './http/shedding.ts'
 import type { Installation } from './installation.ts'
 import type { Log } from './log.ts'
 import { openAccountCommands } from './membership/account-command.ts'
@@ -17,6 +22,7 @@ import { openReader } from './membership/reader.ts'
 import { mountOAuth } from './oauth/handlers.ts'
 import { offerHandlers } from './offers/handlers.ts'
 import { authenticatePartner, refuseFailures } from './partners/authenticate.ts'
+import { openClaimants } from './partners/claimant.ts'
 import { openDirectory } from './partners/directory.ts'
 import { partnerOf } from './partners/keys.ts'
 import { clockOn } from './partners/partner.ts'
@@ -28,6 +34,7 @@ import { mountRegistration } from './registration/mount.ts'
 import { deleteOldSessions } from './registration/store.ts'
 import { sandboxHandlers } from './sandbox/handlers.ts'
 import { openSchedule } from './schedule/schedule.ts'
+import { loadMetrics } from './system/load-metrics.ts'
 import { mountSystem } from './system/mount.ts'
 import type { Keyring } from './vault/keyring.ts'
 import type { AddressRules } from './webhooks/address.ts'
@@ -57,6 +64,8 @@ export type ServiceOptions = {
   /** Which addresses webhooks may reach. */
   readonly webhookRules: AddressRules
   readonly dispatcher?: DispatcherOptions
+  /** From where on it sheds; absent: the defaults. */
+  readonly limits?: AdmissionLimits
   /** True while writes are refused because the disk is nearly full. */
   readonly lowOnSpace?: () => boolean
 }
@@ -135,6 +144,12 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     askedAt = performance.now()
     done()
   })
+  const limits = options.limits ?? defaultLimits
+  const gate = openGate(limits)
+  const endWatch = watchLoad(gate, log)
+  const shedding = { gate, claimantOf: openClaimants(directory) }
+  shedOverload(app, shedding)
+  refuseEarly(app, { ...shedding, basePath, baseUrl, real })
   const limit = limitRequests(real)
   const refuse = refuseFailures({ sandbox, real })
   mountOAuth(app, { database, directory, keyring, mode, real, refuse, baseUrl, basePath })
@@ -142,6 +157,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     baseUrl,
     basePath,
     sandbox,
+    limits,
     isReady: async () => !isClosing && !(options.lowOnSpace?.() ?? false) && (await isReachable(database)),
   })
   const webhooks = { database, keyring, rules: options.webhookRules, real, onChange: dispatcher.refresh }
@@ -176,7 +192,9 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
       limit: caller => limit(caller.partner),
     },
   )
+  const load = loadMetrics(gate)
   const endDelivery = async () => {
+    endWatch()
     await dispatcher.close()
     await outgoing.close()
     resolver.close()
@@ -193,7 +211,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     address,
     baseUrl: baseUrl(),
     dispatcher,
-    metrics: metrics.render,
+    metrics: async () => (await metrics.render()) + (await load()),
     runDue: schedule.runAll,
     async close() {
       isClosing = true

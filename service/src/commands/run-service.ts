@@ -126,6 +126,7 @@ const listen = async (
       port,
       baseUrl: config.baseUrl,
       trustProxy: config.trustProxy,
+      limits: config.limits,
       log: prepared.log,
       real: Date.now,
       ...(owned ? { lowOnSpace: owned.lowOnSpace } : {}),

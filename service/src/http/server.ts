@@ -96,6 +96,10 @@ export const createServer = (context: ServerContext): FastifyInstance => {
   app.setErrorHandler((error, request, reply) => sendProblem(context, asServiceError(error), request, reply))
   app.setNotFoundHandler((request, reply) => sendProblem(context, missing(routes, request), request, reply))
   app.addHook('onResponse', (request, reply, done) => {
+    if (request.isShed) {
+      done()
+      return
+    }
     const { operation } = request.routeOptions.config
     context.log('request', {
       requestid: request.id,
@@ -108,6 +112,7 @@ export const createServer = (context: ServerContext): FastifyInstance => {
     done()
   })
   app.decorateRequest('partnerId', '')
+  app.decorateRequest('isShed', false)
   // An expectation that we do not know is ignored (RFC 9110 §10.1.1 allows it): Node would answer 417 by itself.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   endConnectionsOnClose(app)
@@ -148,6 +153,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who was authenticated; "" before. */
     partnerId: string
+    /** Refused because there is too much to do; such requests are told in sums, not one by one. */
+    isShed: boolean
   }
 }
 
@@ -235,7 +242,7 @@ export const sendProblem = (
   if (error.code === 'internal' || (error.code === 'unavailable' && error.cause)) {
     context.log('failure', { requestid: request.id, code: error.code, ...describeCause(error.cause) })
   }
-  if (status === 503 && !error.headers['Retry-After']) reply.header('Retry-After', '1')
+  if (status === 503 && !reply.hasHeader('Retry-After')) reply.header('Retry-After', '1')
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
   const problem = problemOf(error, {
     requestId: request.id,

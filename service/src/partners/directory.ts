@@ -32,6 +32,8 @@ export type Directory = {
   bearer(token: string): Promise<Bearer | undefined>
   /** The same from memory alone: `undefined` when memory cannot tell. */
   bearerNow(token: string): Bearer | undefined
+  /** The partner that an access token belonged to when it was last read, whether it still holds or not. */
+  lastOwnerOf(token: string): string | undefined
   /** The partner that a client secret or API key belongs to, or `undefined`. */
   credential(secret: string, kind: 'client_secret' | 'api_key'): Promise<Credential | undefined>
   /** The same from memory alone. */
@@ -168,6 +170,7 @@ export const openDirectory = (context: {
     partner,
     bearer,
     bearerNow: token => holdsStill(known(bearers, digest(token))),
+    lastOwnerOf: token => bearers.get(digest(token))?.partnerId,
     credential,
     credentialNow: (secret, kind) => known(credentials, `${kind} ${digest(secret)}`),
     forget(partnerId) {

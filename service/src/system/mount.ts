@@ -5,6 +5,7 @@ import {
   type InterfaceVersion,
   interfaceChanges,
   isErrorCode,
+  type LoadLimits,
   operations,
 } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
@@ -21,6 +22,7 @@ export type SystemContext = {
   readonly baseUrl: () => string
   readonly basePath: string
   readonly sandbox: boolean
+  readonly limits: LoadLimits
   /** Rejects, or gives false, when requests cannot be served. */
   readonly isReady: () => Promise<boolean>
 }
@@ -46,7 +48,8 @@ export const mountSystem = (app: FastifyInstance, context: SystemContext): void 
     const version = (query as { version?: InterfaceVersion }).version ?? '1.0.2'
     const known = described.get(version)
     if (known) return known
-    const description = describeInterface({ baseUrl: context.baseUrl(), version, sandbox: context.sandbox })
+    const { sandbox, limits } = context
+    const description = describeInterface({ baseUrl: context.baseUrl(), version, sandbox, limits })
     const made = {
       json: JSON.stringify(description),
       yaml: stringify(description, { aliasDuplicateObjects: false }),

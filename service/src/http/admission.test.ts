@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  type AdmissionLimits,
+  defaultLimits,
+  type Load,
+  type Rank,
+  refusalFor,
+  retryAfterSeconds,
+  roomFor,
+} from './admission.ts'
+
+const limits: fc.Arbitrary<AdmissionLimits> = fc
+  .record({ inFlight: fc.integer({ min: 100, max: 5000 }), loopDelayMs: fc.integer({ min: 50, max: 2000 }) })
+  .chain(one =>
+    fc.integer({ min: 0, max: Math.floor(one.inFlight / 2) }).map(reserved => ({ ...one, reserved })),
+  )
+/** A load in which the asker holds some of what is in flight, and each other partner at least one. */
+const asked = fc
+  .record({
+    rank: fc.constantFrom<Rank>('ordinary', 'prefill', 'urgent'),
+    held: fc.nat(6000),
+    others: fc.nat(50),
+    more: fc.nat(6000),
+    loopDelayMs: fc.double({ min: 0, max: 20_000, noNaN: true }),
+  })
+  .map(({ rank, held, others, more, loopDelayMs }) => ({
+    asker: { rank, held },
+    load: { inFlight: held + others + (others > 0 ? more : 0), partners: others + 1, loopDelayMs },
+  }))
+const calm = (inFlight: number, partners = 1): Load => ({ inFlight, partners, loopDelayMs: 0 })
+
+describe('who is admitted', () => {
+  test('1,000 requests of one partner at once find room by default, whatever their operation', () => {
+    for (const rank of ['ordinary', 'prefill', 'urgent'] as const)
+      for (let held = 0; held < 1000; held += 1)
+        expect(refusalFor({ rank, held }, calm(held), defaultLimits)).toBeUndefined()
+  })
+
+  test('below the room nobody is refused', () => {
+    fc.assert(
+      fc.property(limits, asked, (given, { asker, load }) => {
+        fc.pre(load.inFlight < roomFor(asker.rank, given, load.loopDelayMs))
+        expect(refusalFor(asker, load, given)).toBeUndefined()
+      }),
+    )
+  })
+
+  test('beyond the room nobody is who holds an equal share of it or more', () => {
+    fc.assert(
+      fc.property(limits, asked, (given, { asker, load }) => {
+        const room = roomFor(asker.rank, given, load.loopDelayMs)
+        fc.pre(load.inFlight >= room && asker.held >= room / load.partners)
+        expect(refusalFor(asker, load, given)).toBeDefined()
+      }),
+    )
+  })
+
+  test('a partner with nothing in flight is admitted however much another floods', () => {
+    fc.assert(
+      fc.property(limits, fc.nat(20_000), (given, loopDelayMs) => {
+        const flooded = { inFlight: given.inFlight, partners: 2, loopDelayMs }
+        expect(refusalFor({ rank: 'ordinary', held: 0 }, flooded, given)).toBeUndefined()
+      }),
+    )
+  })
+
+  test('nobody begins when there is twice as much in flight as there is room for at best', () => {
+    fc.assert(
+      fc.property(limits, asked, (given, { asker, load }) => {
+        fc.pre(load.inFlight >= 2 * given.inFlight)
+        expect(refusalFor(asker, load, given)).toBe('full')
+      }),
+    )
+  })
+
+  test('the more urgent, the later refused', () => {
+    fc.assert(
+      fc.property(limits, asked, (given, { asker: { held }, load }) => {
+        const isRefused = (rank: Rank) => refusalFor({ rank, held }, load, given) !== undefined
+        if (isRefused('urgent')) expect(isRefused('prefill')).toBe(true)
+        if (isRefused('prefill')) expect(isRefused('ordinary')).toBe(true)
+      }),
+    )
+  })
+
+  test('the later the process, the fewer; nothing changes up to the delay that is allowed', () => {
+    fc.assert(
+      fc.property(
+        limits,
+        asked,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (given, { asker, load }, part) => {
+          const less = { ...load, loopDelayMs: load.loopDelayMs * part }
+          if (refusalFor(asker, less, given)) expect(refusalFor(asker, load, given)).toBeDefined()
+          const allowed = { ...load, loopDelayMs: given.loopDelayMs * part }
+          expect(refusalFor(asker, allowed, given)).toBe(
+            refusalFor(asker, { ...load, loopDelayMs: 0 }, given),
+          )
+        },
+      ),
+    )
+  })
+})
+
+describe('the reason', () => {
+  const given = { inFlight: 100, reserved: 20, loopDelayMs: 500 }
+  test.each([
+    ['full', { rank: 'ordinary', held: 80 }, calm(80)],
+    ['share', { rank: 'ordinary', held: 79 }, calm(80, 2)],
+    ['full', { rank: 'ordinary', held: 0 }, calm(180, 3)],
+    [undefined, { rank: 'urgent', held: 0 }, calm(180, 3)],
+    ['delay', { rank: 'ordinary', held: 40 }, { ...calm(40), loopDelayMs: 1000 }],
+    [undefined, { rank: 'prefill', held: 89 }, calm(89)],
+    ['full', { rank: 'prefill', held: 90 }, calm(90)],
+    [undefined, { rank: 'urgent', held: 99 }, calm(99)],
+    ['full', { rank: 'urgent', held: 100 }, calm(100)],
+  ] as const)('%s: %j among %j', (reason, asker, load) => {
+    expect(refusalFor(asker, load, given)).toBe(reason)
+  })
+})
+
+test('those refused together are told to come back after one, two or three seconds, in equal parts', () => {
+  const told = Array.from({ length: 300 }, (_, refusals) => retryAfterSeconds(refusals))
+  for (const seconds of [1, 2, 3]) expect(told.filter(one => one === seconds)).toHaveLength(100)
+})

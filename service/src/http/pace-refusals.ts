@@ -1,0 +1,46 @@
+/** Lets out refusals at a pace. */
+export type RefusalPace = {
+  /** Sends at once while there are few, else when its turn comes, in order. */
+  pass(send: () => void): void
+  /** Begins the next stretch of time. */
+  tick(): void
+  /** Refusals that wait for their turn. */
+  held(): number
+  /** Sends everything that still waits. */
+  end(): void
+}
+
+/** How many refusals leave in a tick, and for how many of them one waits at most. */
+export type PaceLimits = { readonly perTick: number; readonly longestTicks: number }
+
+/**
+ * Keeps refusals from becoming the load. Who does not heed Retry-After comes back as fast as he is refused; a process then
+ * does little but refuse, and new connections, of which Node takes one a turn of its loop, wait for seconds whosoever they
+ * are. So those beyond a pace wait for their turn, and with them the connections on which they came.
+ */
+export const paceRefusals = ({ perTick, longestTicks }: PaceLimits): RefusalPace => {
+  let waiting: { readonly send: () => void; readonly since: number }[] = []
+  let now = 0
+  let sent = 0
+  const release = (count: number) => {
+    const due = waiting.slice(0, count)
+    waiting = waiting.slice(count)
+    sent = due.length
+    for (const { send } of due) send()
+  }
+  return {
+    pass(send) {
+      if (sent < perTick) {
+        sent += 1
+        send()
+      } else waiting.push({ send, since: now })
+    },
+    tick() {
+      now += 1
+      const late = waiting.findIndex(({ since }) => now - since < longestTicks)
+      release(Math.max(perTick, late < 0 ? waiting.length : late))
+    },
+    held: () => waiting.length,
+    end: () => release(waiting.length),
+  }
+}

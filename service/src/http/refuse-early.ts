@@ -1,0 +1,92 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { type Locale, type Operation, operations } from '@benefit-enrolment/contract'
+import type { FastifyInstance } from 'fastify'
+import { uuidv7 } from '../vault/uuid.ts'
+import type { Rank, ShedReason } from './admission.ts'
+import { type PaceLimits, paceRefusals } from './pace-refusals.ts'
+import { localeOf, problemOf } from './problem.ts'
+import { rankOf, refusals, type SheddingContext } from './shedding.ts'
+
+/** What an early refusal needs besides: where operations stand, and what a problem is made of. */
+export type EarlyContext = SheddingContext & {
+  readonly basePath: string
+  readonly baseUrl: () => string
+  readonly real: () => number
+}
+
+/**
+ * Refuses operations before router and hooks make anything of the request: under a flood refusals are most of the
+ * requests, and what they cost is missing for what was admitted. It takes only what a
+ * look at the path can tell; all else, and pages for people, are refused behind the router in the same words.
+ */
+export const refuseEarly = (app: FastifyInstance, context: EarlyContext): void => {
+  const { gate, claimantOf, basePath } = context
+  const ranks = ranksByTarget(basePath)
+  const say = openWords(context)
+  const pace = paceRefusals(paceLimits)
+  const timer = setInterval(pace.tick, tickMs).unref()
+  app.addHook('preClose', done => {
+    clearInterval(timer)
+    pace.end()
+    done()
+  })
+  const [handle] = app.server.listeners('request') as RequestListener[]
+  if (!handle) throw new Error('the server has no listener')
+  app.server.removeListener('request', handle)
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    // A stop waits for connections, which only the hooks behind the router end.
+    const rank = gate.isOpenTo('ordinary') || !app.server.listening ? undefined : ranks.get(targetOf(request))
+    const reason = rank && !gate.isOpenTo(rank) ? gate.refusalOf(claimantOf(request), rank) : undefined
+    if (reason) pace.pass(() => say(request, response, reason))
+    else handle(request, response)
+  })
+}
+
+const tickMs = 50
+/** 3,000 refusals a second, and two seconds. */
+const paceLimits: PaceLimits = { perTick: 150, longestTicks: 40 }
+
+const targetOf = ({ method = '', url = '' }: IncomingMessage): string => {
+  const query = url.indexOf('?')
+  return `${method} ${query < 0 ? url : url.slice(0, query)}`
+}
+
+const ranksByTarget = (basePath: string): ReadonlyMap<string, Rank> => {
+  const known = new Map<string, Rank>()
+  for (const operation of Object.values(operations) as Operation[]) {
+    const rank = rankOf(operation.id)
+    if (rank && !operation.path.includes('{'))
+      known.set(`${operation.method} ${basePath}${operation.path}`, rank)
+  }
+  return known
+}
+
+type Words = { readonly parts: readonly string[]; readonly length: string }
+
+const openWords = ({ gate, baseUrl, real }: EarlyContext) => {
+  const known = new Map<string, Words>()
+  const wordsOf = (reason: ShedReason, locale: Locale): Words => {
+    const key = `${reason} ${locale}`
+    const words = known.get(key) ?? makeWords(reason, { baseUrl: baseUrl(), locale })
+    known.set(key, words)
+    return words
+  }
+  return (request: IncomingMessage, response: ServerResponse, reason: ShedReason): void => {
+    const requestId = uuidv7(real())
+    const locale = localeOf(request.headers['accept-language'])
+    const { parts, length } = wordsOf(reason, locale)
+    response.writeHead(503, [
+      ...['Request-Id', requestId, 'Retry-After', String(gate.noteRefusal(reason))],
+      ...['Content-Language', locale, 'Content-Type', 'application/problem+json; charset=utf-8'],
+      ...['Content-Length', length],
+    ])
+    response.end(parts.join(requestId))
+  }
+}
+
+/** The problem around the places where the request id stands. */
+const makeWords = (reason: ShedReason, at: { baseUrl: string; locale: Locale }): Words => {
+  const requestId = '00000000-0000-7000-8000-000000000000'
+  const text = JSON.stringify(problemOf(refusals[reason], { requestId, ...at }))
+  return { parts: text.split(requestId), length: String(Buffer.byteLength(text)) }
+}

@@ -1,0 +1,85 @@
+import { connect, type Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Gate, openGate } from './gate.ts'
+import { createServer } from './server.ts'
+import { shedOverload } from './shedding.ts'
+
+let app: FastifyInstance
+let gate: Gate
+let socket: Socket
+beforeEach(async () => {
+  gate = openGate({ inFlight: 1, reserved: 0, loopDelayMs: 1000 })
+  const log = () => {}
+  app = createServer({ baseUrl: () => 'http://a', basePath: '', trustProxy: [], log, real: () => 0 })
+  shedOverload(app, { gate, claimantOf: () => '' })
+  app.post('/work', { config: { takes: 'application/json' } }, async () => '"done"')
+  app.post('/broken', { config: { takes: 'application/json' } }, () => {
+    throw new Error('broken on purpose')
+  })
+  app.post('/rejected', { config: { takes: 'application/json' } }, () =>
+    Promise.reject(new Error('on purpose')),
+  )
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const address = app.server.address()
+  socket = connect(typeof address === 'object' && address ? address.port : 0, '127.0.0.1')
+})
+afterEach(async () => {
+  socket.destroy()
+  await app.close()
+})
+
+/** The next answer on the connection, once all of it has come. */
+const nextAnswer = (): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let answer = ''
+    const read = (chunk: Buffer) => {
+      answer += chunk
+      const [head = '', body = ''] = answer.split('\r\n\r\n')
+      if (body.length < Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 1)) return
+      socket.off('data', read)
+      resolve(answer)
+    }
+    socket.on('data', read)
+    socket.once('close', () => reject(new Error(`closed after ${answer}`)))
+  })
+const headOf = (path: string, length: number) =>
+  `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+
+test('a refusal does not wait for the body, which is skipped when it comes; the connection serves the next', async () => {
+  const body = 'POST /work HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n'
+  gate.enter('')
+  socket.write(headOf('/work', body.length))
+  const refused = await nextAnswer()
+  expect(refused).toMatch(/^HTTP\/1\.1 503 /)
+  expect(refused).toMatch(/^retry-after: [123]\r$/im)
+  expect(refused).not.toMatch(/^connection: close/im)
+  expect(JSON.parse(refused.split('\r\n\r\n')[1] ?? '')).toMatchObject({ code: 'unavailable', status: 503 })
+  gate.leave('')
+  socket.write(`${body}${headOf('/work', 2)}{}`)
+  expect(await nextAnswer()).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test('a body that is slow to come takes no room', async () => {
+  socket.write(headOf('/work', 2))
+  socket.write('{')
+  await new Promise<void>(resolve => app.server.once('request', () => resolve()))
+  expect(gate.numbers().inFlight).toBe(0)
+  socket.write('}')
+  expect(await nextAnswer()).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test.each(['/broken', '/rejected'])('%s gives its room back', async path => {
+  socket.write(`${headOf(path, 2)}{}`)
+  expect(await nextAnswer()).toMatch(/^HTTP\/1\.1 500 /)
+  expect(gate.numbers()).toMatchObject({ inFlight: 0, partners: 0 })
+})
+
+test('what found room at the door and none for its work is refused then', async () => {
+  socket.write(headOf('/work', 2))
+  await new Promise<void>(resolve => app.server.once('request', () => resolve()))
+  gate.enter('')
+  socket.write('{}')
+  expect(await nextAnswer()).toMatch(/^HTTP\/1\.1 503 /)
+  expect(gate.numbers()).toMatchObject({ inFlight: 1, shed: { full: 1 } })
+})
