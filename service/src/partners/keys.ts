@@ -1,3 +1,4 @@
+import { keyedHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { newKey, unwrapKey, wrapKey } from '../vault/seal.ts'
 import type { Partner } from './partner.ts'
@@ -13,7 +14,12 @@ export const newPartnerKey = (partnerId: string, keyring: Keyring): Buffer =>
   wrapKey(keyring.rootKeys.current, newKey(), binding(partnerId))
 
 /** The partner that a row tells of. Throws when its key was wrapped by a root key that is not in the keyring. */
-export const partnerOf = (row: PartnerRow, keyring: Keyring): Partner => ({
+export const partnerOf = (row: PartnerRow, keyring: Keyring): Partner => {
+  const key = unwrapKey(id => keyring.rootKeys.byId.get(id), row.wrapped_key, binding(row.partner_id))
+  return { ...settingsOf(row), key: { id: firstKeyId, key }, hashKey: keyedHash(key, 'partners.hash_key') }
+}
+
+const settingsOf = (row: PartnerRow): Omit<Partner, 'key' | 'hashKey'> => ({
   partnerId: row.partner_id,
   name: row.name,
   aliases: row.aliases,
@@ -28,8 +34,4 @@ export const partnerOf = (row: PartnerRow, keyring: Keyring): Partner => ({
   clockOffsetMs: row.clock_offset_ms,
   disabledAt: row.disabled_at ?? undefined,
   createdAt: row.created_at,
-  key: {
-    id: firstKeyId,
-    key: unwrapKey(id => keyring.rootKeys.byId.get(id), row.wrapped_key, binding(row.partner_id)),
-  },
 })

@@ -94,7 +94,7 @@ export const linkTokenHandlers = (context: LinkContext) => {
           return { sessionid, revokedat: formatTimestamp(revokedAt) }
         },
       },
-      { database, keyring, real },
+      { database, real },
     )
 
   const exchange: Handler<typeof exchangeResult, Caller> = async request => {
