@@ -203,8 +203,8 @@ export const rotateKey = async (
   context: ManageContext,
 ): Promise<{ secret: string; live: string[] }> =>
   context.database.transaction(async tx => {
-    const row = await requireLocked(tx, partnerId)
     await holdKeys(tx)
+    const row = await requireLocked(tx, partnerId)
     const live = await liveKeys(tx, row.partner_id, kind)
     if (live.length >= 2) {
       throw new OperatorError(
