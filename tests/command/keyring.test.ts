@@ -272,6 +272,8 @@ describe('a rotation of both under load, on two processes', () => {
     for (const { id } of old.filter(key => key.kind === 'root'))
       await runJson(['keyring', 'retire', id], stage.place)
     const peppers = old.filter(key => key.kind === 'pepper')
+    // The link was made under the later of the two.
+    expect(peppers.map(key => key.inuse['sessions'])).toEqual([0, 1])
     expect(await refusal(stage, 'keyring', 'retire', peppers.at(-1)?.id ?? '')).toMatch(
       /^The pepper \w+ is in use \(.*access token.*\): `enrolment keyring show` tells when/,
     )
