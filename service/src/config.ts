@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { type AdmissionLimits, defaultLimits } from './http/admission.ts'
 import { OperatorError } from './operator-error.ts'
-import { checkRootKey } from './vault/keyring.ts'
+import { readRootKeys } from './vault/keyring.ts'
 import { type AllowedRange, parseAllowList } from './webhooks/address.ts'
 
 /** Everything that the environment can set, read once at the start. */
@@ -47,7 +47,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       'DATABASE_URL must be an address like postgres://user:password@host:5432/database.',
     )
   }
-  if (rootKey !== undefined) checkRootKey(rootKey)
+  if (rootKey !== undefined) readRootKeys(rootKey)
   return {
     baseUrl: readBaseUrl(environment['ENROLMENT_BASE_URL']),
     databaseUrl,

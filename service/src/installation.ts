@@ -1,4 +1,4 @@
-import type { Database } from './db/database.ts'
+import type { Database, Executor } from './db/database.ts'
 import { sql, timestamp } from './db/sql.ts'
 import { OperatorError } from './operator-error.ts'
 import { keyedHash, sameHash } from './vault/hash.ts'
@@ -19,19 +19,16 @@ export const claimInstallation = async (
   context: { keyring: Keyring; wanted: 'sandbox' | 'live' | 'either'; now: number },
 ): Promise<Installation> => {
   const { keyring, wanted, now } = context
-  const check = keyedHash(keyring.rootKeys.current.key, 'installation', 'keyring')
+  const check = checkOf(keyring.rootKeys.current.key)
   if (wanted !== 'either')
     await database.query(sql`
     insert into installation (sandbox, keyring_check, created_at)
     values (${wanted === 'sandbox'}, ${check}, ${timestamp(now)}) on conflict do nothing`)
   const [row] = await database.query<Row>(sql`select sandbox, keyring_check from installation`)
   if (!row) return { sandbox: false }
-  const isOurs = [...keyring.rootKeys.byId.values()].some(key =>
-    sameHash(keyedHash(key, 'installation', 'keyring'), row.keyring_check),
-  )
-  if (!isOurs) {
+  if (!rootKeyOfMark(keyring, row.keyring_check)) {
     throw new OperatorError(
-      'The keys are not those of this database: restore the keyring.json that belongs to it, or set the ENROLMENT_ROOT_KEY it was made with.',
+      'The keys are not those of this database: restore the keyring.json that belongs to it, or set the ENROLMENT_ROOT_KEY it is kept with.',
     )
   }
   if (wanted === 'live' && row.sandbox) {
@@ -46,3 +43,19 @@ export const claimInstallation = async (
   }
   return { sandbox: row.sandbox }
 }
+
+/** The id of the root key that the mark of a database hangs on; `undefined` when there is no mark, or no such key here. */
+export const markedBy = async (db: Executor, keyring: Keyring): Promise<string | undefined> => {
+  const [row] = await db.query<Row>(sql`select sandbox, keyring_check from installation`)
+  return row && rootKeyOfMark(keyring, row.keyring_check)
+}
+
+/** Hangs the mark of a database on the root key in use. */
+export const markAnew = async (db: Executor, keyring: Keyring): Promise<void> => {
+  await db.query(sql`update installation set keyring_check = ${checkOf(keyring.rootKeys.current.key)}`)
+}
+
+const checkOf = (rootKey: Buffer): Buffer => keyedHash(rootKey, 'installation', 'keyring')
+
+const rootKeyOfMark = (keyring: Keyring, check: Buffer): string | undefined =>
+  [...keyring.rootKeys.byId].find(([, key]) => sameHash(checkOf(key), check))?.[0]

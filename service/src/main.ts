@@ -3,6 +3,7 @@ import { clockCommands } from './commands/clock.ts'
 import { type Command, helpOf, readInput, UsageError } from './commands/command.ts'
 import { deliveryCommands } from './commands/deliveries.ts'
 import { dev } from './commands/dev.ts'
+import { keyringCommands } from './commands/keyring.ts'
 import { partnerCommands } from './commands/partner.ts'
 import { migrateSchema, serve } from './commands/serve.ts'
 import { userCommands } from './commands/user.ts'
@@ -15,6 +16,7 @@ const commands: readonly Command[] = [
   serve,
   migrateSchema,
   ...partnerCommands,
+  ...keyringCommands,
   ...catalogueCommands,
   ...webhookCommands,
   ...deliveryCommands,

@@ -131,7 +131,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     },
     onError: error => log('schedule_failed', describeCause(error)),
   })
-  const commands = openAccountCommands({ ledger, reader, keyring, terms })
+  const commands = openAccountCommands({ ledger, reader, terms })
 
   const app: FastifyInstance = createServer({
     baseUrl,
@@ -177,14 +177,14 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
   mountOperations(
     app,
     {
-      ...prefillHandlers({ ledger, clock, keyring }),
+      ...prefillHandlers({ ledger, clock }),
       ...benefitHandlers({ reader, commands, baseUrl }),
       ...accountHandlers({ commands, reader, clock }),
-      ...offerHandlers({ commands, keyring }),
+      ...offerHandlers({ commands }),
       ...linkTokenHandlers({ database, reader, keyring, mode, real, baseUrl }),
       ...webhookHandlers(webhooks),
       ...eventHandlers(webhooks),
-      ...(sandbox ? sandboxHandlers({ database, directory, clock, schedule, keyring }) : {}),
+      ...(sandbox ? sandboxHandlers({ database, directory, clock, schedule }) : {}),
     },
     {
       basePath,

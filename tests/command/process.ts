@@ -51,6 +51,19 @@ export const runJson = async <T>(words: readonly string[], place: Place = {}): P
   return JSON.parse(stdout) as T
 }
 
+/** Runs a command and kills it, with no time to tidy up, as soon as `isTime`; gives whether it was in time for that. */
+export const runKilledWhen = async (
+  words: readonly string[],
+  place: Place,
+  isTime: () => boolean,
+): Promise<boolean> => {
+  const child = launch(words, place)
+  const looking = setInterval(() => isTime() && child.kill('SIGKILL'), 5)
+  const code = await endOf(child)
+  clearInterval(looking)
+  return code === null
+}
+
 /** A service that runs as a process of its own. */
 export type ServiceProcess = {
   readonly child: ChildProcess

@@ -43,7 +43,7 @@ const make = (url: string, key: string | undefined) => {
       },
       kept: ({ webhookid }) => ({ webhookid, webhooksecret: '' }),
     },
-    { database, keyring: rig.keyring, real: rig.now },
+    { database, real: rig.now },
   )
   return { answer, headers }
 }

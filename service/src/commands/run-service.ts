@@ -96,6 +96,7 @@ const prepare = async (
     const keyring = loadKeyring({
       dataDir,
       ...(config.rootKey === undefined ? {} : { rootKey: config.rootKey }),
+      onUnreadable: error => log('keyring_unreadable', describeCause(error)),
     })
     const installation = await claimInstallation(database, { keyring, wanted, now: Date.now() })
     const deliveryDatabase = openDatabase(address, { max: deliveryConnections, onError })

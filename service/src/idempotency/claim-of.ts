@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import canonicalize from 'canonicalize'
 import { ServiceError } from '../http/service-error.ts'
+import type { Partner } from '../partners/partner.ts'
 import { keyedHash } from '../vault/hash.ts'
-import type { Keyring } from '../vault/keyring.ts'
 import { uuidv4 } from '../vault/uuid.ts'
 
 /** An Idempotency-Key that a command claims (contract §4). */
@@ -35,20 +35,21 @@ export const idempotencyKeyOf = (headers: IncomingHttpHeaders): string | undefin
 
 /**
  * Claims a key for a request. Only keyed hashes are kept: the key is usually a hash of personal data, and so is
- * the request's own.
+ * the request's own. They hang on the partner's own key: a key is found by its hash alone, so the hash must be the
+ * same before, while and after the operator rotates a root key or a pepper.
  */
 export const claimOf = (
   key: string,
   request: SameRequest,
-  context: { keyring: Keyring; mode: Claim['mode'] },
+  context: { partner: Partner; mode: Claim['mode'] },
 ): Claim => {
-  const pepper = context.keyring.peppers.current.key
+  const { hashKey } = context.partner
   const { operation, target, body } = request
   return {
     operation: operation.id,
-    keyHash: keyedHash(pepper, 'idempotency_keys.key', key),
+    keyHash: keyedHash(hashKey, 'idempotency_keys.key', key),
     requestHash: keyedHash(
-      pepper,
+      hashKey,
       'idempotency_keys.request',
       operation.method,
       target.path,

@@ -5,7 +5,6 @@ import { failureOf } from '../db/failure.ts'
 import { sql, timestamp } from '../db/sql.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Keyring } from '../vault/keyring.ts'
 import { seal, unseal } from '../vault/seal.ts'
 import { claimOf, idempotencyKeyOf, type SameRequest } from './claim-of.ts'
 
@@ -33,13 +32,13 @@ type KeyRow = { attempt_id: string; request_hash: Buffer; sealed_answer: Buffer 
  */
 export const runKeyed = async <Reply>(
   write: KeyedWrite<Reply>,
-  context: { database: Database; keyring: Keyring; real: () => Instant },
+  context: { database: Database; real: () => Instant },
 ): Promise<Reply> => {
   const { request, effect } = write
   const key = idempotencyKeyOf(request.headers)
   if (key === undefined) return orUnavailable(() => context.database.transaction(effect))
-  const claim = claimOf(key, request, { keyring: context.keyring, mode: 'keyed' })
   const { partner } = request.caller
+  const claim = claimOf(key, request, { partner, mode: 'keyed' })
   const name = { partnerId: partner.partnerId, operation: claim.operation, keyHash: claim.keyHash }
   const purpose = `idempotency_keys.answer ${claim.operation} ${claim.keyHash.toString('base64')}`
   const binding = { purpose, partnerId: partner.partnerId }

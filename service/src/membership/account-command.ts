@@ -5,7 +5,6 @@ import { ServiceError } from '../http/service-error.ts'
 import { type Claim, claimOf, idempotencyKeyOf } from '../idempotency/claim-of.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Keyring } from '../vault/keyring.ts'
 import { replyOf } from './answer.ts'
 import type { Decided, Situation } from './command.ts'
 import type { Person } from './documents.ts'
@@ -50,17 +49,15 @@ export const activeAccount = (situation: Situation): User | Refusal => {
 export const openAccountCommands = (context: {
   ledger: Ledger
   reader: Reader
-  keyring: Keyring
   terms: (partner: Partner, person: () => Person | undefined) => Terms
 }): AccountCommands => {
   const run: AccountCommands['run'] = async (request, command, decide) => {
+    const { partner } = request.caller
     const key = idempotencyKeyOf(request.headers)
     const claim =
-      key === undefined
-        ? undefined
-        : claimOf(key, request, { keyring: context.keyring, mode: command.mode ?? 'keyed' })
+      key === undefined ? undefined : claimOf(key, request, { partner, mode: command.mode ?? 'keyed' })
     const outcome = await context.ledger.submit({
-      partner: request.caller.partner,
+      partner,
       userid: command.userid,
       who: 'partner',
       why: command.why,

@@ -19,19 +19,19 @@ import { offerOf, partnerOffers, type Terms } from '../membership/terms.ts'
 import { offerDetailsOf, pendingOfferOf } from '../membership/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Keyring } from '../vault/keyring.ts'
 import { changeOfferOf, type OfferChange, undoOfferChangeOf, type Wish } from './change.ts'
 import { checkPreview, makePreview } from './preview.ts'
 
 /** Moves users between offers, lists and previews the moves (contract §8). */
-export const offerHandlers = (context: { commands: AccountCommands; keyring: Keyring }) => {
-  const { commands, keyring } = context
+export const offerHandlers = (context: { commands: AccountCommands }) => {
+  const { commands } = context
 
   const change: Handler<typeof changeOffer, Caller> = request => {
     const { body } = request
+    const { partner } = request.caller
     const wish = wishOf(body)
     return commands.change(request, { userid: body.userid, why: 'offer change' }, (user, now, terms) => {
-      checkOwn(user, wish, { partner: request.caller.partner, terms })
+      checkOwn(user, wish, { partner, terms })
       const changed = changeOfferOf(user, wish, now, terms)
       if (isRefusal(changed)) return changed
       const takesCoverAtOnce = changed.isImmediate && changed.direction === 'downgrade'
@@ -42,7 +42,7 @@ export const offerHandlers = (context: { commands: AccountCommands; keyring: Key
           'is required: an immediate downgrade takes cover away at once, see POST /user/offers/preview',
         )
       }
-      if (body.previewid && !checkPreview(body.previewid, { user, wish, changed, now, keyring }))
+      if (body.previewid && !checkPreview(body.previewid, { partner, user, wish, changed, now }))
         return refuse('preview_stale')
       return {
         ...(changed.user === user ? {} : { change: changed }),
@@ -93,10 +93,11 @@ export const offerHandlers = (context: { commands: AccountCommands; keyring: Key
   const preview: Handler<typeof previewOfferChange, Caller> = async request => {
     const wish = wishOf(request.body)
     const { user, terms, now } = await commands.look(request, request.body.userid)
-    checkOwn(user, wish, { partner: request.caller.partner, terms })
+    const { partner } = request.caller
+    checkOwn(user, wish, { partner, terms })
     const changed = changeOfferOf(user, wish, now, terms)
     if (isRefusal(changed)) throw problemOfRefusal(changed, request.locale)
-    const { previewid, expiresAt } = makePreview({ user, wish, changed, now, keyring })
+    const { previewid, expiresAt } = makePreview({ partner, user, wish, changed, now })
     return { ...viewChange(changed.user, changed), previewid, expiresat: formatTimestamp(expiresAt) }
   }
 

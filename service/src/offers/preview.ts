@@ -1,12 +1,12 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { User } from '../membership/state.ts'
+import type { Partner } from '../partners/partner.ts'
 import { keyedHash, sameHash } from '../vault/hash.ts'
-import type { Keyring } from '../vault/keyring.ts'
 import type { OfferChange, Wish } from './change.ts'
 
 const validMs = 15 * 60_000
 
-type Previewed = { user: User; wish: Wish; changed: OfferChange; now: Instant; keyring: Keyring }
+type Previewed = { partner: Partner; user: User; wish: Wish; changed: OfferChange; now: Instant }
 
 /**
  * Names a preview by a keyed hash of what it showed, so that nothing needs to be kept: the change holds as long as it
@@ -32,7 +32,7 @@ export const checkPreview = (previewid: string, previewed: Previewed): boolean =
 
 const nameBytes = 8 + 32
 
-const nameOf = ({ user, wish, changed, keyring }: Previewed, expiresAt: Instant): Buffer => {
+const nameOf = ({ partner, user, wish, changed }: Previewed, expiresAt: Instant): Buffer => {
   const expiry = Buffer.alloc(8)
   expiry.writeBigUInt64BE(BigInt(expiresAt))
   const shown = JSON.stringify([
@@ -48,6 +48,6 @@ const nameOf = ({ user, wish, changed, keyring }: Previewed, expiresAt: Instant)
   ])
   return Buffer.concat([
     expiry,
-    keyedHash(keyring.peppers.current.key, 'offers.preview', user.partnerId, user.serviceId, expiry, shown),
+    keyedHash(partner.hashKey, 'offers.preview', user.partnerId, user.serviceId, expiry, shown),
   ])
 }

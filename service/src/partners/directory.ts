@@ -8,7 +8,7 @@ import type { Keyring } from '../vault/keyring.ts'
 import { parseSecret, type SecretKind, type SecretMode } from '../vault/secret.ts'
 import { partnerOf } from './keys.ts'
 import type { Partner } from './partner.ts'
-import { type CredentialRow, findCredentials, findPartners } from './store.ts'
+import { type CredentialRow, findCredentials, findPartners, rehashCredential } from './store.ts'
 import { findTokens, type TokenRow } from './tokens.ts'
 
 /** How long an answer of the directory may be older than the database (contract §3). */
@@ -117,8 +117,18 @@ export const openDirectory = (context: {
     purpose: string,
   ): boolean => {
     // An unknown id costs the same hash as a known one.
-    const pepper = keyring.peppers.byId.get(row?.pepper_id ?? keyring.peppers.current.id)
+    const pepper = keyring.pepper(row?.pepper_id ?? keyring.peppers.current.id)
     return pepper !== undefined && sameHash(keyedHash(pepper, purpose, secret), row?.hash ?? emptyHash)
+  }
+
+  /** A secret's own text is known only while it is used: this is when its hash can move to the current pepper. */
+  const moveToCurrent = async (row: CredentialRow, secret: string): Promise<void> => {
+    const { id, key } = keyring.peppers.current
+    if (row.pepper_id === id) return
+    // Where it fails, the next use tries again; meanwhile the secret is as right as before.
+    await rehashCredential(database, row, { pepperId: id, hash: keyedHash(key, row.kind, secret) }).catch(
+      () => {},
+    )
   }
 
   const digest = (secret: string) => createHash('sha256').update(secret).digest('base64')
@@ -151,6 +161,7 @@ export const openDirectory = (context: {
     const isLive = row?.revoked_at === null && (row.expires_at === null || row.expires_at > real())
     const isValid = isRight(row, secret, kind) && isLive && row?.kind === kind
     const owner = isValid ? await partner(id.partnerId) : undefined
+    if (isValid) await moveToCurrent(row, secret)
     const value = owner && { partner: owner, credentialId: id.ownId }
     return keep(credentials, `${kind} ${digest(secret)}`, { value, readAt, partnerId: id.partnerId })
   }

@@ -1,5 +1,6 @@
+import { keyedHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
-import { newKey, unwrapKey, wrapKey } from '../vault/seal.ts'
+import { newKey, unwrapKey, wrapKey, wrappingKeyId } from '../vault/seal.ts'
 import type { Partner } from './partner.ts'
 import type { PartnerRow } from './store.ts'
 
@@ -12,8 +13,24 @@ const binding = (partnerId: string) => ({ purpose: 'partners.key', partnerId })
 export const newPartnerKey = (partnerId: string, keyring: Keyring): Buffer =>
   wrapKey(keyring.rootKeys.current, newKey(), binding(partnerId))
 
+/** A partner's key, wrapped anew by the root key in use; `undefined` when that one wraps it already. */
+export const rewrapped = (
+  row: Pick<PartnerRow, 'partner_id' | 'wrapped_key'>,
+  keyring: Keyring,
+): Buffer | undefined => {
+  const { current } = keyring.rootKeys
+  if (wrappingKeyId(row.wrapped_key) === current.id) return undefined
+  const place = binding(row.partner_id)
+  return wrapKey(current, unwrapKey(keyring.rootKey, row.wrapped_key, place), place)
+}
+
 /** The partner that a row tells of. Throws when its key was wrapped by a root key that is not in the keyring. */
-export const partnerOf = (row: PartnerRow, keyring: Keyring): Partner => ({
+export const partnerOf = (row: PartnerRow, keyring: Keyring): Partner => {
+  const key = unwrapKey(keyring.rootKey, row.wrapped_key, binding(row.partner_id))
+  return { ...settingsOf(row), key: { id: firstKeyId, key }, hashKey: keyedHash(key, 'partners.hash_key') }
+}
+
+const settingsOf = (row: PartnerRow): Omit<Partner, 'key' | 'hashKey'> => ({
   partnerId: row.partner_id,
   name: row.name,
   aliases: row.aliases,
@@ -28,8 +45,4 @@ export const partnerOf = (row: PartnerRow, keyring: Keyring): Partner => ({
   clockOffsetMs: row.clock_offset_ms,
   disabledAt: row.disabled_at ?? undefined,
   createdAt: row.created_at,
-  key: {
-    id: firstKeyId,
-    key: unwrapKey(id => keyring.rootKeys.byId.get(id), row.wrapped_key, binding(row.partner_id)),
-  },
 })

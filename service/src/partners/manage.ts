@@ -9,6 +9,7 @@ import type { Keyring } from '../vault/keyring.ts'
 import { makeSecret, type SecretMode } from '../vault/secret.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { checkOrigin, checkRedirect } from './addresses.ts'
+import { holdKeys } from './key-use.ts'
 import { newPartnerKey } from './keys.ts'
 import {
   type CredentialKind,
@@ -71,19 +72,24 @@ export const createPartner = async (
     api_key_optional: false,
     rate_per_second: null,
     scopes: null,
-    wrapped_key: newPartnerKey(partnerId, context.keyring),
+    wrapped_key: noKeyYet,
     clock_offset_ms: 0,
     disabled_at: null,
     created_at: now,
   }
-  const row = withSettings(blank, settings, context)
+  const wanted = withSettings(blank, settings, context)
   return context.database.transaction(async tx => {
+    // What is wrapped by a root key that was retired meanwhile could never be opened again.
+    await holdKeys(tx)
+    const row = { ...wanted, wrapped_key: newPartnerKey(partnerId, context.keyring) }
     await insertPartner(tx, row)
     const clientSecret = await mint(tx, partnerId, 'client_secret', context)
     const apiKey = await mint(tx, partnerId, 'api_key', context)
     return { row, clientSecret, apiKey }
   })
 }
+
+const noKeyYet = Buffer.alloc(0)
 
 /** Changes what the operator may change. Throws OperatorError when the partner is unknown or a setting is wrong. */
 export const changePartner = async (
@@ -197,6 +203,7 @@ export const rotateKey = async (
   context: ManageContext,
 ): Promise<{ secret: string; live: string[] }> =>
   context.database.transaction(async tx => {
+    await holdKeys(tx)
     const row = await requireLocked(tx, partnerId)
     const live = await liveKeys(tx, row.partner_id, kind)
     if (live.length >= 2) {

@@ -21,6 +21,8 @@ export type Partner = {
   readonly createdAt: Instant
   /** Wraps the data keys of the partner's users, and seals what belongs to the partner as a whole. */
   readonly key: NamedKey
+  /** Keys the hashes of what is recognised by its hash alone; like `key` it outlives every rotation. */
+  readonly hashKey: Buffer
 }
 
 /** Real time, and each partner's business time. */

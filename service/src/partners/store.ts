@@ -108,6 +108,18 @@ export const insertCredential = async (db: Executor, row: CredentialRow): Promis
       ${timestamp(row.created_at)}, ${timestamp(row.expires_at)})`)
 }
 
+/** Stores a credential's hash under another pepper, unless the row has changed since it was read. */
+export const rehashCredential = async (
+  db: Executor,
+  was: CredentialRow,
+  is: { pepperId: string; hash: Buffer },
+): Promise<void> => {
+  await db.query(sql`
+    update credentials set pepper_id = ${is.pepperId}, hash = ${is.hash}
+    where partner_id = ${was.partner_id} and credential_id = ${was.credential_id}
+      and pepper_id = ${was.pepper_id} and hash = ${was.hash}`)
+}
+
 /** Revokes a credential and the tokens issued from it; false when there is no live one. */
 export const revokeCredential = async (
   db: Executor,

@@ -13,12 +13,11 @@ import { isRefusal } from '../membership/refusal.ts'
 import type { User } from '../membership/state.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Clock } from '../partners/partner.ts'
-import type { Keyring } from '../vault/keyring.ts'
 
 const saved = 'prefill saved' as const
 
 /** Stores prefill data (interface §4.1, contract §4 and §5). */
-export const prefillHandlers = (context: { ledger: Ledger; clock: Clock; keyring: Keyring }) => {
+export const prefillHandlers = (context: { ledger: Ledger; clock: Clock }) => {
   const prefill: Handler<typeof prefillUser, Caller> = async request => {
     const { partner } = request.caller
     const version = versionOf(request.headers['version'])
@@ -26,8 +25,7 @@ export const prefillHandlers = (context: { ledger: Ledger; clock: Clock; keyring
     const key = version === 'v2' ? idempotencyKeyOf(request.headers) : undefined
     if (version === 'v2' && key === undefined) throw new ServiceError('idempotency_key_missing')
     checkBirthDate(request.body.dob, context.clock.now(partner), partner.timezone)
-    const claim =
-      key === undefined ? undefined : claimOf(key, request, { keyring: context.keyring, mode: 'prefill' })
+    const claim = key === undefined ? undefined : claimOf(key, request, { partner, mode: 'prefill' })
     const person = personOf(request.body)
     const outcome = await context.ledger.submit({
       partner,

@@ -94,7 +94,7 @@ export const linkTokenHandlers = (context: LinkContext) => {
           return { sessionid, revokedat: formatTimestamp(revokedAt) }
         },
       },
-      { database, keyring, real },
+      { database, real },
     )
 
   const exchange: Handler<typeof exchangeResult, Caller> = async request => {
@@ -103,7 +103,7 @@ export const linkTokenHandlers = (context: LinkContext) => {
     const name = parsed?.kind === 'rt' ? sessionOfSecretId(parsed.id) : undefined
     const isOwn = name?.partnerId === request.caller.partner.partnerId
     const session = name && isOwn ? await findSession(database, name) : undefined
-    const pepper = keyring.peppers.byId.get(session?.result_pepper_id ?? '')
+    const pepper = keyring.pepper(session?.result_pepper_id ?? '')
     const isRight =
       session?.result_hash != null &&
       pepper !== undefined &&

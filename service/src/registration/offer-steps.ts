@@ -149,10 +149,10 @@ const openOffers = (visit: Visit): string[] =>
 const wishFor = (offername: string) => ({ offername, action: 'auto', effective: 'auto' }) as const
 
 const previewed = (visit: Visit, offername: string) => ({
+  partner: visit.partner,
   user: visit.user,
   wish: wishFor(offername),
   now: visit.now,
-  keyring: visit.context.keyring,
 })
 
 /** The change that a form or an address asks for, tried out; `undefined` when it is not open. */

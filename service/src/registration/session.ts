@@ -84,7 +84,7 @@ const joined = async (context: PageContext, link: Link, opener: string): Promise
   const row = await findSession(context.database, nameOf(link.row))
   if (!row?.handle_hash || row.spent_at === null || row.revoked_at !== null) return undefined
   if (context.clock.real() >= row.spent_at + joinWithin) return undefined
-  const pepper = context.keyring.peppers.byId.get(row.handle_pepper_id ?? '')
+  const pepper = context.keyring.pepper(row.handle_pepper_id ?? '')
   const handle = pepper && handleOf(context, link, { opener, pepper })
   const isSame = pepper && handle && sameHash(keyedHash(pepper, 'session_handle', handle), row.handle_hash)
   return isSame ? { handle, resultToken: undefined } : undefined
@@ -130,6 +130,6 @@ const isRight = (
   pepperId: string,
   proof: { purpose: string; text: string; hash: Buffer },
 ): boolean => {
-  const pepper = keyring.peppers.byId.get(pepperId)
+  const pepper = keyring.pepper(pepperId)
   return pepper !== undefined && sameHash(keyedHash(pepper, proof.purpose, proof.text), proof.hash)
 }

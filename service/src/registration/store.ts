@@ -144,6 +144,28 @@ export const noteBirthdateTry = async (
   return row?.birthdate_tries
 }
 
+/**
+ * How many links, sessions and results that live are hashed under each pepper, by its id. A link serves nine days at
+ * most: seven to be opened, one as a session, one for its result.
+ */
+export const sessionsByPepper = async (db: Executor, now: Instant): Promise<ReadonlyMap<string, number>> => {
+  const at = timestamp(now)
+  const rows = await db.query<{ pepper_id: string; count: number }>(sql`
+    select live.pepper_id, count(*) as count from partners p
+    cross join lateral (
+      select unnest(array[
+        case when s.token_expires_at > ${at} and s.spent_at is null and s.revoked_at is null
+          or s.spent_at > ${at}::timestamptz - interval '1 minute' then s.token_pepper_id end,
+        case when s.spent_at > ${at}::timestamptz - interval '24 hours' then s.handle_pepper_id end,
+        case when coalesce(s.completed_at, s.spent_at) > ${at}::timestamptz - interval '24 hours'
+          then s.result_pepper_id end]) as pepper_id
+      from page_sessions s
+      where s.partner_id = p.partner_id and s.created_at > ${at}::timestamptz - interval '9 days') as live
+    where live.pepper_id is not null
+    group by live.pepper_id`)
+  return new Map(rows.map(row => [row.pepper_id, row.count]))
+}
+
 /** Remembers the language that the person chose. */
 export const setLocale = async (db: Executor, name: SessionName, locale: 'en' | 'es'): Promise<void> => {
   await db.query(sql`
@@ -171,7 +193,6 @@ export const completeSession = async (
       and (outcome, reference) is distinct from (${result.outcome}, ${result.reference})`)
 }
 
-/** A link serves nine days at most: seven to be opened, one as a session, one for its result. */
 const keptMs = 30 * 86_400_000
 
 /** Deletes links and sessions that are older than 30 days, at most 10,000 at once. */

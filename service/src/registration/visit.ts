@@ -200,7 +200,5 @@ export const themeAddress = (
 }
 
 /** Says whose answers a form was made from: a form of one person never changes another, on a shared computer either. */
-export const formTag = ({ context, user }: Visit): string =>
-  keyedHash(context.keyring.rootKeys.current.key, 'page_form', user.partnerId, user.serviceId)
-    .toString('hex')
-    .slice(0, 12)
+export const formTag = ({ partner, user }: Visit): string =>
+  keyedHash(partner.hashKey, 'page_form', user.partnerId, user.serviceId).toString('hex').slice(0, 12)

@@ -9,13 +9,10 @@ import type { Directory } from '../partners/directory.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import { moveClock } from '../partners/store.ts'
 import type { Schedule } from '../schedule/schedule.ts'
-import type { Keyring } from '../vault/keyring.ts'
 
 /** Moves the business clock of a sandbox partner (contract §13). */
-export const sandboxHandlers = (
-  context: ClockContext & { readonly directory: Directory; readonly keyring: Keyring },
-) => {
-  const { clock, database, directory, keyring } = context
+export const sandboxHandlers = (context: ClockContext & { readonly directory: Directory }) => {
+  const { clock, database, directory } = context
   const advance: Handler<typeof advanceClock, Caller> = async request => {
     const to = parseTimestamp(request.body.advanceto)
     if (to === undefined)
@@ -28,7 +25,7 @@ export const sandboxHandlers = (
       moved = await moveTo(tx, { clock, partner, to })
       return { now: formatTimestamp(clock.now(moved)) }
     }
-    const reply = await runKeyed({ request, effect }, { database, keyring, real: clock.real })
+    const reply = await runKeyed({ request, effect }, { database, real: clock.real })
     await applyDue(context, moved)
     return reply
   }

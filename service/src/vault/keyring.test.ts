@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,7 +19,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { OperatorError } from '../operator-error.ts'
-import { type Keyring, loadKeyring } from './keyring.ts'
+import { type Keyring, loadKeyring, readKeyringFile, replaceKeyringFile } from './keyring.ts'
+import { type KeyringFile, withCurrent, withNext, withoutOld } from './keyring-file.ts'
+import { newKey } from './seal.ts'
 
 let dataDir = ''
 let path = ''
@@ -27,6 +31,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
+const keysOf = ({ rootKeys, peppers }: Keyring) => ({ rootKeys, peppers })
 const ids = ({ rootKeys, peppers }: Keyring) => [rootKeys.current.id, peppers.current.id]
 
 /** The sentence with which loading is refused. */
@@ -48,7 +53,7 @@ describe('the keyring file', () => {
     expect(first.rootKeys.current.key).toHaveLength(32)
     expect(first.rootKeys.current.key).not.toEqual(first.peppers.current.key)
     expect(first.rootKeys.byId.get(first.rootKeys.current.id)).toEqual(first.rootKeys.current.key)
-    expect(loadKeyring({ dataDir })).toEqual(first)
+    expect(keysOf(loadKeyring({ dataDir }))).toEqual(keysOf(first))
   })
 
   test('is another in another directory, which is made, too, when missing', () => {
@@ -86,7 +91,7 @@ describe('the keyring file', () => {
   test('may be read-only', () => {
     const made = loadKeyring({ dataDir })
     chmodSync(path, 0o400)
-    expect(loadKeyring({ dataDir })).toEqual(made)
+    expect(keysOf(loadKeyring({ dataDir }))).toEqual(keysOf(made))
   })
 
   test('is refused when it cannot be read', () => {
@@ -151,6 +156,86 @@ describe('the keyring file', () => {
   })
 })
 
+describe('a keyring in use', () => {
+  const change = (make: (list: KeyringFile['rootKeys']) => KeyringFile['rootKeys'] | undefined) => {
+    const file = readKeyringFile(dataDir)
+    const rootKeys = make(file.rootKeys)
+    if (!rootKeys) throw new Error('refused')
+    replaceKeyringFile(dataDir, { ...file, rootKeys })
+    return rootKeys
+  }
+
+  test('finds a key that was added since, at once', () => {
+    const keyring = loadKeyring({ dataDir })
+    const before = keyring.rootKeys.current
+    const key = newKey()
+    const { next = '' } = change(list => withNext(list, key))
+    expect(keyring.rootKey(next)).toEqual(key)
+    expect(keyring.rootKeys.current).toEqual(before)
+    expect(keyring.rootKey(before.id)).toEqual(before.key)
+  })
+
+  test('works with a key that became current, and still opens what is older', async () => {
+    const keyring = loadKeyring({ dataDir })
+    const before = keyring.rootKeys.current
+    const { next = '' } = change(list => withNext(list, newKey()))
+    change(list => withCurrent(list, next, 1))
+    await expect.poll(() => keyring.rootKeys.current.id).toBe(next)
+    expect(keyring.rootKey(before.id)).toEqual(before.key)
+    expect(ids(keyring)[1]).toBe(ids(loadKeyring({ dataDir }))[1])
+  })
+
+  test('forgets a key that was retired', async () => {
+    const keyring = loadKeyring({ dataDir })
+    const { id } = keyring.rootKeys.current
+    const { next = '' } = change(list => withNext(list, newKey()))
+    change(list => withCurrent(list, next, 1))
+    change(list => withoutOld(list, id))
+    await expect.poll(() => keyring.rootKey(id)).toBeUndefined()
+  })
+
+  test('goes on with the keys it knows while the file is gone or damaged, says so once, and follows it again', async () => {
+    let heard = 0
+    const keyring = loadKeyring({ dataDir, onUnreadable: () => (heard += 1) })
+    const known = keysOf(keyring)
+    const good = readFileSync(path, 'utf8')
+    for (const spoil of [() => rmSync(path), () => writeFileSync(path, good.slice(1), { mode: 0o600 })]) {
+      const before = heard
+      spoil()
+      expect(keyring.rootKey('unknown')).toBeUndefined()
+      expect(keyring.rootKey('unknown')).toBeUndefined()
+      expect(heard).toBe(before + 1)
+      expect(keysOf(keyring)).toEqual(known)
+    }
+    writeFileSync(path, good)
+    const { next = '' } = change(list => withNext(list, newKey()))
+    expect(keyring.rootKey(next)).toHaveLength(32)
+  })
+
+  test('is replaced at once, for its owner only, through a link, and leaves no draft', () => {
+    const { rootKeys, peppers } = loadKeyring({ dataDir })
+    const elsewhere = join(dataDir, 'elsewhere')
+    mkdirSync(elsewhere)
+    symlinkSync(path, join(elsewhere, 'keyring.json'))
+    // What a killed command has left.
+    writeFileSync(`${path}.new`, 'half a fi', { mode: 0o600 })
+    const file = readKeyringFile(elsewhere)
+    replaceKeyringFile(elsewhere, { ...file, rootKeys: withNext(file.rootKeys, newKey()) })
+    expect(loadKeyring({ dataDir }).rootKeys.byId.size).toBe(2)
+    expect(ids(loadKeyring({ dataDir }))).toEqual([rootKeys.current.id, peppers.current.id])
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(readdirSync(dataDir).toSorted()).toEqual(['elsewhere', 'keyring.json'])
+  })
+
+  test.runIf(process.getuid?.() === 0)('stays the file of its owner when root replaces it', () => {
+    loadKeyring({ dataDir })
+    chownSync(path, 65534, 65534)
+    change(list => withNext(list, newKey()))
+    expect(statSync(path)).toMatchObject({ uid: 65534, gid: 65534 })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+})
+
 describe('ENROLMENT_ROOT_KEY', () => {
   const rootKey = Buffer.from(Array.from({ length: 32 }, (_, n) => n)).toString('base64')
 
@@ -165,12 +250,27 @@ describe('ENROLMENT_ROOT_KEY', () => {
     expect(rootKeys.current.id).toBe('76366d90e0fb2e88')
     expect(peppers.current.id).toBe('ed7b9d9e09e191ca')
     expect(readdirSync(dataDir)).toEqual([])
-    expect(loadKeyring({ rootKey })).toEqual({ rootKeys, peppers })
+    expect(keysOf(loadKeyring({ rootKey }))).toEqual({ rootKeys, peppers })
+  })
+
+  test('of several keys has the first in use and opens by all of them', () => {
+    const older = randomBytes(32).toString('base64')
+    const alone = loadKeyring({ rootKey: older })
+    for (const text of [`${rootKey},${older}`, `${older},${rootKey}`]) {
+      const keyring = loadKeyring({ rootKey: text })
+      expect(ids(keyring)).toEqual(ids(loadKeyring({ rootKey: text.slice(0, 44) })))
+      expect(keyring.rootKey(alone.rootKeys.current.id)).toEqual(alone.rootKeys.current.key)
+      expect(keyring.pepper(alone.peppers.current.id)).toEqual(alone.peppers.current.key)
+    }
   })
 
   test.each([
     '',
     'secret',
+    `${rootKey},`,
+    `,${rootKey}`,
+    `${rootKey}, ${Buffer.alloc(32).toString('base64')}`,
+    `${rootKey},${rootKey}`,
     Buffer.alloc(31).toString('base64'),
     Buffer.alloc(33).toString('base64'),
     Buffer.alloc(32, 255).toString('base64url'),

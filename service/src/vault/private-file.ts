@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import {
   closeSync,
+  fchownSync,
   fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
+  renameSync,
+  type Stats,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -55,6 +60,40 @@ export function createPrivateFile(path: string, text: string): string {
   return readPrivateFile(path) ?? text
 }
 
+/**
+ * Writes `text` durably in place of the file at `path`, at once: whoever reads it meanwhile gets the old text or the
+ * new one, and so does who starts after a crash. The file stays its owner's. Of several at once, one stands.
+ * Throws OperatorError when it cannot be written; then the old text stands.
+ */
+export function replacePrivateFile(path: string, text: string): void {
+  try {
+    // The file itself, where a link leads to it.
+    const target = realpathSync(path)
+    const draft = `${target}.new`
+    // One that a killed process has left.
+    unlinkIfThere(draft)
+    try {
+      writeDurably(draft, text, statSync(target))
+      renameSync(draft, target)
+    } finally {
+      unlinkIfThere(draft)
+    }
+    syncUpTo(dirname(target), dirname(target))
+  } catch (error) {
+    throw operatorError(error, `The file ${path} cannot be written`)
+  }
+}
+
+/** A text that is another one after each change of the file at `path`; `undefined` when there is none to be read. */
+export function fileMark(path: string): string | undefined {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+    return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
+  } catch {
+    return undefined
+  }
+}
+
 function refuseSharedFile(file: number, path: string): void {
   // Windows has no such permissions and reports all files as open to all.
   if (process.platform === 'win32') return
@@ -62,9 +101,12 @@ function refuseSharedFile(file: number, path: string): void {
     throw new OperatorError(`Others than its owner may use the file ${path}: run chmod 600 on it.`)
 }
 
-function writeDurably(path: string, text: string): void {
+function writeDurably(path: string, text: string, owner?: Stats): void {
   const file = openSync(path, 'wx', 0o600)
   try {
+    // The operator may run a command as root beside a service that runs as somebody else.
+    const mine = fstatSync(file)
+    if (owner && (owner.uid !== mine.uid || owner.gid !== mine.gid)) fchownSync(file, owner.uid, owner.gid)
     writeFileSync(file, text)
     fsyncSync(file)
   } finally {

@@ -62,16 +62,20 @@ export function wrapKey(wrappingKey: NamedKey, key: Buffer, binding: Binding): B
   return Buffer.concat([Buffer.from([id.length]), id, seal(wrappingKey.key, key, binding)])
 }
 
+/** The id of the key that wraps what `wrapKey` made. */
+export function wrappingKeyId(wrapped: Buffer): string {
+  return wrapped.toString('utf8', 1, 1 + (wrapped[0] ?? 0))
+}
+
 /** Opens what `wrapKey` made. Throws when `lookup` does not know the wrapping key, and where `unseal` does. */
 export function unwrapKey(
   lookup: (id: string) => Buffer | undefined,
   wrapped: Buffer,
   binding: Binding,
 ): Buffer {
-  const idEnd = 1 + (wrapped[0] ?? 0)
-  const wrappingKey = lookup(wrapped.toString('utf8', 1, idEnd))
+  const wrappingKey = lookup(wrappingKeyId(wrapped))
   if (!wrappingKey) throw new Error('A wrapped key was not opened: the key that wraps it is unknown here')
-  return unseal(wrappingKey, wrapped.subarray(idEnd), binding)
+  return unseal(wrappingKey, wrapped.subarray(1 + (wrapped[0] ?? 0)), binding)
 }
 
 const KEY_BYTES = 32

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Executor } from '../db/database.ts'
+import { failureOf } from '../db/failure.ts'
+import { markAnew } from '../installation.ts'
+import { OperatorError } from '../operator-error.ts'
+import { lockKeys, rewrapPartnerKeys } from '../partners/key-use.ts'
+import { readKeyringFile, replaceKeyringFile } from '../vault/keyring.ts'
+import {
+  type KeyKind,
+  type KeyList,
+  type KeyringFile,
+  withCurrent,
+  withNext,
+  withoutOld,
+} from '../vault/keyring-file.ts'
+import { newKey } from '../vault/seal.ts'
+import { countKeysInUse, describeUse, isInUse } from './keys-in-use.ts'
+import type { Workspace } from './workspace.ts'
+
+/** How long each step of a rotation is left to the running processes, who look at the file five times a second. */
+const takenUpMs = 1000
+/** How long work may last that began with a key while it was current. */
+const lastUsedMs = 15_000
+
+/** A key that became current, and the one in whose place. */
+export type Rotated = { readonly kind: KeyKind; readonly id: string; readonly replaced: string }
+
+/**
+ * Gives each of these uses a new current key: first every process can read it, then it is current. Broken off at any
+ * point it leaves keys that work, and the next call goes on from there. Throws OperatorError when the keyring cannot be
+ * changed.
+ */
+export const rotateKeys = async (workspace: Workspace, kinds: readonly KeyKind[]): Promise<Rotated[]> => {
+  const added = await changeKeyring(workspace, file =>
+    changeLists(file, kinds, list => withNext(list, newKey())),
+  )
+  await sleep(takenUpMs)
+  const at = workspace.real()
+  await changeKeyring(workspace, file =>
+    changeLists(file, kinds, (list, kind) => withCurrent(list, added[kind].next ?? '', at)),
+  )
+  // What is wrapped from now on is wrapped by the new key everywhere, so that the re-wrap after this misses nothing.
+  await sleep(takenUpMs)
+  return kinds.map(kind => ({ kind, id: added[kind].next ?? '', replaced: added[kind].current }))
+}
+
+/** Wraps all that older root keys wrap by the current one; gives how many partners' keys it was. */
+export const rewrapAll = (workspace: Workspace): Promise<number> =>
+  withKeysLocked(workspace, async tx => {
+    const count = await rewrapPartnerKeys(tx, workspace.keyring)
+    await markAnew(tx, workspace.keyring)
+    return count
+  })
+
+/**
+ * Takes an older key out of the keyring for ever. Throws OperatorError when there is no such key, when it is current or
+ * about to be, and when anything hangs on it.
+ */
+export const retireKey = async (workspace: Workspace, id: string): Promise<KeyKind> => {
+  const file = readKeyringFile(workspace.dataDir)
+  const kind = (['rootKeys', 'peppers'] as const).find(one => file[one].keys.some(key => key.id === id))
+  if (kind === undefined)
+    throw new OperatorError(`There is no key ${id} in the keyring: see \`enrolment keyring show\`.`)
+  if (!withoutOld(file[kind], id)) throw new OperatorError(notOld(file, kind, id))
+  const refuseIfUsed = async (db: Executor) => {
+    const use = (await countKeysInUse(db, workspace)).of(kind, id)
+    if (isInUse(use)) throw new OperatorError(stillUsed(kind, id, describeUse(use)))
+  }
+  await refuseIfUsed(workspace.database)
+  const replacedAt = file[kind].keys.find(key => key.id === id)?.replacedAt ?? 0
+  await sleep(Math.min(lastUsedMs, Math.max(0, replacedAt + lastUsedMs - workspace.real())))
+  await changeKeyring(workspace, async (found, tx) => {
+    // Asked again within the transaction that keeps everybody from storing what hangs on a key.
+    await refuseIfUsed(tx)
+    return changeLists(found, [kind], list => withoutOld(list, id))
+  })
+  return kind
+}
+
+const changeKeyring = (
+  workspace: Workspace,
+  change: (file: KeyringFile, tx: Executor) => KeyringFile | Promise<KeyringFile>,
+): Promise<KeyringFile> =>
+  withKeysLocked(workspace, async tx => {
+    const changed = await change(readKeyringFile(workspace.dataDir), tx)
+    replaceKeyringFile(workspace.dataDir, changed)
+    return changed
+  })
+
+/** Works while no other command changes keys, and nobody stores what hangs on one. A lock of a dead command is none. */
+const withKeysLocked = async <T>({ database }: Workspace, work: (tx: Executor) => Promise<T>): Promise<T> => {
+  try {
+    return await database.transaction(async tx => {
+      if (await lockKeys(tx)) return work(tx)
+      throw new OperatorError('This database has never been served: there are no keys to work on yet.')
+    })
+  } catch (error) {
+    if (!failureOf(error).lockTimedOut) throw error
+    throw new OperatorError('Another command works on the keys: run this one again when that one has ended.')
+  }
+}
+
+const changeLists = (
+  file: KeyringFile,
+  kinds: readonly KeyKind[],
+  change: (list: KeyList, kind: KeyKind) => KeyList | undefined,
+): KeyringFile => {
+  const changed = (kind: KeyKind): KeyList => {
+    const list = kinds.includes(kind) ? change(file[kind], kind) : file[kind]
+    if (list) return list
+    throw new OperatorError(
+      'Another command has changed the keyring meanwhile: see `enrolment keyring show`.',
+    )
+  }
+  return { rootKeys: changed('rootKeys'), peppers: changed('peppers') }
+}
+
+const notOld = (file: KeyringFile, kind: KeyKind, id: string): string =>
+  id === file[kind].current
+    ? `The key ${id} is the current one: run \`enrolment keyring rotate ${nameOfKind[kind]}\` first.`
+    : `The key ${id} is about to become current: run \`enrolment keyring rotate ${nameOfKind[kind]}\` to its end.`
+
+const stillUsed = (kind: KeyKind, id: string, use: string): string =>
+  kind === 'rootKeys'
+    ? `The root key ${id} is in use (${use}): run \`enrolment keyring rewrap\`, then this again.`
+    : `The pepper ${id} is in use (${use}): \`enrolment keyring show\` tells when nothing hangs on it any more.`
+
+/** What the operator calls the uses. */
+export const nameOfKind = { rootKeys: 'root', peppers: 'pepper' } as const satisfies Record<KeyKind, string>

@@ -1,0 +1,66 @@
+import type { Executor } from '../db/database.ts'
+import { markedBy } from '../installation.ts'
+import { credentialsByPepper, partnersByRootKey, tokensByPepper } from '../partners/key-use.ts'
+import { sessionsByPepper } from '../registration/store.ts'
+import type { KeyKind } from '../vault/keyring-file.ts'
+import type { Workspace } from './workspace.ts'
+
+/** How much of each sort hangs on one key. */
+export type UseOfKey = Readonly<Record<string, number>>
+
+/** Counts what hangs on a key; on one that is not in the keyring, too. */
+export type KeysInUse = {
+  readonly of: (kind: KeyKind, id: string) => UseOfKey
+  /** The ids that living rows name, each with its kind. */
+  readonly named: readonly { readonly kind: KeyKind; readonly id: string }[]
+}
+
+/**
+ * Counts what hangs on the keys: all that a root key wraps, and of what is hashed under a pepper all that can still be
+ * used. What has expired or was revoked hangs on nothing.
+ */
+export const countKeysInUse = async (
+  database: Executor,
+  { keyring, real }: Pick<Workspace, 'keyring' | 'real'>,
+): Promise<KeysInUse> => {
+  const now = real()
+  const mark = await markedBy(database, keyring)
+  const counts: Record<KeyKind, Readonly<Record<string, ReadonlyMap<string, number>>>> = {
+    rootKeys: {
+      partners: await partnersByRootKey(database),
+      database: new Map(mark === undefined ? [] : [[mark, 1]]),
+    },
+    peppers: {
+      credentials: await credentialsByPepper(database, now),
+      tokens: await tokensByPepper(database, now),
+      sessions: await sessionsByPepper(database, now),
+    },
+  }
+  const idsOf = (kind: KeyKind) => [
+    ...new Set(Object.values(counts[kind]).flatMap(count => [...count.keys()])),
+  ]
+  return {
+    of: (kind, id) =>
+      Object.fromEntries(Object.entries(counts[kind]).map(([sort, count]) => [sort, count.get(id) ?? 0])),
+    named: (['rootKeys', 'peppers'] as const).flatMap(kind => idsOf(kind).map(id => ({ kind, id }))),
+  }
+}
+
+const sortNames: Readonly<Record<string, readonly [string, string]>> = {
+  partners: ['partner', 'partners'],
+  database: ['mark of the database', 'marks of the database'],
+  credentials: ['live client secret or API key', 'live client secrets and API keys'],
+  tokens: ['access token', 'access tokens'],
+  sessions: ['link, session or result', 'links, sessions and results'],
+}
+
+/** Whether anything hangs on a key. */
+export const isInUse = (use: UseOfKey): boolean => Object.values(use).some(count => count > 0)
+
+/** What hangs on a key, in words. */
+export const describeUse = (use: UseOfKey): string => {
+  const parts = Object.entries(use)
+    .filter(([, count]) => count > 0)
+    .map(([sort, count]) => `${count} ${sortNames[sort]?.[count === 1 ? 0 : 1] ?? sort}`)
+  return parts.length > 0 ? parts.join(', ') : 'nothing'
+}

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { OperatorError } from '../operator-error.ts'
+import { type NamedKey, newKey } from './seal.ts'
+
+// The file: {"version": 1, "rootkeys": {"current": id, "next": id, "keys": [{"id", "key", "replacedat"}]}, "peppers": the same}
+
+/** A key of the file; `replacedAt` is when another became current in its place. */
+export type ListedKey = NamedKey & { readonly replacedAt: number | undefined }
+
+/** Keys of one use: the one that new work is done with, the one that is about to follow it, and older ones. */
+export type KeyList = {
+  readonly current: string
+  readonly next: string | undefined
+  readonly keys: readonly ListedKey[]
+}
+
+/** What `keyring.json` holds. */
+export type KeyringFile = { readonly rootKeys: KeyList; readonly peppers: KeyList }
+
+/** The two uses of keys. */
+export type KeyKind = keyof KeyringFile
+
+/** Derived from the key, so that it is the same wherever the key is, and tells a damaged file. */
+export function keyId(key: Buffer): string {
+  return createHash('sha256').update('enrolment key id\0').update(key).digest('hex').slice(0, 16)
+}
+
+/** The 32 bytes that `text` names; `undefined` when it is not exactly their base64. */
+export function decodeKey(text: unknown): Buffer | undefined {
+  if (typeof text !== 'string') return undefined
+  const key = Buffer.from(text, 'base64')
+  return key.length === 32 && key.toString('base64') === text ? key : undefined
+}
+
+/** A keyring of fresh keys, one of each use. */
+export function newKeyringFile(): KeyringFile {
+  const one = (key: Buffer): KeyList => ({ current: keyId(key), next: undefined, keys: [listed(key)] })
+  return { rootKeys: one(newKey()), peppers: one(newKey()) }
+}
+
+/** The list with `key` as the one to follow; a list that has a next key already stays as it is. */
+export function withNext(list: KeyList, key: Buffer): KeyList {
+  if (list.next !== undefined || list.keys.some(one => one.id === keyId(key))) return list
+  return { ...list, next: keyId(key), keys: [...list.keys, listed(key)] }
+}
+
+/** The list with its next key made current at `at`; `undefined` when `id` is neither its next nor its current key. */
+export function withCurrent(list: KeyList, id: string, at: number): KeyList | undefined {
+  if (list.current === id) return list
+  if (list.next !== id) return undefined
+  const keys = list.keys.map(one => (one.id === list.current ? { ...one, replacedAt: at } : one))
+  return { current: id, next: undefined, keys }
+}
+
+/** The list without an older key; `undefined` when it holds no older key of that id. */
+export function withoutOld(list: KeyList, id: string): KeyList | undefined {
+  const isOld = id !== list.current && id !== list.next && list.keys.some(one => one.id === id)
+  return isOld ? { ...list, keys: list.keys.filter(one => one.id !== id) } : undefined
+}
+
+/** The text of a keyring's file. */
+export function writeKeyring({ rootKeys, peppers }: KeyringFile): string {
+  return `${JSON.stringify({ version: 1, rootkeys: writeList(rootKeys), peppers: writeList(peppers) }, null, 2)}\n`
+}
+
+/** Reads what `writeKeyring` wrote. Throws OperatorError, without a word of the text, when the text is another. */
+export function readKeyring(text: string, path: string): KeyringFile {
+  const file = parseObject(text)
+  const rootKeys = readList(file?.['rootkeys'])
+  const peppers = readList(file?.['peppers'])
+  if (file?.['version'] !== 1 || !rootKeys || !peppers)
+    throw new OperatorError(
+      `The keyring ${path} is damaged: put it back from a backup. Without it no data can be read.`,
+    )
+  return { rootKeys, peppers }
+}
+
+const listed = (key: Buffer): ListedKey => ({ id: keyId(key), key, replacedAt: undefined })
+
+const writeList = (list: KeyList) => ({
+  current: list.current,
+  ...(list.next === undefined ? {} : { next: list.next }),
+  keys: list.keys.map(({ id, key, replacedAt }) => ({
+    id,
+    key: key.toString('base64'),
+    ...(replacedAt === undefined ? {} : { replacedat: new Date(replacedAt).toISOString() }),
+  })),
+})
+
+function readList(entry: unknown): KeyList | undefined {
+  if (!isObject(entry) || !Array.isArray(entry['keys'])) return undefined
+  const keys: ListedKey[] = []
+  for (const named of entry['keys']) {
+    const one = readKey(named)
+    if (!one || keys.some(other => other.id === one.id)) return undefined
+    keys.push(one)
+  }
+  const { current, next } = entry
+  const has = (id: unknown): id is string => keys.some(one => one.id === id)
+  if (!has(current) || current === next || (next !== undefined && !has(next))) return undefined
+  return { current, next, keys }
+}
+
+function readKey(named: unknown): ListedKey | undefined {
+  const key = isObject(named) ? decodeKey(named['key']) : undefined
+  if (!isObject(named) || !key || named['id'] !== keyId(key)) return undefined
+  const { replacedat } = named
+  if (replacedat === undefined) return listed(key)
+  const at = typeof replacedat === 'string' ? Date.parse(replacedat) : Number.NaN
+  return Number.isNaN(at) ? undefined : { ...listed(key), replacedAt: at }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    // The parser's message repeats the text, and the text is keys.
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
