@@ -160,7 +160,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     limits,
     isReady: async () => !isClosing && !(options.lowOnSpace?.() ?? false) && (await isReachable(database)),
   })
-  const webhooks = { database, keyring, rules: options.webhookRules, real, onChange: dispatcher.refresh }
+  const webhooks = { database, rules: options.webhookRules, real, onChange: dispatcher.refresh }
   mountRegistration(app, {
     database,
     directory,

@@ -6,7 +6,6 @@ import { badField, badFields, ServiceError } from '../http/service-error.ts'
 import { orUnavailable, runKeyed } from '../idempotency/keyed.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Keyring } from '../vault/keyring.ts'
 import type { AddressRules } from './address.ts'
 import {
   addEndpoint,
@@ -25,7 +24,6 @@ import { replayedOf, webhookOf } from './view.ts'
 /** What the operations on webhooks work with. */
 export type WebhookContext = {
   readonly database: Database
-  readonly keyring: Keyring
   readonly rules: AddressRules
   /** Real time. */
   readonly real: () => Instant
