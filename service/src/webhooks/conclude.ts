@@ -10,8 +10,8 @@ export type Conclusion = {
   readonly fate: Fate
   /** Whether what is kept of the endpoint has changed. */
   readonly isChanged: boolean
-  /** Whether this was the first success after an outage. */
-  readonly isRecovered: boolean
+  /** How long the outage lasted of which this was the end; `undefined` when it was the end of none. */
+  readonly outageMs: number | undefined
   readonly measure: Measure
 }
 
@@ -42,7 +42,10 @@ export const conclude = (
   return {
     fate: fateOf(item, verdict, ended),
     isChanged: isChanged(before, lane),
-    isRecovered: verdict.kind === 'delivered' && before.breaker.open !== null,
+    outageMs:
+      verdict.kind === 'delivered' && before.breaker.open !== null
+        ? at - (before.failingSince ?? at)
+        : undefined,
     measure,
   }
 }

@@ -102,7 +102,7 @@ export const openSending = (context: SendingContext): Sending => {
     context.metrics.note(item, { verdict, last, fate: conclusion.fate })
     const change = changeOf(lane, conclusion, at)
     if (change?.disable) lanes.leave(lane)
-    if (conclusion.isRecovered) {
+    if (conclusion.outageMs !== undefined) {
       lane.isReleasing = true
       emptyQueues(lane)
     }
@@ -111,7 +111,7 @@ export const openSending = (context: SendingContext): Sending => {
     pump()
     if (isStopped(verdict)) return
     // Before the success is stored: a crash in between leaves an endpoint that is still to be probed.
-    if (conclusion.isRecovered) await release(lane)
+    if (conclusion.outageMs !== undefined) await release(lane, conclusion.outageMs)
     const isWritten = await write(lane, item, { requests, fate: conclusion.fate, change })
     looking.noteEnded(lane, item)
     letGo(lane, item)
@@ -149,9 +149,9 @@ export const openSending = (context: SendingContext): Sending => {
     })
   }
 
-  const release = async (lane: Lane): Promise<void> => {
+  const release = async (lane: Lane, outageMs: number): Promise<void> => {
     await writer
-      .write({ kind: 'release', claim: lane.claim })
+      .write({ kind: 'release', claim: lane.claim, outageMs })
       .catch(error => log('webhook_release_refused', describeCause(error)))
     lane.isReleasing = false
     looking.want(lane)

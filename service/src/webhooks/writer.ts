@@ -17,8 +17,8 @@ import {
 export type Entry =
   | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange | undefined }
   | { readonly kind: 'park'; readonly rows: readonly Behind[] }
-  /** The endpoint has recovered. */
-  | { readonly kind: 'release'; readonly claim: Claim }
+  /** The endpoint has recovered from an outage of this length. */
+  | { readonly kind: 'release'; readonly claim: Claim; readonly outageMs: number }
 
 /**
  * Writes what the owner learnt; resolves to false when the endpoint is not owned any more, and nothing was written.
@@ -54,7 +54,7 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
       const disable = entry.change.disable ?? changes.get(endpointId)?.disable
       changes.set(endpointId, { ...entry.change, ...(disable && { disable }) })
     }
-    for (const entry of entries) if (entry.kind === 'release') await release(entry.claim)
+    for (const entry of entries) if (entry.kind === 'release') await release(entry)
     const behind = entries.flatMap(entry => (entry.kind === 'park' ? entry.rows : []))
     const owned =
       results.length + changes.size > 0
@@ -64,9 +64,9 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
     return owned
   }
 
-  const release = (claim: Claim): Promise<void> =>
+  const release = ({ claim, outageMs }: Extract<Entry, { kind: 'release' }>): Promise<void> =>
     database.transaction(async tx => {
-      if (await lockLease(tx, owner, claim)) await releaseTried(tx, claim)
+      if (await lockLease(tx, owner, claim)) await releaseTried(tx, claim, outageMs)
     })
 
   const runSafely = async (entries: Entry[]): Promise<Settled<boolean>[]> => {
