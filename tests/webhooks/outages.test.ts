@@ -32,3 +32,31 @@ test('events that an endpoint never takes keep their schedule, and others arrive
   expect(arrived.length).toBeGreaterThan(steps - 4)
   await receiver.close()
 })
+
+test('an endpoint that answers again, though it refuses the probe, gets at once what its outage held up', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  receiver.answer = () => 503
+  await rig.addEndpoint(receiver.url)
+  const dispatcher = rig.open()
+  await rig.raise(['oldest'])
+  await dispatcher.idle()
+  // Its fifth try would be ten minutes after the fourth.
+  for (const wait of [6, 36, 144]) {
+    rig.advance(wait * SECOND + 10)
+    await dispatcher.idle()
+  }
+  await rig.raise(['opener'])
+  await dispatcher.idle()
+  await rig.raise(['refused', ...range(5, 'u')])
+  const failed = receiver.deliveries.length
+  expect(failed).toBe(5)
+  receiver.answer = delivery => (delivery.userid === 'refused' ? 400 : 200)
+  rig.advance(11 * SECOND)
+  await dispatcher.idle()
+  const released = receiver.deliveries.slice(failed).map(one => one.userid)
+  expect(released.slice(0, 2)).toEqual(['refused', 'oldest'])
+  expect(new Set(released)).toEqual(new Set(['refused', 'oldest', 'opener', ...range(5, 'u')]))
+  expect(await rig.count('deliveries')).toBe(1)
+  await receiver.close()
+})

@@ -43,7 +43,7 @@ export const conclude = (
     fate: fateOf(item, verdict, ended),
     isChanged: isChanged(before, lane),
     outageMs:
-      verdict.kind === 'delivered' && before.breaker.open !== null
+      before.breaker.open !== null && lane.breaker.open === null
         ? at - (before.failingSince ?? at)
         : undefined,
     measure,
