@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { changeEndpoint, type EndpointChanges, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
@@ -59,4 +61,66 @@ test('an endpoint that answers again, though it refuses the probe, gets at once 
   expect(new Set(released)).toEqual(new Set(['refused', 'oldest', 'opener', ...range(5, 'u')]))
   expect(await rig.count('deliveries')).toBe(1)
   await receiver.close()
+})
+
+test('what comes of a try at an address that was changed meanwhile concerns its delivery only', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const other = await startReceiver()
+  let held: ServerResponse[] = []
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  const dispatcher = rig.open()
+  const look = () => getEndpoint(rig.database, rig.partner.partnerId, webhookid)
+  const change = (changes: EndpointChanges) =>
+    rig.database.transaction(async tx => {
+      const context = { rules: { sandbox: true, allow: [] }, real: rig.now }
+      await changeEndpoint(tx, { partner: rig.partner, endpointId: webhookid, changes }, context)
+      // A new address begins with one try at a time; these need not wait for those under way.
+      await tx.query(sql`update endpoint_health set breaker = jsonb_set(breaker, '{window}', 'null')`)
+    })
+  // Known to answer, the endpoint may have more than a few tries under way.
+  await rig.raise(['known'])
+  await dispatcher.idle()
+  receiver.answer = () => response => held.push(response)
+  await rig.raise(range(8, 'u'))
+  await receiver.received(9)
+  await change({ url: other.url })
+  await rig.raise(['new'])
+  dispatcher.refresh()
+  await other.received(1)
+  const [gone, paused, ...broken] = held
+  paused?.writeHead(429, { 'retry-after': '3600' }).end()
+  for (const response of broken) response.writeHead(500).end()
+  gone?.writeHead(410).end()
+  await dispatcher.idle()
+  expect(await look()).toMatchObject({
+    ...{ disabled_at: null, paused_until: null, failing_since: null },
+    ...{ waiting: 8, breaker: { open: null, endpointInRow: 0 } },
+  })
+  expect(await rig.database.query(sql`select distinct work, attempts from deliveries`)).toEqual([
+    { work: 'retry', attempts: 1 },
+  ])
+  rig.advance(7 * SECOND)
+  await dispatcher.idle()
+  expect(other.deliveries).toHaveLength(9)
+
+  // A success with credentials that were replaced meanwhile says nothing of the new ones.
+  held = []
+  other.answer = () => response => held.push(response)
+  await change({ credentials: { username: 'hook', password: 'first' } })
+  await rig.raise(['trial'])
+  dispatcher.refresh()
+  await other.received(10)
+  await change({ credentials: { username: 'hook', password: 'second' } })
+  await rig.raise(['after'])
+  dispatcher.refresh()
+  await other.received(11)
+  const [trial, after] = held
+  trial?.writeHead(200).end()
+  await expect.poll(() => rig.count('deliveries')).toBe(1)
+  after?.writeHead(422).end()
+  await dispatcher.idle()
+  expect(await look()).toMatchObject({ accepted_pair: 'current', next_accepted_at: null })
+  await receiver.close()
+  await other.close()
 })

@@ -15,10 +15,12 @@ export const makeTry = async (
   item: Item,
   context: { outgoing: Outgoing; real: () => Instant },
 ): Promise<{ requests: Attempt[]; last: Attempt }> => {
-  const pairs = pairsAt(lane.credentials, { nextAcceptedAt: lane.nextAcceptedAt, now: context.real() })
+  // Of one moment: somebody may change the endpoint between two requests.
+  const { endpoint, credentials } = lane
+  const pairs = pairsAt(credentials, { nextAcceptedAt: lane.nextAcceptedAt, now: context.real() })
   const requests: Attempt[] = []
   for (const pair of pairs) {
-    const last = await makeRequest({ lane, item, pair }, context)
+    const last = await makeRequest({ endpoint, credentials, item, pair }, context)
     requests.push(last)
     if (last.outcome.status !== 401 || requests.length === pairs.length) return { requests, last }
   }
@@ -26,11 +28,10 @@ export const makeTry = async (
 }
 
 const makeRequest = async (
-  { lane, item, pair }: { lane: Lane; item: Item; pair: Pair },
+  { endpoint, credentials, item, pair }: Pick<Lane, 'endpoint' | 'credentials'> & { item: Item; pair: Pair },
   { outgoing, real }: { outgoing: Outgoing; real: () => Instant },
 ): Promise<Attempt> => {
   const startedAt = real()
-  const { credentials, endpoint, endpointId } = lane
   const headers = tryHeaders({
     idempotencyKey: item.idempotency_key,
     body: item.body,
@@ -39,6 +40,9 @@ const makeRequest = async (
     authorization: credentials.authorization[pair] ?? '',
     keys: signingKeysAt(credentials, startedAt),
   })
-  const outcome = await outgoing.send({ endpointId, url: endpoint.url }, { headers, body: item.body })
+  const outcome = await outgoing.send(
+    { endpointId: endpoint.endpoint_id, url: endpoint.url },
+    { headers, body: item.body },
+  )
   return { attemptId: uuidv7(startedAt), startedAt, pair, outcome }
 }

@@ -88,11 +88,13 @@ export const openSending = (context: SendingContext): Sending => {
   }
 
   const deliver = async (lane: Lane, item: Item, turn: Turn): Promise<void> => {
+    const { version } = lane.endpoint
     const { requests, last } = await attempt(lane, item, turn)
     const at = real()
     const verdict = judge(last.outcome, at)
     const wasOwned = lanes.isOwned(lane)
     const conclusion = conclude(lane, item, {
+      version,
       verdict,
       last,
       at,
