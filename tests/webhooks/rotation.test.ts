@@ -47,3 +47,30 @@ test('both requests of a try have its time together', async () => {
   ])
   await receiver.close()
 })
+
+test('a second rotation keeps the credentials that worked last, whether the endpoint went forward or back', async () => {
+  const { rig, receiver, rotateTo, send, look } = await withEndpoint()
+  await using _ = rig
+  let accepted = basic('pass')
+  receiver.answer = delivery => (delivery.authorization === accepted ? 200 : 401)
+  await send()
+  await rotateTo('first')
+  accepted = basic('first')
+  expect(await send()).toEqual([['next', 200]])
+  accepted = basic('pass')
+  await send()
+  expect(await look()).toMatchObject({ accepted_pair: 'current' })
+  await rotateTo('second')
+  expect(await send()).toEqual([
+    ['next', 401],
+    ['current', 200],
+  ])
+  accepted = basic('second')
+  expect(await send()).toEqual([['next', 200]])
+  await rotateTo('third')
+  expect(await send()).toEqual([
+    ['next', 401],
+    ['current', 200],
+  ])
+  await receiver.close()
+})
