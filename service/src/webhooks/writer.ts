@@ -1,5 +1,5 @@
 import { coalesce, type Settled } from '../db/coalesce.ts'
-import type { Database } from '../db/database.ts'
+import { CommitUnknown, type Database } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { describeCause } from '../http/server.ts'
 import type { Log } from '../log.ts'
@@ -77,7 +77,9 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
       } catch (error) {
         log('webhook_results_not_written', { entries: entries.length, ...describeCause(error) })
         if (isStopped) return entries.map(() => ({ ok: false, error }))
-        if (failureOf(error).unavailable) await new Promise(resolve => setTimeout(resolve, RETRY_MS))
+        const mayBeDone = error instanceof CommitUnknown
+        if (mayBeDone || failureOf(error).unavailable)
+          await new Promise(resolve => setTimeout(resolve, RETRY_MS))
         else if (entries.length === 1) return [{ ok: false, error }]
         else return runOneByOne(entries)
       }
