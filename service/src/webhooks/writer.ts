@@ -44,22 +44,22 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
   const { database, owner, log } = context
   let isStopped = false
 
-  const run = async (entries: Entry[]): Promise<Set<string> | undefined> => {
+  const run = async (entries: Entry[]): Promise<ReadonlySet<Claim>> => {
     const results = entries.flatMap(entry => (entry.kind === 'result' && entry.result ? [entry.result] : []))
-    // Only the newest state of an endpoint counts.
-    const changes = new Map<string, EndpointChange>()
+    // Only the newest state of an endpoint counts, of each claim to it: one of them may hold no more.
+    const changes = new Map<Claim, EndpointChange>()
     for (const entry of entries) {
       if (entry.kind !== 'result' || !entry.change) continue
-      const { endpointId } = entry.change.claim
-      const disable = entry.change.disable ?? changes.get(endpointId)?.disable
-      changes.set(endpointId, { ...entry.change, ...(disable && { disable }) })
+      const { claim } = entry.change
+      const disable = entry.change.disable ?? changes.get(claim)?.disable
+      changes.set(claim, { ...entry.change, ...(disable && { disable }) })
     }
     for (const entry of entries) if (entry.kind === 'release') await release(entry)
     const behind = entries.flatMap(entry => (entry.kind === 'park' ? entry.rows : []))
     const owned =
       results.length + changes.size > 0
         ? await writeResults(database, owner, { results, changes: [...changes.values()] })
-        : new Set<string>()
+        : new Set<Claim>()
     if (behind.length > 0) await parkDeliveries(database, owner, behind)
     return owned
   }
@@ -102,6 +102,9 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
 }
 
 const isOwned = (
-  entry: Extract<Entry, { kind: 'result' }>,
-  owned: ReadonlySet<string> | undefined,
-): boolean => owned?.has((entry.result ?? entry.change)?.claim.endpointId ?? '') ?? false
+  { result, change }: Extract<Entry, { kind: 'result' }>,
+  owned: ReadonlySet<Claim>,
+): boolean => {
+  const claim = (result ?? change)?.claim
+  return claim !== undefined && owned.has(claim)
+}
