@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { openDatabase } from '../../service/src/db/database.ts'
+import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { startPostgresProxy } from '../crash/postgres-proxy.ts'
 import { startReceiver } from './receiver.ts'
-import { dispatchRig } from './rig.ts'
+import { type DispatchRig, dispatchRig } from './rig.ts'
 
 const SECOND = 1000
 
@@ -33,5 +35,57 @@ test('what an outage held up is released also when the answer of its commit is l
   await dispatcher.close()
   await database.close()
   await proxy.close()
+  await receiver.close()
+})
+
+/** A database that tells how often a statement with these words was answered, and holds back another kind of them. */
+const watched = (rig: DispatchRig, watch: { counted: string; held?: string }) => {
+  const answered = { count: 0 }
+  let open = () => {}
+  const gate = new Promise<void>(resolve => {
+    open = resolve
+  })
+  const database: Database = {
+    ...rig.database,
+    async query<Row>(query: Parameters<Database['query']>[0]) {
+      if (watch.held !== undefined && query.text.includes(watch.held)) await gate
+      const rows = await rig.database.query<Row>(query)
+      if (query.text.includes(watch.counted)) answered.count += 1
+      return rows
+    },
+  }
+  const answeredAgain = async (times: number) => {
+    const before = answered.count
+    await expect.poll(() => answered.count, { timeout: 20_000 }).toBeGreaterThanOrEqual(before + times)
+  }
+  return { database, answeredAgain, open: () => open() }
+}
+
+test('a 410 disables its endpoint also while that is being left to another process', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const held: ServerResponse[] = []
+  receiver.answer = () => response => held.push(response)
+  await rig.addEndpoint(receiver.url)
+  await rig.addEndpoint(receiver.url)
+  const { database, answeredAgain } = watched(rig, { counted: 'insert into dispatchers' })
+  const dispatcher = rig.open({}, { database })
+  await rig.raise(['u'])
+  await receiver.received(2)
+  // With another one there each has a part of one: one endpoint is left as soon as its try has ended.
+  const other = rig.open()
+  await expect
+    .poll(() => rig.database.query(sql`select count(*) as count from dispatchers`))
+    .toEqual([{ count: 2 }])
+  await answeredAgain(3)
+  for (const response of held) response.writeHead(410).end()
+  await expect
+    .poll(() => rig.database.query(sql`select disabled_reason from webhook_endpoints`))
+    .toEqual([{ disabled_reason: 'gone' }, { disabled_reason: 'gone' }])
+  await dispatcher.idle()
+  expect(receiver.deliveries).toHaveLength(2)
+  expect(rig.logged.filter(line => line.event === 'webhook.disabled')).toHaveLength(2)
+  await other.close()
+  await dispatcher.close()
   await receiver.close()
 })

@@ -55,6 +55,8 @@ export const openSending = (context: SendingContext): Sending => {
   const waiting: (() => void)[] = []
   let underWay = 0
   const dueTimes = new WeakMap<Lane, Instant>()
+  /** Lanes that are left because their endpoint is being disabled: that is done and told once. */
+  const disabled = new WeakSet<Lane>()
 
   const pump = () => {
     while (context.maySend() && writer.pending() < context.slots * UNWRITTEN) {
@@ -103,7 +105,10 @@ export const openSending = (context: SendingContext): Sending => {
     })
     context.metrics.note(item, { verdict, last, fate: conclusion.fate })
     const change = changeOf(lane, conclusion, at)
-    if (change?.disable) lanes.leave(lane)
+    if (change?.disable) {
+      disabled.add(lane)
+      lanes.leave(lane)
+    }
     if (conclusion.outageMs !== undefined) {
       lane.isReleasing = true
       emptyQueues(lane)
@@ -118,8 +123,20 @@ export const openSending = (context: SendingContext): Sending => {
     looking.noteEnded(lane, item)
     letGo(lane, item)
     if (!isWritten && wasOwned && lanes.isOwned(lane)) lanes.leave(lane)
-    if (change?.disable || conclusion.measure.kind === 'notice') tellMeasure(log, lane, conclusion.measure)
+    const isTold = change?.disable || conclusion.measure.kind === 'notice'
+    if (isTold && isWritten) tellMeasure(log, lane, conclusion.measure)
     if (lanes.isOwned(lane)) goOn(lane, item, conclusion)
+  }
+
+  const changeOf = (
+    lane: Lane,
+    { isChanged, measure }: Conclusion,
+    at: Instant,
+  ): EndpointChange | undefined => {
+    const isDisabled = measure.kind === 'disable' && !disabled.has(lane)
+    if (!isChanged && !isDisabled) return undefined
+    const disable = isDisabled ? { version: lane.endpoint.version, reason: measure.because, at } : undefined
+    return { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
   }
 
   const attempt = async (lane: Lane, item: Item, turn: Turn) => {
@@ -191,17 +208,6 @@ export const openSending = (context: SendingContext): Sending => {
 }
 
 const isStopped = (verdict: Verdict): boolean => verdict.kind === 'unspent' && verdict.fault === 'stopped'
-
-const changeOf = (
-  lane: Lane,
-  { isChanged, measure }: Conclusion,
-  at: Instant,
-): EndpointChange | undefined => {
-  const isDisabled = measure.kind === 'disable' && !lane.isLeaving
-  if (!isChanged && !isDisabled) return undefined
-  const disable = isDisabled ? { version: lane.endpoint.version, reason: measure.because, at } : undefined
-  return { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
-}
 
 /** Tells the operator that an endpoint fails for long, or was disabled. */
 export const tellMeasure = (log: Log, lane: Lane, measure: Measure): void => {
