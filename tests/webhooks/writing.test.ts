@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { uuidv4 } from '../../service/src/vault/uuid.ts'
 import { startPostgresProxy } from '../crash/postgres-proxy.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
@@ -88,4 +89,36 @@ test('a 410 disables its endpoint also while that is being left to another proce
   await other.close()
   await dispatcher.close()
   await receiver.close()
+})
+
+test('others are served at once when what waited to be written was of an endpoint that is not ours any more', async () => {
+  await using rig = await dispatchRig()
+  const lost = await startReceiver()
+  const kept = await startReceiver()
+  const partner = await rig.newPartner('Kept')
+  const { webhookid } = await rig.addEndpoint(lost.url)
+  await rig.addEndpoint(kept.url, { partner })
+  const { database, answeredAgain, open } = watched(rig, {
+    counted: 'after_due_at',
+    held: 'insert into delivery_attempts',
+  })
+  // No beat and no poll comes to help.
+  const dispatcher = rig.open({ slots: 1, leaseMs: 600_000, pollMs: 600_000 }, { database })
+  await rig.raise(['u0', 'u1'])
+  dispatcher.nudge()
+  await lost.received(2)
+  await expect.poll(() => dispatcher.inventory().unwritten).toBe(2)
+  await rig.raise(['v'], { partner })
+  await rig.database.query(sql`
+    update endpoint_leases set owner = ${uuidv4()}, epoch = epoch + 1 where endpoint_id = ${webhookid}`)
+  dispatcher.refresh()
+  await expect.poll(() => dispatcher.inventory().endpoints).toBe(1)
+  const looked = answeredAgain(1)
+  dispatcher.nudge()
+  await looked
+  open()
+  await kept.received(1)
+  await dispatcher.close()
+  await lost.close()
+  await kept.close()
 })

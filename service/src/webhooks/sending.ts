@@ -126,6 +126,8 @@ export const openSending = (context: SendingContext): Sending => {
     const isTold = change?.disable || conclusion.measure.kind === 'notice'
     if (isTold && isWritten) tellMeasure(log, lane, conclusion.measure)
     if (lanes.isOwned(lane)) goOn(lane, item, conclusion)
+    // Others may have waited for room among what is to be written.
+    else pump()
   }
 
   const changeOf = (
