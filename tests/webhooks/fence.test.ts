@@ -4,6 +4,7 @@ import { uuidv4, uuidv7 } from '../../service/src/vault/uuid.ts'
 import { closedBreaker } from '../../service/src/webhooks/breaker.ts'
 import { findAttempts } from '../../service/src/webhooks/event-log.ts'
 import { parkDeliveries, type Result, writeResults } from '../../service/src/webhooks/results.ts'
+import { openWriter } from '../../service/src/webhooks/writer.ts'
 import { dispatchRig } from './rig.ts'
 
 /** An endpoint with two events of one user that wait, and what its owner would write of a try and of itself. */
@@ -70,7 +71,7 @@ test('the owner writes what it learnt: the try with its times, what becomes of t
   const { rig, owner, at, result, change, health, claim, first, second, state } = await withOwner()
   await using _ = rig
   const owned = await writeResults(rig.database, owner, { results: [result], changes: [change] })
-  expect(owned).toEqual(new Set([claim.endpointId]))
+  expect(owned).toEqual(new Set([claim]))
   await parkDeliveries(rig.database, owner, [{ ...claim, eventId: second }])
   expect(await state()).toEqual({
     health: [
@@ -96,4 +97,26 @@ test('the owner writes what it learnt: the try with its times, what becomes of t
   await rig.database.query(sql`update endpoint_health set revision = 2, notices = 0`)
   await writeResults(rig.database, owner, { results: [], changes: [change] })
   expect((await state()).health).toMatchObject([{ notices: 0 }])
+})
+
+test('what an older claim knew is not written, though a newer one of the same process is in the batch', async () => {
+  const { rig, owner, result, change, claim, state } = await withOwner()
+  await using _ = rig
+  const older = { ...claim, epoch: 6 }
+  const { disable: _disable, ...newer } = { ...change, health: { ...change.health, notices: 2 } }
+  const batch = {
+    results: [{ ...result, claim: older }],
+    changes: [{ ...change, claim: older }, newer],
+  }
+  expect(await writeResults(rig.database, owner, batch)).toEqual(new Set([claim]))
+  expect(await state()).toMatchObject({
+    ...{ health: [{ notices: 2 }], disabled: [{ disabled_reason: null }], attempts: [] },
+    deliveries: [{ attempts: 0 }, { attempts: 0 }],
+  })
+  // And the writer keeps their changes apart: neither takes the place of the other.
+  const writer = openWriter({ database: rig.database, owner, log: () => {} })
+  const health = { ...change.health, notices: 3 }
+  const written = [claim, older].map(one => writer.write({ kind: 'result', change: { claim: one, health } }))
+  expect(await Promise.all(written)).toEqual([true, false])
+  expect(await state()).toMatchObject({ health: [{ notices: 3 }] })
 })

@@ -8,29 +8,35 @@ import type { Attempt, Pair } from './results.ts'
 
 /**
  * Makes one try of a delivery. Where new credentials are on trial it begins with them, and after a 401 repeats the
- * request at once with the present ones; the last request is the one that counts. Never rejects.
+ * request at once with the present ones, in what is left of the time of one try; the last request is the one that
+ * counts. Never rejects.
  */
 export const makeTry = async (
   lane: Lane,
   item: Item,
   context: { outgoing: Outgoing; real: () => Instant },
 ): Promise<{ requests: Attempt[]; last: Attempt }> => {
-  const pairs = pairsAt(lane.credentials, { nextAcceptedAt: lane.nextAcceptedAt, now: context.real() })
+  // Of one moment: somebody may change the endpoint between two requests.
+  const { endpoint, credentials } = lane
+  const pairs = pairsAt(credentials, { nextAcceptedAt: lane.nextAcceptedAt, now: context.real() })
   const requests: Attempt[] = []
+  let spentMs = 0
   for (const pair of pairs) {
-    const last = await makeRequest({ lane, item, pair }, context)
+    const last = await makeRequest({ endpoint, credentials, item, pair, spentMs }, context)
     requests.push(last)
+    spentMs += last.outcome.timings.totalMs
     if (last.outcome.status !== 401 || requests.length === pairs.length) return { requests, last }
   }
   throw new Error('an endpoint without credentials')
 }
 
+type Request = Pick<Lane, 'endpoint' | 'credentials'> & { item: Item; pair: Pair; spentMs: number }
+
 const makeRequest = async (
-  { lane, item, pair }: { lane: Lane; item: Item; pair: Pair },
+  { endpoint, credentials, item, pair, spentMs }: Request,
   { outgoing, real }: { outgoing: Outgoing; real: () => Instant },
 ): Promise<Attempt> => {
   const startedAt = real()
-  const { credentials, endpoint, endpointId } = lane
   const headers = tryHeaders({
     idempotencyKey: item.idempotency_key,
     body: item.body,
@@ -39,6 +45,10 @@ const makeRequest = async (
     authorization: credentials.authorization[pair] ?? '',
     keys: signingKeysAt(credentials, startedAt),
   })
-  const outcome = await outgoing.send({ endpointId, url: endpoint.url }, { headers, body: item.body })
+  const outcome = await outgoing.send(
+    { endpointId: endpoint.endpoint_id, url: endpoint.url },
+    { headers, body: item.body },
+    spentMs,
+  )
   return { attemptId: uuidv7(startedAt), startedAt, pair, outcome }
 }

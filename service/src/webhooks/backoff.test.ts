@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { judge, nextTryAt, TRY_DELAYS } from './backoff.ts'
+import { judge, mostTriesWithin, nextTryAt, TRY_DELAYS } from './backoff.ts'
 import type { ErrorClass, Outcome } from './outcome.ts'
 
 const HOUR = 3_600_000
@@ -34,6 +34,18 @@ describe('the schedule', () => {
         const nominal = TRY_DELAYS[spent] ?? Number.NaN
         expect(delay).toBeGreaterThanOrEqual(Math.floor(nominal * 0.8))
         expect(delay).toBeLessThanOrEqual(Math.ceil(nominal * 1.2))
+      }),
+    )
+  })
+  test('tells how many tries fit into a time: never fewer than were made in it, whatever their spread', () => {
+    expect([0, 3999, 4000, 27_999, 28_000].map(mostTriesWithin)).toEqual([1, 1, 2, 2, 3])
+    expect(mostTriesWithin(Number.POSITIVE_INFINITY)).toBe(12)
+    const randoms = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 11 })
+    fc.assert(
+      fc.property(randoms, numbers => {
+        let at = now
+        for (const [index, number] of numbers.entries()) at = Number(nextTryAt(index + 1, at, number))
+        expect(mostTriesWithin(at - now)).toBeGreaterThanOrEqual(numbers.length + 1)
       }),
     )
   })

@@ -33,6 +33,18 @@ export function nextTryAt(triesSpent: number, now: number, random: number): numb
   return now + Math.round(delay * (1 - JITTER + 2 * JITTER * random))
 }
 
+/** How many tries a delivery may have spent at most when all of them fell into a time so long. */
+export function mostTriesWithin(ms: number): number {
+  let spent = 0
+  let earliest = 0
+  for (const delay of TRY_DELAYS) {
+    earliest += delay * (1 - JITTER)
+    if (earliest > ms) break
+    spent += 1
+  }
+  return spent
+}
+
 /**
  * Whom a failed try speaks about. `endpoint`: the endpoint as a whole (no connection, TLS, time-out, 408, 425, 5xx);
  * `credentials`: 401 or 403; `event`: any other answer, which may be about this one event only.

@@ -10,28 +10,33 @@ export type Conclusion = {
   readonly fate: Fate
   /** Whether what is kept of the endpoint has changed. */
   readonly isChanged: boolean
-  /** Whether this was the first success after an outage. */
-  readonly isRecovered: boolean
+  /** How long the outage lasted of which this was the end; `undefined` when it was the end of none. */
+  readonly outageMs: number | undefined
   readonly measure: Measure
 }
 
 /** How long we wait after a fault of our own, the first, the second, and so on. */
 const OWN_FAULT_MS: readonly number[] = [1000, 2000, 5000, 10_000, 30_000]
 
-/** Draws the conclusions from the end of a try and takes them over into the lane; `limit` is its bound of tries. */
+/**
+ * Draws the conclusions from the end of a try and takes them over into the lane. `version` is that of the endpoint by
+ * which the try began: of one that was changed meanwhile it tells nothing. `limit` is the lane's bound of tries.
+ */
 export const conclude = (
   lane: Lane,
   item: Item,
-  ended: { verdict: Verdict; last: Attempt; at: Instant; limit: number; random: number },
+  ended: { version: number; verdict: Verdict; last: Attempt; at: Instant; limit: number; random: number },
 ): Conclusion => {
   const { verdict, last, at, limit } = ended
+  if (verdict.kind === 'unspent') waitForOurselves(lane, at)
+  else lane.ownFaults = 0
+  if (ended.version !== lane.endpoint.version)
+    return { fate: fateOf(item, verdict, ended), isChanged: false, outageMs: undefined, measure: NO_MEASURE }
   const before = healthOf(lane)
   const result = { eventId: item.event_id, verdict, startedAt: last.startedAt, endedAt: at }
   lane.breaker = afterTry(lane.breaker, result, limit)
   const { health, measure } = afterVerdict(lane.health, verdict, at)
   lane.health = health
-  if (verdict.kind === 'unspent') waitForOurselves(lane, at)
-  else lane.ownFaults = 0
   if (verdict.kind === 'failed' && verdict.pausedUntil !== undefined)
     lane.pausedUntil = Math.max(lane.pausedUntil ?? 0, verdict.pausedUntil)
   if (verdict.kind === 'delivered') {
@@ -42,10 +47,15 @@ export const conclude = (
   return {
     fate: fateOf(item, verdict, ended),
     isChanged: isChanged(before, lane),
-    isRecovered: verdict.kind === 'delivered' && before.breaker.open !== null,
+    outageMs:
+      before.breaker.open !== null && lane.breaker.open === null
+        ? at - (before.failingSince ?? at)
+        : undefined,
     measure,
   }
 }
+
+const NO_MEASURE: Measure = { kind: 'none' }
 
 /** The breaker is compared as a whole, since each change makes a new one. */
 const isChanged = (before: HealthRecord, lane: Lane): boolean =>

@@ -141,17 +141,18 @@ const rotated = (signing: readonly SigningSecret[], secret: string, now: Instant
   return [{ secret, until: null }, ...(previous ? [{ ...previous, until: now + ROTATION_MS }] : [])]
 }
 
-/** The newest pair that ever worked becomes the present one; the new one stands beside it. */
+/** The pair that worked last becomes the present one; the new one stands beside it. */
 const withNewPair = (
   row: EndpointRow,
   secrets: EndpointSecrets,
   credentials: { username: string; password: string },
 ): { row: EndpointRow; secrets: EndpointSecrets } => {
-  const hasWorkingNext =
-    row.next_accepted_at !== null && row.next_username !== null && secrets.nextPassword !== null
-  const present = hasWorkingNext
-    ? { username: row.next_username ?? '', password: secrets.nextPassword ?? '' }
-    : { username: row.username, password: secrets.password }
+  const { accepted_pair: accepted, next_username: nextUsername } = row
+  const { nextPassword } = secrets
+  const present =
+    accepted === 'next' && nextUsername !== null && nextPassword !== null
+      ? { username: nextUsername, password: nextPassword }
+      : { username: row.username, password: secrets.password }
   return {
     row: { ...row, username: present.username, next_username: credentials.username },
     secrets: { ...secrets, password: present.password, nextPassword: credentials.password },

@@ -17,8 +17,11 @@ export interface OutgoingOptions extends Omit<ConnectOptions, 'connectMs' | 'tls
 
 /** The one way out of the service. */
 export interface Outgoing {
-  /** Makes one try, within the deadline. Never throws: what goes wrong is the outcome. */
-  send(destination: Destination, request: TryRequest): Promise<Outcome>
+  /**
+   * Makes one request, within the deadline of a try, of which `spentMs` are gone already. Never throws: what goes wrong
+   * is the outcome.
+   */
+  send(destination: Destination, request: TryRequest, spentMs?: number): Promise<Outcome>
   /** Closes the idle connections of an endpoint that was changed or removed; busy ones close after their try. */
   forget(endpointId: string): void
   /** How many connections are open or being opened. */
@@ -105,13 +108,14 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   }
 
   return {
-    async send(destination, request) {
+    async send(destination, request, spentMs = 0) {
       const trial: Trial = { startedAt: performance.now(), reused: false }
       if (stopped) return failed(trial, new Fault('stopped'))
+      const leftMs = Math.max(0, deadlineMs - spentMs)
       const timer = setTimeout(() => {
-        trial.fault = timeoutFault('timeout', performance.now() - trial.startedAt - deadlineMs)
+        trial.fault = timeoutFault('timeout', performance.now() - trial.startedAt - leftMs)
         if (trial.link !== undefined) end(trial.link, trial.fault)
-      }, deadlineMs)
+      }, leftMs)
       try {
         return answered(trial, await post(destination, request, trial))
       } catch (error) {

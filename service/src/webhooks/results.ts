@@ -61,13 +61,13 @@ export type EndpointChange = {
 /**
  * Writes the results of tries in one statement: the log, what becomes of the deliveries, the endpoints' health.
  * Whoever owns an endpoint no more writes nothing of it: the row of its lease is locked and its epoch compared.
- * Gives the ids of the endpoints that are still owned.
+ * Gives the claims that still hold.
  */
 export const writeResults = async (
   db: Executor,
   owner: string,
   batch: { results: readonly Result[]; changes: readonly EndpointChange[] },
-): Promise<Set<string>> => {
+): Promise<Set<Claim>> => {
   const { results, changes } = batch
   const { claims, numberOf } = numbered([...results, ...changes])
   const tries = results.flatMap(result =>
@@ -79,7 +79,7 @@ export const writeResults = async (
     })),
   )
   const later = results.map(({ fate }) => (fate.kind === 'later' ? fate : undefined))
-  const rows = await db.query<{ endpoint_id: string }>(sql`
+  const rows = await db.query<{ claim: number }>(sql`
     with fence as (
       select l.partner_id, l.endpoint_id, mine.claim
       from endpoint_leases l
@@ -164,30 +164,29 @@ export const writeResults = async (
     health as (
       update endpoint_health h set breaker = c.breaker, failing_since = c.failing_since, notices = c.notices,
         paused_until = c.paused_until, accepted_pair = c.accepted_pair, next_accepted_at = c.next_accepted_at
-      from unnest(${changes.map(c => c.claim.partnerId)}::uuid[], ${changes.map(c => c.claim.endpointId)}::uuid[],
+      from unnest(${changes.map(c => numberOf(c.claim))}::integer[],
         ${changes.map(c => c.health.revision)}::integer[], ${changes.map(c => JSON.stringify(c.health.breaker))}::jsonb[],
         ${changes.map(c => timestamp(c.health.failingSince))}::timestamptz[],
         ${changes.map(c => c.health.notices)}::integer[],
         ${changes.map(c => timestamp(c.health.pausedUntil))}::timestamptz[],
         ${changes.map(c => c.health.acceptedPair)}::text[],
         ${changes.map(c => timestamp(c.health.nextAcceptedAt))}::timestamptz[])
-        as c (partner_id, endpoint_id, revision, breaker, failing_since, notices, paused_until, accepted_pair,
-          next_accepted_at)
-      join fence using (partner_id, endpoint_id)
-      where h.partner_id = c.partner_id and h.endpoint_id = c.endpoint_id and h.revision = c.revision
+        as c (claim, revision, breaker, failing_since, notices, paused_until, accepted_pair, next_accepted_at)
+      join fence using (claim)
+      where h.partner_id = fence.partner_id and h.endpoint_id = fence.endpoint_id and h.revision = c.revision
     ),
     disabled as (
       update webhook_endpoints w
       set disabled_at = c.at, disabled_reason = c.reason, version = w.version + 1, updated_at = c.at
-      from unnest(${changes.map(c => c.claim.partnerId)}::uuid[], ${changes.map(c => c.claim.endpointId)}::uuid[],
+      from unnest(${changes.map(c => numberOf(c.claim))}::integer[],
         ${changes.map(c => c.disable?.version ?? null)}::integer[], ${changes.map(c => c.disable?.reason ?? null)}::text[],
-        ${changes.map(c => timestamp(c.disable?.at))}::timestamptz[]) as c (partner_id, endpoint_id, version, reason, at)
-      join fence using (partner_id, endpoint_id)
-      where w.partner_id = c.partner_id and w.endpoint_id = c.endpoint_id and w.version = c.version
+        ${changes.map(c => timestamp(c.disable?.at))}::timestamptz[]) as c (claim, version, reason, at)
+      join fence using (claim)
+      where w.partner_id = fence.partner_id and w.endpoint_id = fence.endpoint_id and w.version = c.version
         and w.disabled_at is null
     )
-    select endpoint_id from fence`)
-  return new Set(rows.map(row => row.endpoint_id))
+    select claim from fence`)
+  return new Set(rows.flatMap(row => claims[row.claim - 1] ?? []))
 }
 
 /** Each claim once, and where it stands among them: rows name it by that number instead of by two ids. */

@@ -55,6 +55,8 @@ export const openSending = (context: SendingContext): Sending => {
   const waiting: (() => void)[] = []
   let underWay = 0
   const dueTimes = new WeakMap<Lane, Instant>()
+  /** Lanes that are left because their endpoint is being disabled: that is done and told once. */
+  const disabled = new WeakSet<Lane>()
 
   const pump = () => {
     while (context.maySend() && writer.pending() < context.slots * UNWRITTEN) {
@@ -88,11 +90,13 @@ export const openSending = (context: SendingContext): Sending => {
   }
 
   const deliver = async (lane: Lane, item: Item, turn: Turn): Promise<void> => {
+    const { version } = lane.endpoint
     const { requests, last } = await attempt(lane, item, turn)
     const at = real()
     const verdict = judge(last.outcome, at)
     const wasOwned = lanes.isOwned(lane)
     const conclusion = conclude(lane, item, {
+      version,
       verdict,
       last,
       at,
@@ -101,8 +105,11 @@ export const openSending = (context: SendingContext): Sending => {
     })
     context.metrics.note(item, { verdict, last, fate: conclusion.fate })
     const change = changeOf(lane, conclusion, at)
-    if (change?.disable) lanes.leave(lane)
-    if (conclusion.isRecovered) {
+    if (change?.disable) {
+      disabled.add(lane)
+      lanes.leave(lane)
+    }
+    if (conclusion.outageMs !== undefined) {
       lane.isReleasing = true
       emptyQueues(lane)
     }
@@ -111,13 +118,27 @@ export const openSending = (context: SendingContext): Sending => {
     pump()
     if (isStopped(verdict)) return
     // Before the success is stored: a crash in between leaves an endpoint that is still to be probed.
-    if (conclusion.isRecovered) await release(lane)
+    if (conclusion.outageMs !== undefined) await release(lane, conclusion.outageMs)
     const isWritten = await write(lane, item, { requests, fate: conclusion.fate, change })
     looking.noteEnded(lane, item)
     letGo(lane, item)
     if (!isWritten && wasOwned && lanes.isOwned(lane)) lanes.leave(lane)
-    if (change?.disable || conclusion.measure.kind === 'notice') tellMeasure(log, lane, conclusion.measure)
+    const isTold = change?.disable || conclusion.measure.kind === 'notice'
+    if (isTold && isWritten) tellMeasure(log, lane, conclusion.measure)
     if (lanes.isOwned(lane)) goOn(lane, item, conclusion)
+    // Others may have waited for room among what is to be written.
+    else pump()
+  }
+
+  const changeOf = (
+    lane: Lane,
+    { isChanged, measure }: Conclusion,
+    at: Instant,
+  ): EndpointChange | undefined => {
+    const isDisabled = measure.kind === 'disable' && !disabled.has(lane)
+    if (!isChanged && !isDisabled) return undefined
+    const disable = isDisabled ? { version: lane.endpoint.version, reason: measure.because, at } : undefined
+    return { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
   }
 
   const attempt = async (lane: Lane, item: Item, turn: Turn) => {
@@ -149,9 +170,9 @@ export const openSending = (context: SendingContext): Sending => {
     })
   }
 
-  const release = async (lane: Lane): Promise<void> => {
+  const release = async (lane: Lane, outageMs: number): Promise<void> => {
     await writer
-      .write({ kind: 'release', claim: lane.claim })
+      .write({ kind: 'release', claim: lane.claim, outageMs })
       .catch(error => log('webhook_release_refused', describeCause(error)))
     lane.isReleasing = false
     looking.want(lane)
@@ -189,17 +210,6 @@ export const openSending = (context: SendingContext): Sending => {
 }
 
 const isStopped = (verdict: Verdict): boolean => verdict.kind === 'unspent' && verdict.fault === 'stopped'
-
-const changeOf = (
-  lane: Lane,
-  { isChanged, measure }: Conclusion,
-  at: Instant,
-): EndpointChange | undefined => {
-  const isDisabled = measure.kind === 'disable' && !lane.isLeaving
-  if (!isChanged && !isDisabled) return undefined
-  const disable = isDisabled ? { version: lane.endpoint.version, reason: measure.because, at } : undefined
-  return { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
-}
 
 /** Tells the operator that an endpoint fails for long, or was disabled. */
 export const tellMeasure = (log: Log, lane: Lane, measure: Measure): void => {

@@ -105,7 +105,7 @@ export const markEnabled = async (db: Executor, named: Named, at: Instant): Prom
     update webhook_endpoints set disabled_at = null, disabled_reason = null, version = version + 1,
       updated_at = ${timestamp(at)}
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
-  await releaseTried(db, named)
+  await releaseTried(db, named, Number.POSITIVE_INFINITY)
   await resetHealth(db, named, { ...closedBreaker(), window: 1 })
 }
 

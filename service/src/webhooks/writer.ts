@@ -1,5 +1,5 @@
 import { coalesce, type Settled } from '../db/coalesce.ts'
-import type { Database } from '../db/database.ts'
+import { CommitUnknown, type Database } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { describeCause } from '../http/server.ts'
 import type { Log } from '../log.ts'
@@ -17,8 +17,8 @@ import {
 export type Entry =
   | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange | undefined }
   | { readonly kind: 'park'; readonly rows: readonly Behind[] }
-  /** The endpoint has recovered. */
-  | { readonly kind: 'release'; readonly claim: Claim }
+  /** The endpoint has recovered from an outage of this length. */
+  | { readonly kind: 'release'; readonly claim: Claim; readonly outageMs: number }
 
 /**
  * Writes what the owner learnt; resolves to false when the endpoint is not owned any more, and nothing was written.
@@ -44,29 +44,29 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
   const { database, owner, log } = context
   let isStopped = false
 
-  const run = async (entries: Entry[]): Promise<Set<string> | undefined> => {
+  const run = async (entries: Entry[]): Promise<ReadonlySet<Claim>> => {
     const results = entries.flatMap(entry => (entry.kind === 'result' && entry.result ? [entry.result] : []))
-    // Only the newest state of an endpoint counts.
-    const changes = new Map<string, EndpointChange>()
+    // Only the newest state of an endpoint counts, of each claim to it: one of them may hold no more.
+    const changes = new Map<Claim, EndpointChange>()
     for (const entry of entries) {
       if (entry.kind !== 'result' || !entry.change) continue
-      const { endpointId } = entry.change.claim
-      const disable = entry.change.disable ?? changes.get(endpointId)?.disable
-      changes.set(endpointId, { ...entry.change, ...(disable && { disable }) })
+      const { claim } = entry.change
+      const disable = entry.change.disable ?? changes.get(claim)?.disable
+      changes.set(claim, { ...entry.change, ...(disable && { disable }) })
     }
-    for (const entry of entries) if (entry.kind === 'release') await release(entry.claim)
+    for (const entry of entries) if (entry.kind === 'release') await release(entry)
     const behind = entries.flatMap(entry => (entry.kind === 'park' ? entry.rows : []))
     const owned =
       results.length + changes.size > 0
         ? await writeResults(database, owner, { results, changes: [...changes.values()] })
-        : new Set<string>()
+        : new Set<Claim>()
     if (behind.length > 0) await parkDeliveries(database, owner, behind)
     return owned
   }
 
-  const release = (claim: Claim): Promise<void> =>
+  const release = ({ claim, outageMs }: Extract<Entry, { kind: 'release' }>): Promise<void> =>
     database.transaction(async tx => {
-      if (await lockLease(tx, owner, claim)) await releaseTried(tx, claim)
+      if (await lockLease(tx, owner, claim)) await releaseTried(tx, claim, outageMs)
     })
 
   const runSafely = async (entries: Entry[]): Promise<Settled<boolean>[]> => {
@@ -77,7 +77,9 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
       } catch (error) {
         log('webhook_results_not_written', { entries: entries.length, ...describeCause(error) })
         if (isStopped) return entries.map(() => ({ ok: false, error }))
-        if (failureOf(error).unavailable) await new Promise(resolve => setTimeout(resolve, RETRY_MS))
+        const mayBeDone = error instanceof CommitUnknown
+        if (mayBeDone || failureOf(error).unavailable)
+          await new Promise(resolve => setTimeout(resolve, RETRY_MS))
         else if (entries.length === 1) return [{ ok: false, error }]
         else return runOneByOne(entries)
       }
@@ -100,6 +102,9 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
 }
 
 const isOwned = (
-  entry: Extract<Entry, { kind: 'result' }>,
-  owned: ReadonlySet<string> | undefined,
-): boolean => owned?.has((entry.result ?? entry.change)?.claim.endpointId ?? '') ?? false
+  { result, change }: Extract<Entry, { kind: 'result' }>,
+  owned: ReadonlySet<Claim>,
+): boolean => {
+  const claim = (result ?? change)?.claim
+  return claim !== undefined && owned.has(claim)
+}

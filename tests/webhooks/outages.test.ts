@@ -1,0 +1,126 @@
+import type { ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { changeEndpoint, type EndpointChanges, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
+import { startReceiver } from './receiver.ts'
+import { dispatchRig } from './rig.ts'
+
+const SECOND = 1000
+const range = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+test('events that an endpoint never takes keep their schedule, and others arrive between, though together they open the breaker', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  receiver.answer = delivery => (delivery.userid.startsWith('bad') ? 500 : 200)
+  await rig.addEndpoint(receiver.url)
+  const dispatcher = rig.open()
+  await rig.raise(range(6, 'bad'))
+  await dispatcher.idle()
+  const steps = 90
+  for (let step = 0; step < steps; step += 1) {
+    await rig.raise([`good${step}`])
+    rig.advance(5 * SECOND)
+    await dispatcher.idle()
+  }
+  // By its schedule a delivery has four tries in these seven and a half minutes, and a short outage adds one at most.
+  const rows = await rig.database.query<{ attempts: number }>(
+    sql`select attempts from deliveries where attempts > 0`,
+  )
+  expect(rows).toHaveLength(6)
+  for (const { attempts } of rows) expect(attempts).toBeLessThanOrEqual(5)
+  // Only for the ten seconds of an outage do the others wait.
+  const arrived = receiver.deliveries.filter(one => one.userid.startsWith('good'))
+  expect(arrived.length).toBeGreaterThan(steps - 4)
+  await receiver.close()
+})
+
+test('an endpoint that answers again, though it refuses the probe, gets at once what its outage held up', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  receiver.answer = () => 503
+  await rig.addEndpoint(receiver.url)
+  const dispatcher = rig.open()
+  await rig.raise(['oldest'])
+  await dispatcher.idle()
+  // Its fifth try would be ten minutes after the fourth.
+  for (const wait of [6, 36, 144]) {
+    rig.advance(wait * SECOND + 10)
+    await dispatcher.idle()
+  }
+  await rig.raise(['opener'])
+  await dispatcher.idle()
+  await rig.raise(['refused', ...range(5, 'u')])
+  const failed = receiver.deliveries.length
+  expect(failed).toBe(5)
+  receiver.answer = delivery => (delivery.userid === 'refused' ? 400 : 200)
+  rig.advance(11 * SECOND)
+  await dispatcher.idle()
+  const released = receiver.deliveries.slice(failed).map(one => one.userid)
+  expect(released.slice(0, 2)).toEqual(['refused', 'oldest'])
+  expect(new Set(released)).toEqual(new Set(['refused', 'oldest', 'opener', ...range(5, 'u')]))
+  expect(await rig.count('deliveries')).toBe(1)
+  await receiver.close()
+})
+
+test('what comes of a try at an address that was changed meanwhile concerns its delivery only', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const other = await startReceiver()
+  let held: ServerResponse[] = []
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  const dispatcher = rig.open()
+  const look = () => getEndpoint(rig.database, rig.partner.partnerId, webhookid)
+  const change = (changes: EndpointChanges) =>
+    rig.database.transaction(async tx => {
+      const context = { rules: { sandbox: true, allow: [] }, real: rig.now }
+      await changeEndpoint(tx, { partner: rig.partner, endpointId: webhookid, changes }, context)
+      // A new address begins with one try at a time; these need not wait for those under way.
+      await tx.query(sql`update endpoint_health set breaker = jsonb_set(breaker, '{window}', 'null')`)
+    })
+  // Known to answer, the endpoint may have more than a few tries under way.
+  await rig.raise(['known'])
+  await dispatcher.idle()
+  receiver.answer = () => response => held.push(response)
+  await rig.raise(range(8, 'u'))
+  await receiver.received(9)
+  await change({ url: other.url })
+  await rig.raise(['new'])
+  dispatcher.refresh()
+  await other.received(1)
+  const [gone, paused, ...broken] = held
+  paused?.writeHead(429, { 'retry-after': '3600' }).end()
+  for (const response of broken) response.writeHead(500).end()
+  gone?.writeHead(410).end()
+  await dispatcher.idle()
+  expect(await look()).toMatchObject({
+    ...{ disabled_at: null, paused_until: null, failing_since: null },
+    ...{ waiting: 8, breaker: { open: null, endpointInRow: 0 } },
+  })
+  expect(await rig.database.query(sql`select distinct work, attempts from deliveries`)).toEqual([
+    { work: 'retry', attempts: 1 },
+  ])
+  rig.advance(7 * SECOND)
+  await dispatcher.idle()
+  expect(other.deliveries).toHaveLength(9)
+
+  // A success with credentials that were replaced meanwhile says nothing of the new ones.
+  held = []
+  other.answer = () => response => held.push(response)
+  await change({ credentials: { username: 'hook', password: 'first' } })
+  await rig.raise(['trial'])
+  dispatcher.refresh()
+  await other.received(10)
+  await change({ credentials: { username: 'hook', password: 'second' } })
+  await rig.raise(['after'])
+  dispatcher.refresh()
+  await other.received(11)
+  const [trial, after] = held
+  trial?.writeHead(200).end()
+  await expect.poll(() => rig.count('deliveries')).toBe(1)
+  after?.writeHead(422).end()
+  await dispatcher.idle()
+  expect(await look()).toMatchObject({ accepted_pair: 'current', next_accepted_at: null })
+  await receiver.close()
+  await other.close()
+})

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { changeEndpoint, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
+import { findAttempts } from '../../service/src/webhooks/event-log.ts'
+import { type Delivery, startReceiver } from './receiver.ts'
+import { dispatchRig } from './rig.ts'
+
+const basic = (password: string) => `Basic ${Buffer.from(`hook:${password}`).toString('base64')}`
+
+/** An endpoint that has the credentials `pass`, and to which others can be given. */
+const withEndpoint = async (own: { deadlineMs?: number } = {}) => {
+  const rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  const dispatcher = rig.open({}, own)
+  const rotateTo = (password: string) =>
+    rig.database.transaction(tx =>
+      changeEndpoint(
+        tx,
+        {
+          ...{ partner: rig.partner, endpointId: webhookid },
+          changes: { credentials: { username: 'hook', password } },
+        },
+        { rules: { sandbox: true, allow: [] }, real: rig.now },
+      ),
+    )
+  /** Delivers one event; gives the requests that were made for it. */
+  const send = async () => {
+    const [eventId = ''] = await rig.raise(['u'])
+    await dispatcher.idle()
+    const attempts = await findAttempts(rig.database, rig.partner.partnerId, eventId)
+    return attempts.map(one => [one.pair, one.status ?? one.error_class])
+  }
+  const look = () => getEndpoint(rig.database, rig.partner.partnerId, webhookid)
+  return { rig, receiver, rotateTo, send, look }
+}
+
+test('both requests of a try have its time together', async () => {
+  const { rig, receiver, rotateTo, send } = await withEndpoint({ deadlineMs: 3000 })
+  await using _ = rig
+  await rotateTo('next')
+  const isNext = (delivery: Delivery) => delivery.authorization === basic('next')
+  receiver.answer = delivery => response =>
+    setTimeout(() => response.writeHead(isNext(delivery) ? 401 : 200).end(), isNext(delivery) ? 1500 : 2500)
+  expect(await send()).toEqual([
+    ['next', 401],
+    ['current', 'timeout'],
+  ])
+  await receiver.close()
+})
+
+test('a second rotation keeps the credentials that worked last, whether the endpoint went forward or back', async () => {
+  const { rig, receiver, rotateTo, send, look } = await withEndpoint()
+  await using _ = rig
+  let accepted = basic('pass')
+  receiver.answer = delivery => (delivery.authorization === accepted ? 200 : 401)
+  await send()
+  await rotateTo('first')
+  accepted = basic('first')
+  expect(await send()).toEqual([['next', 200]])
+  accepted = basic('pass')
+  await send()
+  expect(await look()).toMatchObject({ accepted_pair: 'current' })
+  await rotateTo('second')
+  expect(await send()).toEqual([
+    ['next', 401],
+    ['current', 200],
+  ])
+  accepted = basic('second')
+  expect(await send()).toEqual([['next', 200]])
+  await rotateTo('third')
+  expect(await send()).toEqual([
+    ['next', 401],
+    ['current', 200],
+  ])
+  await receiver.close()
+})

@@ -1,0 +1,124 @@
+import type { ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { uuidv4 } from '../../service/src/vault/uuid.ts'
+import { startPostgresProxy } from '../crash/postgres-proxy.ts'
+import { startReceiver } from './receiver.ts'
+import { type DispatchRig, dispatchRig } from './rig.ts'
+
+const SECOND = 1000
+
+test('what an outage held up is released also when the answer of its commit is lost', async () => {
+  await using rig = await dispatchRig()
+  const proxy = await startPostgresProxy(rig.address)
+  const database = openDatabase({ url: proxy.url }, { max: 4, onError: () => {} })
+  const receiver = await startReceiver()
+  receiver.answer = () => 503
+  await rig.addEndpoint(receiver.url)
+  const dispatcher = rig.open({}, { database })
+  await rig.raise(['oldest'])
+  await dispatcher.idle()
+  // Its fifth try would be ten minutes after the fourth.
+  for (const wait of [6, 36, 144]) {
+    rig.advance(wait * SECOND + 10)
+    await dispatcher.idle()
+  }
+  await rig.raise(['opener'])
+  await dispatcher.idle()
+  await rig.raise(['probe'])
+  receiver.answer = () => 200
+  const met = proxy.arm('before', "set work = 'fresh'")
+  rig.advance(11 * SECOND)
+  await dispatcher.idle()
+  await met
+  expect(await rig.count('deliveries')).toBe(0)
+  await dispatcher.close()
+  await database.close()
+  await proxy.close()
+  await receiver.close()
+})
+
+/** A database that tells how often a statement with these words was answered, and holds back another kind of them. */
+const watched = (rig: DispatchRig, watch: { counted: string; held?: string }) => {
+  const answered = { count: 0 }
+  let open = () => {}
+  const gate = new Promise<void>(resolve => {
+    open = resolve
+  })
+  const database: Database = {
+    ...rig.database,
+    async query<Row>(query: Parameters<Database['query']>[0]) {
+      if (watch.held !== undefined && query.text.includes(watch.held)) await gate
+      const rows = await rig.database.query<Row>(query)
+      if (query.text.includes(watch.counted)) answered.count += 1
+      return rows
+    },
+  }
+  const answeredAgain = async (times: number) => {
+    const before = answered.count
+    await expect.poll(() => answered.count, { timeout: 20_000 }).toBeGreaterThanOrEqual(before + times)
+  }
+  return { database, answeredAgain, open: () => open() }
+}
+
+test('a 410 disables its endpoint also while that is being left to another process', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const held: ServerResponse[] = []
+  receiver.answer = () => response => held.push(response)
+  await rig.addEndpoint(receiver.url)
+  await rig.addEndpoint(receiver.url)
+  const { database, answeredAgain } = watched(rig, { counted: 'insert into dispatchers' })
+  const dispatcher = rig.open({}, { database })
+  await rig.raise(['u'])
+  await receiver.received(2)
+  // With another one there each has a part of one: one endpoint is left as soon as its try has ended.
+  const other = rig.open()
+  await expect
+    .poll(() => rig.database.query(sql`select count(*) as count from dispatchers`))
+    .toEqual([{ count: 2 }])
+  await answeredAgain(3)
+  for (const response of held) response.writeHead(410).end()
+  await expect
+    .poll(() => rig.database.query(sql`select disabled_reason from webhook_endpoints`))
+    .toEqual([{ disabled_reason: 'gone' }, { disabled_reason: 'gone' }])
+  await dispatcher.idle()
+  expect(receiver.deliveries).toHaveLength(2)
+  expect(rig.logged.filter(line => line.event === 'webhook.disabled')).toHaveLength(2)
+  await other.close()
+  await dispatcher.close()
+  await receiver.close()
+})
+
+test('others are served at once when what waited to be written was of an endpoint that is not ours any more', async () => {
+  await using rig = await dispatchRig()
+  const lost = await startReceiver()
+  const kept = await startReceiver()
+  const partner = await rig.newPartner('Kept')
+  const { webhookid } = await rig.addEndpoint(lost.url)
+  await rig.addEndpoint(kept.url, { partner })
+  const { database, answeredAgain, open } = watched(rig, {
+    counted: 'after_due_at',
+    held: 'insert into delivery_attempts',
+  })
+  // No beat and no poll comes to help.
+  const dispatcher = rig.open({ slots: 1, leaseMs: 600_000, pollMs: 600_000 }, { database })
+  await rig.raise(['u0', 'u1'])
+  dispatcher.nudge()
+  await lost.received(2)
+  await expect.poll(() => dispatcher.inventory().unwritten).toBe(2)
+  await rig.raise(['v'], { partner })
+  await rig.database.query(sql`
+    update endpoint_leases set owner = ${uuidv4()}, epoch = epoch + 1 where endpoint_id = ${webhookid}`)
+  dispatcher.refresh()
+  await expect.poll(() => dispatcher.inventory().endpoints).toBe(1)
+  const looked = answeredAgain(1)
+  dispatcher.nudge()
+  await looked
+  open()
+  await kept.received(1)
+  await dispatcher.close()
+  await lost.close()
+  await kept.close()
+})
