@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { defaultLimits } from '../../service/src/http/admission.ts'
+import { openGate } from '../../service/src/http/gate.ts'
+import { loadMetrics } from '../../service/src/system/load-metrics.ts'
 import { startMetricsListener } from '../../service/src/system/metrics-listener.ts'
 import { webhookMetrics } from '../../service/src/webhooks/metrics.ts'
 import { startReceiver } from './receiver.ts'
@@ -85,7 +88,8 @@ test('the numbers that `GET /metrics` gives are those of docs/operating.md, with
   const metrics = webhookMetrics({ database: rig.database, real: rig.now })
   // A counter tells of its labels once it has counted.
   metrics.note(note.item, { ...note.failed, fate: { kind: 'dead', attempts: 12 } })
-  const given = numbersIn(await scrape(metrics.render))
+  const load = loadMetrics(openGate(defaultLimits))
+  const given = numbersIn(await scrape(async () => (await metrics.render()) + (await load())))
 
   const section = /^## What the metrics say$(.*?)(?=^## )/ms.exec(read('operating.md'))?.[1] ?? ''
   const listed = [...section.matchAll(/^\| `(\w+)(?:\{(.*)\})?` \|/gm)].map(
@@ -95,7 +99,7 @@ test('the numbers that `GET /metrics` gives are those of docs/operating.md, with
   expect(listed).toHaveLength(Object.keys(given).length)
 
   const pages = readdirSync(docs).filter(name => name.endsWith('.md'))
-  const named = pages.flatMap(page => read(page).match(/\bwebhook_\w+_(?:total|seconds)\b/g) ?? [])
+  const named = pages.flatMap(page => read(page).match(/\b(?:webhook|http)_\w+_(?:total|seconds)\b/g) ?? [])
   expect(Object.keys(given)).toEqual(expect.arrayContaining(named))
 })
 

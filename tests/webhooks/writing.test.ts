@@ -69,7 +69,7 @@ test('a 410 disables its endpoint also while that is being left to another proce
   receiver.answer = () => response => held.push(response)
   await rig.addEndpoint(receiver.url)
   await rig.addEndpoint(receiver.url)
-  const { database, answeredAgain } = watched(rig, { counted: 'insert into dispatchers' })
+  const { database, answeredAgain } = watched(rig, { counted: 'update dispatchers' })
   const dispatcher = rig.open({}, { database })
   await rig.raise(['u'])
   await receiver.received(2)
@@ -110,7 +110,11 @@ test('others are served at once when what waited to be written was of an endpoin
   await expect.poll(() => dispatcher.inventory().unwritten).toBe(2)
   await rig.raise(['v'], { partner })
   await rig.database.query(sql`
-    update endpoint_leases set owner = ${uuidv4()}, epoch = epoch + 1 where endpoint_id = ${webhookid}`)
+    with other as (
+      insert into dispatchers (dispatcher_id, until) values (${uuidv4()}, 'infinity') returning dispatcher_id
+    )
+    update endpoint_leases set owner = (select dispatcher_id from other), epoch = epoch + 1
+    where endpoint_id = ${webhookid}`)
   dispatcher.refresh()
   await expect.poll(() => dispatcher.inventory().endpoints).toBe(1)
   const looked = answeredAgain(1)
