@@ -460,6 +460,8 @@ CREATE INDEX deliveries_due ON public.deliveries USING btree (partner_id, endpoi
 
 CREATE INDEX deliveries_of_user ON public.deliveries USING btree (partner_id, endpoint_id, service_id, sequence_number) WHERE ordered;
 
+CREATE INDEX deliveries_parked ON public.deliveries USING btree (partner_id, endpoint_id, service_id, sequence_number) WHERE parked;
+
 CREATE INDEX delivery_attempts_of_event ON ONLY public.delivery_attempts USING btree (partner_id, event_id, started_at);
 
 CREATE INDEX delivery_attempts_rest_partner_id_event_id_started_at_idx ON public.delivery_attempts_rest USING btree (partner_id, event_id, started_at);

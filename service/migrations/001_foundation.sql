@@ -301,3 +301,4 @@ create table deliveries (
 );
 create index deliveries_due on deliveries (partner_id, endpoint_id, work, due_at, event_id) where not parked;
 create index deliveries_of_user on deliveries (partner_id, endpoint_id, service_id, sequence_number) where ordered;
+create index deliveries_parked on deliveries (partner_id, endpoint_id, service_id, sequence_number) where parked;
