@@ -84,4 +84,8 @@ test('more than 10,000 that wait for a later try are all replayed by the same re
   rig.advance(1000)
   expect(await replay()).toMatchObject({ count: 10, isComplete: true })
   expect(await replay()).toMatchObject({ count: 0, isComplete: true })
+  // Retries that are due already are found by none of these requests.
+  await rig.database.query(sql`update deliveries set work = 'retry'`)
+  rig.advance(1000)
+  expect(await replay()).toMatchObject({ count: 0, isComplete: true })
 })
