@@ -4,6 +4,27 @@ CREATE EXTENSION IF NOT EXISTS btree_gist WITH SCHEMA public;
 
 COMMENT ON EXTENSION btree_gist IS 'support for indexing common datatypes in GiST';
 
+CREATE TABLE public.installation (
+    only_row boolean DEFAULT true NOT NULL,
+    sandbox boolean NOT NULL,
+    keyring_check bytea NOT NULL,
+    log_offset bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT installation_only_row_check CHECK (only_row)
+);
+
+CREATE FUNCTION public.log_horizon() RETURNS bigint
+    LANGUAGE sql STABLE
+    RETURN (((pg_snapshot_xmin(pg_current_snapshot()))::text)::bigint + COALESCE((SELECT installation.log_offset FROM public.installation), (0)::bigint));
+
+CREATE FUNCTION public.log_limit() RETURNS bigint
+    LANGUAGE sql STABLE
+    RETURN (((pg_snapshot_xmax(pg_current_snapshot()))::text)::bigint + COALESCE((SELECT installation.log_offset FROM public.installation), (0)::bigint));
+
+CREATE FUNCTION public.log_position() RETURNS bigint
+    LANGUAGE sql
+    RETURN (((pg_current_xact_id())::text)::bigint + COALESCE((SELECT installation.log_offset FROM public.installation), (0)::bigint));
+
 CREATE TABLE public.access_tokens (
     partner_id uuid NOT NULL,
     token_id text NOT NULL,
@@ -192,7 +213,7 @@ CREATE TABLE public.events (
     body bytea NOT NULL,
     data jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    transaction_id xid8 DEFAULT pg_current_xact_id() NOT NULL
+    log_position bigint DEFAULT public.log_position() NOT NULL
 );
 
 ALTER TABLE public.events ALTER COLUMN sequence_number ADD GENERATED ALWAYS AS IDENTITY (
@@ -228,14 +249,6 @@ CREATE TABLE public.idempotency_keys (
     sealed_answer bytea,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL
-);
-
-CREATE TABLE public.installation (
-    only_row boolean DEFAULT true NOT NULL,
-    sandbox boolean NOT NULL,
-    keyring_check bytea NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    CONSTRAINT installation_only_row_check CHECK (only_row)
 );
 
 CREATE TABLE public.migrations (
@@ -446,6 +459,8 @@ CREATE INDEX deliveries_due ON public.deliveries USING btree (partner_id, endpoi
 
 CREATE INDEX deliveries_of_user ON public.deliveries USING btree (partner_id, endpoint_id, service_id, sequence_number) WHERE ordered;
 
+CREATE INDEX deliveries_parked ON public.deliveries USING btree (partner_id, endpoint_id, service_id, sequence_number) WHERE parked;
+
 CREATE INDEX delivery_attempts_of_event ON ONLY public.delivery_attempts USING btree (partner_id, event_id, started_at);
 
 CREATE INDEX delivery_attempts_rest_partner_id_event_id_started_at_idx ON public.delivery_attempts_rest USING btree (partner_id, event_id, started_at);
@@ -454,7 +469,7 @@ CREATE INDEX documents_drafts ON public.documents USING btree (partner_id, writt
 
 CREATE INDEX endpoint_leases_of_owner ON public.endpoint_leases USING btree (owner);
 
-CREATE INDEX events_log ON public.events USING btree (partner_id, transaction_id, event_id);
+CREATE INDEX events_log ON public.events USING btree (partner_id, log_position, event_id);
 
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (partner_id, expires_at) WHERE (expires_at IS NOT NULL);
 

@@ -9,8 +9,23 @@ create table installation (
   sandbox boolean not null,
   -- A keyed hash of a fixed text: tells a wrong keyring before it does harm.
   keyring_check bytea not null,
+  -- What is added to the ids of transactions, so that the event log goes on where it ended in another server: a database
+  -- that is restored there finds a count of transactions that may be lower.
+  log_offset bigint not null default 0,
   created_at timestamptz not null
 );
+
+-- Where the running transaction stands in the event log.
+create function log_position() returns bigint language sql volatile
+  return pg_current_xact_id()::text::bigint + coalesce((select log_offset from installation), 0);
+
+-- All that stands below this in the event log is there to see, and nothing is added to it any more.
+create function log_horizon() returns bigint language sql stable
+  return pg_snapshot_xmin(pg_current_snapshot())::text::bigint + coalesce((select log_offset from installation), 0);
+
+-- No transaction of this server has come so far yet.
+create function log_limit() returns bigint language sql stable
+  return pg_snapshot_xmax(pg_current_snapshot())::text::bigint + coalesce((select log_offset from installation), 0);
 
 create table catalogue_versions (
   version integer primary key check (version > 0),
@@ -214,10 +229,10 @@ create table events (
   data jsonb not null,
   created_at timestamptz not null,
   -- Orders the log without gaps: a reader waits for all transactions older than what it shows.
-  transaction_id xid8 not null default pg_current_xact_id(),
+  log_position bigint not null default log_position(),
   primary key (partner_id, event_id)
 );
-create index events_log on events (partner_id, transaction_id, event_id);
+create index events_log on events (partner_id, log_position, event_id);
 
 create table idempotency_keys (
   partner_id uuid not null references partners,
@@ -286,3 +301,4 @@ create table deliveries (
 );
 create index deliveries_due on deliveries (partner_id, endpoint_id, work, due_at, event_id) where not parked;
 create index deliveries_of_user on deliveries (partner_id, endpoint_id, service_id, sequence_number) where ordered;
+create index deliveries_parked on deliveries (partner_id, endpoint_id, service_id, sequence_number) where parked;

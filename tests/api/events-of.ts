@@ -14,6 +14,6 @@ export const eventsOf = (service: TestService, partner: TestPartner): Promise<St
   service.database.query<StoredEvent>({
     name: '',
     text: `select userid, eventname, convert_from(body, 'UTF8') as body, data, idempotency_key::text as key
-      from events where partner_id = $1 order by transaction_id::text::bigint, event_id`,
+      from events where partner_id = $1 order by log_position, event_id`,
     values: [partner.partnerId],
   })

@@ -201,6 +201,40 @@ describe('faults of our own are told apart', () => {
     expect(faultOf(error, 'connect').errorClass).toBe('exhausted')
     expect(judge({ errorClass: 'exhausted', timings: { totalMs: 1 } }, 0).kind).toBe('unspent')
   })
+  test('a name server that answers nobody is our trouble; one that is silent about a name is that of the name', async () => {
+    names.zones.set('silent.example', 'silent')
+    names.zones.set('', 'silent')
+    await expect(resolver.resolve('silent.example')).rejects.toMatchObject({ errorClass: 'resolver' })
+    // Whatever the name server says of the root, it is there.
+    for (const rcode of [SERVFAIL, NXDOMAIN]) {
+      names.zones.set('', { rcode })
+      await expect(resolver.resolve('silent.example')).rejects.toMatchObject({ errorClass: 'dns' })
+    }
+  })
+  test('a name server that answers for another name meanwhile is there, and is asked for the root once by all', async () => {
+    names.zones.set('silent.example', 'silent')
+    names.zones.set('other.example', ['192.0.2.1'])
+    names.zones.set('', 'silent')
+    const looking = resolver.resolve('silent.example')
+    expect(await resolver.resolve('other.example')).toEqual(['192.0.2.1'])
+    await expect(looking).rejects.toMatchObject({ errorClass: 'dns' })
+    names.questions.length = 0
+    const all = await Promise.allSettled([1, 2, 3].map(() => resolver.resolve('silent.example')))
+    expect(all).toMatchObject([1, 2, 3].map(() => ({ reason: { errorClass: 'resolver' } })))
+    expect(names.questions.filter(question => question === '/4').length).toBeLessThanOrEqual(2)
+  })
+  test('that we have no network is our shortage; that we have no IPv6, where an endpoint has nothing else, is not', () => {
+    const unreachable = (address: string) =>
+      Object.assign(new Error('connect'), { code: 'ENETUNREACH', address })
+    const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '2001:db8::1' })
+    const classOf = (error: Error) => faultOf(error, 'connect').errorClass
+    expect(classOf(unreachable('192.0.2.1'))).toBe('exhausted')
+    expect(classOf(new AggregateError([unreachable('192.0.2.1'), unreachable('2001:db8::1')]))).toBe(
+      'exhausted',
+    )
+    expect(classOf(unreachable('2001:db8::1'))).toBe('connect')
+    expect(classOf(new AggregateError([unreachable('192.0.2.1'), refused]))).toBe('connect')
+  })
   test('headers that cannot be sent are our mistake', async () => {
     const target = await endpoint(answering(OK))
     const outcome = await out().send(

@@ -83,7 +83,7 @@ const stagePartner = (service: TestService, partner: TestPartner): StagePartner 
       data: { name?: string }
     }>(sql`
       select event_id, body, data from events where partner_id = ${partnerId} and userid = ${userid}
-        and event_id > ${seen.get(userid) ?? '00000000-0000-0000-0000-000000000000'} order by transaction_id, event_id`)
+        and event_id > ${seen.get(userid) ?? '00000000-0000-0000-0000-000000000000'} order by log_position, event_id`)
     const last = rows.at(-1)
     if (last) seen.set(userid, last.event_id)
     return rows.map(row => {

@@ -92,7 +92,7 @@ export async function startRig(options: { startAt?: number } = {}): Promise<Rig>
     async events() {
       const rows = await running.database.query<{ eventname: string }>(sql`
         select eventname from events where partner_id = ${partner.partnerId} and userid = ${userid}
-        order by transaction_id, event_id`)
+        order by log_position, event_id`)
       return rows.map(({ eventname }) => eventname)
     },
     async addWebhook(url) {

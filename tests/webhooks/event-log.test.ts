@@ -38,6 +38,7 @@ const read = (rig: DispatchRig, after?: Cursor, settlingMs?: number) =>
       after,
       userid: undefined,
       eventname: undefined,
+      now: rig.now(),
     },
     settlingMs,
   )
@@ -136,7 +137,7 @@ test.each([
   'x',
   'MTIz',
   Buffer.from('1.nil').toString('base64url'),
-  `${writeCursor({ transactionId: 1n, eventId: NIL })}=`,
+  `${writeCursor({ position: 1, eventId: NIL })}=`,
 ])('a cursor that was never given out is refused: %j', text => {
   expect(readCursor(text)).toBeUndefined()
 })

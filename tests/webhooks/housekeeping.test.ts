@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
+import type { Database } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { dropOldAttempts, ensureAttemptDays } from '../../service/src/webhooks/attempt-days.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/clean-up.ts'
 import { listDeliveries } from '../../service/src/webhooks/deliveries.ts'
+import { markDeleted } from '../../service/src/webhooks/store.ts'
 import { startReceiver } from './receiver.ts'
-import { type DispatchRig, dispatchRig } from './rig.ts'
+import { type DispatchRig, dispatchRig, newWriter } from './rig.ts'
 
 const DAY = 86_400_000
 
@@ -102,7 +104,8 @@ test('deliveries are listed: what waits, the next due first; what was given up; 
 test('what is given up a second time is listed with the tries and the reason of that time', async () => {
   await using rig = await dispatchRig()
   const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
-  const [event = ''] = await rig.raise(['u'])
+  const writer = await newWriter(0)
+  const [event = ''] = await rig.raise(['u'], { writer })
   // As a replay leaves it that crossed the first giving up.
   await rig.database.query(sql`
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
@@ -112,4 +115,79 @@ test('what is given up a second time is listed with the tries and the reason of 
   expect(await rig.database.query(sql`select attempts, reason from dead_deliveries`)).toEqual([
     { attempts: 0, reason: 'age' },
   ])
+})
+
+test('a delivery dies when it has waited for 30 days, whatever it waits for and whenever it was due; one asked for anew does not', async () => {
+  await using rig = await dispatchRig()
+  const writer = await newWriter(0)
+  await rig.addEndpoint('http://127.0.0.1:1/hook')
+  const works = ['fresh', 'retry', 'replay', 'anew'] as const
+  const events = await rig.raise(works, { writer })
+  rig.advance(29 * DAY)
+  const at = (ms: number) => new Date(rig.now() + ms).toISOString()
+  for (const [index, work] of works.entries())
+    await rig.database.query(sql`
+      update deliveries set work = ${work === 'anew' ? 'replay' : work}, due_at = ${at(index * DAY)}
+      where event_id = ${events[index]}`)
+  await rig.database.query(sql`update deliveries set queued_at = ${at(0)} where event_id = ${events[3]}`)
+  expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 0 })
+  rig.advance(DAY + 60_000)
+  expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 3 })
+  rig.advance(29 * DAY)
+  expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 1 })
+})
+
+test('the clean-up goes on while it has time: for what is old, for events, and for what a deleted endpoint leaves', async () => {
+  await using rig = await dispatchRig()
+  const writer = await newWriter(0)
+  const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
+  await rig.raise(
+    Array.from({ length: 2500 }, (_, index) => `u${index}`),
+    { writer },
+  )
+  rig.advance(31 * DAY)
+  expect(await cleanUpWebhooks(rig.database, rig.now(), 0)).toMatchObject({ died: 1000 })
+  expect(await cleanUpWebhooks(rig.database, rig.now(), 60_000)).toMatchObject({ died: 1500 })
+  await markDeleted(rig.database, { partnerId: rig.partner.partnerId, endpointId: webhookid }, rig.now())
+  const asked: string[] = []
+  const watched: Database = {
+    ...rig.database,
+    query: query => {
+      asked.push(query.text)
+      return rig.database.query(query)
+    },
+  }
+  const removals = () => asked.filter(text => /delete from dead_deliveries where/.test(text)).length
+  expect(await cleanUpWebhooks(watched, rig.now(), 60_000)).toMatchObject({ deliveries: 2500, events: 2500 })
+  expect(removals()).toBeGreaterThan(0)
+  // A deleted endpoint of which nothing is left costs no statement of its own.
+  asked.length = 0
+  expect(await cleanUpWebhooks(watched, rig.now())).toMatchObject({ deliveries: 0, events: 0 })
+  expect(removals()).toBe(0)
+})
+
+test('in order, what stands behind a delivery that was given up for its age is sent; also what was parked while that one died', async () => {
+  await using rig = await dispatchRig()
+  const writer = await newWriter(0)
+  await rig.addEndpoint('http://127.0.0.1:1/hook', { ordering: 'user' })
+  const [old = ''] = await rig.raise(['a'], { writer })
+  rig.advance(29 * DAY)
+  const [behind = '', last = ''] = await rig.raise(['a', 'a'], { writer })
+  const park = (ids: string[]) =>
+    rig.database.query(sql`update deliveries set parked = true where event_id = any (${ids}::uuid[])`)
+  const parked = async () =>
+    (await rig.database.query<{ event_id: string }>(sql`select event_id from deliveries where parked`)).map(
+      row => row.event_id,
+    )
+  await park([behind, last])
+  await cleanUpWebhooks(rig.database, rig.now())
+  expect((await parked()).sort()).toEqual([behind, last].sort())
+  rig.advance(2 * DAY)
+  expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 1 })
+  expect(await parked()).toEqual([last])
+  // As a parking leaves it that looked before the death of `old` and marked after it.
+  await park([behind])
+  await cleanUpWebhooks(rig.database, rig.now())
+  expect(await parked()).toEqual([last])
+  expect(await rig.database.query(sql`select event_id from dead_deliveries`)).toEqual([{ event_id: old }])
 })

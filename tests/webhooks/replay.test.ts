@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
 import { replayTo, type Selection } from '../../service/src/webhooks/replay.ts'
 import { dispatchRig } from './rig.ts'
 
@@ -29,4 +30,62 @@ test('a replay takes 10,000 at most, the oldest, and says where to go on until a
   // What waits already is not queued twice.
   expect(await replay({ kind: 'ids', ids: [last] })).toMatchObject({ isComplete: true })
   expect(await rig.count('deliveries')).toBe(10_010)
+})
+
+test('what waits for a later try is replayed once, with all tries before it, and a dry run counts just that', async () => {
+  await using rig = await dispatchRig()
+  const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
+  const [due = '', later = '', again = '', fresh = ''] = await rig.raise(['a', 'b', 'c', 'd'])
+  const target = { partnerId: rig.partner.partnerId, endpointId: webhookid }
+  const replay = (selection: Selection, dryRun = false) =>
+    rig.database.transaction(tx => replayTo(tx, target, { selection, now: rig.now(), dryRun }))
+  const set = (id: string, work: string, seconds: number) =>
+    rig.database.query(sql`
+      update deliveries set work = ${work}, attempts = 11, due_at = ${new Date(rig.now() + seconds * 1000).toISOString()}
+      where event_id = ${id}`)
+  const states = async () =>
+    new Map(
+      (
+        await rig.database.query<{ event_id: string; work: string; attempts: number }>(
+          sql`select event_id, work, attempts from deliveries`,
+        )
+      ).map(row => [row.event_id, `${row.work} ${row.attempts}`]),
+    )
+  await set(due, 'retry', -60)
+  await set(later, 'retry', 3600)
+  await set(again, 'replay', 3600)
+  const waiting = { kind: 'status', status: 'waiting' } as const
+  const listed = { kind: 'ids', ids: [due, later, fresh] } as const
+  expect(await replay(listed, true)).toMatchObject({ count: 1 })
+  expect(await replay(waiting, true)).toMatchObject({ count: 2, isComplete: true })
+  expect(await replay(waiting)).toMatchObject({ count: 2, isComplete: true })
+  expect([...(await states()).values()].sort()).toEqual(['fresh 0', 'replay 0', 'replay 0', 'retry 11'])
+  rig.advance(1)
+  expect(await replay(waiting)).toMatchObject({ count: 0, isComplete: true })
+  expect(await replay(listed, true)).toMatchObject({ count: 0 })
+})
+
+test('more than 10,000 that wait for a later try are all replayed by the same request sent until it is complete', async () => {
+  await using rig = await dispatchRig()
+  const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
+  await rig.raise(Array.from({ length: 9990 }, (_, index) => `u${index}`))
+  await rig.raise(Array.from({ length: 20 }, (_, index) => `v${index}`))
+  await rig.database.query(sql`
+    update deliveries set work = 'retry', due_at = ${new Date(rig.now() + 3_600_000).toISOString()}`)
+  const replay = () =>
+    rig.database.transaction(tx =>
+      replayTo(
+        tx,
+        { partnerId: rig.partner.partnerId, endpointId: webhookid },
+        { selection: { kind: 'status', status: 'waiting' }, now: rig.now(), dryRun: false },
+      ),
+    )
+  expect(await replay()).toMatchObject({ count: 10_000, isComplete: false })
+  rig.advance(1000)
+  expect(await replay()).toMatchObject({ count: 10, isComplete: true })
+  expect(await replay()).toMatchObject({ count: 0, isComplete: true })
+  // Retries that are due already are found by none of these requests.
+  await rig.database.query(sql`update deliveries set work = 'retry'`)
+  rig.advance(1000)
+  expect(await replay()).toMatchObject({ count: 0, isComplete: true })
 })

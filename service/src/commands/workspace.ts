@@ -8,6 +8,7 @@ import { claimInstallation, type Installation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type Keyring, loadKeyring } from '../vault/keyring.ts'
 import type { AddressRules } from '../webhooks/address.ts'
+import { continueLog } from '../webhooks/log-continuity.ts'
 import type { Input } from './command.ts'
 
 /** What a command works on: the database of the operator, its keys and what kind it is. */
@@ -64,10 +65,15 @@ const onDatabase = async <T>(
   }
 }
 
-/** Reaches the database and brings its schema up. Throws OperatorError when it cannot be reached. */
+/**
+ * Reaches the database, brings its schema up and lets its event log go on, wherever it comes from. Throws
+ * OperatorError when the database cannot be reached.
+ */
 export const reach = async (database: Database): Promise<string[]> => {
   try {
-    return await migrate(database)
+    const applied = await migrate(database)
+    await continueLog(database)
+    return applied
   } catch (error) {
     const code = (error as { code?: string }).code ?? ''
     if (code === '42501') {

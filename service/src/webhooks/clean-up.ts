@@ -7,79 +7,79 @@ import { firstEventId } from './event-time.ts'
 const DAY_MS = 86_400_000
 /** How long a delivery may wait, and how long events are kept. */
 export const KEPT_MS = 30 * DAY_MS
-/** The longest that a retry waits: a row that waits for one is at least so much younger by its due time. */
-const LONGEST_DELAY_MS = 2 * DAY_MS
+/** How far the time in an event's id may be ahead of that at which it was queued. */
+const AHEAD_MS = 3_600_000
+/** How many rows a statement changes. It finds them, locks them and takes them by their place: whatever the planner thinks. */
 const AT_ONCE = 1000
+/** How long a run goes on while there is more: what falls due for users waits for it. */
+const RUN_MS = 2000
 
 /** What a run removed. */
 export type CleanedUp = { died: number; deliveries: number; events: number; days: number }
 
 /**
  * Gives up what could not be delivered for 30 days, removes what belongs to deleted endpoints, events that are past
- * keeping, and the log of tries of past days. Bounded: a run does a thousand of each for every partner and endpoint;
- * what is left is for the next.
+ * keeping, and the log of tries of past days. Bounded: a run does a thousand of each for every partner and deleted
+ * endpoint, and more of them while `withinMs` is not over; what is left is for the next.
  */
-export const cleanUpWebhooks = async (database: Database, now: Instant): Promise<CleanedUp> => {
+export const cleanUpWebhooks = async (
+  database: Database,
+  now: Instant,
+  withinMs = RUN_MS,
+): Promise<CleanedUp> => {
+  const endsAt = performance.now() + withinMs
   await ensureAttemptDays(database, now)
-  const endpoints = await database.query<{
-    partner_id: string
-    endpoint_id: string
-    is_deleted: boolean
-  }>(sql`
-    select partner_id, endpoint_id, deleted_at is not null as is_deleted from webhook_endpoints`)
   const cleaned = { died: 0, deliveries: 0, events: 0, days: 0 }
-  for (const { partner_id: partnerId, endpoint_id: endpointId, is_deleted } of endpoints) {
-    if (is_deleted) cleaned.deliveries += await removeAll(database, { partnerId, endpointId })
-    else cleaned.died += await buryOld(database, { partnerId, endpointId, now })
-  }
+  for (const endpoint of await findLeftovers(database))
+    cleaned.deliveries += await whileFull(endsAt, () => removeAll(database, endpoint))
   const partners = await database.query<{ partner_id: string }>(sql`select partner_id from partners`)
-  for (const { partner_id } of partners) cleaned.events += await removeEvents(database, partner_id, now)
+  for (const { partner_id } of partners) {
+    cleaned.died += await whileFull(endsAt, () => buryOld(database, partner_id, now))
+    await whileFull(endsAt, () => freeHeads(database, partner_id))
+    cleaned.events += await whileFull(endsAt, () => removeEvents(database, partner_id, now))
+  }
   cleaned.days = await dropOldAttempts(database, now)
   return cleaned
 }
 
-type Named = { partnerId: string; endpointId: string }
+/** Takes a step, and more of them while each finds as much as it may and there is time; gives how much they did. */
+const whileFull = async (endsAt: number, step: () => Promise<number>): Promise<number> => {
+  let total = 0
+  for (;;) {
+    const count = await step()
+    total += count
+    if (count < AT_ONCE || performance.now() >= endsAt) return total
+  }
+}
 
-/** What waits for 30 days becomes dead and stays listed; the events behind it in order are freed. */
-const buryOld = async (
-  db: Executor,
-  { partnerId, endpointId, now }: Named & { now: Instant },
-): Promise<number> => {
-  const queuedBefore = timestamp(now - KEPT_MS)
-  const dueBefore = timestamp(now - KEPT_MS + LONGEST_DELAY_MS)
+type Named = { partner_id: string; endpoint_id: string }
+
+/** Deleted endpoints of which something is left. */
+const findLeftovers = (db: Executor): Promise<Named[]> =>
+  db.query<Named>(sql`
+    select partner_id, endpoint_id from webhook_endpoints w
+    where deleted_at is not null and (
+      exists (select from deliveries d
+        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked)
+      or exists (select from deliveries d
+        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.parked)
+      or exists (select from dead_deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id))`)
+
+/**
+ * What waits for 30 days becomes dead and stays listed, whatever it waits for. Found by the ids of the events, which
+ * are made of time: when a row is due says nothing of how long it has waited.
+ */
+const buryOld = async (db: Executor, partnerId: string, now: Instant): Promise<number> => {
   const rows = await db.query(sql`
-    with old as (
-      select d.partner_id, d.event_id, d.endpoint_id
-      from unnest(array['fresh', 'retry', 'replay']) as kind (work)
-      cross join lateral (
-        select partner_id, event_id, endpoint_id from deliveries d
-        where partner_id = ${partnerId} and endpoint_id = ${endpointId} and d.work = kind.work and not parked
-          and due_at < ${dueBefore} and queued_at < ${queuedBefore}
-        order by due_at, event_id limit ${AT_ONCE}
-      ) d
-      union all
-      (select partner_id, event_id, endpoint_id from deliveries
-      where partner_id = ${partnerId} and endpoint_id = ${endpointId} and ordered and parked
-        and queued_at < ${queuedBefore}
-      limit ${AT_ONCE})
-    ),
-    ended as (
-      delete from deliveries d using old
-      where d.partner_id = old.partner_id and d.event_id = old.event_id and d.endpoint_id = old.endpoint_id
-      returning d.partner_id, d.event_id, d.endpoint_id, d.service_id, d.sequence_number, d.attempts,
-        d.ordered
-    ),
-    unparked as (
-      update deliveries d set parked = false
-      from ended
-      cross join lateral (
-        select n.event_id from deliveries n
-        where n.partner_id = ended.partner_id and n.endpoint_id = ended.endpoint_id
-          and n.service_id = ended.service_id and n.sequence_number > ended.sequence_number and n.ordered and n.parked
-        order by n.sequence_number limit 1
-      ) next
-      where ended.ordered and d.partner_id = ended.partner_id and d.event_id = next.event_id
-        and d.endpoint_id = ended.endpoint_id
+    with ended as (
+      delete from deliveries where ctid = any (array(
+      select d.ctid from deliveries d
+      join webhook_endpoints w on w.partner_id = d.partner_id and w.endpoint_id = d.endpoint_id
+        and w.deleted_at is null
+      where d.partner_id = ${partnerId} and d.event_id < ${firstEventId(now - KEPT_MS + AHEAD_MS)}::uuid
+        and d.queued_at < ${timestamp(now - KEPT_MS)}
+      limit ${AT_ONCE} for update of d skip locked))
+      returning partner_id, event_id, endpoint_id, attempts
     )
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
     select partner_id, event_id, endpoint_id, attempts, 'age', ${timestamp(now)} from ended
@@ -89,16 +89,42 @@ const buryOld = async (
   return rows.length
 }
 
-const removeAll = async (db: Executor, { partnerId, endpointId }: Named): Promise<number> => {
+/**
+ * Frees parked deliveries that nothing stands before any more: those behind what was just given up, and those that
+ * were parked by a statement that began before it was.
+ */
+const freeHeads = async (db: Executor, partnerId: string): Promise<number> => {
+  const rows = await db.query(sql`
+    update deliveries set parked = false where ctid = any (array(
+      select d.ctid from deliveries d
+      cross join lateral (
+        select first.event_id from deliveries first
+        where first.partner_id = d.partner_id and first.endpoint_id = d.endpoint_id and first.service_id = d.service_id
+          and first.ordered
+        order by first.sequence_number limit 1
+      ) first
+      where d.partner_id = ${partnerId} and d.parked and first.event_id = d.event_id
+      limit ${AT_ONCE} for update of d skip locked))
+    returning 1`)
+  return rows.length
+}
+
+const removeAll = async (
+  db: Executor,
+  { partner_id: partnerId, endpoint_id: endpointId }: Named,
+): Promise<number> => {
   const waiting = await db.query(sql`
-    delete from deliveries where (partner_id, event_id, endpoint_id) in (
-      select partner_id, event_id, endpoint_id from deliveries
-      where partner_id = ${partnerId} and endpoint_id = ${endpointId} limit ${AT_ONCE})
+    delete from deliveries where ctid = any (array(
+      select ctid from deliveries
+      where partner_id = ${partnerId} and endpoint_id = ${endpointId} and not parked limit ${AT_ONCE} for update skip locked
+    ) || array(
+      select ctid from deliveries
+      where partner_id = ${partnerId} and endpoint_id = ${endpointId} and parked limit ${AT_ONCE} for update skip locked))
     returning 1`)
   const dead = await db.query(sql`
-    delete from dead_deliveries where (partner_id, event_id, endpoint_id) in (
-      select partner_id, event_id, endpoint_id from dead_deliveries
-      where partner_id = ${partnerId} and endpoint_id = ${endpointId} limit ${AT_ONCE})
+    delete from dead_deliveries where ctid = any (array(
+      select ctid from dead_deliveries
+      where partner_id = ${partnerId} and endpoint_id = ${endpointId} limit ${AT_ONCE} for update skip locked))
     returning 1`)
   return waiting.length + dead.length
 }
@@ -106,12 +132,12 @@ const removeAll = async (db: Executor, { partnerId, endpointId }: Named): Promis
 /** Events that nothing waits for any more; their ids are in the order of time. */
 const removeEvents = async (db: Executor, partnerId: string, now: Instant): Promise<number> => {
   const rows = await db.query(sql`
-    delete from events where partner_id = ${partnerId} and event_id in (
-      select e.event_id from events e
+    delete from events where ctid = any (array(
+      select e.ctid from events e
       where e.partner_id = ${partnerId} and e.event_id < ${firstEventId(now - KEPT_MS)}::uuid
         and not exists (select from deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id)
         and not exists (select from dead_deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id)
-      order by e.event_id limit ${AT_ONCE})
+      order by e.event_id limit ${AT_ONCE} for update of e skip locked))
     returning 1`)
   return rows.length
 }

@@ -1,26 +1,35 @@
-/** A place in the event log: after this event. */
-export type Cursor = { readonly transactionId: bigint; readonly eventId: string }
+/** A place in the event log: at this event. */
+export type Place = { readonly position: number; readonly eventId: string }
 
-const FORM = /^(\d{1,20})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
-const MAX_ID = 2n ** 64n - 1n
+/** Where a reader came to: the last event it was given, and where that stood. */
+export type Cursor = Place
+
+const FORM = /^(\d{1,16})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
+
+/** Before all events. */
+export const LOG_START: Place = { position: 0, eventId: '00000000-0000-0000-0000-000000000000' }
 const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** A cursor as partners see it: opaque text. */
-export const writeCursor = ({ transactionId, eventId }: Cursor): string =>
-  Buffer.from(`${transactionId}.${eventId}`).toString('base64url')
+export const writeCursor = ({ position, eventId }: Cursor): string =>
+  Buffer.from(`${position}.${eventId}`).toString('base64url')
 
 /** What `writeCursor` wrote; `undefined` for any other text. */
 export const readCursor = (text: string): Cursor | undefined => {
   const bytes = Buffer.from(text, 'base64url')
   const match = FORM.exec(bytes.toString('latin1'))
   if (!match || bytes.toString('base64url') !== text) return undefined
-  const [, id = '', eventId = ''] = match
-  const transactionId = BigInt(id)
-  return transactionId <= MAX_ID ? { transactionId, eventId } : undefined
+  const [, digits = '', eventId = ''] = match
+  const position = Number(digits)
+  return Number.isSafeInteger(position) ? { position, eventId } : undefined
 }
 
-/** The last place below a transaction; never before `floor`. */
-export const lastBelow = (transactionId: bigint, floor: Cursor): Cursor =>
-  transactionId - 1n >= floor.transactionId
-    ? { transactionId: transactionId - 1n, eventId: LAST_UUID }
-    : floor
+/** The last place below a position; never before `floor`. */
+export const lastBelow = (position: number, floor: Place): Place =>
+  position - 1 >= floor.position ? { position: position - 1, eventId: LAST_UUID } : floor
+
+/** Whichever of two places comes first. */
+export const earlierOf = (one: Place, other: Place): Place => {
+  if (one.position !== other.position) return one.position < other.position ? one : other
+  return one.eventId < other.eventId ? one : other
+}

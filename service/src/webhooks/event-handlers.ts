@@ -27,6 +27,7 @@ export const eventHandlers = (context: WebhookContext): Handlers<Caller, EventOp
           after,
           userid: query.userid,
           eventname: query.eventname,
+          now: real(),
         }),
       )
       return { events: events.map(eventOf), next: writeCursor(next) }

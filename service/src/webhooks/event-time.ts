@@ -5,3 +5,7 @@ export const firstEventId = (at: Instant): string => {
   const time = Math.max(0, Math.trunc(at)).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
+
+/** When an event id was made. */
+export const timeOfEventId = (eventId: string): Instant =>
+  Number.parseInt(eventId.slice(0, 8) + eventId.slice(9, 13), 16)

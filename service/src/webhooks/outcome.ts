@@ -1,3 +1,5 @@
+import { isIPv4 } from 'node:net'
+
 /** What an endpoint can do wrong before it has answered with a status; a try that ends so is spent. */
 export type EndpointFault =
   | 'dns'
@@ -10,7 +12,7 @@ export type EndpointFault =
   | 'headers_too_large'
 
 /**
- * What can go wrong on our side; a try that ends so is not spent. `exhausted`: no sockets, ports or memory;
+ * What can go wrong on our side; a try that ends so is not spent. `exhausted`: no sockets, ports, memory or network;
  * `resolver`: no name server answers us; `stalled`: this process stood still past the deadline; `stopped`: we are
  * shutting down; `unexpected`: a mistake in our code, with its cause.
  */
@@ -82,7 +84,28 @@ export class Fault extends Error {
 /** What an error met on a connection means: a Fault as it is, our own shortages as `exhausted`, else `otherwise`. */
 export function faultOf(error: unknown, otherwise: ErrorClass): Fault {
   if (error instanceof Fault) return error
-  return new Fault(OWN_SHORTAGES.has(codeOf(error)) ? 'exhausted' : otherwise, error)
+  return new Fault(
+    OWN_SHORTAGES.has(codeOf(error)) || isWithoutNetwork(error) ? 'exhausted' : otherwise,
+    error,
+  )
+}
+
+/**
+ * Whether this machine has no way to any of the addresses, one of IPv4 among them: an endpoint that has IPv6 only is
+ * at fault where we have none.
+ */
+function isWithoutNetwork(error: unknown): boolean {
+  const errors: unknown[] = error instanceof AggregateError ? error.errors : [error]
+  return (
+    errors.every(each => codeOf(each) === 'ENETUNREACH') &&
+    errors.some(
+      each =>
+        each instanceof Error &&
+        'address' in each &&
+        typeof each.address === 'string' &&
+        isIPv4(each.address),
+    )
+  )
 }
 
 /** The fault of a time-out that fired so many milliseconds after it was due: very late means that we stood still. */

@@ -34,23 +34,20 @@ export const replayTo = async (
   target: Target,
   wish: { selection: Selection; now: Instant; dryRun: boolean },
 ): Promise<ReplayOutcome> => {
-  const chosen = await choose(tx, target, wish.selection)
-  const taken = chosen.slice(0, MOST_REPLAYED)
-  const count = wish.dryRun
-    ? taken.length
-    : await queueAgain(
-        tx,
-        taken.map(row => ({ ...target, eventId: row.event_id })),
-        wish.now,
-      )
+  const chosen = await choose(tx, target, wish)
+  const taken = chosen.slice(0, MOST_REPLAYED).map(row => ({ ...target, eventId: row.event_id }))
+  const count = await (wish.dryRun ? countAgain : queueAgain)(tx, taken, wish.now)
   const next = chosen[MOST_REPLAYED]
   return { count, isComplete: !next, continueFrom: next?.created_at ?? null }
 }
 
 type Chosen = { event_id: string; created_at: Instant }
 
-const choose = (tx: Executor, target: Target, selection: Selection): Promise<Chosen[]> => {
-  const { partnerId, endpointId } = target
+const choose = (
+  tx: Executor,
+  { partnerId, endpointId }: Target,
+  { selection, now }: { selection: Selection; now: Instant },
+): Promise<Chosen[]> => {
   if (selection.kind === 'range') {
     return tx.query<Chosen>(sql`
       select e.event_id, e.created_at from events e
@@ -75,19 +72,41 @@ const choose = (tx: Executor, target: Target, selection: Selection): Promise<Cho
       where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId}
       order by d.event_id limit ${MOST_REPLAYED + 1}`)
   }
+  // What is due already would be found again by each request that goes on. What is parked is due.
   return tx.query<Chosen>(sql`
-    select d.event_id, e.created_at from deliveries d
+    select d.event_id, e.created_at
+    from unnest(array['retry', 'replay']) as kind (work)
+    cross join lateral (
+      select d.partner_id, d.event_id, d.due_at from deliveries d
+      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = kind.work and not d.parked
+        and d.due_at > ${timestamp(now)}
+      order by d.due_at, d.event_id limit ${MOST_REPLAYED + 1}
+    ) d
     join events e using (partner_id, event_id)
-    where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = 'retry'
-    order by d.due_at desc, d.event_id limit ${MOST_REPLAYED + 1}`)
+    order by d.due_at, d.event_id limit ${MOST_REPLAYED + 1}`)
 }
 
-/** Queues deliveries again, or makes those due that wait for a later try; gives how many. */
-export const queueAgain = async (
-  tx: Executor,
-  rows: readonly { partnerId: string; endpointId: string; eventId: string }[],
-  now: Instant,
-): Promise<number> => {
+type Wanted = { readonly partnerId: string; readonly endpointId: string; readonly eventId: string }
+
+/** How many `queueAgain` would queue. */
+const countAgain = async (tx: Executor, rows: readonly Wanted[], now: Instant): Promise<number> => {
+  const [found] = await tx.query<{ count: number }>(sql`
+    select count(*) as count
+    from unnest(${rows.map(row => row.partnerId)}::uuid[], ${rows.map(row => row.eventId)}::uuid[],
+      ${rows.map(row => row.endpointId)}::uuid[]) as wanted (partner_id, event_id, endpoint_id)
+    join webhook_endpoints w on w.partner_id = wanted.partner_id and w.endpoint_id = wanted.endpoint_id
+      and w.deleted_at is null
+    left join deliveries d on d.partner_id = wanted.partner_id and d.event_id = wanted.event_id
+      and d.endpoint_id = wanted.endpoint_id
+    where d.event_id is null or d.due_at > ${timestamp(now)}`)
+  return found?.count ?? 0
+}
+
+/**
+ * Queues deliveries again, or makes those due that wait for a later try, with all tries before them; gives how many.
+ * What is due already is left as it is.
+ */
+export const queueAgain = async (tx: Executor, rows: readonly Wanted[], now: Instant): Promise<number> => {
   if (rows.length === 0) return 0
   const queued = await tx.query(sql`
     with wanted as (
@@ -108,7 +127,7 @@ export const queueAgain = async (
     join webhook_endpoints w on w.partner_id = wanted.partner_id and w.endpoint_id = wanted.endpoint_id
       and w.deleted_at is null
     on conflict (partner_id, event_id, endpoint_id) do update
-      set due_at = excluded.due_at, work = 'replay' where d.due_at > excluded.due_at
+      set due_at = excluded.due_at, work = 'replay', attempts = 0 where d.due_at > excluded.due_at
     returning 1`)
   return queued.length
 }

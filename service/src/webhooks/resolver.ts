@@ -23,22 +23,65 @@ export interface ResolverOptions {
  */
 const SECOND_FAMILY_MS = 300
 
-/** A resolver that asks name servers by itself, since `getaddrinfo` would block the four threads that files share. */
+/**
+ * A resolver that asks name servers by itself, since `getaddrinfo` would block the four threads that files share.
+ *
+ * Silence has two reasons: nobody answers for the name, which is the endpoint's fault, or our name servers are away,
+ * which is ours. So a look-up that is slow asks them for the root as well, which no endpoint can keep from answering.
+ */
 export function createResolver({ servers, timeoutMs = 3000 }: ResolverOptions = {}): NameResolver {
   const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)
+  let answeredAt = Number.NEGATIVE_INFINITY
+  let isAskingForRoot = false
+
+  /** Notes when a name server said something, be it that there is no such name. */
+  const noted = <T>(asking: Promise<T>): Promise<T> => {
+    const note = () => {
+      answeredAt = performance.now()
+    }
+    asking.then(note, (error: unknown) => SERVER_SAID.has(codeOf(error)) && note())
+    return asking
+  }
+  const askForRoot = () => {
+    if (isAskingForRoot) return
+    isAskingForRoot = true
+    const settle = () => {
+      isAskingForRoot = false
+    }
+    noted(resolver.resolveNs('.')).then(settle, settle)
+  }
+
   return {
     async resolve(name) {
       if (isLoopbackName(name)) return ['127.0.0.1', '::1']
-      const families = [resolver.resolve4(name), resolver.resolve6(name)]
+      const askedAt = performance.now()
+      const slow = setTimeout(askForRoot, timeoutMs / 3)
+      const families = [noted(resolver.resolve4(name)), noted(resolver.resolve6(name))]
       const answers = await gather(families, timeoutMs)
+      clearTimeout(slow)
       const addresses = answers.flatMap(answer => answer.addresses)
-      if (addresses.length === 0) throw faultOfLookup(answers.map(answer => answer.error))
+      if (addresses.length === 0)
+        throw faultOfLookup(
+          answers.map(answer => answer.error),
+          answeredAt >= askedAt,
+        )
       return addresses
     },
     close: () => resolver.cancel(),
   }
 }
+
+/** What c-ares reports when an answer came. */
+const SERVER_SAID: ReadonlySet<string> = new Set([
+  'ENODATA',
+  'ENOTFOUND',
+  'ESERVFAIL',
+  'EREFUSED',
+  'EFORMERR',
+  'ENOTIMP',
+  'EBADRESP',
+])
 
 interface Answer {
   addresses: string[]
@@ -73,12 +116,13 @@ function gather(families: Promise<string[]>[], timeoutMs: number): Promise<Answe
   })
 }
 
-function faultOfLookup(errors: unknown[]): Fault {
+/** `isAnswered`: a name server answered something while the look-up was under way. */
+function faultOfLookup(errors: unknown[], isAnswered: boolean): Fault {
   const codes = errors.map(codeOf)
   const cause = errors.find(error => error !== undefined)
   if (codes.includes('ECANCELLED')) return new Fault('stopped', cause)
-  // c-ares says so when no name server can be reached at all: the name is not to blame.
-  if (codes.every(code => code === 'ECONNREFUSED')) return new Fault('resolver', cause)
   if (codes.includes('ENOMEM')) return new Fault('exhausted', cause)
-  return new Fault('dns', cause)
+  // Unreachable, or silent for every name: this one is not to blame.
+  const isOurs = !isAnswered || codes.every(code => code === 'ECONNREFUSED')
+  return new Fault(isOurs ? 'resolver' : 'dns', cause)
 }
