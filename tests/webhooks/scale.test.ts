@@ -7,6 +7,8 @@ import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
 const COUNT = Number(process.env['SCALE_ENDPOINTS'] ?? 6000)
+/** Only catches a hang. */
+const patient = { timeout: 60_000 }
 
 /** Endpoints that want nothing of what is raised here. */
 const addSilent = async ({ database, partner, now }: DispatchRig, count: number): Promise<void> => {
@@ -28,21 +30,23 @@ const addSilent = async ({ database, partner, now }: DispatchRig, count: number)
   }
 }
 
-test('six thousand endpoints are leased, served and taken over by statements that end within their time-out', async () => {
+test('six thousand endpoints are leased, served and taken over by statements that end within their time-out', {
+  timeout: 180_000,
+}, async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   await addSilent(rig, COUNT)
   await rig.addEndpoint(receiver.url)
   const first = rig.open({ leaseMs: 6000 })
-  await expect.poll(() => first.inventory().endpoints).toBe(COUNT + 1)
+  await expect.poll(() => first.inventory().endpoints, patient).toBe(COUNT + 1)
   await rig.raise(['u1'])
   await receiver.received(1)
   // Another process takes its half, and all when the first one goes.
   const second = rig.open({ leaseMs: 6000 })
   const half = Math.ceil((COUNT + 1) / 2)
-  await expect.poll(() => second.inventory().endpoints).toBeGreaterThanOrEqual(half - 1)
+  await expect.poll(() => second.inventory().endpoints, patient).toBeGreaterThanOrEqual(half - 1)
   await first.close()
-  await expect.poll(() => second.inventory().endpoints).toBe(COUNT + 1)
+  await expect.poll(() => second.inventory().endpoints, patient).toBe(COUNT + 1)
   await rig.raise(['u2'])
   await receiver.received(2)
   expect(rig.logged.filter(({ event }) => event.startsWith('webhook_'))).toEqual([])
