@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/clean-up.ts'
@@ -251,6 +252,25 @@ test('a pause that an endpoint asked for survives a restart', () =>
     rig.advance(HOUR + SECOND)
     await next.idle()
     expect(receiver.deliveries).toHaveLength(3)
+  }))
+
+test('a shorter Retry-After that comes later does not shorten a pause', () =>
+  withEndpoint(async set => {
+    const { rig, receiver, dispatcher } = set
+    const held: ServerResponse[] = []
+    receiver.answer = () => response => held.push(response)
+    await rig.raise(['u0', 'u1'])
+    dispatcher.nudge()
+    await receiver.received(2)
+    held[0]?.writeHead(429, { 'retry-after': '3600' }).end()
+    await expect.poll(() => dispatcher.inventory().underWay).toBe(1)
+    held[1]?.writeHead(429, { 'retry-after': '10' }).end()
+    await dispatcher.idle()
+    receiver.answer = () => 200
+    await after(set, HOUR - 10 * SECOND)
+    expect(receiver.deliveries).toHaveLength(2)
+    await after(set, 11 * SECOND)
+    expect(receiver.deliveries).toHaveLength(4)
   }))
 
 test('what was tried in an outage does not wait for its retry date: it goes out at its place in age', () =>
