@@ -16,8 +16,8 @@ export type EarlyContext = SheddingContext & {
 
 /**
  * Refuses operations before router and hooks make anything of the request: under a flood refusals are most of the
- * requests, and what they cost is missing for what was admitted. It takes only what a
- * look at the path can tell; all else, and pages for people, are refused behind the router in the same words.
+ * requests, and what they cost is missing for what was admitted. It takes only what a look at the path can tell; all
+ * else, and pages for people, are refused behind the router in the same words.
  */
 export const refuseEarly = (app: FastifyInstance, context: EarlyContext): void => {
   const { gate, claimantOf, basePath } = context
