@@ -36,6 +36,10 @@ const jobs = {
     await opened.start()
     return { at }
   },
+  /** Ends what is under way and sends nothing until the next start. */
+  async rest() {
+    await opened.rest()
+  },
   /** Commits events by the clock, each on its own, whether earlier ones have arrived or not. */
   async steady({ rate, seconds, targets }) {
     const committed = []

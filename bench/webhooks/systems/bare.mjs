@@ -31,6 +31,10 @@ export const open = async ({ origin, concurrency }) => {
       isStarted = true
       run()
     },
+    async rest() {
+      await Promise.allSettled(lanes)
+      isStarted = false
+    },
     async close() {
       await Promise.allSettled(lanes)
       await agent.close()

@@ -21,6 +21,9 @@ export const open = async ({ address, peers, redis, ...config }) => {
       worker.on('error', () => {})
       await worker.waitUntilReady()
     },
+    async rest() {
+      await worker?.close()
+    },
     async close() {
       await worker?.close(true)
       await queue.close()

@@ -26,6 +26,10 @@ export const open = async ({ address, peers, ...config }) => {
       const taskList = { hook: payload => handler.deliver(payload) }
       runner = await run({ pgPool, logger, taskList, noHandleSignals: true, preset: { worker } })
     },
+    async rest() {
+      await runner?.stop()
+      runner = undefined
+    },
     async close() {
       await runner?.stop()
       await utils.release()

@@ -76,6 +76,10 @@ export const open = async ({ address, origin, rootKey, targets }) => {
       const log = (event, fields) => process.stderr.write(`${JSON.stringify({ event, ...fields })}\n`)
       dispatcher = openDispatcher({ database: deliveryDatabase, directory, outgoing, metrics, real, log })
     },
+    async rest() {
+      await dispatcher?.idle()
+      await dispatcher?.close()
+    },
     async close() {
       await dispatcher?.close()
       await outgoing.close()

@@ -41,6 +41,9 @@ export const open = async ({ address, peers, ...config }) => {
         ),
       )
     },
+    async rest() {
+      await boss.offWork('hook')
+    },
     async close() {
       await boss.stop({ graceful: false })
       await handler.close()
