@@ -124,3 +124,35 @@ test('what comes of a try at an address that was changed meanwhile concerns its 
   await receiver.close()
   await other.close()
 })
+
+test('a 410 to a try at an address that was changed meanwhile is not logged as disabling the endpoint, though its sender had not learnt of the change', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const held: ServerResponse[] = []
+  receiver.answer = () => response => held.push(response)
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  // No beat and no poll tells it before.
+  const dispatcher = rig.open({ leaseMs: 600_000, pollMs: 600_000 })
+  await rig.raise(['u'])
+  dispatcher.refresh()
+  await receiver.received(1)
+  await rig.database.transaction(tx =>
+    changeEndpoint(
+      tx,
+      { partner: rig.partner, endpointId: webhookid, changes: { url: `${receiver.url}/other` } },
+      { rules: { sandbox: true, allow: [] }, real: rig.now },
+    ),
+  )
+  held[0]?.writeHead(410).end()
+  await expect.poll(() => rig.count('delivery_attempts')).toBe(1)
+  await dispatcher.idle()
+  expect(await getEndpoint(rig.database, rig.partner.partnerId, webhookid)).toMatchObject({
+    disabled_at: null,
+  })
+  expect(rig.logged.filter(line => line.event === 'webhook.disabled')).toEqual([])
+  receiver.answer = () => 200
+  rig.advance(7 * SECOND)
+  await dispatcher.idle()
+  expect(receiver.deliveries).toHaveLength(2)
+  await receiver.close()
+})

@@ -153,8 +153,8 @@ export const openLeasing = (context: {
     if (disable) lanes.leave(lane)
     const change = { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
     try {
-      const isOwner = await writer.write({ kind: 'result', change })
-      if (isOwner) tellMeasure(log, lane, measure)
+      const { isOwned, isDisabled } = await writer.write({ kind: 'result', change })
+      if (disable ? isDisabled : isOwned) tellMeasure(log, lane, measure)
     } catch (error) {
       log('webhook_result_refused', describeCause(error))
     }

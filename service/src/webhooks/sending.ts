@@ -13,7 +13,7 @@ import type { OpenLanes } from './open-lanes.ts'
 import type { Outgoing } from './outgoing.ts'
 import type { Attempt, EndpointChange } from './results.ts'
 import type { Timers } from './timers.ts'
-import type { Writer } from './writer.ts'
+import type { Receipt, Writer } from './writer.ts'
 
 /** Sends what is queued, by turns, and writes what came of it. */
 export type Sending = {
@@ -119,12 +119,12 @@ export const openSending = (context: SendingContext): Sending => {
     if (isStopped(verdict)) return
     // Before the success is stored: a crash in between leaves an endpoint that is still to be probed.
     if (conclusion.outageMs !== undefined) await release(lane, conclusion.outageMs)
-    const isWritten = await write(lane, item, { requests, fate: conclusion.fate, change })
+    const { isOwned, isDisabled } = await write(lane, item, { requests, fate: conclusion.fate, change })
     looking.noteEnded(lane, item)
     letGo(lane, item)
-    if (!isWritten && wasOwned && lanes.isOwned(lane)) lanes.leave(lane)
-    const isTold = change?.disable || conclusion.measure.kind === 'notice'
-    if (isTold && isWritten) tellMeasure(log, lane, conclusion.measure)
+    if (!isOwned && wasOwned && lanes.isOwned(lane)) lanes.leave(lane)
+    const isTold = change?.disable ? isDisabled : isOwned && conclusion.measure.kind === 'notice'
+    if (isTold) tellMeasure(log, lane, conclusion.measure)
     if (lanes.isOwned(lane)) goOn(lane, item, conclusion)
     // Others may have waited for room among what is to be written.
     else pump()
@@ -153,7 +153,7 @@ export const openSending = (context: SendingContext): Sending => {
     lane: Lane,
     item: Item,
     ended: { requests: readonly Attempt[]; fate: Conclusion['fate']; change: EndpointChange | undefined },
-  ): Promise<boolean> => {
+  ): Promise<Receipt> => {
     const result = {
       claim: lane.claim,
       eventId: item.event_id,
@@ -166,7 +166,7 @@ export const openSending = (context: SendingContext): Sending => {
       log('webhook_result_refused', describeCause(error))
       // Its row stays as it was; without a pause it would be sent again at once.
       waitForOurselves(lane, real())
-      return true
+      return { isOwned: true, isDisabled: false }
     })
   }
 
