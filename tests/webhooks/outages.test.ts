@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { changeEndpoint, type EndpointChanges, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
+import { queueAgain } from '../../service/src/webhooks/replay.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
@@ -60,6 +61,57 @@ test('an endpoint that answers again, though it refuses the probe, gets at once 
   expect(released.slice(0, 2)).toEqual(['refused', 'oldest'])
   expect(new Set(released)).toEqual(new Set(['refused', 'oldest', 'opener', ...range(5, 'u')]))
   expect(await rig.count('deliveries')).toBe(1)
+  await receiver.close()
+})
+
+test('the end of an outage releases the replays that were tried in it, and no others', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  const target = { partnerId: rig.partner.partnerId, endpointId: webhookid }
+  const dispatcher = rig.open()
+  const ids = await rig.raise(['stubborn', 'oldest', 'opener', 'probe'])
+  await dispatcher.idle()
+  const replay = async (...indexes: number[]) => {
+    const events = indexes.map(index => ({ ...target, eventId: ids[index] ?? '' }))
+    await queueAgain(rig.database, events, rig.now())
+    await dispatcher.idle()
+  }
+  const stateOf = (index: number) =>
+    rig.database.query(sql`select work, attempts from deliveries where event_id = ${ids[index]}`)
+  // Refused for its own sake, and more often than the outage will have time for.
+  receiver.answer = () => 400
+  await replay(0)
+  for (const wait of [6, 36, 144, 720]) {
+    rig.advance(wait * SECOND + 10)
+    await dispatcher.idle()
+  }
+  receiver.answer = () => 200
+  await rig.raise(['good'])
+  await dispatcher.idle()
+  receiver.answer = () => 503
+  await replay(1)
+  for (const wait of [6, 36, 144]) {
+    rig.advance(wait * SECOND + 10)
+    await dispatcher.idle()
+  }
+  await replay(2)
+  // As a replay leaves it that crossed the giving up.
+  await rig.database.query(sql`
+    insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
+    values (${target.partnerId}, ${ids[1]}, ${webhookid}, 12, 'tries', ${new Date(rig.now()).toISOString()})`)
+  const failed = receiver.deliveries.length
+  await replay(3)
+  expect(receiver.deliveries).toHaveLength(failed)
+  receiver.answer = () => 200
+  rig.advance(11 * SECOND)
+  await dispatcher.idle()
+  const released = receiver.deliveries.slice(failed).map(one => one.userid)
+  expect(new Set(released)).toEqual(new Set(['oldest', 'opener', 'probe']))
+  expect(await stateOf(0)).toEqual([{ work: 'replay', attempts: 5 }])
+  expect(await rig.count('deliveries')).toBe(1)
+  // Released as the replay that it is, it takes what had been given up from the list of the dead.
+  expect(await rig.count('dead_deliveries')).toBe(0)
   await receiver.close()
 })
 

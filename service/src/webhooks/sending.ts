@@ -11,6 +11,7 @@ import type { Looking } from './looking.ts'
 import type { WebhookMetrics } from './metrics.ts'
 import type { OpenLanes } from './open-lanes.ts'
 import type { Outgoing } from './outgoing.ts'
+import type { Outage } from './release.ts'
 import type { Attempt, EndpointChange } from './results.ts'
 import type { Timers } from './timers.ts'
 import type { Receipt, Writer } from './writer.ts'
@@ -109,7 +110,7 @@ export const openSending = (context: SendingContext): Sending => {
       disabled.add(lane)
       lanes.leave(lane)
     }
-    if (conclusion.outageMs !== undefined) {
+    if (conclusion.outage !== undefined) {
       lane.isReleasing = true
       emptyQueues(lane)
     }
@@ -118,7 +119,7 @@ export const openSending = (context: SendingContext): Sending => {
     pump()
     if (isStopped(verdict)) return
     // Before the success is stored: a crash in between leaves an endpoint that is still to be probed.
-    if (conclusion.outageMs !== undefined) await release(lane, conclusion.outageMs)
+    if (conclusion.outage !== undefined) await release(lane, conclusion.outage)
     const { isOwned, isDisabled } = await write(lane, item, { requests, fate: conclusion.fate, change })
     looking.noteEnded(lane, item)
     letGo(lane, item)
@@ -170,9 +171,9 @@ export const openSending = (context: SendingContext): Sending => {
     })
   }
 
-  const release = async (lane: Lane, outageMs: number): Promise<void> => {
+  const release = async (lane: Lane, outage: Outage): Promise<void> => {
     await writer
-      .write({ kind: 'release', claim: lane.claim, outageMs })
+      .write({ kind: 'release', claim: lane.claim, outage })
       .catch(error => log('webhook_release_refused', describeCause(error)))
     lane.isReleasing = false
     looking.want(lane)

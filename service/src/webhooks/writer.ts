@@ -3,7 +3,7 @@ import { CommitUnknown, type Database } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { describeCause } from '../http/server.ts'
 import type { Log } from '../log.ts'
-import { lockLease, releaseTried } from './release.ts'
+import { lockLease, type Outage, releaseTried } from './release.ts'
 import {
   type Behind,
   type Claim,
@@ -18,8 +18,8 @@ import {
 export type Entry =
   | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange | undefined }
   | { readonly kind: 'park'; readonly rows: readonly Behind[] }
-  /** The endpoint has recovered from an outage of this length. */
-  | { readonly kind: 'release'; readonly claim: Claim; readonly outageMs: number }
+  /** The endpoint has recovered from an outage. */
+  | { readonly kind: 'release'; readonly claim: Claim; readonly outage: Outage }
 
 /** Whether the endpoint is still owned, without which nothing was written; and whether it was disabled. */
 export type Receipt = { readonly isOwned: boolean; readonly isDisabled: boolean }
@@ -67,9 +67,9 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
     return written
   }
 
-  const release = ({ claim, outageMs }: Extract<Entry, { kind: 'release' }>): Promise<void> =>
+  const release = ({ claim, outage }: Extract<Entry, { kind: 'release' }>): Promise<void> =>
     database.transaction(async tx => {
-      if (await lockLease(tx, owner, claim)) await releaseTried(tx, claim, outageMs)
+      if (await lockLease(tx, owner, claim)) await releaseTried(tx, claim, outage)
     })
 
   const runSafely = async (entries: Entry[]): Promise<Settled<Receipt>[]> => {
