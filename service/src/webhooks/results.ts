@@ -219,7 +219,8 @@ export type Behind = Claim & { readonly eventId: string }
 
 /**
  * Parks deliveries until the event before them has ended. It looks again for that event, as it may have ended
- * meanwhile; results and parkings are written by turns, so that it cannot end between the look and the mark.
+ * meanwhile, and holds it until the mark is committed: so it cannot end between the look and the mark. Results and
+ * parkings are written by turns; the clean-up passes over what is held.
  */
 export const parkDeliveries = async (db: Executor, owner: string, rows: readonly Behind[]): Promise<void> => {
   const claims = [...new Map(rows.map(row => [row.endpointId, row])).values()]
@@ -243,5 +244,7 @@ export const parkDeliveries = async (db: Executor, owner: string, rows: readonly
         select from deliveries earlier
         where earlier.partner_id = d.partner_id and earlier.endpoint_id = d.endpoint_id
           and earlier.service_id = d.service_id and earlier.sequence_number < d.sequence_number
-          and earlier.ordered)`)
+          and earlier.ordered
+        order by earlier.sequence_number limit 1
+        for key share)`)
 }
