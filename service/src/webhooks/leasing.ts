@@ -116,7 +116,11 @@ export const openLeasing = (context: {
         lanes.leave(lane)
         continue
       }
-      if (opened.endpoint.url !== lane.endpoint.url) context.outgoing.forget(lane.endpointId)
+      if (opened.endpoint.url !== lane.endpoint.url) {
+        context.outgoing.forget(lane.endpointId)
+        // Tries under way at the old address take no place at the new one, of which nothing is known yet.
+        lanes.turns.forget(lane.endpointId)
+      }
       renewLane(lane, opened.endpoint, opened.credentials)
       if (opened.endpoint.disabled_at !== null) lanes.leave(lane)
       else context.onDue(lane)
