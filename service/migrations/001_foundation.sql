@@ -234,6 +234,16 @@ create table events (
 );
 create index events_log on events (partner_id, log_position, event_id);
 
+-- The last event in the log of each partner that has one.
+create view newest_events as
+  select newest.partner_id, newest.event_id, newest.log_position, newest.sequence_number
+  from partners p
+  cross join lateral (
+    select e.partner_id, e.event_id, e.log_position, e.sequence_number from events e
+    where e.partner_id = p.partner_id
+    order by e.log_position desc, e.event_id desc limit 1
+  ) newest;
+
 create table idempotency_keys (
   partner_id uuid not null references partners,
   operation text not null,
