@@ -203,6 +203,8 @@ create table consents (
 create table history (
   partner_id uuid not null,
   service_id uuid not null,
+  -- Counts the user's lines, while the user is locked: the order of its changes, whatever the clocks of the processes say.
+  sequence_number integer not null,
   entry_id uuid not null,
   at timestamptz not null,
   recorded_at timestamptz not null,
@@ -211,7 +213,7 @@ create table history (
   to_state text not null,
   who text not null,
   why text not null,
-  primary key (partner_id, service_id, entry_id)
+  primary key (partner_id, service_id, sequence_number)
 );
 
 create table events (
