@@ -20,8 +20,12 @@ test('an endpoint has 15 seconds to answer: what comes a millisecond before coun
   await partner.client.createWebhook({ url: receiver.url, ...credentials, events: 'all' })
   const { dispatcher } = service.service()
   await dispatcher.idle()
-  const outcomes = () =>
-    service.database.query(sql`select status, error_class from delivery_attempts order by status`)
+  const outcomes = async () => {
+    const rows = await service.database.query<{ outcome: string }>(
+      sql`select coalesce(status::text, error_class) as outcome from delivery_attempts order by outcome`,
+    )
+    return rows.map(row => row.outcome).join(' ')
+  }
   // From here on time passes only where it is said.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   await Promise.all(['quick', 'silent'].map(userid => partner.client.prefillUser({ userid })))
@@ -29,18 +33,20 @@ test('an endpoint has 15 seconds to answer: what comes a millisecond before coun
   await receiver.received(2)
   await vi.advanceTimersByTimeAsync(14_999)
   held[0]?.writeHead(200).end()
-  await expect.poll(outcomes).toEqual([{ status: 200, error_class: null }])
+  await until(async () => (await outcomes()) !== '')
+  expect(await outcomes()).toBe('200')
   await vi.advanceTimersByTimeAsync(1)
-  await expect.poll(() => ended.size).toBe(2)
-  await expect
-    .poll(async () => {
-      // Results are written by a timer too.
-      await vi.advanceTimersByTimeAsync(10)
-      return outcomes()
-    })
-    .toEqual([
-      { status: 200, error_class: null },
-      { status: null, error_class: 'timeout' },
-    ])
+  await until(async () => ended.size === 2)
+  await until(async () => {
+    // Results are written by a timer too.
+    await vi.advanceTimersByTimeAsync(10)
+    return (await outcomes()) !== '200'
+  })
+  expect(await outcomes()).toBe('200 timeout')
   await receiver.close()
 })
+
+/** Waits without moving time; `expect.poll` would move it. */
+const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+  while (!(await isSo())) await new Promise(resolve => setImmediate(resolve))
+}
