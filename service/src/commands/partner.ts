@@ -25,6 +25,9 @@ const settingOptions: Readonly<Record<string, Option>> = {
   locale: { type: 'string', value: 'en|es', help: 'language of its pages (default en)' },
   origin: { type: 'string', multiple: true, value: 'ORIGIN', help: 'web origin that may embed the page' },
   redirect: { type: 'string', multiple: true, value: 'URL', help: 'address the page may lead back to' },
+  'help-phone': { type: 'string', value: 'NUMBER', help: 'where its users find help; "" takes it away' },
+  'help-email': { type: 'string', value: 'ADDRESS', help: 'the same by email' },
+  'help-url': { type: 'string', value: 'URL', help: 'the same on the web, an https address' },
   offer: { type: 'string', multiple: true, value: 'OFFER', help: 'offer it may give (default: all offers)' },
   scope: {
     type: 'string',
@@ -61,6 +64,7 @@ const settingsOf = (input: Input): PartnerSettings => {
     locale: input.text('locale'),
     origins: list('origin'),
     redirects: list('redirect'),
+    help: { phone: input.text('help-phone'), email: input.text('help-email'), url: input.text('help-url') },
     offers: input.flag('all-offers') ? [] : list('offer'),
     scopes: list('scope'),
     ratePerSecond: rate === undefined ? undefined : Number(rate.slice(0, -2)),
@@ -82,6 +86,7 @@ const viewPartner = (row: PartnerRow, offers: readonly Offer[]) => ({
   locale: row.locale,
   origins: row.origins,
   redirects: row.redirects,
+  help: row.help,
   offers: offers
     .filter(offer => row.offers === null || row.offers.includes(offer.offer))
     .map(offer => ({ offer: offer.offer, rank: offer.rank })),
@@ -108,6 +113,40 @@ const checkWebhook = (workspace: Workspace, url: string, input: Input): void => 
   eventsOf(input.text('events'))
 }
 
+const createFor = async (input: Input, workspace: Workspace): Promise<void> => {
+  const context = await manageContextOf(workspace)
+  const url = input.text('webhook-url')
+  if (url) checkWebhook(workspace, url, input)
+  else if (input.text('events') !== undefined)
+    throw new OperatorError('--events is for an endpoint: give --webhook-url too.')
+  // Its secrets say what kind of database they are for: from here on that is settled.
+  const wanted = workspace.installation.sandbox ? 'sandbox' : 'live'
+  await claimInstallation(workspace.database, {
+    keyring: workspace.keyring,
+    wanted,
+    now: workspace.real(),
+  })
+  const { row, clientSecret, apiKey } = await createPartner(settingsOf(input), context)
+  const webhook = url
+    ? await addForOperator(workspace, {
+        partnerId: row.partner_id,
+        url,
+        username: input.text('webhook-username') ?? '',
+        password: input.text('webhook-password') ?? '',
+        events: input.text('events'),
+      })
+    : {}
+  const view = {
+    partnerid: row.partner_id,
+    partnername: row.name,
+    clientid: clientIdOf(row.partner_id),
+    clientsecret: clientSecret,
+    apikey: apiKey,
+    ...webhook,
+  }
+  input.print(view, [...linesOf(view), '', 'Keep the secret and the key: they are not shown again.'])
+}
+
 const create: Command = {
   name: 'partner create',
   arguments: [],
@@ -123,40 +162,7 @@ const create: Command = {
       help: 'events it wants (default offer_activiation_successful)',
     },
   },
-  run: input =>
-    inWorkspace(input, async workspace => {
-      const context = await manageContextOf(workspace)
-      const url = input.text('webhook-url')
-      if (url) checkWebhook(workspace, url, input)
-      else if (input.text('events') !== undefined)
-        throw new OperatorError('--events is for an endpoint: give --webhook-url too.')
-      // Its secrets say what kind of database they are for: from here on that is settled.
-      const wanted = workspace.installation.sandbox ? 'sandbox' : 'live'
-      await claimInstallation(workspace.database, {
-        keyring: workspace.keyring,
-        wanted,
-        now: workspace.real(),
-      })
-      const { row, clientSecret, apiKey } = await createPartner(settingsOf(input), context)
-      const webhook = url
-        ? await addForOperator(workspace, {
-            partnerId: row.partner_id,
-            url,
-            username: input.text('webhook-username') ?? '',
-            password: input.text('webhook-password') ?? '',
-            events: input.text('events'),
-          })
-        : {}
-      const view = {
-        partnerid: row.partner_id,
-        partnername: row.name,
-        clientid: clientIdOf(row.partner_id),
-        clientsecret: clientSecret,
-        apikey: apiKey,
-        ...webhook,
-      }
-      input.print(view, [...linesOf(view), '', 'Keep the secret and the key: they are not shown again.'])
-    }),
+  run: input => inWorkspace(input, workspace => createFor(input, workspace), { mayMake: true }),
 }
 
 const list: Command = {
