@@ -12,6 +12,7 @@ import {
   root,
   run,
   runJson,
+  runRefused,
   type ServiceProcess,
   startKeptProcess,
 } from './process.ts'
@@ -52,13 +53,7 @@ const clientOf = (partner: Pick<Created, 'clientid' | 'clientsecret' | 'apikey'>
     tries: 1,
   })
 
-/** Ends with 1 and one sentence. */
-const refusal = async (...words: string[]): Promise<string> => {
-  const { code, stdout, stderr } = await run(words, place)
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).not.toMatch(/\bat .*:\d+:\d+|Error:|\{/)
-  return stderr.trim()
-}
+const refusal = (...words: string[]): Promise<string> => runRefused(words, place)
 
 test('migrate brings the schema up, and may be run twice at once', async () => {
   const { address, drop } = await freshDatabase()
