@@ -1,4 +1,4 @@
-import { eventNames, isEventName } from '@benefit-enrolment/contract'
+import { eventNames, isEventName } from '@benefit-enrolment/contract/names'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
