@@ -5,7 +5,8 @@ import { readKeyringFile, replaceKeyringFile } from '../../service/src/vault/key
 import { withCurrent, withNext } from '../../service/src/vault/keyring-file.ts'
 import { newKey } from '../../service/src/vault/seal.ts'
 import { ada } from '../rig.ts'
-import { type Created, clientsOf, idOf, type Key, openStage, refusal, type Stage } from './keyring-stage.ts'
+import { clientsOf, idOf, type Key, openStage, refusal, type Stage } from './keyring-stage.ts'
+import type { Created } from './place.ts'
 import { run, runJson, runKilledWhen } from './process.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.

@@ -5,7 +5,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { readKeyringFile, replaceKeyringFile } from '../../service/src/vault/keyring.ts'
 import { withoutOld } from '../../service/src/vault/keyring-file.ts'
 import { ada } from '../rig.ts'
-import { clientsOf, codeOf, idOf, openStage, refusal, type Shown } from './keyring-stage.ts'
+import { clientsOf, idOf, openStage, refusal, type Shown } from './keyring-stage.ts'
+import { codeOf } from './place.ts'
 import { runJson } from './process.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.

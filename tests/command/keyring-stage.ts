@@ -1,19 +1,10 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { type Client, createClient } from '../../client/src/index.ts'
-import { demoCatalogueFile, freshDatabase } from '../rig.ts'
-import { urlOf } from './database-url.ts'
-import {
-  newDirectory,
-  type Place,
-  runJson,
-  runRefused,
-  type ServiceProcess,
-  startKeptProcess,
-} from './process.ts'
+import type { Client } from '../../client/src/index.ts'
+import { demoCatalogueFile } from '../rig.ts'
+import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
+import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
 
-/** A partner as the command shows it once. */
-export type Created = { partnerid: string; clientid: string; clientsecret: string; apikey: string }
 /** A key as `keyring show` lists it. */
 export type Key = {
   id: string
@@ -22,11 +13,13 @@ export type Key = {
   replacedat?: string
   inuse: Record<string, number>
 }
+
+/** What `keyring show` answers. */
 export type Shown = { source: string; keys: Key[] }
 
 /** Two services on one database and one keyring, as two processes of one machine, and the commands beside them. */
 export type Stage = {
-  readonly place: Place & { readonly cwd: string }
+  readonly place: Workplace
   readonly dataDir: string
   readonly services: readonly ServiceProcess[]
   readonly newPartner: () => Promise<Created>
@@ -40,9 +33,8 @@ export type Stage = {
 
 /** Starts both services, the catalogue published. */
 export const openStage = async (env: Readonly<Record<string, string>> = {}): Promise<Stage> => {
-  const { address, drop } = await freshDatabase()
-  const { path: cwd, remove } = await newDirectory()
-  let place = { cwd, env: { DATABASE_URL: urlOf(address), ...env } }
+  const { place: begun, remove } = await newWorkplace(env)
+  let place = begun
   let services: ServiceProcess[] = []
   let written = ''
   const start = async () => {
@@ -65,7 +57,7 @@ export const openStage = async (env: Readonly<Record<string, string>> = {}): Pro
     get services() {
       return services
     },
-    dataDir: join(cwd, 'data'),
+    dataDir: join(begun.cwd, 'data'),
     newPartner: () => runJson<Created>(['partner', 'create', '--name', 'Partner'], place),
     keys: async kind =>
       (await runJson<Shown>(['keyring', 'show'], place)).keys.filter(
@@ -79,20 +71,10 @@ export const openStage = async (env: Readonly<Record<string, string>> = {}): Pro
     written: () => written + services.map(service => service.stdout() + service.stderr()).join(''),
     async close() {
       await stop()
-      await drop()
       await remove()
     },
   }
 }
-
-const clientOf = (service: ServiceProcess, partner: Created): Client =>
-  createClient({
-    baseUrl: service.address,
-    clientId: partner.clientid,
-    clientSecret: partner.clientsecret,
-    apiKey: partner.apikey,
-    tries: 1,
-  })
 
 /** A client of each of the two services. */
 export const clientsOf = ({ services }: Stage, partner: Created): [Client, Client] => {
@@ -103,13 +85,6 @@ export const clientsOf = ({ services }: Stage, partner: Created): [Client, Clien
 
 /** What a command that is refused says. */
 export const refusal = (stage: Stage, ...words: string[]): Promise<string> => runRefused(words, stage.place)
-
-/** The code with which a call is refused, with `replayed` behind it when it was an earlier answer; empty when it is not refused. */
-export const codeOf = (call: Promise<unknown>): Promise<string> =>
-  call.then(
-    () => '',
-    (error: { code: string; replayed: boolean }) => error.code + (error.replayed ? ' replayed' : ''),
-  )
 
 /** The id of the only key in this state. */
 export const idOf = (keys: readonly Key[], state: string): string => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { readKeyringFile } from '../../service/src/vault/keyring.ts'
 import { ada } from '../rig.ts'
-import { type Created, clientsOf, codeOf, idOf, openStage, refusal, type Stage } from './keyring-stage.ts'
+import { clientsOf, idOf, openStage, refusal, type Stage } from './keyring-stage.ts'
+import { type Created, codeOf } from './place.ts'
 import { run, runJson } from './process.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.

@@ -1,22 +1,14 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Client, createClient } from '../../client/src/index.ts'
+import type { Client } from '../../client/src/index.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { fileOf, lifeCatalogue } from '../life/catalogue.ts'
-import { freshDatabase } from '../rig.ts'
-import { urlOf } from './database-url.ts'
-import {
-  newDirectory,
-  type Place,
-  runJson,
-  runRefused,
-  type ServiceProcess,
-  startKeptProcess,
-} from './process.ts'
+import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
+import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
 
 /** A sandbox as a process of its own, with the life catalogue, and the operator's commands beside it. */
 export type Sandbox = {
-  readonly place: Place & { readonly cwd: string }
+  readonly place: Workplace
   readonly service: ServiceProcess
   readonly database: Database
   /** Makes a partner by the command. */
@@ -33,12 +25,10 @@ export type SandboxPartner = {
 
 /** Starts `enrolment dev` on a fresh database. */
 export const startSandbox = async (): Promise<Sandbox> => {
-  const { address, drop } = await freshDatabase()
-  const { path: cwd, remove } = await newDirectory()
-  const place = { cwd, env: { DATABASE_URL: urlOf(address) } }
+  const { place, address, remove } = await newWorkplace()
   const service = await startKeptProcess(['dev', '--port', '0'], place)
   const database = openDatabase(address, { max: 1, onError: () => {} })
-  const file = join(cwd, 'catalogue.yaml')
+  const file = join(place.cwd, 'catalogue.yaml')
   // The name dental is taken: by another benefit, of the demo catalogue.
   await writeFile(file, fileOf(lifeCatalogue).replaceAll('dental', 'teeth'))
   await runJson(['catalogue', 'publish', file], place)
@@ -47,23 +37,18 @@ export const startSandbox = async (): Promise<Sandbox> => {
     service,
     database,
     async newPartner(...words) {
-      type Created = {
-        partnerid: string
-        webhookid?: string
-        clientid: string
-        clientsecret: string
-        apikey: string
-      }
-      const created = await runJson<Created>(['partner', 'create', '--name', 'Partner', ...words], place)
-      const { partnerid, webhookid, clientid: clientId, clientsecret: clientSecret, apikey: apiKey } = created
-      const client = createClient({ baseUrl: service.address, clientId, clientSecret, apiKey, tries: 1 })
+      const created = await runJson<Created & { webhookid?: string }>(
+        ['partner', 'create', '--name', 'Partner', ...words],
+        place,
+      )
+      const { partnerid, webhookid } = created
+      const client = clientOf(service, created)
       return { partnerid, client, ...(webhookid === undefined ? {} : { webhookid }) }
     },
     refusal: (...words) => runRefused(words, place),
     async close() {
       await service.stop()
       await database.close()
-      await drop()
       await remove()
     },
   }
