@@ -113,6 +113,27 @@ describe('the arrows of the service', () => {
   })
 })
 
+/** What a module loads before it runs: its imports but those of types, and their imports. */
+const loadedBy = (file: string, found = new Set<string>()): ReadonlySet<string> => {
+  for (const [, target = ''] of read(file).matchAll(
+    /^(?:im|ex)port (?!type )[\w*,\s{}]+? from '([^']+)'/gm,
+  )) {
+    const name = target.startsWith('.') ? join(dirname(file), target) : target
+    if (found.has(name)) continue
+    found.add(name)
+    if (target.startsWith('.')) loadedBy(name, found)
+  }
+  return found
+}
+
+test('a command loads neither the server nor the schemas, as it starts often; only what serves does', () => {
+  const heavy = ['fastify', 'undici', '@benefit-enrolment/contract']
+  const commands = production.filter(file => file.startsWith(`${source}/commands/`))
+  const heavyCommands = commands.filter(file => heavy.some(library => loadedBy(file).has(library)))
+  expect(heavyCommands).toEqual(['dev', 'run-service', 'serve'].map(name => `${source}/commands/${name}.ts`))
+  expect([...loadedBy(`${source}/main.ts`)].filter(name => heavy.includes(name))).toEqual([])
+})
+
 test('tests speak to the API through the client, but for those listed, each of which still sends raw', () => {
   const ofTheApi = tracked.filter(file => /^tests\/(api|life|webhooks|egress|crash)\//.test(file))
   const beside = ofTheApi.filter(file => /\/raw(-http)?\.ts'|(?<![.\w])fetch\(/.test(read(file)))

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { eventNames, exampleEvent } from './events.ts'
+import { eventNames } from './event-names.ts'
+import { exampleEvent } from './events.ts'
 import { OptionalTimestamp, Timestamp, Userid } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
 import { CurrentOfferDetails } from './user.ts'

@@ -12,17 +12,6 @@ export const AccessToken = Type.Object(
   { additionalProperties: false, title: 'AccessToken' },
 )
 
-/** Error codes of the token endpoint (RFC 6749 §5.2); they have their own form. */
-export const oauthErrors = {
-  invalid_request: 400,
-  unsupported_grant_type: 400,
-  invalid_scope: 400,
-  unsupported_token_type: 400,
-  invalid_client: 401,
-} as const
-/** One error code of the token endpoint. */
-export type OAuthErrorCode = keyof typeof oauthErrors
-
 /** Issues an access token (contract §3). The body is form-encoded; errors come in the form of RFC 6749. */
 export const issueToken = operation({
   id: 'issueToken',

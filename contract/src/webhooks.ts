@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { type EventName, eventNames } from './events.ts'
+import { type EventName, eventNames } from './event-names.ts'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
 

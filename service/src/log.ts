@@ -7,3 +7,20 @@ export const logTo = (stream: { write(text: string): unknown }, real: () => numb
     stream.write(`${JSON.stringify({ ...fields, at: new Date(real()).toISOString(), event })}\n`)
   }
 }
+
+/** Of an unexpected error: its class, code and place; never its message, which may hold a value. */
+export const describeCause = (cause: unknown): Record<string, unknown> => {
+  if (!(cause instanceof Error)) return { cause: typeof cause }
+  const frames = (cause.stack ?? '').split('\n').filter(line => line.trimStart().startsWith('at '))
+  const { code, constraint, table } = cause as { code?: unknown; constraint?: unknown; table?: unknown }
+  return {
+    cause: cause.name,
+    ...(typeof code === 'string' ? { causecode: code } : {}),
+    ...(typeof constraint === 'string' ? { constraint } : {}),
+    ...(typeof table === 'string' ? { table } : {}),
+    at: frames
+      .slice(0, 6)
+      .map(line => line.trim().replace(/\(?(?:file:\/\/)?\/.*\/(?=[^/]+:\d+:\d+\)?$)/, '(')),
+    ...(cause.cause ? { because: describeCause(cause.cause) } : {}),
+  }
+}

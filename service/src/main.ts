@@ -1,32 +1,34 @@
-import { catalogueCommands } from './commands/catalogue.ts'
-import { clockCommands } from './commands/clock.ts'
 import { type Command, helpOf, readInput, UsageError } from './commands/command.ts'
-import { deliveryCommands } from './commands/deliveries.ts'
-import { dev } from './commands/dev.ts'
-import { keyringCommands } from './commands/keyring.ts'
-import { partnerCommands } from './commands/partner.ts'
-import { migrateSchema, serve } from './commands/serve.ts'
-import { userCommands } from './commands/user.ts'
-import { webhookCommands } from './commands/webhook.ts'
-import { describeCause } from './http/server.ts'
+import { describeCause } from './log.ts'
 import { OperatorError } from './operator-error.ts'
 
-const commands: readonly Command[] = [
-  dev,
-  serve,
-  migrateSchema,
-  ...partnerCommands,
-  ...keyringCommands,
-  ...catalogueCommands,
-  ...webhookCommands,
-  ...deliveryCommands,
-  ...userCommands,
-  ...clockCommands,
+/** Commands by their first words. Only what is called is loaded: the whole service is many times what most need. */
+const groups: readonly { words: readonly string[]; load: () => Promise<readonly Command[]> }[] = [
+  { words: ['dev'], load: async () => [(await import('./commands/dev.ts')).dev] },
+  { words: ['serve'], load: async () => [(await import('./commands/serve.ts')).serve] },
+  { words: ['migrate'], load: async () => [(await import('./commands/migrate.ts')).migrateSchema] },
+  { words: ['partner', 'key'], load: async () => (await import('./commands/partner.ts')).partnerCommands },
+  { words: ['keyring'], load: async () => (await import('./commands/keyring.ts')).keyringCommands },
+  { words: ['catalogue'], load: async () => (await import('./commands/catalogue.ts')).catalogueCommands },
+  { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },
+  {
+    words: ['deliveries', 'replay'],
+    load: async () => (await import('./commands/deliveries.ts')).deliveryCommands,
+  },
+  { words: ['user'], load: async () => (await import('./commands/user.ts')).userCommands },
+  { words: ['clock'], load: async () => (await import('./commands/clock.ts')).clockCommands },
 ]
 
+const groupsOf = (word: string | undefined) => groups.filter(({ words }) => words.some(one => one === word))
+
+const load = async (wanted: typeof groups): Promise<readonly Command[]> =>
+  (await Promise.all(wanted.map(group => group.load()))).flat()
+
 /** All commands, or those whose name begins with the given word. */
-const overview = (group?: string): string => {
-  const shown = commands.filter(command => command.name.startsWith(`${group} `))
+const overview = async (word?: string): Promise<string> => {
+  const near = groupsOf(word)
+  const commands = await load(near.length > 0 ? near : groups)
+  const shown = commands.filter(command => command.name.startsWith(`${word} `))
   const listed = shown.length > 0 ? shown : commands
   const width = Math.max(...listed.map(command => [command.name, ...command.arguments].join(' ').length)) + 2
   return [
@@ -43,8 +45,10 @@ const overview = (group?: string): string => {
 }
 
 /** The command that the words begin with, and the words after its name. */
-const find = (words: readonly string[]): { command: Command; rest: readonly string[] } | undefined => {
-  for (const command of commands) {
+const find = async (
+  words: readonly string[],
+): Promise<{ command: Command; rest: readonly string[] } | undefined> => {
+  for (const command of await load(groupsOf(words[0]))) {
     const name = command.name.split(' ')
     if (name.every((word, index) => words[index] === word)) return { command, rest: words.slice(name.length) }
   }
@@ -54,17 +58,17 @@ const find = (words: readonly string[]): { command: Command; rest: readonly stri
 /** Runs one command line; gives the exit code: 0 done, 1 refused with a sentence, 2 not understood. */
 const run = async (words: readonly string[]): Promise<number> => {
   if (words.length === 0 || words[0] === '--help' || words[0] === '-h' || words[0] === 'help') {
-    process.stdout.write(`${overview()}\n`)
+    process.stdout.write(`${await overview()}\n`)
     return words.length === 0 ? 2 : 0
   }
-  const found = find(words)
+  const found = await find(words)
   if (!found && words.includes('--help')) {
-    process.stdout.write(`${overview(words[0])}\n`)
+    process.stdout.write(`${await overview(words[0])}\n`)
     return 0
   }
   if (!found) {
     const named = words.slice(0, 2).filter(word => !word.startsWith('-'))
-    process.stderr.write(`There is no command "${named.join(' ')}".\n\n${overview()}\n`)
+    process.stderr.write(`There is no command "${named.join(' ')}".\n\n${await overview()}\n`)
     return 2
   }
   if (found.rest.includes('--help')) {

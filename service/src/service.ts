@@ -4,16 +4,17 @@ import { benefitHandlers } from './benefits/handlers.ts'
 import { openPublished } from './catalogue/published.ts'
 import type { Database } from './db/database.ts'
 import { sql } from './db/sql.ts'
+import { openStatistics } from './db/statistics.ts'
 import { type AdmissionLimits, defaultLimits } from './http/admission.ts'
 import { openGate } from './http/gate.ts'
 import { watchLoad } from './http/load.ts'
 import { mountOperations } from './http/mount.ts'
 import { refuseEarly } from './http/refuse-early.ts'
-import { createServer, describeCause } from './http/server.ts'
+import { createServer } from './http/server.ts'
 import { ServiceError } from './http/service-error.ts'
 import { shedOverload } from './http/shedding.ts'
 import type { Installation } from './installation.ts'
-import type { Log } from './log.ts'
+import { describeCause, type Log } from './log.ts'
 import { openAccountCommands } from './membership/account-command.ts'
 import type { LedgerContext } from './membership/command.ts'
 import { type Ledger, openLedger } from './membership/ledger.ts'
@@ -105,6 +106,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     { database: options.deliveryDatabase, directory, outgoing, metrics, real, log },
     options.dispatcher,
   )
+  const statistics = openStatistics(database, error => log('analyze_failed', describeCause(error)))
   const published = openPublished({ database, real })
   const { terms, prepareTerms, consentHash } = openTerms({ published, real })
   const context: LedgerContext = {
@@ -114,7 +116,10 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     terms,
     prepareTerms,
     consentHash,
-    onEvents: partnerIds => dispatcher.nudge(partnerIds),
+    onEvents: (partnerIds, count) => {
+      dispatcher.nudge(partnerIds)
+      statistics.noteEvents(count)
+    },
   }
   const ledger = guardSpace(openLedger(context), options.lowOnSpace)
   const reader = openReader(context)
@@ -198,6 +203,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     await dispatcher.close()
     await outgoing.close()
     resolver.close()
+    await statistics.idle()
   }
   try {
     address = await app.listen({ host: options.host, port: options.port, backlog: 4096 })

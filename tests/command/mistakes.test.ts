@@ -4,19 +4,10 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { newDataDir, type Place, root, run } from './process.ts'
+import { newDataDir, root, run, runRefused } from './process.ts'
 
 const nobody = { uid: 65534, gid: 65534 }
 const isRoot = process.getuid?.() === 0
-
-/** Ends with 1 and says this on standard error, in plain sentences, and nothing on standard output. */
-const refusal = async (words: readonly string[], place: Place = {}, exitCode = 1): Promise<string> => {
-  const { code, stdout, stderr } = await run(words, place)
-  expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' })
-  expect(stderr).toMatch(/^[^{}]+[.)]\n$/)
-  expect(stderr).not.toMatch(/\bat .*:\d+:\d+|Error:/)
-  return stderr.trim()
-}
 
 /** Nothing listens there. */
 const deadPort = async (): Promise<number> => {
@@ -43,11 +34,13 @@ describe('what was typed', () => {
     [['key', 'revoke', 'a'], /`enrolment key revoke` needs PARTNER and ID/],
     [['catalogue', 'check'], /needs FILE/],
   ])('enrolment %j is not understood', async (words, sentence) => {
-    expect(await refusal(words, {}, 2)).toMatch(sentence)
+    const said = await runRefused(words)
+    expect(said).toMatch(/see (`enrolment .*)?--help/)
+    expect(said).toMatch(sentence)
   })
 
   test('a file that cannot be read is refused', async () => {
-    const sentence = await refusal(['catalogue', 'check', '/nonexistent.yaml'])
+    const sentence = await runRefused(['catalogue', 'check', '/nonexistent.yaml'])
     expect(sentence).toMatch(/The file \/nonexistent\.yaml cannot be read \(ENOENT\)/)
   })
 
@@ -106,7 +99,7 @@ describe('what the environment says', () => {
     [{ DATABASE_URL: '' }, /DATABASE_URL must be an address like postgres:/],
     [{ DATABASE_URL: 'postgres://host:port/db' }, /DATABASE_URL must be an address like postgres:/],
   ])('%j stops the start', async (env, sentence) => {
-    const sentences = await refusal(['serve'], { env: { ...elsewhere, ...env } })
+    const sentences = await runRefused(['serve'], { env: { ...elsewhere, ...env } })
     expect(sentences).toMatch(sentence)
     // A root key is a secret, and so is the password in an address.
     expect(sentences).not.toContain('secret')
@@ -116,7 +109,7 @@ describe('what the environment says', () => {
     const port = await deadPort()
     const env = { DATABASE_URL: `postgres://someone:hidden@127.0.0.1:${port}/none` }
     for (const words of [['serve'], ['migrate'], ['partner', 'list']]) {
-      const sentence = await refusal(words, { env, cwd: await newDataDir() })
+      const sentence = await runRefused(words, { env, cwd: await newDataDir() })
       expect(sentence).toMatch(/database cannot be reached \(ECONNREFUSED\): check DATABASE_URL/)
       expect(sentence).not.toContain('hidden')
     }
@@ -127,7 +120,7 @@ describe('what the environment says', () => {
     onTestFinished(() => void server.close())
     const { port } = server.address() as { port: number }
     const env = { DATABASE_URL: `postgres://someone:hidden@127.0.0.1:${port}/none` }
-    expect(await refusal(['migrate'], { env })).toMatch(/database cannot be reached/)
+    expect(await runRefused(['migrate'], { env })).toMatch(/database cannot be reached/)
   })
 })
 
@@ -136,7 +129,7 @@ describe('the data directory', () => {
     const file = join(await newDataDir(), 'a-file')
     await writeFile(file, '')
     for (const words of [['serve'], ['dev', '--port', '0'], ['partner', 'list']])
-      expect(await refusal([...words, '--data', file])).toContain(`${file} is not a directory`)
+      expect(await runRefused([...words, '--data', file])).toContain(`${file} is not a directory`)
   })
 
   test('without a database is refused by what looks and changes, and nothing is made there', async () => {
@@ -150,7 +143,7 @@ describe('the data directory', () => {
       ['user', 'show', 'someone', 'u1'],
       ['clock', 'advance', 'someone', '2030-01-01T00:00:00Z'],
     ])
-      expect(await refusal([...words, '--data', dataDir])).toBe(
+      expect(await runRefused([...words, '--data', dataDir])).toBe(
         `There is no database in ${dataDir}: name its directory with --data, or set DATABASE_URL. A new one is made by \`enrolment serve\`, \`dev\` or \`migrate\`.`,
       )
     // A file can be checked without what was published before.
@@ -166,11 +159,11 @@ describe('the data directory', () => {
     if (!canRun(nobody)) return context.skip('the checkout lies in a private directory')
     const dataDir = await newDataDir()
     await chmod(dataDir, 0o700)
-    expect(await refusal(['dev', '--port', '0', '--data', dataDir], { account: nobody })).toMatch(
+    expect(await runRefused(['dev', '--port', '0', '--data', dataDir], { account: nobody })).toMatch(
       /cannot be read and written by this user: change its owner or choose another with --data/,
     )
     await chmod(dataDir, 0o555)
-    expect(await refusal(['dev', '--port', '0', '--data', dataDir], { account: nobody })).toMatch(
+    expect(await runRefused(['dev', '--port', '0', '--data', dataDir], { account: nobody })).toMatch(
       /cannot be read and written by this user/,
     )
   })

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { borrowEmbeddedDatabase } from '../../service/src/embedded/borrow.ts'
 
 /** The checkout. */
@@ -49,6 +49,18 @@ export const runJson = async <T>(words: readonly string[], place: Place = {}): P
   if (code !== 0) throw new Error(`enrolment ${words.join(' ')} ended with ${code}: ${stderr}`)
   if (!/^\S.*\n$/.test(stdout)) throw new Error(`not one line: ${stdout}`)
   return JSON.parse(stdout) as T
+}
+
+/**
+ * Runs a command that is refused and gives what it says: plain sentences on standard error, nothing on standard output.
+ * It ends with 2 where it points at the help, as the words were not understood, else with 1.
+ */
+export const runRefused = async (words: readonly string[], place: Place = {}): Promise<string> => {
+  const { code, stdout, stderr } = await run(words, place)
+  expect({ code, stdout }).toEqual({ code: /--help/.test(stderr) ? 2 : 1, stdout: '' })
+  expect(stderr).toMatch(/^[^{}]+[.)]\n$/)
+  expect(stderr).not.toMatch(/\bat .*:\d+:\d+|Error:/)
+  return stderr.trim()
 }
 
 /** Runs a command and kills it, with no time to tidy up, as soon as `isTime`; gives whether it was in time for that. */

@@ -1,21 +1,19 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect } from 'vitest'
-import { type Client, createClient } from '../../client/src/index.ts'
+import type { Client } from '../../client/src/index.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { fileOf, lifeCatalogue } from '../life/catalogue.ts'
-import { freshDatabase } from '../rig.ts'
-import { urlOf } from './database-url.ts'
-import { newDirectory, type Place, run, runJson, type ServiceProcess, startKeptProcess } from './process.ts'
+import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
+import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
 
 /** A sandbox as a process of its own, with the life catalogue, and the operator's commands beside it. */
 export type Sandbox = {
-  readonly place: Place & { readonly cwd: string }
+  readonly place: Workplace
   readonly service: ServiceProcess
   readonly database: Database
   /** Makes a partner by the command. */
   readonly newPartner: (...words: string[]) => Promise<SandboxPartner>
-  /** What a command says on standard error when it ends with 1: one sentence, and nothing on standard output. */
+  /** What a command that is refused says. */
   readonly refusal: (...words: string[]) => Promise<string>
   readonly close: () => Promise<void>
 }
@@ -27,12 +25,10 @@ export type SandboxPartner = {
 
 /** Starts `enrolment dev` on a fresh database. */
 export const startSandbox = async (): Promise<Sandbox> => {
-  const { address, drop } = await freshDatabase()
-  const { path: cwd, remove } = await newDirectory()
-  const place = { cwd, env: { DATABASE_URL: urlOf(address) } }
+  const { place, address, remove } = await newWorkplace()
   const service = await startKeptProcess(['dev', '--port', '0'], place)
   const database = openDatabase(address, { max: 1, onError: () => {} })
-  const file = join(cwd, 'catalogue.yaml')
+  const file = join(place.cwd, 'catalogue.yaml')
   // The name dental is taken: by another benefit, of the demo catalogue.
   await writeFile(file, fileOf(lifeCatalogue).replaceAll('dental', 'teeth'))
   await runJson(['catalogue', 'publish', file], place)
@@ -41,30 +37,18 @@ export const startSandbox = async (): Promise<Sandbox> => {
     service,
     database,
     async newPartner(...words) {
-      type Created = {
-        partnerid: string
-        webhookid?: string
-        clientid: string
-        clientsecret: string
-        apikey: string
-      }
-      const created = await runJson<Created>(['partner', 'create', '--name', 'Partner', ...words], place)
-      const { partnerid, webhookid, clientid: clientId, clientsecret: clientSecret, apikey: apiKey } = created
-      const client = createClient({ baseUrl: service.address, clientId, clientSecret, apiKey, tries: 1 })
+      const created = await runJson<Created & { webhookid?: string }>(
+        ['partner', 'create', '--name', 'Partner', ...words],
+        place,
+      )
+      const { partnerid, webhookid } = created
+      const client = clientOf(service, created)
       return { partnerid, client, ...(webhookid === undefined ? {} : { webhookid }) }
     },
-    async refusal(...words) {
-      const { code, stdout, stderr } = await run(words, place)
-      // Words that are not understood point at the help.
-      expect({ code, stdout }).toEqual({ code: /--help/.test(stderr) ? 2 : 1, stdout: '' })
-      expect(stderr).toMatch(/^[^{}]+[.)]\n$/)
-      expect(stderr).not.toMatch(/\bat .*:\d+:\d+|Error:/)
-      return stderr.trim()
-    },
+    refusal: (...words) => runRefused(words, place),
     async close() {
       await service.stop()
       await database.close()
-      await drop()
       await remove()
     },
   }

@@ -1,4 +1,4 @@
-import { states } from '@benefit-enrolment/contract'
+import { states } from '@benefit-enrolment/contract/names'
 import type { Cursor } from './cursor.ts'
 import { AVAILABILITY_CODES } from './eligibility.ts'
 import { MAX_OFFERS } from './limits.ts'

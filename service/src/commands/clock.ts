@@ -1,7 +1,7 @@
 import { formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
 import { openPublished } from '../catalogue/published.ts'
-import { describeCause } from '../http/server.ts'
 import { ServiceError } from '../http/service-error.ts'
+import { describeCause } from '../log.ts'
 import { openLedger } from '../membership/ledger.ts'
 import { openTerms } from '../membership/open-terms.ts'
 import { OperatorError } from '../operator-error.ts'

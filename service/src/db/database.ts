@@ -19,7 +19,7 @@ export type Database = Executor & {
    * A commit whose answer was lost rejects with `CommitUnknown`.
    */
   transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>
-  /** Runs several statements given as plain text; for migrations only. */
+  /** Runs statements given as plain text: for migrations, and for what takes no bound values. */
   script(text: string): Promise<void>
   close(): Promise<void>
   /** Connections that are busy right now. */

@@ -125,9 +125,6 @@ const smallMachine = {
   // Short statements by key gain nothing from helpers, and containers give little shared memory to them.
   max_parallel_workers_per_gather: '0',
   jit: 'off',
-  // Plans made while a table was nearly empty are kept until it is analysed: for minutes by the default. More often
-  // would be work for an idle machine.
-  autovacuum_naptime: '15s',
   // Reads come from memory here; three processes for asynchronous input would only be in the way.
   io_method: 'sync',
 }

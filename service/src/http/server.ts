@@ -3,6 +3,7 @@ import { errors, type Operation } from '@benefit-enrolment/contract'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { CommitUnknown } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
+import { describeCause } from '../log.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { readJson } from './json-body.ts'
 import { localeOf, problemOf } from './problem.ts'
@@ -254,23 +255,6 @@ export const sendProblem = (
     .header('Content-Language', localeOf(request.headers['accept-language']))
     .type('application/problem+json; charset=utf-8')
     .send(JSON.stringify(problem))
-}
-
-/** Of an unexpected error: its class, code and place; never its message, which may hold a value. */
-export const describeCause = (cause: unknown): Record<string, unknown> => {
-  if (!(cause instanceof Error)) return { cause: typeof cause }
-  const frames = (cause.stack ?? '').split('\n').filter(line => line.trimStart().startsWith('at '))
-  const { code, constraint, table } = cause as { code?: unknown; constraint?: unknown; table?: unknown }
-  return {
-    cause: cause.name,
-    ...(typeof code === 'string' ? { causecode: code } : {}),
-    ...(typeof constraint === 'string' ? { constraint } : {}),
-    ...(typeof table === 'string' ? { table } : {}),
-    at: frames
-      .slice(0, 6)
-      .map(line => line.trim().replace(/\(?(?:file:\/\/)?\/.*\/(?=[^/]+:\d+:\d+\)?$)/, '(')),
-    ...(cause.cause ? { because: describeCause(cause.cause) } : {}),
-  }
 }
 
 /** A request that Node could not even parse gets a problem too, then the connection ends. */

@@ -1,4 +1,5 @@
-import { type ErrorCode, errors, type FieldProblem } from '@benefit-enrolment/contract'
+import type { FieldProblem } from '@benefit-enrolment/contract'
+import { type ErrorCode, errors } from '@benefit-enrolment/contract/names'
 
 /** What a ServiceError carries besides its code. */
 export type ErrorDetails = {

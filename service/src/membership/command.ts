@@ -62,6 +62,6 @@ export type LedgerContext = {
   readonly terms: (partner: Partner, person: () => Person | undefined) => Terms
   /** The hash of a consent's text, kept with the consent. */
   readonly consentHash: (consent: Consent) => Buffer | undefined
-  /** Told after a commit that raised events of these partners. */
-  readonly onEvents: (partnerIds: ReadonlySet<string>) => void
+  /** Told after a commit that raised so many events, of these partners. */
+  readonly onEvents: (partnerIds: ReadonlySet<string>, count: number) => void
 }

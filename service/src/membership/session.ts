@@ -104,7 +104,7 @@ export const openSession = async (
     },
     announce: () => {
       if (writes.events.length > 0)
-        context.onEvents(new Set(writes.events.map(event => event.user.partnerId)))
+        context.onEvents(new Set(writes.events.map(event => event.user.partnerId)), writes.events.length)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type OAuthErrorCode, oauthErrors } from '@benefit-enrolment/contract'
+import { type OAuthErrorCode, oauthErrors } from '@benefit-enrolment/contract/names'
 
 /** A refusal of the token endpoint, in the form of RFC 6749 §5.2. */
 export class OAuthRefusal extends Error {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { isScope, scopeNames } from '@benefit-enrolment/contract'
+import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
 import { isZone } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'

@@ -1,7 +1,7 @@
 import { errors } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
-import { describeCause } from '../http/server.ts'
 import { ServiceError } from '../http/service-error.ts'
+import { describeCause } from '../log.ts'
 import type { PageContext } from './page-context.ts'
 import type { ProblemView } from './views/model.ts'
 

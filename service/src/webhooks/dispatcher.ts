@@ -1,7 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
-import { describeCause } from '../http/server.ts'
-import type { Log } from '../log.ts'
+import { describeCause, type Log } from '../log.ts'
 import type { Directory } from '../partners/directory.ts'
 import { uuidv4 } from '../vault/uuid.ts'
 import { ensureAttemptDays } from './attempt-days.ts'

@@ -1,7 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
-import { describeCause } from '../http/server.ts'
-import type { Log } from '../log.ts'
+import { describeCause, type Log } from '../log.ts'
 import type { Directory } from '../partners/directory.ts'
 import { type Measure, review } from './health.ts'
 import { healthOf, type Lane, openLane, renewLane } from './lane.ts'

@@ -1,7 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { describeCause } from '../http/server.ts'
-import type { Log } from '../log.ts'
+import { describeCause, type Log } from '../log.ts'
 import { type Ask, type DueRow, type Place, readDue } from './due.ts'
 import { asksOf, type Item, type Lane, queueItem } from './lane.ts'
 import type { OpenLanes } from './open-lanes.ts'

@@ -1,6 +1,5 @@
 import type { Database } from '../db/database.ts'
-import { describeCause } from '../http/server.ts'
-import type { Log } from '../log.ts'
+import { describeCause, type Log } from '../log.ts'
 import type { Directory } from '../partners/directory.ts'
 import { credentialsOf, type WireCredentials } from './credentials.ts'
 import { type EndpointRow, readEndpoints } from './endpoint.ts'

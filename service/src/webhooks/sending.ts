@@ -1,6 +1,5 @@
 import type { Instant } from '../calendar/calendar.ts'
-import { describeCause } from '../http/server.ts'
-import type { Log } from '../log.ts'
+import { describeCause, type Log } from '../log.ts'
 import { makeTry } from './attempt.ts'
 import { judge, type Verdict } from './backoff.ts'
 import { type Conclusion, conclude, waitForOurselves } from './conclude.ts'

@@ -1,8 +1,7 @@
 import { coalesce, type Settled } from '../db/coalesce.ts'
 import { CommitUnknown, type Database } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
-import { describeCause } from '../http/server.ts'
-import type { Log } from '../log.ts'
+import { describeCause, type Log } from '../log.ts'
 import { lockLease, type Outage, releaseTried } from './release.ts'
 import {
   type Behind,

@@ -1,0 +1,31 @@
+/** Every event and when it is raised (interface §6, contract §10). `offer_activiation_successful` is spelled so for ever. */
+export const events = {
+  enrollment_request_received: 'A prefill was answered 200',
+  enrollment_successful: 'An account was created',
+  offer_activiation_successful: 'An offer came into force for the user',
+  offer_change_scheduled: 'A pending offer change was made',
+  offer_change_cancelled: 'A pending offer change was undone or replaced',
+  offer_upgrade_successful: 'An upgrade is in force',
+  offer_downgrade_successful: 'A downgrade is in force',
+  offer_cancel_scheduled: 'A cancel is pending',
+  offer_cancel_successful: 'A cancel took effect',
+  offer_reinstate_successful: 'A cancel was undone, or the user was restored',
+  user_update_successful: "The user's data changed",
+  user_erased: 'The user was erased',
+  benefit_enrollment_successful: 'A single benefit came into force',
+  benefit_enrollment_ended: 'A single benefit ended on its own',
+  benefit_declined: 'A single benefit was declined',
+  benefit_action_required: 'A single benefit waits for an action of the user',
+  user_benefits_pendingswap: 'A swap is pending',
+  user_benefits_swap_cancelled: 'A pending swap was undone, replaced or dropped',
+  user_benefits_swap_successful: 'At least one pair of a swap took effect',
+  user_benefits_swap_failed: 'At least one pair of a swap did not take effect',
+  webhook_test: 'A test delivery, sent whatever the filter',
+} as const
+
+/** The name of an event. */
+export type EventName = keyof typeof events
+/** All event names, in the order of the contract. */
+export const eventNames = Object.keys(events) as EventName[]
+/** Whether `text` names an event. */
+export const isEventName = (text: string): text is EventName => Object.hasOwn(events, text)

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { readKeyringFile, replaceKeyringFile } from '../../service/src/vault/keyring.ts'
+import { withoutOld } from '../../service/src/vault/keyring-file.ts'
+import { ada } from '../rig.ts'
+import { clientsOf, idOf, openStage, refusal, type Shown } from './keyring-stage.ts'
+import { codeOf } from './place.ts'
+import { runJson } from './process.ts'
+
+// Only catches a hang: each test runs many processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+test('what is hashed under a pepper that is gone opens nothing more, on either process', async () => {
+  const stage = await openStage()
+  onTestFinished(() => stage.close())
+  const partner = await stage.newPartner()
+  const clients = clientsOf(stage, partner)
+  for (const one of clients) await one.prefillUser({ userid: 'u1' })
+  await runJson(['keyring', 'rotate', 'pepper'], stage.place)
+  for (const one of clients) await one.getUser({ userid: 'u1' })
+  const file = readKeyringFile(stage.dataDir)
+  const peppers = withoutOld(file.peppers, idOf(await stage.keys('pepper'), 'old'))
+  if (!peppers) throw new Error('refused')
+  // No command would do it: the tokens of both clients hang on it, and the secret that was not used since.
+  replaceKeyringFile(stage.dataDir, { ...file, peppers })
+  for (const one of clients)
+    await expect.poll(() => codeOf(one.getUser({ userid: 'u1' }))).toBe('invalid_client')
+})
+
+test('a keyring that cannot be read any more stops no running process, and the log says so', async () => {
+  const stage = await openStage()
+  onTestFinished(() => stage.close())
+  const partner = await stage.newPartner()
+  const path = join(stage.dataDir, 'keyring.json')
+  const good = await readFile(path)
+  await writeFile(path, '{')
+  const [a] = clientsOf(stage, partner)
+  await expect
+    .poll(async () => {
+      await clientsOf(stage, partner)[0].prefillUser({ userid: 'u1' })
+      return stage.services[0]?.log().filter(line => line.event === 'keyring_unreadable').length
+    })
+    .toBe(1)
+  await a.prefillUser({ userid: 'u1', ...ada })
+  await writeFile(path, good)
+  await runJson(['keyring', 'rotate'], stage.place)
+  for (const one of clientsOf(stage, partner)) await one.getUser({ userid: 'u1' })
+})
+
+test('with ENROLMENT_ROOT_KEY the keys rotate by its list: behind, in front, alone', async () => {
+  const [older, newer] = [1, 2].map(() => randomBytes(32).toString('base64'))
+  const stage = await openStage({ ENROLMENT_ROOT_KEY: `${older}` })
+  onTestFinished(() => stage.close())
+  const partner = await stage.newPartner()
+  await clientsOf(stage, partner)[0].prefillUser({ userid: 'u1', ...ada }, { idempotencyKey: 'k1' })
+  const oldIds = (await stage.keys()).map(key => key.id)
+  const works = async () => {
+    for (const one of clientsOf(stage, partner)) {
+      expect(await codeOf(one.prefillUser({ userid: 'u1', ...ada }, { idempotencyKey: 'k1' }))).toBe(
+        'user_exists replayed',
+      )
+      expect(await one.getUser({ userid: 'u1' })).toMatchObject({ status: 'prefilled' })
+    }
+  }
+
+  await stage.restart({ ENROLMENT_ROOT_KEY: `${older},${newer}` })
+  await works()
+  await stage.restart({ ENROLMENT_ROOT_KEY: `${newer},${older}` })
+  await works()
+  expect(await refusal(stage, 'keyring', 'rotate')).toMatch(
+    /^The keys come from ENROLMENT_ROOT_KEY, and no command can change that: put a new key behind it/,
+  )
+  expect(await refusal(stage, 'keyring', 'retire', oldIds[0] ?? '')).toMatch(
+    /^The keys come from ENROLMENT_ROOT_KEY/,
+  )
+  const only = { ...stage.place, env: { ...stage.place.env, ENROLMENT_ROOT_KEY: `${newer}` } }
+  expect(await runJson(['keyring', 'rewrap'], stage.place)).toMatchObject({ rewrapped: 1 })
+  const shown = await runJson<Shown>(['keyring', 'show'], only)
+  expect(shown.source).toBe('environment')
+  // Said of the old pepper while it is not among the keys: what would be lost without it.
+  expect(shown.keys.filter(key => key.state === 'missing').map(key => key.kind)).toEqual(['pepper'])
+  const { live, secret } = await runJson<{ live: string[]; secret: string }>(
+    ['key', 'rotate', partner.partnerid],
+    stage.place,
+  )
+  await runJson(['key', 'revoke', partner.partnerid, live[0] ?? ''], stage.place)
+  partner.clientsecret = secret
+  const others = (await stage.keys()).filter(key => oldIds.includes(key.id))
+  expect(others.flatMap(key => Object.values(key.inuse))).toEqual([0, 0, 0, 0, 0])
+
+  await stage.restart({ ENROLMENT_ROOT_KEY: `${newer}` })
+  await works()
+  for (const key of [older, newer]) expect(stage.written()).not.toContain(key)
+})

@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { Client } from '../../client/src/index.ts'
+import { demoCatalogueFile } from '../rig.ts'
+import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
+import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
+
+/** A key as `keyring show` lists it. */
+export type Key = {
+  id: string
+  kind: 'root' | 'pepper'
+  state: string
+  replacedat?: string
+  inuse: Record<string, number>
+}
+
+/** What `keyring show` answers. */
+export type Shown = { source: string; keys: Key[] }
+
+/** Two services on one database and one keyring, as two processes of one machine, and the commands beside them. */
+export type Stage = {
+  readonly place: Workplace
+  readonly dataDir: string
+  readonly services: readonly ServiceProcess[]
+  readonly newPartner: () => Promise<Created>
+  readonly keys: (kind?: Key['kind']) => Promise<Key[]>
+  /** Ends both and starts them anew, with more in their environment. */
+  readonly restart: (env?: Readonly<Record<string, string>>) => Promise<void>
+  /** All that was ever written by the services and the commands of `said`. */
+  readonly written: () => string
+  readonly close: () => Promise<void>
+}
+
+/** Starts both services, the catalogue published. */
+export const openStage = async (env: Readonly<Record<string, string>> = {}): Promise<Stage> => {
+  const { place: begun, remove } = await newWorkplace(env)
+  let place = begun
+  let services: ServiceProcess[] = []
+  let written = ''
+  const start = async () => {
+    // One after the other: the first makes the keyring.
+    for (const _ of [1, 2]) services.push(await startKeptProcess(['serve', '--port', '0'], place))
+  }
+  const stop = async () => {
+    for (const service of services) {
+      expect(await service.stop()).toBe(0)
+      written += service.stdout() + service.stderr()
+    }
+    services = []
+  }
+  await start()
+  await runJson(['catalogue', 'publish', demoCatalogueFile], place)
+  return {
+    get place() {
+      return place
+    },
+    get services() {
+      return services
+    },
+    dataDir: join(begun.cwd, 'data'),
+    newPartner: () => runJson<Created>(['partner', 'create', '--name', 'Partner'], place),
+    keys: async kind =>
+      (await runJson<Shown>(['keyring', 'show'], place)).keys.filter(
+        key => kind === undefined || key.kind === kind,
+      ),
+    async restart(more = {}) {
+      await stop()
+      place = { ...place, env: { ...place.env, ...more } }
+      await start()
+    },
+    written: () => written + services.map(service => service.stdout() + service.stderr()).join(''),
+    async close() {
+      await stop()
+      await remove()
+    },
+  }
+}
+
+/** A client of each of the two services. */
+export const clientsOf = ({ services }: Stage, partner: Created): [Client, Client] => {
+  const [first, second] = services
+  if (!first || !second) throw new Error('not started')
+  return [clientOf(first, partner), clientOf(second, partner)]
+}
+
+/** What a command that is refused says. */
+export const refusal = (stage: Stage, ...words: string[]): Promise<string> => runRefused(words, stage.place)
+
+/** The id of the only key in this state. */
+export const idOf = (keys: readonly Key[], state: string): string => {
+  const found = keys.filter(key => key.state === state)
+  expect(found).toHaveLength(1)
+  return found[0]?.id ?? ''
+}

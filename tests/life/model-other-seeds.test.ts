@@ -1,0 +1,3 @@
+import { testSeeds } from './model-seeds.ts'
+
+testSeeds([777, 42])
