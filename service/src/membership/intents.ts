@@ -137,7 +137,8 @@ export const applySwap = (
   return { user: changed, events }
 }
 
-const swapPair = (
+/** The user with one pair of a swap in effect; `undefined` when its add fails. */
+export const swapPair = (
   user: User,
   pair: SwapPair,
   context: { at: Instant; terms: Terms; outlook: boolean },
@@ -155,7 +156,9 @@ const swapPair = (
   if (!judgeOwnOffer(terms, user).admitted) return undefined
   if (!judgePick(terms, benefit, at, offer).admitted) return undefined
   const added = newEnrolment(changed, terms, { benefit, offer, isFixed: false, pickedAt: at, startsAt: at })
-  return withEnrolment(changed, { ...added, plannedBy: 'swap' })
+  // A swap does not wait: without the consent it fails at its boundary.
+  const actionDueAt = added.state === 'actionrequired' ? at : undefined
+  return withEnrolment(changed, { ...added, plannedBy: 'swap', actionDueAt })
 }
 
 /** Why a pair of a swap does not fit what the user has and holds; eligibility apart. */
