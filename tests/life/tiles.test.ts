@@ -48,11 +48,12 @@ test('what the offer at the boundary will not have does not come in by a swap: d
 })
 
 test('what only the offer at the boundary will have can come in by a swap: swap', async () => {
-  await partner.create('u', { benefits: ['art', 'books'] })
-  await partner.client.changeOffer({ userid: 'u', offername: 'mid', effective: 'nextperiod' })
-  expect(await routes(['fit'], { offername: 'mid' })).toEqual(['swap'])
-  await swap('fit', 'art')
-  expect(await refusal(enrol('fit'))).toBe('422 ineligible')
+  await partner.create('u', { offername: 'top', benefits: ['art', 'books', 'care'] })
+  expect(await routes(['grow'], { offername: 'mid' })).toEqual(['details'])
+  await partner.client.changeOffer({ userid: 'u', offername: 'mid' })
+  expect(await routes(['grow'], { offername: 'mid' })).toEqual(['swap'])
+  await swap('grow', 'art')
+  expect(await refusal(enrol('grow'))).toBe('422 ineligible')
 })
 
 test('what a pending offer change will bring can be enrolled in before, where there is a place', async () => {
