@@ -58,7 +58,7 @@ export const openSwaps = (user: User, now: Instant, terms: Terms): ((name: strin
   if (isBoundaryLocked(user, boundary, { now, terms }) || hasPendingCancel(user)) return () => false
   const ahead = beforeSwap(user, boundary, terms)
   const picks = ahead.enrolments.filter(enrolment => isLive(enrolment) && !enrolment.isFixed)
-  const ways = [undefined, ...picks.map(enrolment => enrolment.benefit)]
+  const ways = [...picks.map(enrolment => enrolment.benefit), undefined]
   return add => ways.some(remove => refusedPairs(ahead, [{ add, remove }], { boundary, terms }) === undefined)
 }
 

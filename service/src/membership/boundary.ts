@@ -1,6 +1,6 @@
 import { boundaryAfter, type Instant, isLocked } from '../calendar/calendar.ts'
 import { raise } from './events.ts'
-import { applyOfferChange, type Changed, type Misfit, pairMisfit, swapPair } from './intents.ts'
+import { applyOfferChange, type Changed, type Misfit, pairMisfit, pairSucceeds, swapPair } from './intents.ts'
 import { applyAt, dueAt } from './settle.ts'
 import { isHeld, type SwapPair, type User } from './state.ts'
 import { offerOf, type Terms } from './terms.ts'
@@ -46,12 +46,14 @@ export const tryPairs = (
   swap: { pairs: readonly SwapPair[]; at: Instant },
   terms: Terms,
 ): PairTrial[] => {
+  const { pairs, at } = swap
+  const context = { at, terms, outlook: true }
   let ahead = user
-  return swap.pairs.map(pair => {
-    const after = swapPair(ahead, pair, { at: swap.at, terms, outlook: true })
-    const misfit = after === undefined ? pairMisfit(ahead, pair, terms) : undefined
-    const trial = { pair, ahead, misfit, succeeds: after !== undefined }
-    if (after) ahead = withoutMarks(after)
+  return pairs.map((pair, index) => {
+    const succeeds = pairSucceeds(ahead, pair, context)
+    const misfit = succeeds ? undefined : pairMisfit(ahead, pair, terms)
+    const trial = { pair, ahead, misfit, succeeds }
+    if (index < pairs.length - 1) ahead = withoutMarks(swapPair(ahead, pair, context) ?? ahead)
     return trial
   })
 }

@@ -37,7 +37,11 @@ export type Residence = { readonly dob: PlainDate; readonly state: string; reado
  * when there are neither.
  */
 export const factsAt = (terms: Terms, at: Instant, offer: string | undefined): Facts => {
-  if (terms.asked) return { ...terms.asked, ...(offer === undefined ? {} : { offer }) }
+  const { asked } = terms
+  if (asked) {
+    const { age, state, zipcode } = asked
+    return offer === undefined ? asked : { age, state, zipcode, offer }
+  }
   const residence = terms.residence()
   if (!residence) throw new Error('an account without birth date, state and ZIP code')
   return {
@@ -102,9 +106,14 @@ export const judgeOwnOffer = (terms: Terms, user: User): Verdict => {
   if (!offer || !user.offer) return { admitted: true, reasons: [], trace: [] }
   const facts = factsAt(terms, user.offer.since, offer.offer)
   // Who asks gives today's age: the age of that day was admitted then.
-  const rules = terms.asked ? offer.rules.filter(rule => rule.kind !== 'age') : offer.rules
-  return judgeHeldOffer({ ...offer, rules }, facts)
+  if (terms.asked) return judgeHeldOffer(withoutAges(offer), facts)
+  return judgeHeldOffer(offer, facts)
 }
+
+const withoutAges = (offer: Offer): Offer => ({
+  ...offer,
+  rules: offer.rules.filter(rule => rule.kind !== 'age'),
+})
 
 /** The benefit by the terms under which it is held. */
 export const heldTerms = (terms: Terms, enrolment: Enrolment): Benefit | undefined =>
