@@ -2,10 +2,10 @@ import { DateTime } from 'luxon'
 import { expect, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { monthAfter } from './catalogue-rules.ts'
+import { compareTiles } from './compare-tiles.ts'
 import type { Command, Op, Step } from './life-commands.ts'
 import { type Life, look, never, newLife, pass } from './reference-model.ts'
 import { act } from './reference-requests.ts'
-import { routeOf } from './reference-tiles.ts'
 import { person, type Stage, type StagePartner } from './stage.ts'
 
 /** Two partners whose users live in the service and in the reference model at once. */
@@ -124,7 +124,7 @@ const compare = async (place: Place, user: UserName, after: Command): Promise<vo
   const context = JSON.stringify(after)
   const { serviceid, ...seen } = await see(partner, user)
   expect(seen, context).toEqual(shown(life, now))
-  await compareTiles(place, user, after)
+  await compareTiles(partner, user, { life, now, context })
   if (place.isLate) return
   expect(await partner.events(user), context).toEqual(life.events.splice(0))
   if (serviceid === undefined) return
@@ -133,36 +133,6 @@ const compare = async (place: Place, user: UserName, after: Command): Promise<vo
   expect(serviceid).toBe(serviceids.get(name) ?? serviceid)
   serviceids.set(name, serviceid)
 }
-
-/** Each tile leads where the model would be let: of the user's own offer, or of one that is asked for. */
-const compareTiles = async (place: Place, userid: UserName, after: Command): Promise<void> => {
-  const life = place.lives[userid]
-  const now = nowAt(place)
-  if (life.status === 'none' || life.status === 'erased') return
-  const { state, age, isSettled } = askerOf(life, now)
-  const offername = offers[Math.floor(now / 1000) % offers.length] ?? ''
-  const asks = { userid, age, state: state as 'FL', zipcode: person.zipcode, offername }
-  const tiles = (await place.partner.client.getBenefits(asks))
-    .map(one => [one.name, one.deeplinkdata.split('redirectto=')[1]])
-    // A request tells of one age only, whatever is going to be.
-    .filter(([name]) => isSettled || name !== 'grow')
-  const expected = tiles.map(([name]) => [name, routeOf(life, name ?? '', now)])
-  expect(tiles, `${JSON.stringify(after)} ${offername}`).toEqual(expected)
-}
-
-const offers = ['', '', 'low', 'mid', 'top']
-
-/** What a request says of the person; settled where the age stays until what is picked now has begun. */
-const askerOf = ({ person: { state, dob, zone }, since }: Life, now: number) => {
-  const born = DateTime.fromISO(dob || person.dob, { zone })
-  const start = Math.max(since, now)
-  const [age = 0, ...later] = [now, start, monthAfter(start, zone)].map(t =>
-    Math.floor(local(zone, t).diff(born, 'years').years),
-  )
-  return { state: state || 'FL', age, isSettled: later.every(other => other === age) }
-}
-
-const local = (zone: string, t: number) => DateTime.fromMillis(t, { zone }).startOf('day')
 
 /** What the model says can be seen, in the words of the wire. */
 const shown = (life: Life, now: number): object => {
