@@ -494,7 +494,7 @@ CREATE INDEX idempotency_keys_user ON public.idempotency_keys USING btree (partn
 
 CREATE INDEX page_sessions_age ON public.page_sessions USING btree (partner_id, created_at);
 
-CREATE INDEX page_sessions_user ON public.page_sessions USING btree (partner_id, userid) WHERE (revoked_at IS NULL);
+CREATE INDEX page_sessions_user ON public.page_sessions USING btree (partner_id, userid);
 
 CREATE UNIQUE INDEX users_by_userid ON public.users USING btree (partner_id, userid) WHERE is_current;
 

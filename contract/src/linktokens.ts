@@ -101,7 +101,7 @@ export const revokeLinkToken = operation({
     { sessionid: Type.String(), revokedat: Timestamp },
     { additionalProperties: false, title: 'RevokedLinkToken' },
   ),
-  errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused', 'not_found'],
+  errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused', 'user_erased', 'not_found'],
   example: { reply: { sessionid: exampleSession, revokedat: '2026-11-20T15:10:00.000Z' } },
 })
 

@@ -35,5 +35,5 @@ create table page_sessions (
   check ((spent_at is null) = (handle_hash is null)),
   check ((outcome is null) = (completed_at is null))
 );
-create index page_sessions_user on page_sessions (partner_id, userid) where revoked_at is null;
+create index page_sessions_user on page_sessions (partner_id, userid);
 create index page_sessions_age on page_sessions (partner_id, created_at);

@@ -71,16 +71,29 @@ test('prefilled: can be prefilled, listed, fetched, linked, created and erased; 
   expect(await outcomesIn('prefilled', prefill)).toEqual(prefilled)
 })
 
+const openLink = async (userid: string) => {
+  const { linkurl } = await client.createLinkToken({ userid, offername: 'starter' })
+  const visitor = newVisitor(service.baseUrl)
+  await visitor.get(linkurl ?? '')
+  await visitor.post(linkurl ?? '')
+  expect(await client.getUser({ userid })).toMatchObject({ status: 'registering' })
+}
+
 test('registering: the same', async () => {
   const register = async (userid: string) => {
     await prefill(userid)
-    const { linkurl } = await client.createLinkToken({ userid, offername: 'starter' })
-    const visitor = newVisitor(service.baseUrl)
-    await visitor.get(linkurl ?? '')
-    await visitor.post(linkurl ?? '')
-    expect(await client.getUser({ userid })).toMatchObject({ status: 'registering' })
+    await openLink(userid)
   }
   expect(await outcomesIn('registering', register)).toEqual(prefilled)
+})
+
+test('registering without a prefill: there is neither a prefill nor an account to list benefits for', async () => {
+  expect(await outcomesIn('unannounced', openLink)).toEqual({ ...prefilled, getBenefits: 'user_not_found' })
+  // What the partner sends meanwhile is a prefill.
+  await openLink('announced later')
+  await prefill('announced later')
+  expect(await client.getUser({ userid: 'announced later' })).toMatchObject({ status: 'registering' })
+  expect(await client.getBenefits({ userid: 'announced later', ...adaAsks })).toHaveLength(11)
 })
 
 const active = { ...all(200), createUser: 'user_exists', reinstateUser: 'not_cancelled' }

@@ -144,6 +144,35 @@ describe.each(cases)('$id', ({ write, other, prepare }) => {
   })
 })
 
+describe('revokeLinkToken', () => {
+  test('once its user is erased, every key is 409 user_erased; without a key the link is unknown', async () => {
+    const { client } = await open(makeUser)
+    const { sessionid } = await client.createLinkToken({ userid: 'u1' })
+    const { sessionid: other } = await client.createLinkToken({ userid: 'u1' })
+    const first = await client.revokeLinkToken({ sessionid }, { idempotencyKey: 'k1' })
+    expect(await client.revokeLinkToken({ sessionid }, { idempotencyKey: 'k1' })).toEqual(first)
+    await client.eraseUser({ userid: 'u1' })
+    for (const named of [sessionid, other]) {
+      await expect(
+        client.revokeLinkToken({ sessionid: named }, { idempotencyKey: 'k1' }),
+      ).rejects.toMatchObject({ status: 409, code: 'user_erased' })
+      await expect(client.revokeLinkToken({ sessionid: named })).rejects.toMatchObject({
+        status: 404,
+        code: 'not_found',
+      })
+    }
+  })
+
+  test("a link of the erased user's namesake is another's, and its keys go on", async () => {
+    const { client } = await open(makeUser)
+    await client.eraseUser({ userid: 'u1' })
+    await makeUser(client)
+    const { sessionid } = await client.createLinkToken({ userid: 'u1' })
+    const first = await client.revokeLinkToken({ sessionid }, { idempotencyKey: 'k1' })
+    expect(await client.revokeLinkToken({ sessionid }, { idempotencyKey: 'k1' })).toEqual(first)
+  })
+})
+
 describe('eraseUser', () => {
   const erase = (client: Client, userid: string, idempotencyKey: string) =>
     client.eraseUser({ userid }, { idempotencyKey })

@@ -2,6 +2,7 @@ import { DateTime } from 'luxon'
 import { expect, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { monthAfter } from './catalogue-rules.ts'
+import { compareTiles } from './compare-tiles.ts'
 import type { Command, Op, Step } from './life-commands.ts'
 import { type Life, look, never, newLife, pass } from './reference-model.ts'
 import { act } from './reference-requests.ts'
@@ -124,6 +125,7 @@ const compare = async (place: Place, user: UserName, after: Command): Promise<vo
   const context = JSON.stringify(after)
   const { serviceid, ...seen } = await see(partner, user)
   expect(seen, context).toEqual(shown(life, now))
+  await compareTiles(partner, user, { life, now, context })
   if (place.isLate) return
   expect(await partner.events(user), context).toEqual(life.events.splice(0))
   if (serviceid === undefined) return

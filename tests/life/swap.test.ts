@@ -139,7 +139,11 @@ test('where an add fails, its removal is undone: nobody ends with less cover', a
 test('a consent given while the swap waits lets the add succeed', async () => {
   await partner.create('u', { benefits: ['art'] })
   await partner.client.swapBenefits({ userid: 'u', add: ['eyes'], remove: ['art'] })
-  expect(await partner.get('u')).toMatchObject({ conditions: ['swappending', 'actionrequired'] })
+  expect(await partner.get('u')).toMatchObject({
+    conditions: ['swappending', 'actionrequired'],
+    // The swap does not wait for it any longer: where it is given later, the pair has failed.
+    requiredactions: [{ code: 'consent_required', name: 'eyes', dueattimestamp: boundary }],
+  })
   const given = { userid: 'u', name: 'eyes', consents: [{ name: 'eyes', version: 'v1' }] }
   expect(await partner.client.enrolBenefit(given)).toMatchObject({
     state: 'scheduled',

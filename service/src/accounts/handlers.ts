@@ -94,11 +94,13 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
       }
       const terms = situation.terms(person)
       const changed: User = { ...user, updatedAt: situation.now }
-      const judged = livesElsewhere(stored, person) ? rejudge(changed, situation.now, terms) : changed
+      const judged = livesElsewhere(stored, person)
+        ? rejudge(changed, situation.now, terms)
+        : { user: changed, events: [] }
       return {
         change: {
-          user: judged,
-          events: [raise(judged, 'user_update_successful', situation.now)],
+          user: judged.user,
+          events: [raise(judged.user, 'user_update_successful', situation.now), ...judged.events],
           documents: { profile: person },
         },
         answer: after => viewUser(after, terms, request.locale),

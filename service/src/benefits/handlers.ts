@@ -18,7 +18,7 @@ import { problemOfRefusal } from '../membership/answer.ts'
 import { consentsOf } from '../membership/consents.ts'
 import type { Reader } from '../membership/reader.ts'
 import { isRefusal } from '../membership/refusal.ts'
-import { type Enrolment, isKnown, type User } from '../membership/state.ts'
+import { type Enrolment, hasEntry, type User } from '../membership/state.ts'
 import type { Terms } from '../membership/terms.ts'
 import { viewEnrolment } from '../membership/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
@@ -44,7 +44,7 @@ export const benefitHandlers = (context: {
       throw new ServiceError('partnername_not_allowed')
     }
     const reading = await context.reader.read(partner, body.userid)
-    if (!reading || !isKnown(reading.user)) throw new ServiceError('user_not_found')
+    if (!reading || !hasEntry(reading.user, reading.now)) throw new ServiceError('user_not_found')
     const listed = listBenefits(reading, body)
     if (!listed) throw new ServiceError('offername_unknown')
     return new ReadyJson(`[${listed.map(one => fragment(one, request.locale)).join(',')}]`)

@@ -3,14 +3,7 @@ import { dateAt, formatTimestamp } from '../calendar/calendar.ts'
 import { type Facts, judgeBenefit, judgeOffer } from '../catalogue/eligibility.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import type { Reading } from '../membership/reader.ts'
-import {
-  type Enrolment,
-  hasPendingCancel,
-  isHeld,
-  isInForce,
-  isLive,
-  type User,
-} from '../membership/state.ts'
+import { type Enrolment, heldEnrolment, isHeld, isInForce, isLive, type User } from '../membership/state.ts'
 import {
   isAvailable,
   knownBenefit,
@@ -20,7 +13,8 @@ import {
   partnerOffers,
   type Terms,
 } from '../membership/terms.ts'
-import { hasFreeSlot } from './single.ts'
+import { mayEnrol } from './single.ts'
+import { openSwaps } from './swap.ts'
 
 const maxListed = 200
 
@@ -48,6 +42,7 @@ export const listBenefits = (reading: Reading, request: BenefitsRequest): Listed
   if (request.offername && !asked) return undefined
   const offers = asked ? [asked] : own ? [own] : openOffers(terms, facts, now)
 
+  const routes = openRoutes(user, now, { ...terms, asked: facts })
   const listed = new Map<string, Listed>()
   const add = (name: string, offer: Offer) => {
     if (listed.has(name)) return
@@ -57,7 +52,7 @@ export const listBenefits = (reading: Reading, request: BenefitsRequest): Listed
     const isAdmitted = open !== undefined && judgeBenefit(open, { ...facts, offer: offer.offer }).admitted
     const benefit = isHeldHere ? knownBenefit(terms, user, name) : open
     if (!benefit || !(isHeldHere || isAdmitted)) return
-    listed.set(name, describe(benefit, { user, terms, own, enrolment, isAdmitted }))
+    listed.set(name, describe(benefit, { user, own, enrolment, routes }))
   }
   for (const offer of offers) for (const name of [...offer.fixed, ...offer.selectable]) add(name, offer)
   if (!asked && own)
@@ -84,24 +79,18 @@ const enrolmentOf = (user: User, name: string): Enrolment | undefined =>
 
 type Standing = {
   user: User
-  terms: Terms
   own: Offer | undefined
   enrolment: Enrolment | undefined
-  isAdmitted: boolean
+  routes: (name: string) => Listed['route']
 }
 
-const describe = (benefit: Benefit, standing: Standing): Listed => {
-  const { user, own, enrolment } = standing
-  const isEnrolled = enrolment !== undefined && isInForce(enrolment)
-  const swap = swapFields(benefit, user, own)
-  return {
-    benefit,
-    enrolment,
-    status: isEnrolled ? 'enrolled' : 'notenrolled',
-    route: routeOf(benefit, standing, swap.isselectedforswap === true),
-    swap,
-  }
-}
+const describe = (benefit: Benefit, { user, own, enrolment, routes }: Standing): Listed => ({
+  benefit,
+  enrolment,
+  status: enrolment !== undefined && isInForce(enrolment) ? 'enrolled' : 'notenrolled',
+  route: routes(benefit.name),
+  swap: swapFields(benefit, user, own),
+})
 
 /**
  * Swappable: selectable in the offer in force, or part of the pending swap though a newer catalogue has dropped it.
@@ -110,42 +99,49 @@ const describe = (benefit: Benefit, standing: Standing): Listed => {
 const swapFields = (benefit: Benefit, user: User, own: Offer | undefined): Listed['swap'] => {
   const none = { isselectedforswap: null, swapeffectiveattimestamp: null, swapexpiresattimestamp: null }
   if (!own || !user.offer?.inForce) return none
-  const { swap } = user
-  const mine = user.enrolments.filter(enrolment => enrolment.benefit === benefit.name)
-  if (swap && mine.some(isSwappedIn)) {
-    return { ...none, isselectedforswap: true, swapeffectiveattimestamp: formatTimestamp(swap.at) }
-  }
-  if (swap && mine.some(enrolment => isSwappedOut(enrolment, swap))) {
-    return { ...none, isselectedforswap: true, swapexpiresattimestamp: formatTimestamp(swap.at) }
+  const picked = pickedForSwap(user, benefit.name)
+  if (picked) {
+    const at = formatTimestamp(picked.at)
+    return picked.goes === 'in'
+      ? { ...none, isselectedforswap: true, swapeffectiveattimestamp: at }
+      : { ...none, isselectedforswap: true, swapexpiresattimestamp: at }
   }
   return own.selectable.includes(benefit.name) ? { ...none, isselectedforswap: false } : none
 }
 
+/** Which way the pending swap will move a benefit, and when. */
+const pickedForSwap = (user: User, name: string): { goes: 'in' | 'out'; at: number } | undefined => {
+  const { swap } = user
+  if (!swap) return undefined
+  const comes = (benefit: string | undefined) =>
+    user.enrolments.some(enrolment => enrolment.benefit === benefit && isSwappedIn(enrolment))
+  if (comes(name)) return { goes: 'in', at: swap.at }
+  const isNamed = swap.pairs.some(pair => pair.remove === name && (pair.add === undefined || comes(pair.add)))
+  const goes = isNamed && heldEnrolment(user, name)?.endsAt === swap.at
+  return goes ? { goes: 'out', at: swap.at } : undefined
+}
+
 const isSwappedIn = (enrolment: Enrolment): boolean => enrolment.plannedBy === 'swap' && isLive(enrolment)
 
-const isSwappedOut = (enrolment: Enrolment, swap: NonNullable<User['swap']>): boolean =>
-  isInForce(enrolment) &&
-  enrolment.endsAt === swap.at &&
-  swap.pairs.some(pair => pair.remove === enrolment.benefit)
-
-/** Where the tile leads: the first that fits of swap, manage, enrol, details. Without an account: enrol. */
-const routeOf = (benefit: Benefit, standing: Standing, isPickedForSwap: boolean): Listed['route'] => {
-  const { user, own, enrolment, isAdmitted } = standing
-  if (!hasAccount(user)) return 'enrol'
-  const isEnrolled = enrolment !== undefined && isInForce(enrolment)
-  const isSelectable = own?.selectable.includes(benefit.name) ?? false
-  const hasSlot = own !== undefined && hasFreeSlot(user, own)
-  // Where a cancel is pending no swap is: its boundary is the cancel's.
-  const maySwap = (user.offer?.inForce ?? false) && !hasPendingCancel(user)
-  const mayComeInBySwapOnly = isSelectable && isAdmitted && enrolment === undefined && !hasSlot && maySwap
-  if (isPickedForSwap || mayComeInBySwapOnly) return 'swap'
-  if (isEnrolled) return 'manage'
-  const isOfOffer = isSelectable || (own?.fixed.includes(benefit.name) ?? false)
-  const mayEnrol =
-    enrolment === undefined
-      ? isOfOffer && isAdmitted && (hasSlot || !isSelectable)
-      : enrolment.state === 'actionrequired'
-  return mayEnrol ? 'enrol' : 'details'
+/**
+ * Tells where a tile leads (contract §6): the first that fits of swap, manage, enrol, details; without an account
+ * enrol. What may be done is asked of the functions that decide when it is done, so that no tile promises what is
+ * refused: swap in the locked hours, say, or what the user's own offer does not have.
+ */
+const openRoutes = (user: User, now: number, terms: Terms): ((name: string) => Listed['route']) => {
+  if (!hasAccount(user)) return () => 'enrol'
+  let swaps: ((name: string) => boolean) | undefined
+  const maySwapIn = (name: string) => {
+    swaps ??= openSwaps(user, now, terms)
+    return swaps(name)
+  }
+  return name => {
+    if (pickedForSwap(user, name)) return 'swap'
+    const held = heldEnrolment(user, name)
+    if (held && isInForce(held)) return 'manage'
+    if (mayEnrol(user, name, now, terms)) return 'enrol'
+    return !held && maySwapIn(name) ? 'swap' : 'details'
+  }
 }
 
 const inOrder = (a: Listed, b: Listed): number =>

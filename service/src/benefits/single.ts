@@ -5,7 +5,7 @@ import { isBoundaryLocked } from '../membership/boundary.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/enrolments.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import type { Changed } from '../membership/intents.ts'
-import { because, type Refusal, reasonsFor, refuse } from '../membership/refusal.ts'
+import { because, isRefusal, type Refusal, reasonsFor, refuse } from '../membership/refusal.ts'
 import {
   type Consent,
   type Enrolment,
@@ -47,20 +47,10 @@ export const enrolBenefitOf = (
   if (planned && wish.consents.length > 0) {
     return { user: { ...asked, updatedAt: now }, events: [], enrolment: planned }
   }
-  const offer = offerOf(terms, user)
-  const benefit = openBenefit(terms, wish.name)
-  const isFixed = offer?.fixed.includes(wish.name) ?? false
-  if (!offer || !benefit || !(isFixed || offer.selectable.includes(wish.name))) {
-    return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
-  }
-  const startsAt = Math.max(now, user.offer?.since ?? now)
-  const verdicts = [judgeOwnOffer(terms, user), judgePick(terms, benefit, startsAt, offer.offer)]
-  const reasons = verdicts.flatMap(verdict => reasonsFor('name', verdict.reasons))
-  if (reasons.length > 0) return refuse('ineligible', reasons)
-  // What comes now need not come by a swap: its place is free for it, and what would have gone out for it stays.
-  const unswapped = withoutSwapOf(asked, wish.name)
-  if (!isFixed && !hasFreeSlot(unswapped, offer)) return refuse('slots_exceeded')
-  const kept = isSwapLocked(user, now, terms) ? asked : unswapped
+  const place = placeFor(user, wish.name, now, terms)
+  if (isRefusal(place)) return place
+  const { benefit, offer, isFixed, startsAt } = place
+  const kept = isSwapLocked(user, now, terms) ? asked : withoutSwapOf(asked, wish.name)
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
   const enrolment = newEnrolment(asked, terms, fresh)
   const enrolled = withEnrolment({ ...kept, updatedAt: now }, enrolment)
@@ -69,6 +59,40 @@ export const enrolBenefitOf = (
     events: [...eventsOf(enrolled, enrolment, now), ...droppedSwap(user, enrolled, now)],
     enrolment,
   }
+}
+
+/** What a benefit that is not held comes under, and from when; or why it may not come. */
+type Place = {
+  readonly offer: Offer
+  readonly benefit: Benefit
+  readonly isFixed: boolean
+  readonly startsAt: Instant
+}
+
+const placeFor = (user: User, name: string, now: Instant, terms: Terms): Place | Refusal => {
+  const offer = offerOf(terms, user)
+  const benefit = openBenefit(terms, name)
+  const isFixed = offer?.fixed.includes(name) ?? false
+  if (!offer || !benefit || !(isFixed || offer.selectable.includes(name))) {
+    return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
+  }
+  const startsAt = Math.max(now, user.offer?.since ?? now)
+  const verdicts = [judgeOwnOffer(terms, user), judgePick(terms, benefit, startsAt, offer.offer)]
+  const reasons = verdicts.flatMap(verdict => reasonsFor('name', verdict.reasons))
+  if (reasons.length > 0) return refuse('ineligible', reasons)
+  // What comes now need not come by a swap: its place is free for it, and what would have gone out for it stays.
+  if (!isFixed && !hasFreeSlot(withoutSwapOf(user, name), offer)) return refuse('slots_exceeded')
+  return { offer, benefit, isFixed, startsAt }
+}
+
+/**
+ * Whether enrolling would bring something, now or from the start of the membership, with the consents that it asks
+ * for: what is not held comes, what waits for a consent is completed.
+ */
+export const mayEnrol = (user: User, name: string, now: Instant, terms: Terms): boolean => {
+  const held = heldEnrolment(user, name)
+  if (held) return held.state === 'actionrequired' && openBenefit(terms, name) !== undefined
+  return !isRefusal(placeFor(user, name, now, terms))
 }
 
 /** The user without the pair of a pending swap that is to bring this benefit; other pairs stay. */
@@ -85,7 +109,7 @@ const isSwapLocked = (user: User, now: Instant, terms: Terms): boolean =>
   user.swap !== undefined && isBoundaryLocked(user, user.swap.at, { now, terms })
 
 /** Whether one more pick fits now, beside those that a pending swap will bring into free slots. */
-export const hasFreeSlot = (user: User, offer: Offer): boolean => {
+const hasFreeSlot = (user: User, offer: Offer): boolean => {
   const swapped = user.swap?.pairs.filter(pair => pair.add !== undefined && pair.remove === undefined).length
   return slotsTaken(user) + (swapped ?? 0) < offer.slots
 }

@@ -1,5 +1,5 @@
 import { type Instant, lockedFrom } from '../calendar/calendar.ts'
-import { isBoundaryLocked, nextBoundary, tryPairs } from '../membership/boundary.ts'
+import { beforeSwap, isBoundaryLocked, nextBoundary, tryPairs } from '../membership/boundary.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import {
   because,
@@ -9,7 +9,7 @@ import {
   reasonsFor,
   refuse,
 } from '../membership/refusal.ts'
-import { hasPendingCancel, type SwapPair, type User } from '../membership/state.ts'
+import { hasPendingCancel, isLive, type SwapPair, type User } from '../membership/state.ts'
 import { judgeOwnOffer, judgePick, offerOf, openBenefit, type Terms } from '../membership/terms.ts'
 
 /** A swap, made or previewed. */
@@ -32,7 +32,7 @@ export const swapBenefitsOf = (
   now: Instant,
   terms: Terms,
 ): SwapChange | Refusal => {
-  const boundary = user.swap?.at ?? nextBoundary(user, now, terms)
+  const boundary = boundaryOf(user, now, terms)
   const cutoff = offerOf(terms, user)?.cutoffhours ?? 24
   const answer = { add: lists.add, remove: lists.remove, boundary, lockedAt: lockedFrom(boundary, cutoff) }
   const pairs = pairsOf(lists)
@@ -42,13 +42,31 @@ export const swapBenefitsOf = (
   const free: User = { ...user, swap: undefined, updatedAt: now }
   const events = user.swap ? [raise(free, 'user_benefits_swap_cancelled', now)] : []
   if (pairs.length === 0) return { ...answer, user: free, events }
-  // At the boundary the cancel comes first: no offer will be there that a pick could come in under.
-  if (hasPendingCancel(user)) return refuse('ineligible', [cancelPending('add')])
-  const refusal = refusedSwap(free, pairs, { boundary, terms })
+  if (hasPendingCancel(user)) return refuseLeaving()
+  const refusal = refusedPairs(beforeSwap(free, boundary, terms), pairs, { boundary, terms })
   if (refusal) return refusal
   const picked: User = { ...free, swap: { pairs, at: boundary } }
   return { ...answer, user: picked, events: [...events, raise(picked, 'user_benefits_pendingswap', now)] }
 }
+
+/**
+ * Tells of each benefit whether a swap made now could bring it, into a free place or against one of the picks; by the
+ * function that decides about the swap itself. A pending swap stands in nobody's way, as a new one replaces it whole.
+ */
+export const openSwaps = (user: User, now: Instant, terms: Terms): ((name: string) => boolean) => {
+  const boundary = boundaryOf(user, now, terms)
+  if (isBoundaryLocked(user, boundary, { now, terms }) || hasPendingCancel(user)) return () => false
+  const ahead = beforeSwap(user, boundary, terms)
+  const picks = ahead.enrolments.filter(enrolment => isLive(enrolment) && !enrolment.isFixed)
+  const ways = [...picks.map(enrolment => enrolment.benefit), undefined]
+  return add => ways.some(remove => refusedPairs(ahead, [{ add, remove }], { boundary, terms }) === undefined)
+}
+
+const boundaryOf = (user: User, now: Instant, terms: Terms): Instant =>
+  user.swap?.at ?? nextBoundary(user, now, terms)
+
+// At the boundary the cancel comes first: no offer will be there that a pick could come in under.
+const refuseLeaving = (): Refusal => refuse('ineligible', [cancelPending('add')])
 
 const pairsOf = (lists: { add: readonly string[]; remove: readonly string[] }): SwapPair[] =>
   Array.from({ length: Math.max(lists.add.length, lists.remove.length) }, (_, index) => ({
@@ -61,7 +79,7 @@ const isSameSwap = (a: readonly SwapPair[], b: readonly SwapPair[]): boolean =>
   a.every((pair, index) => pair.add === b[index]?.add && pair.remove === b[index]?.remove)
 
 /** Why the pairs are refused: all that do not fit or are not admitted are named, before it counts that there is no room. */
-const refusedSwap = (
+const refusedPairs = (
   user: User,
   pairs: readonly SwapPair[],
   context: { boundary: Instant; terms: Terms },
@@ -69,14 +87,14 @@ const refusedSwap = (
   const { boundary: at, terms } = context
   const reasons: RefusalReason[] = []
   let isFull = false
-  for (const [index, { pair, ahead, misfit }] of tryPairs(user, { pairs, at }, terms).entries()) {
+  for (const [index, { pair, ahead, misfit, succeeds }] of tryPairs(user, { pairs, at }, terms).entries()) {
     const benefit = pair.add === undefined ? undefined : openBenefit(terms, pair.add)
     // A benefit that goes out and comes in at one instant would be no change at all.
     const isBoth = pairs.some(other => other.remove !== undefined && other.remove === pair.add)
     if (isBoth) reasons.push(misfitReason('already_held', index))
     else if (misfit && misfit !== 'not_with_offer' && misfit !== 'no_slot')
       reasons.push(misfitReason(misfit, index))
-    else if (benefit && ahead.offer) {
+    else if (!succeeds && benefit && ahead.offer) {
       isFull ||= misfit === 'no_slot'
       const verdicts = [judgeOwnOffer(terms, ahead), judgePick(terms, benefit, at, ahead.offer.name)]
       reasons.push(...verdicts.flatMap(verdict => reasonsFor(`add[${index}]`, verdict.reasons)))

@@ -19,6 +19,8 @@ export type KeyedWrite<Reply> = {
   readonly effect: (tx: Executor) => Promise<Reply>
   /** What of the answer is kept for a repeat; secrets are not. */
   readonly kept?: (reply: Reply) => Reply
+  /** Whether the kept answer is about an erased user: then it is not given again. */
+  readonly isErased?: (tx: Executor, kept: Reply) => Promise<boolean>
 }
 
 const KEPT_MS = 24 * 3_600_000
@@ -28,7 +30,7 @@ type KeyRow = { attempt_id: string; request_hash: Buffer; sealed_answer: Buffer 
 /**
  * Runs a write in one transaction with its idempotency key, where one is sent (contract §4, last paragraph): the same
  * request again gets the first answer, another one is refused. Rejects with `idempotency_key_invalid`,
- * `idempotency_key_reused` or `unavailable`, and with what the write itself refuses.
+ * `idempotency_key_reused`, `user_erased` or `unavailable`, and with what the write itself refuses.
  */
 export const runKeyed = async <Reply>(
   write: KeyedWrite<Reply>,
@@ -51,10 +53,12 @@ export const runKeyed = async <Reply>(
       const seen = isClaimed ? undefined : await lockKey(tx, name)
       if (seen?.attempt_id === claim.attemptId && mine) return mine.reply
       if (seen && seen.expires_at > now) {
+        const sealed = seen.sealed_answer ?? Buffer.alloc(0)
+        const answer = JSON.parse(unseal(partner.key.key, sealed, binding).toString('utf8')) as Reply
+        if (await write.isErased?.(tx, answer)) throw new ServiceError('user_erased')
         if (!seen.request_hash.equals(claim.requestHash)) throw new ServiceError('idempotency_key_reused')
-        const answer = unseal(partner.key.key, seen.sealed_answer ?? Buffer.alloc(0), binding)
         request.setHeader('Idempotency-Replayed', 'true')
-        return JSON.parse(answer.toString('utf8')) as Reply
+        return answer
       }
       const reply = await effect(tx)
       const kept = JSON.stringify(write.kept ? write.kept(reply) : reply)

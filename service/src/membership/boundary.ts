@@ -1,6 +1,6 @@
 import { boundaryAfter, type Instant, isLocked } from '../calendar/calendar.ts'
 import { raise } from './events.ts'
-import { applyOfferChange, applySwap, type Changed, type Misfit, pairMisfit } from './intents.ts'
+import { applyOfferChange, type Changed, type Misfit, pairMisfit, pairSucceeds, swapPair } from './intents.ts'
 import { applyAt, dueAt } from './settle.ts'
 import { isHeld, type SwapPair, type User } from './state.ts'
 import { offerOf, type Terms } from './terms.ts'
@@ -32,19 +32,28 @@ export const beforeSwap = (user: User, at: Instant, terms: Terms): User => {
 }
 
 /** How a pair fares: what it does not fit, on a user for whom the pairs before it have been applied. */
-export type PairTrial = { readonly pair: SwapPair; readonly ahead: User; readonly misfit: Misfit | undefined }
+export type PairTrial = {
+  readonly pair: SwapPair
+  readonly ahead: User
+  readonly misfit: Misfit | undefined
+  /** Whether it would take effect, were all consents given. */
+  readonly succeeds: boolean
+}
 
-/** Tries the pairs one after the other against the offer and the picks that will be there at the boundary. */
+/** Tries the pairs one after the other on a user as `beforeSwap` gives it. */
 export const tryPairs = (
   user: User,
   swap: { pairs: readonly SwapPair[]; at: Instant },
   terms: Terms,
 ): PairTrial[] => {
   const { pairs, at } = swap
-  let ahead = beforeSwap(user, at, terms)
-  return pairs.map(pair => {
-    const trial = { pair, ahead, misfit: pairMisfit(ahead, pair, terms) }
-    ahead = withoutMarks(applySwap(ahead, [pair], { at, terms, outlook: true }).user)
+  const context = { at, terms, outlook: true }
+  let ahead = user
+  return pairs.map((pair, index) => {
+    const succeeds = pairSucceeds(ahead, pair, context)
+    const misfit = succeeds ? undefined : pairMisfit(ahead, pair, terms)
+    const trial = { pair, ahead, misfit, succeeds }
+    if (index < pairs.length - 1) ahead = withoutMarks(swapPair(ahead, pair, context) ?? ahead)
     return trial
   })
 }
@@ -57,8 +66,23 @@ const withoutMarks = (user: User): User => ({
 
 /** Drops a pending swap when one of its pairs no longer fits the offer that will be in force at its boundary. */
 export const dropMisfitSwap = (user: User, now: Instant, terms: Terms): Changed => {
-  if (!user.swap) return { user, events: [] }
-  if (tryPairs(user, user.swap, terms).every(trial => trial.misfit === undefined)) return { user, events: [] }
+  if (tryPending(user, terms).every(trial => trial.misfit === undefined)) return { user, events: [] }
+  return dropSwap(user, now)
+}
+
+/** Takes the pairs that would fail out of a pending swap, since each stands or falls alone; with the last one it is dropped. */
+export const dropFailingPairs = (user: User, now: Instant, terms: Terms): Changed => {
+  const trials = tryPending(user, terms)
+  if (!user.swap || trials.every(trial => trial.succeeds)) return { user, events: [] }
+  const pairs = trials.filter(trial => trial.succeeds).map(trial => trial.pair)
+  if (pairs.length === 0) return dropSwap(user, now)
+  return { user: { ...user, swap: { ...user.swap, pairs }, updatedAt: now }, events: [] }
+}
+
+const tryPending = (user: User, terms: Terms): PairTrial[] =>
+  user.swap ? tryPairs(beforeSwap(user, user.swap.at, terms), user.swap, terms) : []
+
+const dropSwap = (user: User, now: Instant): Changed => {
   const dropped: User = { ...user, swap: undefined, updatedAt: now }
   return { user: dropped, events: [raise(dropped, 'user_benefits_swap_cancelled', now)] }
 }

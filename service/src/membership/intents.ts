@@ -137,25 +137,34 @@ export const applySwap = (
   return { user: changed, events }
 }
 
-const swapPair = (
-  user: User,
-  pair: SwapPair,
-  context: { at: Instant; terms: Terms; outlook: boolean },
-): User | undefined => {
-  const { at, terms, outlook } = context
-  if (pairMisfit(user, pair, terms)) return undefined
+type PairContext = { at: Instant; terms: Terms; outlook: boolean }
+
+/** The user with one pair of a swap in effect; `undefined` when it fails. */
+export const swapPair = (user: User, pair: SwapPair, context: PairContext): User | undefined => {
+  const { at, terms } = context
+  if (!pairSucceeds(user, pair, context)) return undefined
   let changed = user
   const removed = pair.remove === undefined ? undefined : liveEnrolment(user, pair.remove)
   if (removed) changed = withEnrolment(changed, closed(removed, at, 'swapped out'))
-  if (pair.add === undefined) return changed
+  const benefit = pair.add === undefined ? undefined : openBenefit(terms, pair.add)
+  const offer = user.offer?.name
+  if (!benefit || offer === undefined) return changed
+  const added = newEnrolment(changed, terms, { benefit, offer, isFixed: false, pickedAt: at, startsAt: at })
+  // A swap does not wait: without the consent it fails at its boundary.
+  const actionDueAt = added.state === 'actionrequired' ? at : undefined
+  return withEnrolment(changed, { ...added, plannedBy: 'swap', actionDueAt })
+}
+
+/** Whether a pair of a swap takes effect at this point: it fits, and the user is admitted to what comes in. */
+export const pairSucceeds = (user: User, pair: SwapPair, context: PairContext): boolean => {
+  const { at, terms, outlook } = context
+  if (pairMisfit(user, pair, terms)) return false
+  if (pair.add === undefined) return true
   const benefit = openBenefit(terms, pair.add)
   const offer = user.offer?.name
-  if (!benefit || offer === undefined) return undefined
-  if (!outlook && !hasConsent(user, benefit)) return undefined
-  if (!judgeOwnOffer(terms, user).admitted) return undefined
-  if (!judgePick(terms, benefit, at, offer).admitted) return undefined
-  const added = newEnrolment(changed, terms, { benefit, offer, isFixed: false, pickedAt: at, startsAt: at })
-  return withEnrolment(changed, { ...added, plannedBy: 'swap' })
+  if (!benefit || offer === undefined) return false
+  if (!outlook && !hasConsent(user, benefit)) return false
+  return judgeOwnOffer(terms, user).admitted && judgePick(terms, benefit, at, offer).admitted
 }
 
 /** Why a pair of a swap does not fit what the user has and holds; eligibility apart. */

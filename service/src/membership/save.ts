@@ -324,7 +324,7 @@ const insertKeys = (tx: Executor, keys: readonly ClaimedKey[]) =>
         created_at, expires_at)
     order by partner_id, operation, key_hash`)
 
-/** Destroys the data key and what it sealed; the keys of the user's requests live another day. */
+/** Destroys the data key and what it sealed, and drops all links; the keys of the user's requests live another day. */
 const eraseUsers = (tx: Executor, erased: Batch['erased']): Promise<unknown>[] => {
   const { partners, services } = ids(erased.map(({ user }) => user))
   return [
@@ -334,6 +334,10 @@ const eraseUsers = (tx: Executor, erased: Batch['erased']): Promise<unknown>[] =
     tx.query(sql`
     delete from documents d using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
     where d.partner_id = gone.partner_id and d.service_id = gone.service_id`),
+    tx.query(sql`
+    delete from page_sessions s
+    using unnest(${partners}::uuid[], ${erased.map(({ user }) => user.userid)}::text[]) as gone (partner_id, userid)
+    where s.partner_id = gone.partner_id and s.userid = gone.userid`),
     tx.query(sql`
     update idempotency_keys k set sealed_answer = null, expires_at = gone.erased_at + interval '24 hours'
     from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ at }) => timestamp(at))}::timestamptz[])

@@ -1,5 +1,5 @@
 import type { EnrolmentState } from '@benefit-enrolment/contract'
-import type { Instant } from '../calendar/calendar.ts'
+import { type Instant, prefillExpiresAt } from '../calendar/calendar.ts'
 
 /** The states of a user (contract §9); `none`: known by its serviceid only, its prefill has lapsed. */
 export type UserStatus = 'none' | 'prefilled' | 'registering' | 'active' | 'cancelled' | 'erased'
@@ -152,6 +152,15 @@ export const hasPendingCancel = (user: User): boolean => user.status === 'active
 /** Whether a prefill entry or an account of the user can be seen by the partner. */
 export const isKnown = (user: User | undefined): user is User =>
   user !== undefined && user.status !== 'none' && user.status !== 'erased'
+
+/**
+ * Whether the partner has a prefill entry or an account of the user: who opened a link of whom nothing was known has
+ * neither before the registration ends.
+ */
+export const hasEntry = (user: User, now: Instant): boolean => {
+  if (user.status !== 'registering') return isKnown(user)
+  return user.prefillWrittenAt !== undefined && prefillExpiresAt(user.prefillWrittenAt) > now
+}
 
 /** The catalogue versions by which a user's offer and benefits are judged. */
 export const versionsOf = (user: User): number[] => [

@@ -23,6 +23,8 @@ export type Terms = {
   readonly partnerOffers: readonly string[] | undefined
   /** Birth date, state and ZIP code of the account, once they are known. */
   readonly residence: () => Residence | undefined
+  /** Age, state and ZIP code as a request gives them; where it does, they stand for the account's. */
+  readonly asked?: Omit<Facts, 'offer'>
   /** A fresh id for an enrolment. */
   readonly newId: () => string
 }
@@ -30,8 +32,16 @@ export type Terms = {
 /** What eligibility asks of a person. */
 export type Residence = { readonly dob: PlainDate; readonly state: string; readonly zipcode: string }
 
-/** The facts of the account at an instant, with the age on that date. Throws when the account has no data. */
+/**
+ * The facts of the account at an instant, with the age on that date; or those that were asked for, as they are. Throws
+ * when there are neither.
+ */
 export const factsAt = (terms: Terms, at: Instant, offer: string | undefined): Facts => {
+  const { asked } = terms
+  if (asked) {
+    const { age, state, zipcode } = asked
+    return offer === undefined ? asked : { age, state, zipcode, offer }
+  }
   const residence = terms.residence()
   if (!residence) throw new Error('an account without birth date, state and ZIP code')
   return {
@@ -94,8 +104,16 @@ export const judgeOfferAt = (terms: Terms, offer: Offer, at: Instant): Verdict =
 export const judgeOwnOffer = (terms: Terms, user: User): Verdict => {
   const offer = user.offer && terms.version(user.offer.version).offers.get(user.offer.name)
   if (!offer || !user.offer) return { admitted: true, reasons: [], trace: [] }
-  return judgeHeldOffer(offer, factsAt(terms, user.offer.since, offer.offer))
+  const facts = factsAt(terms, user.offer.since, offer.offer)
+  // Who asks gives today's age: the age of that day was admitted then.
+  if (terms.asked) return judgeHeldOffer(withoutAges(offer), facts)
+  return judgeHeldOffer(offer, facts)
 }
+
+const withoutAges = (offer: Offer): Offer => ({
+  ...offer,
+  rules: offer.rules.filter(rule => rule.kind !== 'age'),
+})
 
 /** The benefit by the terms under which it is held. */
 export const heldTerms = (terms: Terms, enrolment: Enrolment): Benefit | undefined =>

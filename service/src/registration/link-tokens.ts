@@ -93,6 +93,11 @@ export const linkTokenHandlers = (context: LinkContext) => {
           if (revokedAt === undefined) throw new ServiceError('not_found')
           return { sessionid, revokedat: formatTimestamp(revokedAt) }
         },
+        // Links outlive every key, but for those that went with their user.
+        isErased: async (tx, { sessionid }) => {
+          const name = { partnerId: request.caller.partner.partnerId, sessionId: sessionid }
+          return (await findSession(tx, name)) === undefined
+        },
       },
       { database, real },
     )

@@ -73,11 +73,11 @@ const updateDetails = async (visit: Visit, group: DetailsGroup, given: Person): 
       }
       const moved = JSON.stringify(residenceOf(stored)) !== JSON.stringify(residenceOf(person))
       const changed: User = { ...member.user, updatedAt: now }
-      const user = moved ? rejudge(changed, now, terms(person)) : changed
+      const judged = moved ? rejudge(changed, now, terms(person)) : { user: changed, events: [] }
       return {
         change: {
-          user,
-          events: [raise(user, 'user_update_successful', now)],
+          user: judged.user,
+          events: [raise(judged.user, 'user_update_successful', now), ...judged.events],
           documents: { profile: person, ...suggestion },
         },
         answer: () => undefined,

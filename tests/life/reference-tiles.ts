@@ -1,0 +1,28 @@
+import { asksConsent } from './catalogue-rules.ts'
+import { find, held, isOn, type Life, never, outlook } from './reference-model.ts'
+import { act } from './reference-requests.ts'
+
+// Where the tile of a benefit leads (contract §6), found by trying: a request on a copy of the life is accepted or not.
+
+/** The first that fits of swap, manage, enrol and details; without an account enrol. */
+export const routeOf = (u: Life, b: string, now: number): string => {
+  if (u.status !== 'active') return 'enrol'
+  if (isPicked(u, b)) return 'swap'
+  const one = find(u, b)
+  if (one && isOn(one, now)) return 'manage'
+  if (one) return one.waits ? 'enrol' : 'details'
+  if (isAccepted(u, { op: 'enrol', b, agreed: asksConsent(b) }, now)) return 'enrol'
+  const ways = [[], ...held(u).map(pick => [pick.b])]
+  const maySwap = ways.some(remove => isAccepted(u, { op: 'swap', add: [b], remove }, now))
+  return maySwap ? 'swap' : 'details'
+}
+
+/** Whether a pair of the pending swap that will take effect names the benefit. */
+const isPicked = (u: Life, b: string): boolean => {
+  if (u.at.swap === never) return false
+  const { against } = outlook(u).later
+  return u.pairs.some(({ add, remove }, i) => !against[i]?.length && (add === b || remove === b))
+}
+
+const isAccepted = (u: Life, op: Parameters<typeof act>[1], now: number): boolean =>
+  act(structuredClone(u), op, now).refused === undefined

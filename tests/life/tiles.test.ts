@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+
+// A tile promises what would be accepted (contract §6): here the cases that were once told wrong, each tried as well. That
+// it holds in every state of a life is compared with the reference model after each of its steps (model.test.ts).
+
+let stage: Stage
+let partner: StagePartner
+beforeAll(async () => {
+  stage = await startStage('2026-10-20T12:00')
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+beforeEach(async () => {
+  partner = await stage.newPartner('America/New_York')
+})
+
+/** Where the tiles of these benefits lead. */
+const routes = async (names: readonly string[], asks: { offername?: string; state?: 'NY' } = {}) => {
+  const list = await partner.client.getBenefits({
+    userid: 'u',
+    age: 36,
+    state: 'FL',
+    zipcode: '33101',
+    ...asks,
+  })
+  return names.map(name => list.find(one => one.name === name)?.deeplinkdata.split('redirectto=')[1])
+}
+const swap = (add: string, remove: string, previewonly = true) =>
+  partner.client.swapBenefits({ userid: 'u', add: [add], remove: [remove], previewonly })
+const enrol = (name: string) => partner.client.enrolBenefit({ userid: 'u', name })
+
+test("what another offer has and the user's own has not is neither enrolled in nor swapped in: details", async () => {
+  await partner.create('u', { benefits: ['art'] })
+  expect(await routes(['fit', 'books'], { offername: 'mid' })).toEqual(['details', 'enrol'])
+  expect(await refusal(enrol('fit'))).toBe('422 ineligible')
+  await enrol('care')
+  expect(await routes(['fit', 'books'], { offername: 'mid' })).toEqual(['details', 'swap'])
+  expect(await refusal(swap('fit', 'art'))).toBe('422 ineligible')
+})
+
+test('what the offer at the boundary will not have does not come in by a swap: details', async () => {
+  await partner.create('u', { offername: 'mid', benefits: ['art', 'books', 'care'] })
+  expect(await routes(['fit'])).toEqual(['swap'])
+  await partner.client.changeOffer({ userid: 'u', offername: 'low' })
+  expect(await routes(['fit', 'home'])).toEqual(['details', 'swap'])
+  for (const pick of ['art', 'books', 'care']) expect(await refusal(swap('fit', pick))).toBe('422 ineligible')
+  await swap('home', 'art')
+})
+
+test('what only the offer at the boundary will have can come in by a swap: swap', async () => {
+  await partner.create('u', { offername: 'top', benefits: ['art', 'books', 'care'] })
+  expect(await routes(['grow'], { offername: 'mid' })).toEqual(['details'])
+  await partner.client.changeOffer({ userid: 'u', offername: 'mid' })
+  expect(await routes(['grow'], { offername: 'mid' })).toEqual(['swap'])
+  await swap('grow', 'art')
+  expect(await refusal(enrol('grow'))).toBe('422 ineligible')
+})
+
+test('what a pending offer change will bring can be enrolled in before, where there is a place', async () => {
+  await partner.create('u', { offername: 'mid' })
+  await partner.client.changeOffer({ userid: 'u', offername: 'top', effective: 'nextperiod' })
+  expect(await routes(['home', 'gold'], { offername: 'top' })).toEqual(['enrol', 'details'])
+  expect(await refusal(enrol('gold'))).toBe('422 ineligible')
+  expect(await enrol('home')).toMatchObject({ state: 'enrolled' })
+})
+
+test('before the offer is in force a swap is open and its picks lead to it, though nothing is swappable yet', async () => {
+  await partner.create('u', { benefits: ['art', 'books'], effectivedate: '2026-10-25' })
+  expect(await routes(['art', 'care'])).toEqual(['details', 'swap'])
+  await swap('care', 'art', false)
+  const list = await partner.client.getBenefits({ userid: 'u', age: 36, state: 'FL', zipcode: '33101' })
+  expect(new Set(list.map(one => one.isselectedforswap))).toEqual(new Set([null]))
+  expect(await routes(['art', 'care', 'books'])).toEqual(['swap', 'swap', 'details'])
+})
+
+test('in the locked hours no swap can be made, so that no tile offers one; what is picked leads to its swap', async () => {
+  await partner.create('u', { benefits: ['art', 'books'] })
+  expect(await routes(['care', 'art'])).toEqual(['swap', 'manage'])
+  await partner.to('2026-10-31T03:59:59')
+  expect(await routes(['care'])).toEqual(['swap'])
+  await swap('home', 'art', false)
+  await partner.to('2026-10-31T04:00')
+  expect(await routes(['care', 'home', 'art', 'books'])).toEqual(['details', 'swap', 'swap', 'manage'])
+  expect(await refusal(swap('care', 'art'))).toBe('422 change_locked')
+  await partner.to('2026-11-01T04:00')
+  expect(await routes(['care', 'home', 'art'])).toEqual(['swap', 'manage', 'swap'])
+})
+
+test('an offer that no longer admits the user gives no new picks: details', async () => {
+  await partner.create('u', { offername: 'top', benefits: ['art'] })
+  expect(await routes(['care'])).toEqual(['enrol'])
+  await partner.client.updateUser({ userid: 'u', state: 'NY' })
+  expect(await routes(['care'], { state: 'NY' })).toEqual(['details'])
+  expect(await refusal(enrol('care'))).toBe('422 ineligible')
+})
