@@ -144,7 +144,10 @@ const writePrefillScript = async partnerId => {
     return rows[0]
   })
   const bytes = length => `decode(repeat('5a', ${length}), 'hex')`
-  const lines = Array.from({ length: size.lines }, () => `(uuidv7(), 'prefill', '', 'stored')`).join(', ')
+  const lines = Array.from(
+    { length: size.lines },
+    (_, at) => `(${at + 1}, uuidv7(), 'prefill', '', 'stored')`,
+  ).join(', ')
   const file = join(scratch, 'prefill.sql')
   writeFileSync(
     file,
@@ -154,8 +157,9 @@ const writePrefillScript = async partnerId => {
       select '${partnerId}', id, id::text, 'prefilled', at, at, 1, at, at + interval '90 days', at + interval '90 days' from fresh),
     k as (insert into data_keys select '${partnerId}', id, ${bytes(size.wrapped)} from fresh),
     d as (insert into documents select '${partnerId}', id, 'prefill', ${bytes(size.sealed)}, at from fresh),
-    h as (insert into history select '${partnerId}', id, line.entry, at, at, line.what, line.old, line.new, 'partner', 'prefill'
-      from fresh, (values ${lines}) as line (entry, what, old, new)),
+    h as (insert into history (partner_id, service_id, sequence_number, entry_id, at, recorded_at, what, from_state, to_state, who, why)
+      select '${partnerId}', id, line.number, line.entry, at, at, line.what, line.old, line.new, 'partner', 'prefill'
+      from fresh, (values ${lines}) as line (number, entry, what, old, new)),
     e as (insert into events (partner_id, event_id, service_id, userid, eventname, idempotency_key, body, data, created_at)
       select '${partnerId}', uuidv7(), id, id::text, 'enrollment_request_received', gen_random_uuid(), ${bytes(size.body)}, '{}', at from fresh)
     insert into idempotency_keys (partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number,

@@ -228,6 +228,7 @@ ALTER TABLE public.events ALTER COLUMN sequence_number ADD GENERATED ALWAYS AS I
 CREATE TABLE public.history (
     partner_id uuid NOT NULL,
     service_id uuid NOT NULL,
+    sequence_number integer NOT NULL,
     entry_id uuid NOT NULL,
     at timestamp with time zone NOT NULL,
     recorded_at timestamp with time zone NOT NULL,
@@ -255,6 +256,44 @@ CREATE TABLE public.migrations (
     name text NOT NULL,
     applied_at timestamp with time zone NOT NULL
 );
+
+CREATE TABLE public.partners (
+    partner_id uuid NOT NULL,
+    name text NOT NULL,
+    aliases text[] DEFAULT '{}'::text[] NOT NULL,
+    timezone text NOT NULL,
+    locale text DEFAULT 'en'::text NOT NULL,
+    origins text[] DEFAULT '{}'::text[] NOT NULL,
+    redirects text[] DEFAULT '{}'::text[] NOT NULL,
+    offers text[],
+    api_key_optional boolean DEFAULT false NOT NULL,
+    rate_per_second double precision,
+    scopes text[],
+    wrapped_key bytea NOT NULL,
+    clock_offset_ms bigint DEFAULT 0 NOT NULL,
+    disabled_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT partners_clock_offset_ms_check CHECK ((clock_offset_ms >= 0)),
+    CONSTRAINT partners_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'es'::text]))),
+    CONSTRAINT partners_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT partners_rate_per_second_check CHECK ((rate_per_second > (0)::double precision))
+);
+
+CREATE VIEW public.newest_events AS
+ SELECT newest.partner_id,
+    newest.event_id,
+    newest.log_position,
+    newest.sequence_number
+   FROM (public.partners p
+     CROSS JOIN LATERAL ( SELECT e.partner_id,
+            e.event_id,
+            e.log_position,
+            e.sequence_number
+           FROM public.events e
+          WHERE (e.partner_id = p.partner_id)
+          ORDER BY e.log_position DESC, e.event_id DESC
+         LIMIT 1) newest);
 
 CREATE TABLE public.page_sessions (
     partner_id uuid NOT NULL,
@@ -292,29 +331,6 @@ CREATE TABLE public.page_sessions (
     CONSTRAINT page_sessions_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'es'::text]))),
     CONSTRAINT page_sessions_outcome_check CHECK ((outcome = ANY (ARRAY['enrolled'::text, 'swapped'::text, 'changed'::text, 'cancelled'::text, 'undone'::text, 'exited'::text]))),
     CONSTRAINT page_sessions_purpose_check CHECK ((purpose = ANY (ARRAY['registration'::text, 'benefits'::text, 'swap'::text, 'offerchange'::text])))
-);
-
-CREATE TABLE public.partners (
-    partner_id uuid NOT NULL,
-    name text NOT NULL,
-    aliases text[] DEFAULT '{}'::text[] NOT NULL,
-    timezone text NOT NULL,
-    locale text DEFAULT 'en'::text NOT NULL,
-    origins text[] DEFAULT '{}'::text[] NOT NULL,
-    redirects text[] DEFAULT '{}'::text[] NOT NULL,
-    offers text[],
-    api_key_optional boolean DEFAULT false NOT NULL,
-    rate_per_second double precision,
-    scopes text[],
-    wrapped_key bytea NOT NULL,
-    clock_offset_ms bigint DEFAULT 0 NOT NULL,
-    disabled_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    CONSTRAINT partners_clock_offset_ms_check CHECK ((clock_offset_ms >= 0)),
-    CONSTRAINT partners_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'es'::text]))),
-    CONSTRAINT partners_name_check CHECK ((name <> ''::text)),
-    CONSTRAINT partners_rate_per_second_check CHECK ((rate_per_second > (0)::double precision))
 );
 
 CREATE TABLE public.users (
@@ -428,7 +444,7 @@ ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (partner_id, event_id);
 
 ALTER TABLE ONLY public.history
-    ADD CONSTRAINT history_pkey PRIMARY KEY (partner_id, service_id, entry_id);
+    ADD CONSTRAINT history_pkey PRIMARY KEY (partner_id, service_id, sequence_number);
 
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (partner_id, operation, key_hash);

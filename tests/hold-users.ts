@@ -30,8 +30,8 @@ export const holdUsers = async (
   }
 }
 
-/** Resolves once another session of the service waits for a lock. */
-export const waitForLock = async (service: TestService): Promise<void> => {
+/** Resolves once another session on the database waits for a lock. */
+export const waitForLock = async (service: Pick<TestService, 'database'>): Promise<void> => {
   await service.database.query({ name: '', text: untilLocked, values: [] })
 }
 

@@ -203,6 +203,8 @@ create table consents (
 create table history (
   partner_id uuid not null,
   service_id uuid not null,
+  -- Counts the user's lines, while the user is locked: the order of its changes, whatever the clocks of the processes say.
+  sequence_number integer not null,
   entry_id uuid not null,
   at timestamptz not null,
   recorded_at timestamptz not null,
@@ -211,7 +213,7 @@ create table history (
   to_state text not null,
   who text not null,
   why text not null,
-  primary key (partner_id, service_id, entry_id)
+  primary key (partner_id, service_id, sequence_number)
 );
 
 create table events (
@@ -233,6 +235,16 @@ create table events (
   primary key (partner_id, event_id)
 );
 create index events_log on events (partner_id, log_position, event_id);
+
+-- The last event in the log of each partner that has one.
+create view newest_events as
+  select newest.partner_id, newest.event_id, newest.log_position, newest.sequence_number
+  from partners p
+  cross join lateral (
+    select e.partner_id, e.event_id, e.log_position, e.sequence_number from events e
+    where e.partner_id = p.partner_id
+    order by e.log_position desc, e.event_id desc limit 1
+  ) newest;
 
 create table idempotency_keys (
   partner_id uuid not null references partners,

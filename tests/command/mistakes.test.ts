@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
@@ -129,6 +130,29 @@ describe('the data directory', () => {
     await writeFile(file, '')
     for (const words of [['serve'], ['dev', '--port', '0'], ['partner', 'list']])
       expect(await runRefused([...words, '--data', file])).toContain(`${file} is not a directory`)
+  })
+
+  test('without a database is refused by what looks and changes, and nothing is made there', async () => {
+    const dataDir = join(await newDataDir(), 'misspelt')
+    for (const words of [
+      ['partner', 'list'],
+      ['key', 'rotate', 'someone'],
+      ['keyring', 'show'],
+      ['webhook', 'list', 'someone'],
+      ['deliveries', 'someone'],
+      ['user', 'show', 'someone', 'u1'],
+      ['clock', 'advance', 'someone', '2030-01-01T00:00:00Z'],
+    ])
+      expect(await runRefused([...words, '--data', dataDir])).toBe(
+        `There is no database in ${dataDir}: name its directory with --data, or set DATABASE_URL. A new one is made by \`enrolment serve\`, \`dev\` or \`migrate\`.`,
+      )
+    // A file can be checked without what was published before.
+    const catalogue = join(root, 'service/assets/demo-catalogue.yaml')
+    expect(await run(['catalogue', 'check', catalogue, '--data', dataDir])).toMatchObject({ code: 0 })
+    expect(existsSync(dataDir)).toBe(false)
+    // Whoever begins with a partner may.
+    expect(await run(['partner', 'create', '--name', 'First', '--data', dataDir])).toMatchObject({ code: 0 })
+    expect(await run(['partner', 'list', '--data', dataDir])).toMatchObject({ code: 0 })
   })
 
   test.runIf(isRoot)('that is somebody else’s is refused, to read or to write', async context => {

@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { claimInstallation } from '../../service/src/installation.ts'
+import type { Service } from '../../service/src/service.ts'
+import type { TestService } from '../rig.ts'
 import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
 
 let stage: Stage
@@ -81,4 +84,36 @@ test('a suggestion for an active user lapses too, and changes nothing that was c
   await partner.to('2027-06-01T12:00')
   expect(await partner.get('active')).toMatchObject({ status: 'active' })
   expect(await lines('active')).toContain('2027-05-04 prefill: stored> schedule, prefill expired')
+})
+
+/** Another process on the same database, whose clock is behind: its ids know nothing of those of this one. */
+const startBehind = async (service: TestService, behindMs: number): Promise<Service> => {
+  vi.resetModules()
+  const { startService } = await import('../../service/src/service.ts')
+  const { database, keyring } = service
+  const installation = await claimInstallation(database, { keyring, wanted: 'sandbox', now: service.now() })
+  return startService({
+    ...{ database, deliveryDatabase: database, keyring, installation, host: '127.0.0.1', port: 0 },
+    webhookRules: { sandbox: true, allow: [] },
+    log: () => {},
+    real: () => service.now() - behindMs,
+  })
+}
+
+test('tells changes in the order in which they were made, though the clocks of two processes differ', async () => {
+  await partner.create('two', { offername: 'mid', benefits: ['art'] })
+  const behind = await startBehind(stage.service, 60_000)
+  const there = partner.connect({ baseUrl: behind.address })
+  await there.swapBenefits({ userid: 'two', add: ['care'], remove: ['art'] })
+  await partner.client.undoSwap({ userid: 'two' })
+  await there.swapBenefits({ userid: 'two', add: ['care'], remove: ['art'] })
+  await behind.close()
+  const timeline = (await partner.get('two', 'timeline')).timeline ?? []
+  const moves = timeline.filter(({ what }) => ['offer', 'swap'].includes(what))
+  expect(moves.map(({ from, to }) => `${from} to ${to}`)).toEqual([
+    ' to mid',
+    ' to art>care',
+    'art>care to ',
+    ' to art>care',
+  ])
 })

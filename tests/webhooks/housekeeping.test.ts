@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import type { Database } from '../../service/src/db/database.ts'
+import type { Database, Executor } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { uuidv7 } from '../../service/src/vault/uuid.ts'
+import { uuidv4, uuidv7 } from '../../service/src/vault/uuid.ts'
 import { dropOldAttempts, ensureAttemptDays } from '../../service/src/webhooks/attempt-days.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/clean-up.ts'
 import { listDeliveries } from '../../service/src/webhooks/deliveries.ts'
+import { parkDeliveries } from '../../service/src/webhooks/results.ts'
 import { markDeleted } from '../../service/src/webhooks/store.ts'
+import { waitForLock } from '../hold-users.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig, newWriter } from './rig.ts'
 
@@ -166,7 +168,7 @@ test('the clean-up goes on while it has time: for what is old, for events, and f
   expect(removals()).toBe(0)
 })
 
-test('in order, what stands behind a delivery that was given up for its age is sent; also what was parked while that one died', async () => {
+test('in order, what stands behind a delivery that was given up for its age is sent; also when a clean-up ended before it freed that', async () => {
   await using rig = await dispatchRig()
   const writer = await newWriter(0)
   await rig.addEndpoint('http://127.0.0.1:1/hook', { ordering: 'user' })
@@ -185,9 +187,53 @@ test('in order, what stands behind a delivery that was given up for its age is s
   rig.advance(2 * DAY)
   expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 1 })
   expect(await parked()).toEqual([last])
-  // As a parking leaves it that looked before the death of `old` and marked after it.
+  // As a clean-up leaves it that was killed after the death of `old`.
   await park([behind])
   await cleanUpWebhooks(rig.database, rig.now())
   expect(await parked()).toEqual([last])
   expect(await rig.database.query(sql`select event_id from dead_deliveries`)).toEqual([{ event_id: old }])
 })
+
+test.each([
+  ['before its look', (tx: Executor) => tx.query(sql`select from endpoint_leases for update`)],
+  [
+    'between its look and its mark',
+    (tx: Executor) => tx.query(sql`select from deliveries where attempts = 7 for update`),
+  ],
+])(
+  'a parking that is held up %s, while the clean-up runs, leaves nothing parked that nothing stands before',
+  async (_when, hold) => {
+    await using rig = await dispatchRig()
+    const writer = await newWriter(0)
+    const { partnerId } = rig.partner
+    const { webhookid: endpointId } = await rig.addEndpoint('http://127.0.0.1:1/hook', { ordering: 'user' })
+    const owner = uuidv4()
+    await rig.database.query(sql`
+    with alive as (insert into dispatchers (dispatcher_id, until) values (${owner}, now()))
+    insert into endpoint_leases (partner_id, endpoint_id, owner, epoch) values (${partnerId}, ${endpointId}, ${owner}, 1)`)
+    await rig.raise(['a'], { writer })
+    rig.advance(29 * DAY)
+    const [behind = ''] = await rig.raise(['a'], { writer })
+    await rig.database.query(sql`update deliveries set attempts = 7 where event_id = ${behind}`)
+    rig.advance(2 * DAY)
+    let parking: Promise<void> = Promise.resolve()
+    await rig.database.transaction(async tx => {
+      await hold(tx)
+      parking = parkDeliveries(rig.database, owner, [{ partnerId, endpointId, epoch: 1, eventId: behind }])
+      await waitForLock(rig)
+      await cleanUpWebhooks(rig.database, rig.now())
+    })
+    await parking
+    const stranded = await rig.database.query(sql`
+    select event_id from deliveries d
+    where parked and not exists (
+      select from deliveries earlier
+      where earlier.service_id = d.service_id and earlier.sequence_number < d.sequence_number)`)
+    expect(stranded).toEqual([])
+    await cleanUpWebhooks(rig.database, rig.now())
+    expect(await rig.database.query(sql`select event_id, parked from deliveries`)).toEqual([
+      { event_id: behind, parked: false },
+    ])
+    expect(await rig.count('dead_deliveries')).toBe(1)
+  },
+)

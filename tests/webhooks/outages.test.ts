@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { changeEndpoint, type EndpointChanges, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
+import { queueAgain } from '../../service/src/webhooks/replay.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
@@ -63,20 +64,70 @@ test('an endpoint that answers again, though it refuses the probe, gets at once 
   await receiver.close()
 })
 
+test('the end of an outage releases the replays that were tried in it, and no others', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  const target = { partnerId: rig.partner.partnerId, endpointId: webhookid }
+  const dispatcher = rig.open()
+  const ids = await rig.raise(['stubborn', 'oldest', 'opener', 'probe'])
+  await dispatcher.idle()
+  const replay = async (...indexes: number[]) => {
+    const events = indexes.map(index => ({ ...target, eventId: ids[index] ?? '' }))
+    await queueAgain(rig.database, events, rig.now())
+    await dispatcher.idle()
+  }
+  const stateOf = (index: number) =>
+    rig.database.query(sql`select work, attempts from deliveries where event_id = ${ids[index]}`)
+  // Refused for its own sake, and more often than the outage will have time for.
+  receiver.answer = () => 400
+  await replay(0)
+  for (const wait of [6, 36, 144, 720]) {
+    rig.advance(wait * SECOND + 10)
+    await dispatcher.idle()
+  }
+  receiver.answer = () => 200
+  await rig.raise(['good'])
+  await dispatcher.idle()
+  receiver.answer = () => 503
+  await replay(1)
+  for (const wait of [6, 36, 144]) {
+    rig.advance(wait * SECOND + 10)
+    await dispatcher.idle()
+  }
+  await replay(2)
+  // As a replay leaves it that crossed the giving up.
+  await rig.database.query(sql`
+    insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
+    values (${target.partnerId}, ${ids[1]}, ${webhookid}, 12, 'tries', ${new Date(rig.now()).toISOString()})`)
+  const failed = receiver.deliveries.length
+  await replay(3)
+  expect(receiver.deliveries).toHaveLength(failed)
+  receiver.answer = () => 200
+  rig.advance(11 * SECOND)
+  await dispatcher.idle()
+  const released = receiver.deliveries.slice(failed).map(one => one.userid)
+  expect(new Set(released)).toEqual(new Set(['oldest', 'opener', 'probe']))
+  expect(await stateOf(0)).toEqual([{ work: 'replay', attempts: 5 }])
+  expect(await rig.count('deliveries')).toBe(1)
+  // Released as the replay that it is, it takes what had been given up from the list of the dead.
+  expect(await rig.count('dead_deliveries')).toBe(0)
+  await receiver.close()
+})
+
 test('what comes of a try at an address that was changed meanwhile concerns its delivery only', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const other = await startReceiver()
   let held: ServerResponse[] = []
   const { webhookid } = await rig.addEndpoint(receiver.url)
-  const dispatcher = rig.open()
+  // What is held is held for longer than the test lasts.
+  const dispatcher = rig.open({}, { deadlineMs: 600_000 })
   const look = () => getEndpoint(rig.database, rig.partner.partnerId, webhookid)
   const change = (changes: EndpointChanges) =>
     rig.database.transaction(async tx => {
       const context = { rules: { sandbox: true, allow: [] }, real: rig.now }
       await changeEndpoint(tx, { partner: rig.partner, endpointId: webhookid, changes }, context)
-      // A new address begins with one try at a time; these need not wait for those under way.
-      await tx.query(sql`update endpoint_health set breaker = jsonb_set(breaker, '{window}', 'null')`)
     })
   // Known to answer, the endpoint may have more than a few tries under way.
   await rig.raise(['known'])
@@ -85,6 +136,7 @@ test('what comes of a try at an address that was changed meanwhile concerns its 
   await rig.raise(range(8, 'u'))
   await receiver.received(9)
   await change({ url: other.url })
+  // A new address begins with one try at a time, among which those at the old one do not count.
   await rig.raise(['new'])
   dispatcher.refresh()
   await other.received(1)
@@ -123,4 +175,36 @@ test('what comes of a try at an address that was changed meanwhile concerns its 
   expect(await look()).toMatchObject({ accepted_pair: 'current', next_accepted_at: null })
   await receiver.close()
   await other.close()
+})
+
+test('a 410 to a try at an address that was changed meanwhile is not logged as disabling the endpoint, though its sender had not learnt of the change', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const held: ServerResponse[] = []
+  receiver.answer = () => response => held.push(response)
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  // No beat and no poll tells it before.
+  const dispatcher = rig.open({ leaseMs: 600_000, pollMs: 600_000 })
+  await rig.raise(['u'])
+  dispatcher.refresh()
+  await receiver.received(1)
+  await rig.database.transaction(tx =>
+    changeEndpoint(
+      tx,
+      { partner: rig.partner, endpointId: webhookid, changes: { url: `${receiver.url}/other` } },
+      { rules: { sandbox: true, allow: [] }, real: rig.now },
+    ),
+  )
+  held[0]?.writeHead(410).end()
+  await expect.poll(() => rig.count('delivery_attempts')).toBe(1)
+  await dispatcher.idle()
+  expect(await getEndpoint(rig.database, rig.partner.partnerId, webhookid)).toMatchObject({
+    disabled_at: null,
+  })
+  expect(rig.logged.filter(line => line.event === 'webhook.disabled')).toEqual([])
+  receiver.answer = () => 200
+  rig.advance(7 * SECOND)
+  await dispatcher.idle()
+  expect(receiver.deliveries).toHaveLength(2)
+  await receiver.close()
 })

@@ -123,3 +123,39 @@ test('a slow endpoint, retries and replays keep to their parts of the slots whil
   await slow.close()
   await quick.close()
 })
+
+test('that the secrets of an endpoint cannot be opened is logged when it begins and when it ends, not at every beat', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  const secrets = async (change: 'take' | 'give') =>
+    rig.database.query(
+      change === 'take'
+        ? sql`update webhook_endpoints set sealed_secrets = substr(sealed_secrets, 2)`
+        : sql`update webhook_endpoints set sealed_secrets = ${kept}`,
+    )
+  const [row] = await rig.database.query<{ sealed_secrets: Buffer }>(
+    sql`select sealed_secrets from webhook_endpoints`,
+  )
+  const kept = row?.sealed_secrets
+  const told = () =>
+    rig.logged.filter(({ fields }) => fields['webhookid'] === webhookid).map(({ event }) => event)
+  const { asked, database } = counted(rig)
+  const beats = async (count: number) => {
+    const until = asked.filter(text => text === 'beat').length + count
+    await expect.poll(() => asked.filter(text => text === 'beat').length).toBeGreaterThanOrEqual(until)
+  }
+  await secrets('take')
+  rig.open({ leaseMs: 150 }, { database })
+  await rig.raise(['u'])
+  await beats(6)
+  expect(told()).toEqual(['webhook_not_opened'])
+  await secrets('give')
+  await receiver.received(1)
+  expect(told()).toEqual(['webhook_not_opened', 'webhook_opened'])
+  await secrets('take')
+  await rig.database.query(sql`update webhook_endpoints set version = version + 1`)
+  await beats(6)
+  expect(told().slice(2)).toEqual(['webhook_not_opened'])
+  await receiver.close()
+})

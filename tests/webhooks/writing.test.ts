@@ -28,7 +28,7 @@ test('what an outage held up is released also when the answer of its commit is l
   await dispatcher.idle()
   await rig.raise(['probe'])
   receiver.answer = () => 200
-  const met = proxy.arm('before', "set work = 'fresh'")
+  const met = proxy.arm('before', 'set due_at = queued_at')
   rig.advance(11 * SECOND)
   await dispatcher.idle()
   await met

@@ -3,9 +3,10 @@ import { type ParsedCatalogue, parseCatalogue } from '../catalogue/parse.ts'
 import { describeProblem, type Problem } from '../catalogue/problem.ts'
 import { listVersions, publishVersion } from '../catalogue/published.ts'
 import { checkSuccession } from '../catalogue/succession.ts'
+import type { Database } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Command, Input } from './command.ts'
-import { inWorkspace } from './workspace.ts'
+import { hasDatabase, inWorkspace } from './workspace.ts'
 
 const mostShown = 50
 
@@ -33,6 +34,16 @@ const refusalOf = (problems: readonly Problem[]): OperatorError => {
   return new OperatorError([count, ...problems.slice(0, mostShown).map(describeProblem), ...more].join('\n'))
 }
 
+/** Throws OperatorError where the catalogue breaks with a version that was published before. */
+const refuseBreaks = async (parsed: ParsedCatalogue, database: Database): Promise<void> => {
+  const versions = await listVersions(database)
+  const problems = checkSuccession(
+    parsed,
+    versions.map(version => version.catalogue),
+  )
+  if (problems.length > 0) throw refusalOf(problems)
+}
+
 const check: Command = {
   name: 'catalogue check',
   arguments: ['FILE'],
@@ -40,14 +51,8 @@ const check: Command = {
   options: {},
   run: async input => {
     const parsed = parseOrRefuse(await readFileOf(input))
-    await inWorkspace(input, async ({ database }) => {
-      const versions = await listVersions(database)
-      const problems = checkSuccession(
-        parsed,
-        versions.map(version => version.catalogue),
-      )
-      if (problems.length > 0) throw refusalOf(problems)
-    })
+    // Where there is no database, nothing was published before.
+    if (await hasDatabase(input)) await inWorkspace(input, ({ database }) => refuseBreaks(parsed, database))
     const { benefits, offers } = parsed.catalogue
     input.print({ ok: true, benefits: benefits.size, offers: offers.size }, [
       `The catalogue is right: ${benefits.size} benefits, ${offers.size} offers.`,
@@ -62,24 +67,23 @@ const publish: Command = {
   options: {},
   run: async input => {
     const parsed = parseOrRefuse(await readFileOf(input))
-    await inWorkspace(input, async ({ database, real }) => {
-      const versions = await listVersions(database)
-      const problems = checkSuccession(
-        parsed,
-        versions.map(version => version.catalogue),
-      )
-      if (problems.length > 0) throw refusalOf(problems)
-      const { version, isNew } = await publishVersion(database, {
-        document: parsed.document,
-        at: real(),
-        by: 'operator',
-      })
-      input.print({ version, published: isNew }, [
-        isNew
-          ? `Version ${version} is published.`
-          : `Version ${version} has this content already; nothing was published.`,
-      ])
-    })
+    await inWorkspace(
+      input,
+      async ({ database, real }) => {
+        await refuseBreaks(parsed, database)
+        const { version, isNew } = await publishVersion(database, {
+          document: parsed.document,
+          at: real(),
+          by: 'operator',
+        })
+        input.print({ version, published: isNew }, [
+          isNew
+            ? `Version ${version} is published.`
+            : `Version ${version} has this content already; nothing was published.`,
+        ])
+      },
+      { mayMake: true },
+    )
   },
 }
 

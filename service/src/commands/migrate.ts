@@ -8,7 +8,11 @@ export const migrateSchema: Command = {
   summary: 'Bring the schema of the database up; safe to run twice at once.',
   options: {},
   run: input =>
-    inWorkspace(input, async () => {
-      input.print({ ok: true }, ['The schema is up to date.'])
-    }),
+    inWorkspace(
+      input,
+      async () => {
+        input.print({ ok: true }, ['The schema is up to date.'])
+      },
+      { mayMake: true },
+    ),
 }

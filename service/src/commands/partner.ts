@@ -108,6 +108,40 @@ const checkWebhook = (workspace: Workspace, url: string, input: Input): void => 
   eventsOf(input.text('events'))
 }
 
+const createFor = async (input: Input, workspace: Workspace): Promise<void> => {
+  const context = await manageContextOf(workspace)
+  const url = input.text('webhook-url')
+  if (url) checkWebhook(workspace, url, input)
+  else if (input.text('events') !== undefined)
+    throw new OperatorError('--events is for an endpoint: give --webhook-url too.')
+  // Its secrets say what kind of database they are for: from here on that is settled.
+  const wanted = workspace.installation.sandbox ? 'sandbox' : 'live'
+  await claimInstallation(workspace.database, {
+    keyring: workspace.keyring,
+    wanted,
+    now: workspace.real(),
+  })
+  const { row, clientSecret, apiKey } = await createPartner(settingsOf(input), context)
+  const webhook = url
+    ? await addForOperator(workspace, {
+        partnerId: row.partner_id,
+        url,
+        username: input.text('webhook-username') ?? '',
+        password: input.text('webhook-password') ?? '',
+        events: input.text('events'),
+      })
+    : {}
+  const view = {
+    partnerid: row.partner_id,
+    partnername: row.name,
+    clientid: clientIdOf(row.partner_id),
+    clientsecret: clientSecret,
+    apikey: apiKey,
+    ...webhook,
+  }
+  input.print(view, [...linesOf(view), '', 'Keep the secret and the key: they are not shown again.'])
+}
+
 const create: Command = {
   name: 'partner create',
   arguments: [],
@@ -123,40 +157,7 @@ const create: Command = {
       help: 'events it wants (default offer_activiation_successful)',
     },
   },
-  run: input =>
-    inWorkspace(input, async workspace => {
-      const context = await manageContextOf(workspace)
-      const url = input.text('webhook-url')
-      if (url) checkWebhook(workspace, url, input)
-      else if (input.text('events') !== undefined)
-        throw new OperatorError('--events is for an endpoint: give --webhook-url too.')
-      // Its secrets say what kind of database they are for: from here on that is settled.
-      const wanted = workspace.installation.sandbox ? 'sandbox' : 'live'
-      await claimInstallation(workspace.database, {
-        keyring: workspace.keyring,
-        wanted,
-        now: workspace.real(),
-      })
-      const { row, clientSecret, apiKey } = await createPartner(settingsOf(input), context)
-      const webhook = url
-        ? await addForOperator(workspace, {
-            partnerId: row.partner_id,
-            url,
-            username: input.text('webhook-username') ?? '',
-            password: input.text('webhook-password') ?? '',
-            events: input.text('events'),
-          })
-        : {}
-      const view = {
-        partnerid: row.partner_id,
-        partnername: row.name,
-        clientid: clientIdOf(row.partner_id),
-        clientsecret: clientSecret,
-        apikey: apiKey,
-        ...webhook,
-      }
-      input.print(view, [...linesOf(view), '', 'Keep the secret and the key: they are not shown again.'])
-    }),
+  run: input => inWorkspace(input, workspace => createFor(input, workspace), { mayMake: true }),
 }
 
 const list: Command = {

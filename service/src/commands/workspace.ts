@@ -4,6 +4,7 @@ import { type Database, type DatabaseAddress, openDatabase } from '../db/databas
 import { failureOf } from '../db/failure.ts'
 import { migrate } from '../db/migrate.ts'
 import { borrowEmbeddedDatabase } from '../embedded/borrow.ts'
+import { holdsDatabase } from '../embedded/cluster.ts'
 import { claimInstallation, type Installation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type Keyring, loadKeyring } from '../vault/keyring.ts'
@@ -25,16 +26,29 @@ export type Workspace = {
 export const dataDirOf = (input: Input, config: Config): string =>
   resolve(input.text('data') ?? config.dataDir ?? './data')
 
+/** Whether there is a database for a command to work on: one is named, or lies in the data directory. */
+export const hasDatabase = async (input: Input): Promise<boolean> => {
+  const config = readConfig(input.environment)
+  return config.databaseUrl !== undefined || (await holdsDatabase(dataDirOf(input, config)))
+}
+
 /**
  * Runs a command's work on its database: the one of DATABASE_URL, or the embedded one, running or not. The schema is
- * brought up first. Throws OperatorError when the database cannot be reached.
+ * brought up first. Throws OperatorError when the database cannot be reached, and where there is none: only what makes
+ * something new (`mayMake`) makes it, as all others would look in vain, perhaps in a directory that was misspelt.
  */
 export const inWorkspace = async <T>(
   input: Input,
   work: (workspace: Workspace) => Promise<T>,
+  { mayMake = false }: { mayMake?: boolean } = {},
 ): Promise<T> => {
   const config = readConfig(input.environment)
   const dataDir = dataDirOf(input, config)
+  if (!mayMake && !(await hasDatabase(input))) {
+    throw new OperatorError(
+      `There is no database in ${dataDir}: name its directory with --data, or set DATABASE_URL. A new one is made by \`enrolment serve\`, \`dev\` or \`migrate\`.`,
+    )
+  }
   if (config.databaseUrl !== undefined)
     return onDatabase({ url: config.databaseUrl }, { config, dataDir }, work)
   const borrowed = await borrowEmbeddedDatabase({ dataDir })

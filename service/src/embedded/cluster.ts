@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { OperatorError } from '../operator-error.ts'
 import { type Account, chooseAccount } from './account.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
+import { holders } from './claims.ts'
 import { reasonIn, runAs } from './programs.ts'
 
 /** One data directory on this machine, and all it takes to run the database in it. */
@@ -37,6 +38,26 @@ export async function openCluster(dataDir: string): Promise<Cluster> {
   const account = await chooseAccount(directory)
   const binaries = await findBinaries(absolute, account)
   return { dataDir: absolute, directory, claims, logFile: join(absolute, 'postgres.log'), account, binaries }
+}
+
+/**
+ * Whether a database is in the data directory, or about to be made there by another process. Makes nothing. Where that
+ * cannot be seen it says yes: `openCluster` refuses with the reason.
+ */
+export async function holdsDatabase(dataDir: string): Promise<boolean> {
+  const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+  const claims = join(resolve(dataDir), 'claims')
+  try {
+    await access(join(resolve(dataDir), 'postgres'))
+    return true
+  } catch (error) {
+    if (!isMissing(error)) return true
+  }
+  try {
+    return (await holders(claims, 'own')).length + (await holders(claims, 'turn')).length > 0
+  } catch (error) {
+    return !isMissing(error)
+  }
 }
 
 /**

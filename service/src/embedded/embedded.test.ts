@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -10,6 +10,8 @@ import pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { OperatorError } from '../operator-error.ts'
 import { borrowEmbeddedDatabase } from './borrow.ts'
+import { claim } from './claims.ts'
+import { holdsDatabase } from './cluster.ts'
 import { createDatabase, dropDatabase, type SocketAddress } from './database.ts'
 import { type OwnedDatabase, ownEmbeddedDatabase } from './own.ts'
 
@@ -300,6 +302,21 @@ describe('a borrowed database', () => {
     const owned = await coming
     expect(await query(owned.address, 'select 1 as one')).toEqual([{ one: 1 }])
     expect(isAlive(lent)).toBe(false)
+  })
+})
+
+describe('whether there is a database', () => {
+  test('is seen without making anything: it lies there, or somebody is about to make it', async () => {
+    const dataDir = join(await newDataDir(), 'none')
+    expect(await holdsDatabase(dataDir)).toBe(false)
+    expect(existsSync(dataDir)).toBe(false)
+    const claims = join(dataDir, 'claims')
+    await mkdir(claims, { recursive: true })
+    const making = await claim(claims, 'turn')
+    expect(await holdsDatabase(dataDir)).toBe(true)
+    await making.withdraw()
+    expect(await holdsDatabase(dataDir)).toBe(false)
+    expect(await holdsDatabase(await dataDirWithDatabase())).toBe(true)
   })
 })
 

@@ -138,7 +138,7 @@ const readHistory = async (database: Database, user: User): Promise<HistoryLine[
     why: string
   }>(sql`
     select at, what, from_state, to_state, who, why from history
-    where partner_id = ${user.partnerId} and service_id = ${user.serviceId} order by at, entry_id`)
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId} order by sequence_number`)
   return rows.map(row => ({
     at: row.at,
     what: row.what,

@@ -78,7 +78,8 @@ export const saveBatch = async (tx: Executor, batch: Batch): Promise<void> => {
     ...inTurn(batch.enrolments).map(part => saveEnrolments(tx, part)),
     batch.consents.length > 0 && saveConsents(tx, batch.consents),
     ...saveDocuments(tx, batch.documents),
-    batch.history.length > 0 && insertHistory(tx, batch.history),
+    batch.history.length > 0 &&
+      insertHistory(tx, batch.history, new Set(fresh.map(({ user }) => user.serviceId))),
     batch.events.length > 0 && insertEvents(tx, batch.events),
     batch.staleKeys.length > 0 && deleteKeys(tx, batch.staleKeys),
     batch.keys.length > 0 && insertKeys(tx, batch.keys),
@@ -240,14 +241,36 @@ const deleteDocuments = (tx: Executor, changes: readonly DocumentChange[]) => {
     where d.partner_id = gone.partner_id and d.service_id = gone.service_id and d.kind = gone.kind`)
 }
 
-const insertHistory = (tx: Executor, rows: readonly HistoryRow[]) => {
+/**
+ * The users are locked, and each line has the number after the last: so the numbers of one user rise as it changed. Of a
+ * new user there is no last one, and it is not looked for.
+ */
+const insertHistory = (tx: Executor, rows: readonly HistoryRow[], fresh: ReadonlySet<string>) => {
   const { partners, services } = ids(rows.map(row => row.user))
   return tx.query(sql`
-    insert into history (partner_id, service_id, entry_id, at, recorded_at, what, from_state, to_state, who, why)
-    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${rows.map(row => row.id)}::uuid[],
-      ${rows.map(row => timestamp(row.at))}::timestamptz[], ${rows.map(row => timestamp(row.recordedAt))}::timestamptz[],
-      ${rows.map(row => row.what)}::text[], ${rows.map(row => row.from)}::text[], ${rows.map(row => row.to)}::text[],
-      ${rows.map(row => row.who)}::text[], ${rows.map(row => row.why)}::text[])`)
+    insert into history (partner_id, service_id, sequence_number, entry_id, at, recorded_at, what, from_state, to_state,
+      who, why)
+    select partner_id, service_id, place + case when is_new then 0 else (
+        select coalesce(max(h.sequence_number), 0) from history h
+        where h.partner_id = row.partner_id and h.service_id = row.service_id) end,
+      entry_id, at, recorded_at, what, from_state, to_state, who, why
+    from unnest(${partners}::uuid[], ${services}::uuid[], ${placesOf(services)}::integer[],
+      ${services.map(service => fresh.has(service))}::boolean[],
+      ${rows.map(row => row.id)}::uuid[], ${rows.map(row => timestamp(row.at))}::timestamptz[],
+      ${rows.map(row => timestamp(row.recordedAt))}::timestamptz[], ${rows.map(row => row.what)}::text[],
+      ${rows.map(row => row.from)}::text[], ${rows.map(row => row.to)}::text[], ${rows.map(row => row.who)}::text[],
+      ${rows.map(row => row.why)}::text[])
+      as row (partner_id, service_id, place, is_new, entry_id, at, recorded_at, what, from_state, to_state, who, why)`)
+}
+
+/** Which line of its user each is in the batch, from 1. */
+const placesOf = (services: readonly string[]): number[] => {
+  const counts = new Map<string, number>()
+  return services.map(service => {
+    const place = (counts.get(service) ?? 0) + 1
+    counts.set(service, place)
+    return place
+  })
 }
 
 /**

@@ -90,8 +90,8 @@ const buryOld = async (db: Executor, partnerId: string, now: Instant): Promise<n
 }
 
 /**
- * Frees parked deliveries that nothing stands before any more: those behind what was just given up, and those that
- * were parked by a statement that began before it was.
+ * Frees parked deliveries that nothing stands before any more: those behind what was just given up, by this run or by
+ * one that ended between the two. Nothing else leaves any, so none is parked for longer than from one run to the next.
  */
 const freeHeads = async (db: Executor, partnerId: string): Promise<number> => {
   const rows = await db.query(sql`

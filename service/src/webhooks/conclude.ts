@@ -3,6 +3,7 @@ import { nextTryAt, type Verdict } from './backoff.ts'
 import { afterTry } from './breaker.ts'
 import { afterVerdict, type Measure } from './health.ts'
 import { healthOf, type Item, type Lane } from './lane.ts'
+import type { Outage } from './release.ts'
 import type { Attempt, Fate, HealthRecord } from './results.ts'
 
 /** What one try means: for the delivery, for what is stored of the endpoint, and for those to be told. */
@@ -10,8 +11,8 @@ export type Conclusion = {
   readonly fate: Fate
   /** Whether what is kept of the endpoint has changed. */
   readonly isChanged: boolean
-  /** How long the outage lasted of which this was the end; `undefined` when it was the end of none. */
-  readonly outageMs: number | undefined
+  /** The outage of which this was the end; `undefined` when it was the end of none. */
+  readonly outage: Outage | undefined
   readonly measure: Measure
 }
 
@@ -31,7 +32,7 @@ export const conclude = (
   if (verdict.kind === 'unspent') waitForOurselves(lane, at)
   else lane.ownFaults = 0
   if (ended.version !== lane.endpoint.version)
-    return { fate: fateOf(item, verdict, ended), isChanged: false, outageMs: undefined, measure: NO_MEASURE }
+    return { fate: fateOf(item, verdict, ended), isChanged: false, outage: undefined, measure: NO_MEASURE }
   const before = healthOf(lane)
   const result = { eventId: item.event_id, verdict, startedAt: last.startedAt, endedAt: at }
   lane.breaker = afterTry(lane.breaker, result, limit)
@@ -47,9 +48,9 @@ export const conclude = (
   return {
     fate: fateOf(item, verdict, ended),
     isChanged: isChanged(before, lane),
-    outageMs:
+    outage:
       before.breaker.open !== null && lane.breaker.open === null
-        ? at - (before.failingSince ?? at)
+        ? { from: before.failingSince ?? at, to: at }
         : undefined,
     measure,
   }

@@ -6,7 +6,7 @@ import { type Measure, review } from './health.ts'
 import { healthOf, type Lane, openLane, renewLane } from './lane.ts'
 import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, take } from './lease.ts'
 import type { OpenLanes } from './open-lanes.ts'
-import { readOpened } from './opened.ts'
+import { openOpening } from './opened.ts'
 import type { Outgoing } from './outgoing.ts'
 import { tellMeasure } from './sending.ts'
 import type { Timers } from './timers.ts'
@@ -47,6 +47,7 @@ export const openLeasing = (context: {
   onQuiet: () => void
 }): Leasing => {
   const { database, lanes, writer, timers, owner, leaseMs, real, log } = context
+  const opening = openOpening(context)
   let holdUntil = 0
   let beating: Promise<void> | undefined
   let isWanted = false
@@ -79,6 +80,7 @@ export const openLeasing = (context: {
       .filter(lane => leases.get(lane.endpointId)?.version !== lane.endpoint.version)
     if (outdated.length > 0) await renew(outdated)
     const taken = owned.free.length > 0 ? await take(database, owner, owned.free) : []
+    opening.forgetOthers(new Set([...owned.leases, ...taken].map(lease => lease.endpoint_id)))
     const fresh = [...taken, ...owned.leases.filter(lease => !lanes.get(lease.endpoint_id))]
     if (fresh.length > 0) await takeUp(fresh)
     if (owned.free.length === TAKEN_AT_ONCE) isWanted = true
@@ -100,7 +102,7 @@ export const openLeasing = (context: {
       endpointId: lease.endpoint_id,
     }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
-    for (const { endpoint, credentials } of await readOpened(ids, context)) {
+    for (const { endpoint, credentials } of await opening.read(ids)) {
       const lane = openLane(endpoint, credentials, epochs.get(endpoint.endpoint_id) ?? 0)
       lanes.add(lane)
       context.onDue(lane)
@@ -108,14 +110,18 @@ export const openLeasing = (context: {
   }
 
   const renew = async (changed: readonly Lane[]): Promise<void> => {
-    const found = new Map((await readOpened(changed, context)).map(one => [one.endpoint.endpoint_id, one]))
+    const found = new Map((await opening.read(changed)).map(one => [one.endpoint.endpoint_id, one]))
     for (const lane of changed) {
       const opened = found.get(lane.endpointId)
       if (!opened) {
         lanes.leave(lane)
         continue
       }
-      if (opened.endpoint.url !== lane.endpoint.url) context.outgoing.forget(lane.endpointId)
+      if (opened.endpoint.url !== lane.endpoint.url) {
+        context.outgoing.forget(lane.endpointId)
+        // Tries under way at the old address take no place at the new one, of which nothing is known yet.
+        lanes.turns.forget(lane.endpointId)
+      }
       renewLane(lane, opened.endpoint, opened.credentials)
       if (opened.endpoint.disabled_at !== null) lanes.leave(lane)
       else context.onDue(lane)
@@ -152,8 +158,8 @@ export const openLeasing = (context: {
     if (disable) lanes.leave(lane)
     const change = { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
     try {
-      const isOwner = await writer.write({ kind: 'result', change })
-      if (isOwner) tellMeasure(log, lane, measure)
+      const { isOwned, isDisabled } = await writer.write({ kind: 'result', change })
+      if (disable ? isDisabled : isOwned) tellMeasure(log, lane, measure)
     } catch (error) {
       log('webhook_result_refused', describeCause(error))
     }

@@ -16,46 +16,27 @@ const SEQUENCE_GAP = 1_000_000
  */
 export const continueLog = async (database: Database): Promise<boolean> => {
   const [state] = await database.query<{ is_behind: boolean | null }>(sql`
-    select max(newest.log_position) >= log_limit()
-      or max(newest.sequence_number) > (select last_value from events_sequence_number_seq) as is_behind
-    from partners p
-    cross join lateral (
-      select log_position, sequence_number from events e where e.partner_id = p.partner_id
-      order by log_position desc, event_id desc limit 1
-    ) newest`)
+    select max(log_position) >= log_limit()
+      or max(sequence_number) > (select last_value from events_sequence_number_seq) as is_behind
+    from newest_events`)
   if (!state?.is_behind) return false
   return database.transaction(async tx => {
     // By itself, so that the next statement sees what was committed while it waited.
     await tx.query(sql`lock table events in exclusive mode`)
     await tx.query(sql`
-      select setval('events_sequence_number_seq', max(newest.sequence_number) + ${SEQUENCE_GAP})
-      from partners p
-      cross join lateral (
-        select sequence_number from events e where e.partner_id = p.partner_id
-        order by log_position desc, event_id desc limit 1
-      ) newest
-      having max(newest.sequence_number) > (select last_value from events_sequence_number_seq)`)
+      select setval('events_sequence_number_seq', max(sequence_number) + ${SEQUENCE_GAP}) from newest_events
+      having max(sequence_number) > (select last_value from events_sequence_number_seq)`)
     const raised = await tx.query(sql`
       update installation
       set log_offset = newest.log_position + 1 - pg_snapshot_xmin(pg_current_snapshot())::text::bigint
-      from (
-        select max(newest.log_position) as log_position from partners p
-        cross join lateral (
-          select log_position from events e where e.partner_id = p.partner_id
-          order by log_position desc, event_id desc limit 1
-        ) newest
-      ) newest
+      from (select max(log_position) as log_position from newest_events) newest
       where newest.log_position >= log_limit()
       returning 1`)
     if (raised.length === 0) return false
     await tx.query(sql`
       update events late set log_position = log_position()
-      from partners p
-      cross join lateral (
-        select event_id, log_position from events e where e.partner_id = p.partner_id
-        order by log_position desc, event_id desc limit 1
-      ) newest
-      where late.partner_id = p.partner_id and late.event_id > newest.event_id
+      from newest_events newest
+      where late.partner_id = newest.partner_id and late.event_id > newest.event_id
         and late.log_position < newest.log_position`)
     return true
   })

@@ -1,23 +1,28 @@
+import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
+import { sql, timestamp } from '../db/sql.ts'
 import { mostTriesWithin } from './backoff.ts'
 import type { Claim } from './results.ts'
 
+/** A time in which an endpoint took nothing: from the first failure to the answer that ended it. */
+export type Outage = { readonly from: Instant; readonly to: Instant }
+
 /**
- * Releases what was tried in an outage of this length: it need not wait for its retry date, and stands at its place in
+ * Releases what was tried in an outage, replays too: it need not wait for its retry date, and stands at its place in
  * age among what was held (contract §10). Whatever has spent more tries than fit into the outage failed before it, and
  * keeps its schedule: it may be what the endpoint never takes, and would spend all its tries on the outages it makes.
- * What was never tried is due already and is not touched, so the cost follows the tries made.
+ * What was never tried is due already, as is what is parked, and neither is touched: the cost follows the tries made.
  */
 export const releaseTried = async (
   db: Executor,
   endpoint: { partnerId: string; endpointId: string },
-  outageMs: number,
+  outage: Outage,
 ): Promise<void> => {
   await db.query(sql`
-    update deliveries set work = 'fresh', due_at = queued_at
-    where partner_id = ${endpoint.partnerId} and endpoint_id = ${endpoint.endpointId} and work = 'retry'
-      and attempts <= ${mostTriesWithin(outageMs)}`)
+    update deliveries set due_at = queued_at, work = case work when 'retry' then 'fresh' else work end
+    where partner_id = ${endpoint.partnerId} and endpoint_id = ${endpoint.endpointId} and not parked
+      and (work = 'retry' or work = 'replay' and due_at > ${timestamp(outage.from)})
+      and attempts between 1 and ${mostTriesWithin(outage.to - outage.from)}`)
 }
 
 /** Whether the lease still holds; if so it is locked until the transaction ends. */

@@ -58,16 +58,19 @@ export type EndpointChange = {
   readonly disable?: { readonly version: number; readonly reason: 'failing' | 'gone'; readonly at: Instant }
 }
 
+/** Which claims still hold, and at which of them the endpoint was disabled: not where somebody changed it meanwhile. */
+export type Written = { readonly owned: ReadonlySet<Claim>; readonly disabled: ReadonlySet<Claim> }
+
 /**
  * Writes the results of tries in one statement: the log, what becomes of the deliveries, the endpoints' health.
  * Whoever owns an endpoint no more writes nothing of it: the row of its lease is locked and its epoch compared.
- * Gives the claims that still hold.
+ * A repeat tells the same as the first.
  */
 export const writeResults = async (
   db: Executor,
   owner: string,
   batch: { results: readonly Result[]; changes: readonly EndpointChange[] },
-): Promise<Set<Claim>> => {
+): Promise<Written> => {
   const { results, changes } = batch
   const { claims, numberOf } = numbered([...results, ...changes])
   const tries = results.flatMap(result =>
@@ -79,7 +82,7 @@ export const writeResults = async (
     })),
   )
   const later = results.map(({ fate }) => (fate.kind === 'later' ? fate : undefined))
-  const rows = await db.query<{ claim: number }>(sql`
+  const rows = await db.query<{ claim: number; is_disabled: boolean }>(sql`
     with fence as (
       select l.partner_id, l.endpoint_id, mine.claim
       from endpoint_leases l
@@ -177,16 +180,18 @@ export const writeResults = async (
     ),
     disabled as (
       update webhook_endpoints w
-      set disabled_at = c.at, disabled_reason = c.reason, version = w.version + 1, updated_at = c.at
+      set disabled_at = c.at, disabled_reason = c.reason, version = c.version + 1, updated_at = c.at
       from unnest(${changes.map(c => numberOf(c.claim))}::integer[],
         ${changes.map(c => c.disable?.version ?? null)}::integer[], ${changes.map(c => c.disable?.reason ?? null)}::text[],
         ${changes.map(c => timestamp(c.disable?.at))}::timestamptz[]) as c (claim, version, reason, at)
       join fence using (claim)
-      where w.partner_id = fence.partner_id and w.endpoint_id = fence.endpoint_id and w.version = c.version
-        and w.disabled_at is null
+      where w.partner_id = fence.partner_id and w.endpoint_id = fence.endpoint_id
+        and (w.version = c.version and w.disabled_at is null or w.version = c.version + 1 and w.disabled_at = c.at)
+      returning c.claim
     )
-    select claim from fence`)
-  return new Set(rows.flatMap(row => claims[row.claim - 1] ?? []))
+    select claim, claim in (select claim from disabled) as is_disabled from fence`)
+  const named = (found: typeof rows) => new Set(found.flatMap(row => claims[row.claim - 1] ?? []))
+  return { owned: named(rows), disabled: named(rows.filter(row => row.is_disabled)) }
 }
 
 /** Each claim once, and where it stands among them: rows name it by that number instead of by two ids. */
@@ -214,7 +219,8 @@ export type Behind = Claim & { readonly eventId: string }
 
 /**
  * Parks deliveries until the event before them has ended. It looks again for that event, as it may have ended
- * meanwhile; results and parkings are written by turns, so that it cannot end between the look and the mark.
+ * meanwhile, and holds it until the mark is committed: so it cannot end between the look and the mark. Results and
+ * parkings are written by turns; the clean-up passes over what is held.
  */
 export const parkDeliveries = async (db: Executor, owner: string, rows: readonly Behind[]): Promise<void> => {
   const claims = [...new Map(rows.map(row => [row.endpointId, row])).values()]
@@ -238,5 +244,7 @@ export const parkDeliveries = async (db: Executor, owner: string, rows: readonly
         select from deliveries earlier
         where earlier.partner_id = d.partner_id and earlier.endpoint_id = d.endpoint_id
           and earlier.service_id = d.service_id and earlier.sequence_number < d.sequence_number
-          and earlier.ordered)`)
+          and earlier.ordered
+        order by earlier.sequence_number limit 1
+        for key share)`)
 }

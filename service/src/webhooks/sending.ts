@@ -10,9 +10,10 @@ import type { Looking } from './looking.ts'
 import type { WebhookMetrics } from './metrics.ts'
 import type { OpenLanes } from './open-lanes.ts'
 import type { Outgoing } from './outgoing.ts'
+import type { Outage } from './release.ts'
 import type { Attempt, EndpointChange } from './results.ts'
 import type { Timers } from './timers.ts'
-import type { Writer } from './writer.ts'
+import type { Receipt, Writer } from './writer.ts'
 
 /** Sends what is queued, by turns, and writes what came of it. */
 export type Sending = {
@@ -108,7 +109,7 @@ export const openSending = (context: SendingContext): Sending => {
       disabled.add(lane)
       lanes.leave(lane)
     }
-    if (conclusion.outageMs !== undefined) {
+    if (conclusion.outage !== undefined) {
       lane.isReleasing = true
       emptyQueues(lane)
     }
@@ -117,13 +118,13 @@ export const openSending = (context: SendingContext): Sending => {
     pump()
     if (isStopped(verdict)) return
     // Before the success is stored: a crash in between leaves an endpoint that is still to be probed.
-    if (conclusion.outageMs !== undefined) await release(lane, conclusion.outageMs)
-    const isWritten = await write(lane, item, { requests, fate: conclusion.fate, change })
+    if (conclusion.outage !== undefined) await release(lane, conclusion.outage)
+    const { isOwned, isDisabled } = await write(lane, item, { requests, fate: conclusion.fate, change })
     looking.noteEnded(lane, item)
     letGo(lane, item)
-    if (!isWritten && wasOwned && lanes.isOwned(lane)) lanes.leave(lane)
-    const isTold = change?.disable || conclusion.measure.kind === 'notice'
-    if (isTold && isWritten) tellMeasure(log, lane, conclusion.measure)
+    if (!isOwned && wasOwned && lanes.isOwned(lane)) lanes.leave(lane)
+    const isTold = change?.disable ? isDisabled : isOwned && conclusion.measure.kind === 'notice'
+    if (isTold) tellMeasure(log, lane, conclusion.measure)
     if (lanes.isOwned(lane)) goOn(lane, item, conclusion)
     // Others may have waited for room among what is to be written.
     else pump()
@@ -152,7 +153,7 @@ export const openSending = (context: SendingContext): Sending => {
     lane: Lane,
     item: Item,
     ended: { requests: readonly Attempt[]; fate: Conclusion['fate']; change: EndpointChange | undefined },
-  ): Promise<boolean> => {
+  ): Promise<Receipt> => {
     const result = {
       claim: lane.claim,
       eventId: item.event_id,
@@ -165,13 +166,13 @@ export const openSending = (context: SendingContext): Sending => {
       log('webhook_result_refused', describeCause(error))
       // Its row stays as it was; without a pause it would be sent again at once.
       waitForOurselves(lane, real())
-      return true
+      return { isOwned: true, isDisabled: false }
     })
   }
 
-  const release = async (lane: Lane, outageMs: number): Promise<void> => {
+  const release = async (lane: Lane, outage: Outage): Promise<void> => {
     await writer
-      .write({ kind: 'release', claim: lane.claim, outageMs })
+      .write({ kind: 'release', claim: lane.claim, outage })
       .catch(error => log('webhook_release_refused', describeCause(error)))
     lane.isReleasing = false
     looking.want(lane)

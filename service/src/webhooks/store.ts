@@ -105,7 +105,8 @@ export const markEnabled = async (db: Executor, named: Named, at: Instant): Prom
     update webhook_endpoints set disabled_at = null, disabled_reason = null, version = version + 1,
       updated_at = ${timestamp(at)}
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
-  await releaseTried(db, named, Number.POSITIVE_INFINITY)
+  // Whatever it refused before: it is as if all of its time had been an outage.
+  await releaseTried(db, named, { from: 0, to: at })
   await resetHealth(db, named, { ...closedBreaker(), window: 1 })
 }
 

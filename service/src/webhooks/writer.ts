@@ -2,13 +2,14 @@ import { coalesce, type Settled } from '../db/coalesce.ts'
 import { CommitUnknown, type Database } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { describeCause, type Log } from '../log.ts'
-import { lockLease, releaseTried } from './release.ts'
+import { lockLease, type Outage, releaseTried } from './release.ts'
 import {
   type Behind,
   type Claim,
   type EndpointChange,
   parkDeliveries,
   type Result,
+  type Written,
   writeResults,
 } from './results.ts'
 
@@ -16,15 +17,17 @@ import {
 export type Entry =
   | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange | undefined }
   | { readonly kind: 'park'; readonly rows: readonly Behind[] }
-  /** The endpoint has recovered from an outage of this length. */
-  | { readonly kind: 'release'; readonly claim: Claim; readonly outageMs: number }
+  /** The endpoint has recovered from an outage. */
+  | { readonly kind: 'release'; readonly claim: Claim; readonly outage: Outage }
+
+/** Whether the endpoint is still owned, without which nothing was written; and whether it was disabled. */
+export type Receipt = { readonly isOwned: boolean; readonly isDisabled: boolean }
 
 /**
- * Writes what the owner learnt; resolves to false when the endpoint is not owned any more, and nothing was written.
- * Rejects when the database refuses the entry for its own sake, or has gone while the writer stops.
+ * Writes what the owner learnt. Rejects when the database refuses the entry for its own sake, or has gone while the writer stops.
  */
 export type Writer = {
-  write(entry: Entry): Promise<boolean>
+  write(entry: Entry): Promise<Receipt>
   /** Entries that wait or are under way. */
   pending(): number
   /** Tries no more when the database fails. */
@@ -43,7 +46,7 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
   const { database, owner, log } = context
   let isStopped = false
 
-  const run = async (entries: Entry[]): Promise<ReadonlySet<Claim>> => {
+  const run = async (entries: Entry[]): Promise<Written> => {
     const results = entries.flatMap(entry => (entry.kind === 'result' && entry.result ? [entry.result] : []))
     // Only the newest state of an endpoint counts, of each claim to it: one of them may hold no more.
     const changes = new Map<Claim, EndpointChange>()
@@ -55,24 +58,24 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
     }
     for (const entry of entries) if (entry.kind === 'release') await release(entry)
     const behind = entries.flatMap(entry => (entry.kind === 'park' ? entry.rows : []))
-    const owned =
+    const written =
       results.length + changes.size > 0
         ? await writeResults(database, owner, { results, changes: [...changes.values()] })
-        : new Set<Claim>()
+        : NOTHING
     if (behind.length > 0) await parkDeliveries(database, owner, behind)
-    return owned
+    return written
   }
 
-  const release = ({ claim, outageMs }: Extract<Entry, { kind: 'release' }>): Promise<void> =>
+  const release = ({ claim, outage }: Extract<Entry, { kind: 'release' }>): Promise<void> =>
     database.transaction(async tx => {
-      if (await lockLease(tx, owner, claim)) await releaseTried(tx, claim, outageMs)
+      if (await lockLease(tx, owner, claim)) await releaseTried(tx, claim, outage)
     })
 
-  const runSafely = async (entries: Entry[]): Promise<Settled<boolean>[]> => {
+  const runSafely = async (entries: Entry[]): Promise<Settled<Receipt>[]> => {
     for (;;) {
       try {
-        const owned = await run(entries)
-        return entries.map(entry => ({ ok: true, value: entry.kind !== 'result' || isOwned(entry, owned) }))
+        const written = await run(entries)
+        return entries.map(entry => ({ ok: true, value: receiptOf(entry, written) }))
       } catch (error) {
         log('webhook_results_not_written', { entries: entries.length, ...describeCause(error) })
         if (isStopped) return entries.map(() => ({ ok: false, error }))
@@ -85,12 +88,12 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
     }
   }
   /** One entry that the database refuses must not hold back its neighbours. */
-  const runOneByOne = async (entries: Entry[]): Promise<Settled<boolean>[]> => {
-    const settled: Settled<boolean>[] = []
+  const runOneByOne = async (entries: Entry[]): Promise<Settled<Receipt>[]> => {
+    const settled: Settled<Receipt>[] = []
     for (const entry of entries) settled.push(...(await runSafely([entry])))
     return settled
   }
-  const write = coalesce<Entry, boolean>({ maxBatch: 500, paceMs: PACE_MS, run: runSafely })
+  const write = coalesce<Entry, Receipt>({ maxBatch: 500, paceMs: PACE_MS, run: runSafely })
   return {
     write,
     pending: write.pending,
@@ -100,10 +103,13 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
   }
 }
 
-const isOwned = (
-  { result, change }: Extract<Entry, { kind: 'result' }>,
-  owned: ReadonlySet<Claim>,
-): boolean => {
-  const claim = (result ?? change)?.claim
-  return claim !== undefined && owned.has(claim)
+const NOTHING: Written = { owned: new Set(), disabled: new Set() }
+
+const receiptOf = (entry: Entry, { owned, disabled }: Written): Receipt => {
+  if (entry.kind !== 'result') return { isOwned: true, isDisabled: false }
+  const claim = (entry.result ?? entry.change)?.claim
+  return {
+    isOwned: claim !== undefined && owned.has(claim),
+    isDisabled: claim !== undefined && disabled.has(claim),
+  }
 }
