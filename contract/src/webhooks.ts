@@ -13,7 +13,7 @@ const Webhookid = Type.String({
 const params = Type.Object({ webhookid: Webhookid }, { additionalProperties: false })
 
 const eventsRule = 'must be a list of different event names, or "all"'
-const WantedEvents = Type.Unsafe<EventName[] | 'all'>({
+const WantedEvents = Type.Unsafe<EventName[] | 'all' | ''>({
   anyOf: [
     {
       type: 'array',
@@ -22,12 +22,12 @@ const WantedEvents = Type.Unsafe<EventName[] | 'all'>({
       uniqueItems: true,
       'x-rule': eventsRule,
     },
-    { type: 'string', const: 'all', 'x-rule': eventsRule },
+    { type: 'string', enum: ['all', ''], 'x-rule': eventsRule },
   ],
   'x-rule': eventsRule,
   description: 'The events it hears of; `all` includes names that are added later',
 })
-const Ordering = Type.Enum(['none', 'user'], {
+const Ordering = Type.Enum(['none', 'user', ''], {
   'x-rule': 'must be none or user',
   description: "`user` keeps one user's events in order there; holds for events from then on",
 })

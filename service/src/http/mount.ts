@@ -86,7 +86,7 @@ const mountOperation = <Caller>(
       if (!operation.body && !isEmpty(request.body))
         throw badField('body', 'unknown_field', 'must not be sent here')
       checkParams?.(request.params)
-      const asked = withoutEmpty(request.query)
+      const asked = withoutEmpty(request.query as object)
       checkQuery?.(asked)
       checkBody?.(request.body)
       const [path = '', query = ''] = request.url.split('?', 2)

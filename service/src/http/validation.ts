@@ -32,9 +32,12 @@ export const compileCheck = (schema: unknown, where: 'body' | 'query' | 'path'):
   }
 }
 
-/** A query without its empty parameters: `""` means not given (contract §2). */
-export const withoutEmpty = (query: unknown): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(query as Record<string, unknown>).filter(([, value]) => value !== ''))
+/** What remains of a request, or of a query, without its empty strings: `""` means not given (contract §2). */
+export type Given<T> = { readonly [Name in keyof T]: Exclude<T[Name], ''> }
+
+/** A query or the top of a body without its empty strings; for bodies whose strings are all optional. */
+export const withoutEmpty = <T extends object>(part: T): Given<T> =>
+  Object.fromEntries(Object.entries(part).filter(([, value]) => value !== '')) as Given<T>
 
 /** The most fields that one problem names; a body of 64 KiB could hold thousands of wrong ones. */
 const maxProblems = 50

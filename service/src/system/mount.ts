@@ -43,7 +43,7 @@ export const mountSystem = (app: FastifyInstance, context: SystemContext): void 
   const checkQuery = compileCheck(operations.getOpenapiJson.query, 'query')
   const described = new Map<string, { json: string; yaml: string }>()
   const describe = (sent: unknown) => {
-    const query = withoutEmpty(sent)
+    const query = withoutEmpty(sent as object)
     checkQuery(query)
     const version = (query as { version?: InterfaceVersion }).version ?? '1.0.2'
     const known = described.get(version)
