@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorEntry, errors, userMessage } from './errors.ts'
 import { events } from './event-names.ts'
 import { exampleEvent, WebhookEvent } from './events.ts'
-import { oauthErrors } from './oauth-errors.ts'
+import { type OAuthErrorCode, oauthErrorCodes, oauthErrors } from './oauth-errors.ts'
 import { commonErrors, type Operation } from './operation.ts'
 import { operations } from './operations.ts'
 import { OAuthError, Problem } from './problem.ts'
@@ -198,41 +198,44 @@ const describeErrors = (
     const { status } = errors[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
-  const problems = Object.fromEntries(
+  const described = Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       status,
       {
         description: codes.map(code => `${code}: ${errors[code].title}`).join('; '),
         headers: status === 429 || status === 503 ? { ...answerHeaders, ...retryAfter } : answerHeaders,
         content: {
-          'application/problem+json': {
-            schema: { $ref: '#/components/schemas/Problem' },
-            examples: Object.fromEntries(codes.map(code => [code, { value: exampleProblem(code, baseUrl) }])),
-          },
+          ...(isClient ? oauthContent(codes) : {}),
+          ...(isClient && !codes.some(isBeforePath) ? {} : problemContent(codes, baseUrl)),
         },
       },
     ]),
   )
-  return isClient ? { ...describeOAuthErrors(), ...problems } : problems
+  return isClient ? { ...describeOAuthErrors(), ...described } : described
 }
+
+/** What is refused before it is known where the request goes has the form of a problem at the token endpoint too. */
+const isBeforePath = (code: ErrorCode): boolean => code === 'request_timeout' || code === 'headers_too_large'
+
+const problemContent = (codes: readonly ErrorCode[], baseUrl: string): Json => ({
+  'application/problem+json': {
+    schema: { $ref: '#/components/schemas/Problem' },
+    examples: Object.fromEntries(codes.map(code => [code, { value: exampleProblem(code, baseUrl) }])),
+  },
+})
+
+const oauthContent = (codes: readonly (ErrorCode | OAuthErrorCode)[]): Json => ({
+  'application/json': {
+    schema: { $ref: '#/components/schemas/OAuthError' },
+    examples: Object.fromEntries(codes.map(code => [code, { value: { error: code } }])),
+  },
+})
 
 const describeOAuthErrors = (): Json =>
   Object.fromEntries(
     [400, 401].map(status => {
-      const codes = Object.entries(oauthErrors).filter(([, itsStatus]) => itsStatus === status)
-      return [
-        status,
-        {
-          description: codes.map(([code]) => code).join('; '),
-          headers: answerHeaders,
-          content: {
-            'application/json': {
-              schema: { $ref: '#/components/schemas/OAuthError' },
-              examples: Object.fromEntries(codes.map(([code]) => [code, { value: { error: code } }])),
-            },
-          },
-        },
-      ]
+      const codes = oauthErrorCodes.filter(code => oauthErrors[code] === status)
+      return [status, { description: codes.join('; '), headers: answerHeaders, content: oauthContent(codes) }]
     }),
   )
 

@@ -5,6 +5,7 @@ import { CommitUnknown } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { describeCause } from '../log.ts'
 import { uuidv7 } from '../vault/uuid.ts'
+import { errorBodyOf, speaksOAuth } from './error-body.ts'
 import { readJson } from './json-body.ts'
 import { localeOf, problemOf } from './problem.ts'
 import { ServiceError } from './service-error.ts'
@@ -232,7 +233,7 @@ const asServiceError = (error: unknown): ServiceError => {
   return new ServiceError('internal', undefined, { cause: error })
 }
 
-/** Answers a problem; what is not a refusal is logged whole and answered with a request id only. */
+/** Answers an error in the form of its path; what is not a refusal is logged whole and answered with a request id only. */
 export const sendProblem = (
   context: ServerContext,
   error: ServiceError,
@@ -245,16 +246,12 @@ export const sendProblem = (
   }
   if (status === 503 && !reply.hasHeader('Retry-After')) reply.header('Retry-After', '1')
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
-  const problem = problemOf(error, {
-    requestId: request.id,
-    baseUrl: context.baseUrl(),
-    locale: localeOf(request.headers['accept-language']),
-  })
-  return reply
-    .code(status)
-    .header('Content-Language', localeOf(request.headers['accept-language']))
-    .type('application/problem+json; charset=utf-8')
-    .send(JSON.stringify(problem))
+  const locale = localeOf(request.headers['accept-language'])
+  const isOAuth = speaksOAuth(request.url, context.basePath)
+  const body = errorBodyOf(error, { requestId: request.id, baseUrl: context.baseUrl(), locale, isOAuth })
+  if (isOAuth) reply.header('Cache-Control', 'no-store')
+  else reply.header('Content-Language', locale)
+  return reply.code(status).type(body.type).send(body.text)
 }
 
 /** A request that Node could not even parse gets a problem too, then the connection ends. */

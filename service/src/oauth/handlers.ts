@@ -69,7 +69,7 @@ const mountForm = (
   })
 }
 
-/** OAuth refusals in their own form; shedding and faults of ours as everywhere. */
+/** Refusals of RFC 6749 here; all others where every error is answered, which knows the form of this path. */
 const answerError = (
   error: unknown,
   request: FastifyRequest,
