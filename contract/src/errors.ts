@@ -18,7 +18,7 @@ export const errors = {
     status: 400,
     title: 'The body is not JSON',
     remedy:
-      'Send one JSON object in UTF-8, without duplicate members, NUL characters or nesting deeper than 8.',
+      'Send one JSON object in UTF-8, without duplicate members and NUL characters, nested at most 8 deep or as the description says.',
   },
   duplicate_header: {
     status: 400,
@@ -98,7 +98,7 @@ export const errors = {
   request_timeout: {
     status: 408,
     title: 'The request took too long to arrive',
-    remedy: 'Send the whole request within 15 seconds.',
+    remedy: 'Send the headers within 10 seconds and the whole request within 15, or as the description says.',
   },
   user_exists: {
     status: 409,
@@ -134,7 +134,7 @@ export const errors = {
   body_too_large: {
     status: 413,
     title: 'The body is too large',
-    remedy: 'Send at most 64 KiB.',
+    remedy: 'Send at most 64 KiB, or as the description says.',
   },
   unsupported_media_type: {
     status: 415,
@@ -201,7 +201,7 @@ export const errors = {
   headers_too_large: {
     status: 431,
     title: 'The headers are too large',
-    remedy: 'Send at most 64 headers and 8 KiB.',
+    remedy: 'Send at most 64 headers and 8 KiB, or as the description says.',
   },
   internal: {
     status: 500,

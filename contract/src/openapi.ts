@@ -1,6 +1,7 @@
 import { type ErrorCode, type ErrorEntry, errors, userMessage } from './errors.ts'
 import { events } from './event-names.ts'
 import { exampleEvent, WebhookEvent } from './events.ts'
+import { describeLimits, type LoadLimits, type RequestLimits } from './limits.ts'
 import { type OAuthErrorCode, oauthErrorCodes, oauthErrors } from './oauth-errors.ts'
 import { commonErrors, type Operation } from './operation.ts'
 import { operations } from './operations.ts'
@@ -12,20 +13,13 @@ export type InterfaceVersion = '1.0.1' | '1.0.2'
 
 type Json = Record<string, unknown>
 
-/** From where on a process refuses for load (contract §13). */
-export type LoadLimits = {
-  readonly inFlight: number
-  readonly reserved: number
-  readonly loopDelayMs: number
-}
-
 /** What the description is made for. */
 export type DescribedService = {
   readonly baseUrl: string
   readonly version: InterfaceVersion
   readonly sandbox: boolean
   /** Absent: the description gives no numbers. */
-  readonly limits?: LoadLimits
+  readonly limits?: LoadLimits & RequestLimits
 }
 
 /**
@@ -48,7 +42,7 @@ export const describeInterface = (options: DescribedService): Json => {
       version: options.version,
       description: [
         'Prefill a user, list the benefits with status, enrol, and hear of every change by a webhook.',
-        describeLimits(options.limits),
+        ...describeLimits(options.limits),
       ].join('\n\n'),
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -80,20 +74,6 @@ export const describeInterface = (options: DescribedService): Json => {
   }
   return options.version === '1.0.1' ? (withoutSwapTimestamps(description) as Json) : description
 }
-
-const describeLimits = (limits: LoadLimits | undefined): string =>
-  [
-    'There is no rate limit unless the operator sets one for you. Under overload requests are refused with 503',
-    '`unavailable` and `Retry-After`, token, cancel and erase last, prefill before them. What was refused so has left no',
-    'trace and spent no key: send it again after that time.',
-    ...(limits
-      ? [
-          `A process sheds from ${limits.inFlight} requests in flight on (${limits.reserved} of them kept for those`,
-          `four), sooner while its event loop is more than ${limits.loopDelayMs} ms late. From there on only a partner`,
-          'is admitted that holds less than its equal share, so that none keeps another out.',
-        ]
-      : []),
-  ].join(' ')
 
 const describeOperation = (
   operation: Operation,

@@ -92,6 +92,12 @@ describe('what the environment says', () => {
     [{ ENROLMENT_REQUESTS_IN_FLIGHT: 'many' }, /ENROLMENT_REQUESTS_IN_FLIGHT must be a number from 100/],
     [{ ENROLMENT_REQUESTS_RESERVED: '1001' }, /ENROLMENT_REQUESTS_RESERVED must be a number from 0 to 1000/],
     [{ ENROLMENT_LOOP_DELAY_MS: '1' }, /ENROLMENT_LOOP_DELAY_MS must be a number from 50/],
+    [{ ENROLMENT_BODY_KIB: '15' }, /ENROLMENT_BODY_KIB must be a number from 16 to 1024/],
+    [{ ENROLMENT_REQUEST_SECONDS: '16' }, /ENROLMENT_REQUEST_SECONDS must be a number from 1 to 15/],
+    [
+      { ENROLMENT_REQUEST_SECONDS: '5', ENROLMENT_HEADERS_SECONDS: '6' },
+      /ENROLMENT_HEADERS_SECONDS must be a number from 1 to 5/,
+    ],
     [{ ENROLMENT_TRUST_PROXY: '10.0.0.0/8,proxy' }, /ENROLMENT_TRUST_PROXY must be/],
     [{ ENROLMENT_WEBHOOK_ALLOW: '10.0.0.0/99' }, /ENROLMENT_WEBHOOK_ALLOW: "10\.0\.0\.0\/99"/],
     [{ ENROLMENT_ROOT_KEY: 'secret' }, /ENROLMENT_ROOT_KEY .*32 random bytes in base64/],

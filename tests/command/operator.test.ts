@@ -19,11 +19,32 @@ const endings: (() => Promise<unknown>)[] = []
 beforeAll(async () => {
   const { place: made, remove } = await newWorkplace()
   place = made
-  service = await startKeptProcess(['serve', '--port', '0'], place)
+  service = await startKeptProcess(['serve', '--port', '0'], { ...place, env: { ...place.env, ...limits } })
   endings.push(() => service.stop(), remove)
 })
 afterAll(async () => {
   for (const end of endings) await end()
+})
+
+// Each with a value of its own, so that it is seen where it goes.
+const limits = {
+  ENROLMENT_BODY_KIB: '61',
+  ENROLMENT_BODY_NESTING: '7',
+  ENROLMENT_HEADERS: '62',
+  ENROLMENT_HEADERS_KIB: '9',
+  ENROLMENT_HEADERS_SECONDS: '11',
+  ENROLMENT_REQUEST_SECONDS: '14',
+  ENROLMENT_FAILED_AUTHENTICATIONS: '59',
+}
+
+test('the limits of the environment are those of the service', async () => {
+  const { info } = (await (await fetch(`${service.address}/openapi.json`)).json()) as {
+    info: { description: string }
+  }
+  expect(info.description).toContain(
+    'A body has at most 61 KiB and is nested at most 7 deep; a request has at most 62 headers, of 9 KiB together. ' +
+      'The headers have to arrive within 11 seconds, the whole request within 14. After 59 failed',
+  )
 })
 
 const demoCatalogue = join(root, 'service/assets/demo-catalogue.yaml')

@@ -127,6 +127,7 @@ const listen = async (
       baseUrl: config.baseUrl,
       trustProxy: config.trustProxy,
       limits: config.limits,
+      requestLimits: config.requestLimits,
       log: prepared.log,
       real: Date.now,
       ...(owned ? { lowOnSpace: owned.lowOnSpace } : {}),

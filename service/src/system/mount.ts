@@ -7,6 +7,7 @@ import {
   isErrorCode,
   type LoadLimits,
   operations,
+  type RequestLimits,
 } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
 import { stringify } from 'yaml'
@@ -22,7 +23,7 @@ export type SystemContext = {
   readonly baseUrl: () => string
   readonly basePath: string
   readonly sandbox: boolean
-  readonly limits: LoadLimits
+  readonly limits: LoadLimits & RequestLimits
   /** Rejects, or gives false, when requests cannot be served. */
   readonly isReady: () => Promise<boolean>
 }
@@ -68,7 +69,7 @@ export const mountSystem = (app: FastifyInstance, context: SystemContext): void 
   )
 
   app.get(at('/docs'), (_request, reply) => {
-    const content = referencePage({ baseUrl: context.baseUrl(), sandbox: context.sandbox })
+    const content = referencePage({ ...context, baseUrl: context.baseUrl() })
     void sendPage(reply, { title: 'Reference', content })
   })
   app.get(at('/docs/errors/:code'), async (request, reply) => {
