@@ -19,13 +19,16 @@ const groups: readonly { words: readonly string[]; load: () => Promise<readonly 
   { words: ['clock'], load: async () => (await import('./commands/clock.ts')).clockCommands },
 ]
 
-const everyCommand = async (): Promise<readonly Command[]> =>
-  (await Promise.all(groups.map(group => group.load()))).flat()
+const groupsOf = (word: string | undefined) => groups.filter(({ words }) => words.some(one => one === word))
+
+const load = async (wanted: typeof groups): Promise<readonly Command[]> =>
+  (await Promise.all(wanted.map(group => group.load()))).flat()
 
 /** All commands, or those whose name begins with the given word. */
-const overview = async (group?: string): Promise<string> => {
-  const commands = await everyCommand()
-  const shown = commands.filter(command => command.name.startsWith(`${group} `))
+const overview = async (word?: string): Promise<string> => {
+  const near = groupsOf(word)
+  const commands = await load(near.length > 0 ? near : groups)
+  const shown = commands.filter(command => command.name.startsWith(`${word} `))
   const listed = shown.length > 0 ? shown : commands
   const width = Math.max(...listed.map(command => [command.name, ...command.arguments].join(' ').length)) + 2
   return [
@@ -45,8 +48,7 @@ const overview = async (group?: string): Promise<string> => {
 const find = async (
   words: readonly string[],
 ): Promise<{ command: Command; rest: readonly string[] } | undefined> => {
-  const group = groups.find(one => one.words.some(word => word === words[0]))
-  for (const command of (await group?.load()) ?? []) {
+  for (const command of await load(groupsOf(words[0]))) {
     const name = command.name.split(' ')
     if (name.every((word, index) => words[index] === word)) return { command, rest: words.slice(name.length) }
   }

@@ -98,12 +98,16 @@ describe('the catalogue', () => {
       file,
       text.replace(/benefittype: \w+/, 'benefittype: gold').replace(/rank: 10/, 'rank: ten'),
     )
-    for (const verb of ['check', 'publish']) {
-      const said = await refusal('catalogue', verb, file)
-      expect(said).toMatch(/^2 problems in the catalogue:\nline \d+: .*\nline \d+: .*$/)
-    }
+    for (const verb of ['check', 'publish'])
+      expect(await run(['catalogue', verb, file], place)).toEqual({
+        ...{ code: 1, stdout: '' },
+        stderr: expect.stringMatching(/^2 problems in the catalogue:\nline \d+: [^{]*\nline \d+: [^{]*\n$/),
+      })
     await writeFile(file, 'offers: [}')
-    expect(await refusal('catalogue', 'check', file)).toMatch(/^1 problem in the catalogue:\nline 1: /)
+    expect(await run(['catalogue', 'check', file], place)).toEqual({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringMatching(/^1 problem in the catalogue:\nline 1: .*\n$/),
+    })
   })
 })
 

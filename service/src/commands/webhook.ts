@@ -4,7 +4,7 @@ import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
 import { addEndpoint, disableEndpoint, enableEndpoint, listEndpoints } from '../webhooks/endpoints.ts'
 import type { ListedEndpoint } from '../webhooks/store.ts'
-import type { Command, Input, Option } from './command.ts'
+import { type Command, type Input, type Option, UsageError } from './command.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
 /** The events that an option names: a list, or all. Throws OperatorError on an unknown one. */
@@ -56,7 +56,7 @@ export const addForOperator = async (
 
 const needed = (input: Input, name: string): string => {
   const value = input.text(name)
-  if (!value) throw new OperatorError(`\`enrolment webhook add\` needs --${name}; see --help.`)
+  if (!value) throw new UsageError(`\`enrolment webhook add\` needs --${name}; see --help.`)
   return value
 }
 
