@@ -265,6 +265,7 @@ CREATE TABLE public.partners (
     locale text DEFAULT 'en'::text NOT NULL,
     origins text[] DEFAULT '{}'::text[] NOT NULL,
     redirects text[] DEFAULT '{}'::text[] NOT NULL,
+    help jsonb DEFAULT '{}'::jsonb NOT NULL,
     offers text[],
     api_key_optional boolean DEFAULT false NOT NULL,
     rate_per_second double precision,

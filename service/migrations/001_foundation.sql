@@ -43,6 +43,8 @@ create table partners (
   locale text not null default 'en' check (locale in ('en', 'es')),
   origins text[] not null default '{}',
   redirects text[] not null default '{}',
+  -- Where its users find help: {"phone", "email", "url"}, each where there is one.
+  help jsonb not null default '{}',
   -- null: all offers of the catalogue
   offers text[],
   api_key_optional boolean not null default false,

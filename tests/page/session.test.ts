@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { changePartner } from '../../service/src/partners/manage.ts'
 import { ada, startTestService } from '../rig.ts'
 import { ana } from './fixture-parts.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
@@ -414,4 +415,33 @@ describe('what was answered', () => {
     expect(after.html).not.toContain('newer value')
     expect(await rig.events()).toContain('user_update_successful')
   })
+})
+
+test('every view shows where the partner’s users find help, in their language; without contacts it names the partner', async () => {
+  const helpIn = (html: string) => /<section class="help".*?<\/section>/s.exec(html)?.[0] ?? ''
+  const views = async (locale: 'en' | 'es') => {
+    const link = await rig.mintLink({ locale })
+    const visitor = newVisitor(rig.service)
+    return [await visitor.get(link), await visitor.post(link), await visitor.get('/register/benefits')]
+  }
+  expect(helpIn((await views('en'))[0]?.html ?? '')).toContain(
+    'Contact Harbor Rides through its app or website',
+  )
+  const { partnerId } = rig.partner
+  const help = { phone: '1-800-555-0142', email: 'help@harbor.example', url: 'https://harbor.example/help' }
+  await changePartner(partnerId, { help }, rig.running.manage)
+  await expect.poll(async () => (await views('en'))[0]?.html).toContain('tel:18005550142')
+  for (const [locale, words] of [
+    ['en', ['Need help?', 'Call 1-800-555-0142', 'Email help@harbor.example', 'Help center']],
+    ['es', ['¿Necesita ayuda?', '1-800-555-0142', 'help@harbor.example', 'Centro de ayuda']],
+  ] as const) {
+    const shown = await views(locale)
+    expect(new Set(shown.map(({ view }) => view)).size).toBe(3)
+    for (const { html } of shown) {
+      for (const word of words) expect(helpIn(html)).toContain(word)
+      for (const address of ['tel:18005550142', 'mailto:help@harbor.example', 'https://harbor.example/help'])
+        expect(helpIn(html)).toContain(`href="${address}"`)
+    }
+  }
+  await changePartner(partnerId, { help: { phone: '', email: '', url: '' } }, rig.running.manage)
 })

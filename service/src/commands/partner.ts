@@ -25,6 +25,9 @@ const settingOptions: Readonly<Record<string, Option>> = {
   locale: { type: 'string', value: 'en|es', help: 'language of its pages (default en)' },
   origin: { type: 'string', multiple: true, value: 'ORIGIN', help: 'web origin that may embed the page' },
   redirect: { type: 'string', multiple: true, value: 'URL', help: 'address the page may lead back to' },
+  'help-phone': { type: 'string', value: 'NUMBER', help: 'where its users find help; "" takes it away' },
+  'help-email': { type: 'string', value: 'ADDRESS', help: 'the same by email' },
+  'help-url': { type: 'string', value: 'URL', help: 'the same on the web, an https address' },
   offer: { type: 'string', multiple: true, value: 'OFFER', help: 'offer it may give (default: all offers)' },
   scope: {
     type: 'string',
@@ -61,6 +64,7 @@ const settingsOf = (input: Input): PartnerSettings => {
     locale: input.text('locale'),
     origins: list('origin'),
     redirects: list('redirect'),
+    help: { phone: input.text('help-phone'), email: input.text('help-email'), url: input.text('help-url') },
     offers: input.flag('all-offers') ? [] : list('offer'),
     scopes: list('scope'),
     ratePerSecond: rate === undefined ? undefined : Number(rate.slice(0, -2)),
@@ -82,6 +86,7 @@ const viewPartner = (row: PartnerRow, offers: readonly Offer[]) => ({
   locale: row.locale,
   origins: row.origins,
   redirects: row.redirects,
+  help: row.help,
   offers: offers
     .filter(offer => row.offers === null || row.offers.includes(offer.offer))
     .map(offer => ({ offer: offer.offer, rank: offer.rank })),

@@ -38,6 +38,7 @@ const settingsOf = (row: PartnerRow): Omit<Partner, 'key' | 'hashKey'> => ({
   locale: row.locale,
   origins: row.origins,
   redirects: row.redirects,
+  help: row.help,
   offers: row.offers ?? undefined,
   apiKeyOptional: row.api_key_optional,
   ratePerSecond: row.rate_per_second ?? undefined,

@@ -9,6 +9,7 @@ import type { Keyring } from '../vault/keyring.ts'
 import { makeSecret, type SecretMode } from '../vault/secret.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { checkOrigin, checkRedirect } from './addresses.ts'
+import { type HelpSettings, withHelp } from './help-contacts.ts'
 import { holdKeys } from './key-use.ts'
 import { newPartnerKey } from './keys.ts'
 import {
@@ -31,6 +32,7 @@ export type PartnerSettings = {
   readonly locale?: string | undefined
   readonly origins?: readonly string[] | undefined
   readonly redirects?: readonly string[] | undefined
+  readonly help?: HelpSettings | undefined
   /** Names of offers; an empty list means all. */
   readonly offers?: readonly string[] | undefined
   readonly scopes?: readonly string[] | undefined
@@ -68,6 +70,7 @@ export const createPartner = async (
     locale: 'en',
     origins: [],
     redirects: [],
+    help: {},
     offers: null,
     api_key_optional: false,
     rate_per_second: null,
@@ -156,6 +159,7 @@ const withSettings = (row: PartnerRow, settings: PartnerSettings, context: Manag
     aliases: [...(settings.aliases ?? row.aliases)],
     origins: settings.origins?.map(origin => checkOrigin(origin, isSandbox)) ?? row.origins,
     redirects: settings.redirects?.map(redirect => checkRedirect(redirect, isSandbox)) ?? row.redirects,
+    help: withHelp(row.help, settings.help ?? {}),
     offers: offers === undefined ? row.offers : offers.length > 0 ? [...new Set(offers)] : null,
     scopes: scopes === undefined ? row.scopes : scopes.length > 0 ? [...new Set(scopes)] : null,
     api_key_optional: settings.apiKeyOptional ?? row.api_key_optional,

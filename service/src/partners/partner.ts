@@ -1,5 +1,6 @@
 import type { Instant, Zone } from '../calendar/calendar.ts'
 import type { NamedKey } from '../vault/seal.ts'
+import type { HelpContacts } from './help-contacts.ts'
 
 /** A platform that integrates the service; everything it owns is keyed by `partnerId` first. */
 export type Partner = {
@@ -10,6 +11,7 @@ export type Partner = {
   readonly locale: 'en' | 'es'
   readonly origins: readonly string[]
   readonly redirects: readonly string[]
+  readonly help: HelpContacts
   /** `undefined`: all offers of the catalogue. */
   readonly offers: readonly string[] | undefined
   readonly apiKeyOptional: boolean

@@ -1,6 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
+import type { HelpContacts } from './help-contacts.ts'
 
 /** A row of `partners`. */
 export type PartnerRow = {
@@ -11,6 +12,7 @@ export type PartnerRow = {
   locale: 'en' | 'es'
   origins: string[]
   redirects: string[]
+  help: HelpContacts
   offers: string[] | null
   api_key_optional: boolean
   rate_per_second: number | null
@@ -24,7 +26,7 @@ export type PartnerRow = {
 /** The partners with these ids. */
 export const findPartners = (db: Executor, ids: readonly string[]): Promise<PartnerRow[]> =>
   db.query<PartnerRow>(sql`
-    select partner_id, name, aliases, timezone, locale, origins, redirects, offers, api_key_optional,
+    select partner_id, name, aliases, timezone, locale, origins, redirects, help, offers, api_key_optional,
       rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
     from partners where partner_id = any(${ids}::uuid[])`)
 
@@ -36,17 +38,18 @@ export const lockPartner = async (tx: Executor, partnerId: string): Promise<void
 /** All partners, oldest first. */
 export const listPartners = (db: Executor): Promise<PartnerRow[]> =>
   db.query<PartnerRow>(sql`
-    select partner_id, name, aliases, timezone, locale, origins, redirects, offers, api_key_optional,
+    select partner_id, name, aliases, timezone, locale, origins, redirects, help, offers, api_key_optional,
       rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
     from partners order by created_at, partner_id`)
 
 /** Stores a new partner. */
 export const insertPartner = async (db: Executor, row: PartnerRow): Promise<void> => {
   await db.query(sql`
-    insert into partners (partner_id, name, aliases, timezone, locale, origins, redirects, offers,
+    insert into partners (partner_id, name, aliases, timezone, locale, origins, redirects, help, offers,
       api_key_optional, rate_per_second, scopes, wrapped_key, created_at, updated_at)
     values (${row.partner_id}, ${row.name}, ${row.aliases}::text[], ${row.timezone}, ${row.locale},
-      ${row.origins}::text[], ${row.redirects}::text[], ${row.offers}::text[], ${row.api_key_optional},
+      ${row.origins}::text[], ${row.redirects}::text[], ${JSON.stringify(row.help)}::jsonb, ${row.offers}::text[],
+      ${row.api_key_optional},
       ${row.rate_per_second}, ${row.scopes}::text[], ${row.wrapped_key},
       ${timestamp(row.created_at)}, ${timestamp(row.created_at)})`)
 }
@@ -56,7 +59,7 @@ export const updatePartner = async (db: Executor, row: PartnerRow, at: Instant):
   await db.query(sql`
     update partners set name = ${row.name}, aliases = ${row.aliases}::text[], timezone = ${row.timezone},
       locale = ${row.locale}, origins = ${row.origins}::text[], redirects = ${row.redirects}::text[],
-      offers = ${row.offers}::text[], api_key_optional = ${row.api_key_optional},
+      help = ${JSON.stringify(row.help)}::jsonb, offers = ${row.offers}::text[], api_key_optional = ${row.api_key_optional},
       rate_per_second = ${row.rate_per_second}, scopes = ${row.scopes}::text[],
       disabled_at = ${timestamp(row.disabled_at)}, updated_at = ${timestamp(at)}
     where partner_id = ${row.partner_id}`)

@@ -56,7 +56,7 @@ const sendFrame = async (
     locale: locale === 'es' || locale === 'en' ? locale : isOpen ? partner.locale : 'en',
     root: rootOf(context),
     files: await routes.files(),
-    ...(isOpen ? { partnerName: partner.name } : {}),
+    ...(isOpen ? { partner } : {}),
   })
   const view: View = { view: 'FRAME', page, origins, sessionurl: `${context.basePath}/embed/session` }
   return sendView(request, reply, { view })

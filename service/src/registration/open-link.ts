@@ -67,7 +67,7 @@ const sendOpen = async (
 ): Promise<FastifyReply> => {
   const root = rootOf(routes.context)
   const files = await routes.files()
-  const page = strangerPage({ shell: 'hosted', locale, root, files, partnerName: link.partner.name })
+  const page = strangerPage({ shell: 'hosted', locale, root, files, partner: link.partner })
   const view: OpenView = { view: 'OPEN', page, action: `${root}/link/${link.token}` }
   return sendView(request, reply, { view })
 }

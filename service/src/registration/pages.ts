@@ -64,7 +64,7 @@ const visitOf = async (
   }
   const locale = living?.row.locale ?? localeOf(request.headers['accept-language'])
   const stranger: Stranger = { shell, locale, root: rootOf(context), files }
-  const known = living ? { ...stranger, partnerName: living.partner.name } : stranger
+  const known = living ? { ...stranger, partner: living.partner } : stranger
   return { answered: await sendView(request, reply, { view: endedView(known, 'session'), status: 401 }) }
 }
 
@@ -212,7 +212,7 @@ const missing = (routes: PageRoutes, { request, reply }: Exchange, visit: Visit)
     locale: visit.locale,
     root,
     files: visit.files,
-    partnerName: visit.partner.name,
+    partner: visit.partner,
   }
   const problem = { kind: 'notfound', requestid: request.id, retry: root } as const
   return sendView(request, reply, { view: problemView(stranger, problem), status: 404 })

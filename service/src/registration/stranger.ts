@@ -1,3 +1,4 @@
+import type { Partner } from '../partners/partner.ts'
 import type { BrowserFiles } from './browser-files.ts'
 import type { LinkEndedView, ProblemView } from './views/model.ts'
 import type { Locale, Page } from './views/surroundings.ts'
@@ -9,15 +10,15 @@ export type Stranger = {
   readonly root: string
   readonly files: Pick<BrowserFiles, 'script' | 'stylesheet' | 'icon'>
   /** The partner, once it is known. */
-  readonly partnerName?: string
+  readonly partner?: Pick<Partner, 'name' | 'help'>
 }
 
 /** The page of somebody without a session. */
 export const strangerPage = (stranger: Stranger): Page => ({
   shell: stranger.shell,
   locale: stranger.locale,
-  partner: { displayname: stranger.partnerName ?? '' },
-  help: {},
+  partner: { displayname: stranger.partner?.name ?? '' },
+  help: stranger.partner?.help ?? {},
   zone: 'UTC',
   stylesheets: [stranger.files.stylesheet],
   script: stranger.files.script,

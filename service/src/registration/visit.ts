@@ -160,7 +160,7 @@ export const pageOf = (visit: Visit, step?: number): Page => {
     shell,
     locale,
     partner: { displayname: partner.name },
-    help: {},
+    help: partner.help,
     zone: partner.timezone,
     stylesheets: theme === undefined ? [files.stylesheet] : [files.stylesheet, theme],
     script: files.script,

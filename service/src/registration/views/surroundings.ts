@@ -1,3 +1,5 @@
+import type { HelpContacts } from '../../partners/help-contacts.ts'
+
 /** The languages of the page. */
 export type Locale = 'en' | 'es'
 
@@ -6,20 +8,14 @@ export interface PartnerFace {
   readonly displayname: string
 }
 
-/** Where a person finds help; what is absent is not shown. */
-export interface Help {
-  readonly phone?: string
-  readonly email?: string
-  readonly url?: string
-}
-
 /** What every view needs besides its own content. */
 export interface Page {
   /** `frame`: shown by the embed, where no cookie exists and the script carries the session's handle. */
   readonly shell: 'hosted' | 'frame'
   readonly locale: Locale
   readonly partner: PartnerFace
-  readonly help: Help
+  /** Where a person finds help; what is absent is not shown. */
+  readonly help: HelpContacts
   /** The partner's time zone (IANA), in which instants are told. */
   readonly zone: string
   /** Style sheets in order: the page's own, then the partner's theme if it has one. */
