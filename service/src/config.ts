@@ -91,12 +91,12 @@ const readBaseUrl = (text: string | undefined): string | undefined => {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Reads a port of 0 to 65535; `undefined` when nothing is given. Throws OperatorError otherwise. */
-export const readPort = (name: string, text: string | undefined): number | undefined => {
+/** Whether the text is a port of 0 to 65535. */
+export const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) <= 65_535
+
+const readPort = (name: string, text: string | undefined): number | undefined => {
   if (text === undefined || text === '') return undefined
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-    throw new OperatorError(`${name} must be a port number from 0 to 65535.`)
-  }
+  if (!isPort(text)) throw new OperatorError(`${name} must be a port number from 0 to 65535.`)
   return Number(text)
 }
 

@@ -220,7 +220,7 @@ describe('partners', () => {
 
   test('with wrong settings are refused in a sentence that names the setting', async () => {
     const create = (...words: string[]) => refusal('partner', 'create', '--name', 'Wrong', ...words)
-    expect(await refusal('partner', 'create')).toMatch(/needs a --name/)
+    expect(await refusal('partner', 'create')).toMatch(/--name is needed/)
     expect(await create('--timezone', 'Mars/Olympus')).toMatch(/"Mars\/Olympus" is not a time zone/)
     expect(await create('--offer', 'gold')).toMatch(/no offer "gold" in the catalogue; there are starter/)
     expect(await create('--scope', 'all')).toMatch(/no scope "all"; there are prefill:write/)
@@ -269,13 +269,16 @@ describe('webhooks', () => {
     })
     const listed = await list(created.partnerid)
     expect(listed.map(one => one.webhookid).sort()).toEqual([created.webhookid, added.webhookid].sort())
+    expect(listed).toEqual((await clientOf(service, created).listWebhooks({})).webhooks)
     const text = JSON.stringify(listed)
     for (const hidden of ['very:secret', created.webhooksecret, added.webhooksecret])
       expect(text).not.toContain(hidden)
     for (const verb of ['disable', 'enable']) {
       const before = await list(created.partnerid)
-      const { code } = await run(['webhook', verb, created.partnerid, added.webhookid, '--json'], place)
-      expect(code).toBe(0)
+      expect(await runJson(['webhook', verb, created.partnerid, added.webhookid], place)).toMatchObject({
+        webhookid: added.webhookid,
+        status: `${verb}d`,
+      })
       expect(await list(created.partnerid)).not.toEqual(before)
     }
   })
@@ -288,7 +291,7 @@ describe('webhooks', () => {
     expect(await add('https://10.0.0.1/')).toMatch(/address/)
     expect(await add('https://hooks.example.com/', '--events', 'nothing')).toMatch(/no event "nothing"/)
     expect(await add('https://hooks.example.com/', '--ordering', 'random')).toMatch(/--ordering must be/)
-    expect(await refusal('webhook', 'add', partnerid, ...settings)).toMatch(/needs --url/)
+    expect(await refusal('webhook', 'add', partnerid, ...settings)).toMatch(/--url is needed/)
     expect(
       await refusal('partner', 'create', '--name', 'Half', '--webhook-url', 'https://hooks.example.com/'),
     ).toMatch(/--webhook-username/)
