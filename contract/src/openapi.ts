@@ -6,7 +6,7 @@ import { type OAuthErrorCode, oauthErrorCodes, oauthErrors } from './oauth-error
 import { commonErrors, type Operation } from './operation.ts'
 import { operations } from './operations.ts'
 import { OAuthError, Problem } from './problem.ts'
-import { scopes } from './scopes.ts'
+import { scopes, scopesOf } from './scopes.ts'
 
 /** The versions of the interface that can be described (interface §9). */
 export type InterfaceVersion = '1.0.1' | '1.0.2'
@@ -59,7 +59,10 @@ export const describeInterface = (options: DescribedService): Json => {
         client: {
           type: 'oauth2',
           flows: {
-            clientCredentials: { tokenUrl: `${options.baseUrl}/oauth2/token`, scopes: { ...scopes } },
+            clientCredentials: {
+              tokenUrl: `${options.baseUrl}/oauth2/token`,
+              scopes: Object.fromEntries(scopesOf(options.sandbox).map(name => [name, scopes[name]])),
+            },
           },
         },
         clientbasic: { type: 'http', scheme: 'basic', description: 'Client id and secret' },

@@ -319,6 +319,17 @@ describe('GET the metadata of RFC 8414', () => {
     })
   })
 
+  test('names the scopes that have a use: the clock’s in a sandbox only', async () => {
+    const scopesOf = async (of: TestService) => {
+      const answer = await send(of, 'GET', '/.well-known/oauth-authorization-server')
+      return (answer.body as { scopes_supported: string[] }).scopes_supported
+    }
+    await using live = await startTestService({ sandbox: false })
+    const inSandbox = await scopesOf(service)
+    expect(inSandbox).toContain('sandbox:control')
+    expect(await scopesOf(live)).toEqual(inSandbox.filter(scope => scope !== 'sandbox:control'))
+  })
+
   test('under a stage path it stands before that path (RFC 8414 §3.1) and below it', async () => {
     await using staged = await startTestService({ basePath: '/v1/stage' })
     const { origin } = new URL(staged.baseUrl)
