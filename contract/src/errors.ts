@@ -23,7 +23,7 @@ export const errors = {
   duplicate_header: {
     status: 400,
     title: 'A header was sent twice',
-    remedy: 'Send Authorization, the API key and Idempotency-Key once each.',
+    remedy: 'Send Authorization, the API key, Idempotency-Key and Content-Type once each.',
   },
   idempotency_key_invalid: {
     status: 400,
@@ -72,8 +72,8 @@ export const errors = {
   },
   not_found: {
     status: 404,
-    title: 'There is nothing at this path',
-    remedy: 'Compare the path with the interface description at /openapi.json.',
+    title: 'Not found',
+    remedy: 'There is nothing at this path: compare it with the interface description at /openapi.json.',
   },
   user_not_found: {
     status: 404,

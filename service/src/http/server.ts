@@ -31,7 +31,7 @@ export type ServerContext = {
   readonly limits: RequestLimits
 }
 
-const onceOnly = ['authorization', 'x-api-key', 'idempotency-key']
+const onceOnly = ['authorization', 'x-api-key', 'idempotency-key', 'content-type']
 
 /** Makes the HTTP server with the limits of trust.md and every error as a problem; routes are mounted by others. */
 export const createServer = (context: ServerContext): FastifyInstance => {

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '@benefit-enrolment/contract'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { isRealDate, parseTimestamp } from '../calendar/calendar.ts'
-import { badFields } from './service-error.ts'
+import { badField, badFields } from './service-error.ts'
 
 const ajv = new Ajv({
   allErrors: true,
@@ -38,6 +38,14 @@ export type Given<T> = { readonly [Name in keyof T]: Exclude<T[Name], ''> }
 /** A query or the top of a body without its empty strings; for bodies whose strings are all optional. */
 export const withoutEmpty = <T extends object>(part: T): Given<T> =>
   Object.fromEntries(Object.entries(part).filter(([, value]) => value !== '')) as Given<T>
+
+/** The parameters of a query that are not empty. Refuses with `bad_request` one that is sent twice. */
+export const queryOf = (sent: unknown): Record<string, unknown> => {
+  const given = withoutEmpty(sent as Record<string, unknown>)
+  const twice = Object.keys(given).find(name => Array.isArray(given[name]))
+  if (twice !== undefined) throw badField(safeName(twice), 'duplicate', 'must be sent once')
+  return given
+}
 
 /** The most fields that one problem names; a body of 64 KiB could hold thousands of wrong ones. */
 const maxProblems = 50

@@ -13,7 +13,7 @@ import type { FastifyInstance } from 'fastify'
 import { stringify } from 'yaml'
 import { type Html, html } from '../http/html.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { compileCheck, withoutEmpty } from '../http/validation.ts'
+import { compileCheck, queryOf } from '../http/validation.ts'
 import { changeLogFeed, changeLogPage } from './change-log.ts'
 import { sendPage } from './page.ts'
 import { referencePage } from './reference.ts'
@@ -44,7 +44,7 @@ export const mountSystem = (app: FastifyInstance, context: SystemContext): void 
   const checkQuery = compileCheck(operations.getOpenapiJson.query, 'query')
   const described = new Map<string, { json: string; yaml: string }>()
   const describe = (sent: unknown) => {
-    const query = withoutEmpty(sent as object)
+    const query = queryOf(sent)
     checkQuery(query)
     const version = (query as { version?: InterfaceVersion }).version ?? '1.0.2'
     const known = described.get(version)
