@@ -44,6 +44,7 @@ const besideTheClient: Readonly<Record<string, string>> = {
   'tests/api/forms.test.ts': 'bytes, media types, sizes, headers twice, methods and paths',
   'tests/api/key-headers.test.ts': 'Version and Idempotency-Key missing or malformed',
   'tests/api/authentication.test.ts': 'no token, another scheme, a token that was never issued',
+  'tests/api/limits.test.ts': 'requests beyond what the operator allows, and pages for people',
   'tests/api/token.test.ts': 'forms of OAuth that other libraries send, and a token held by hand',
   'tests/api/declared-errors.test.ts': 'broken JSON, a header twice and no token, for each operation',
   'tests/api/no-personal-data.test.ts': 'broken JSON, and personal data in a path',

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { type Client, type ClientOptions, createClient } from '../client/src/index.ts'
+import type { RequestLimits } from '../contract/src/index.ts'
 import { parseCatalogue } from '../service/src/catalogue/parse.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
@@ -89,6 +90,7 @@ export const startTestService = async (
     startAt?: number
     catalogue?: string
     limits?: AdmissionLimits
+    requestLimits?: RequestLimits
   } = {},
 ): Promise<TestService> => {
   const { sandbox = true } = options
@@ -125,6 +127,7 @@ export const startTestService = async (
       log: (event, fields = {}) => logged.push({ event, fields }),
       real,
       ...(options.limits ? { limits: options.limits } : {}),
+      ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
     })
   let service = await start()
   const manage: ManageContext = {

@@ -11,9 +11,9 @@ export type NewWebhook = {
   username: string
   password: string
   /** Default: `offer_activiation_successful` only; `all` includes names that are added later. */
-  events?: EventName[] | 'all'
+  events?: EventName[] | 'all' | ''
   /** `user` keeps one user's events in order there; default `none`. */
-  ordering?: 'none' | 'user'
+  ordering?: 'none' | 'user' | ''
 }
 
 /** Names one of your endpoints. */
@@ -22,8 +22,8 @@ export type WebhookRef = { webhookid: string }
 /** A change of an endpoint; what is left out stays (contract §10). */
 export type UpdateWebhook = WebhookRef & {
   url?: string
-  events?: EventName[] | 'all'
-  ordering?: 'none' | 'user'
+  events?: EventName[] | 'all' | ''
+  ordering?: 'none' | 'user' | ''
   /** Needs `password`; left out, a new password goes with the present user name. */
   username?: string
   /** New credentials are tried first; after a 401 the present ones at once. */

@@ -100,6 +100,9 @@ export const updateUser = operation({
   tag: 'Users',
   section: 'contract §7',
   summary: "Change a user's data; absent and empty mean unchanged, null clears",
+  description:
+    'Each update that is answered 200 moves `updatedat` and raises `user_update_successful`, also one that changes ' +
+    'nothing: it tells that the update arrived. A repeat under the same Idempotency-Key does neither.',
   body: UpdateUser,
   reply: User,
   errors: [...partnerErrors, ...keyedErrors, 'user_not_found', 'user_cancelled'],

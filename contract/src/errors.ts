@@ -18,12 +18,12 @@ export const errors = {
     status: 400,
     title: 'The body is not JSON',
     remedy:
-      'Send one JSON object in UTF-8, without duplicate members, NUL characters or nesting deeper than 8.',
+      'Send one JSON object in UTF-8, without duplicate members and NUL characters, nested at most 8 deep or as the description says.',
   },
   duplicate_header: {
     status: 400,
     title: 'A header was sent twice',
-    remedy: 'Send Authorization, the API key and Idempotency-Key once each.',
+    remedy: 'Send Authorization, the API key, Idempotency-Key and Content-Type once each.',
   },
   idempotency_key_invalid: {
     status: 400,
@@ -72,8 +72,8 @@ export const errors = {
   },
   not_found: {
     status: 404,
-    title: 'There is nothing at this path',
-    remedy: 'Compare the path with the interface description at /openapi.json.',
+    title: 'Not found',
+    remedy: 'There is nothing at this path: compare it with the interface description at /openapi.json.',
   },
   user_not_found: {
     status: 404,
@@ -98,7 +98,7 @@ export const errors = {
   request_timeout: {
     status: 408,
     title: 'The request took too long to arrive',
-    remedy: 'Send the whole request within 15 seconds.',
+    remedy: 'Send the headers within 10 seconds and the whole request within 15, or as the description says.',
   },
   user_exists: {
     status: 409,
@@ -134,7 +134,7 @@ export const errors = {
   body_too_large: {
     status: 413,
     title: 'The body is too large',
-    remedy: 'Send at most 64 KiB.',
+    remedy: 'Send at most 64 KiB, or as the description says.',
   },
   unsupported_media_type: {
     status: 415,
@@ -201,7 +201,7 @@ export const errors = {
   headers_too_large: {
     status: 431,
     title: 'The headers are too large',
-    remedy: 'Send at most 64 headers and 8 KiB.',
+    remedy: 'Send at most 64 headers and 8 KiB, or as the description says.',
   },
   internal: {
     status: 500,

@@ -10,7 +10,7 @@ export const events = {
   offer_cancel_scheduled: 'A cancel is pending',
   offer_cancel_successful: 'A cancel took effect',
   offer_reinstate_successful: 'A cancel was undone, or the user was restored',
-  user_update_successful: "The user's data changed",
+  user_update_successful: 'An update of the user was answered 200, whether or not a value differs',
   user_erased: 'The user was erased',
   benefit_enrollment_successful: 'A single benefit came into force',
   benefit_enrollment_ended: 'A single benefit ended on its own',

@@ -12,8 +12,12 @@ export const Userid = Type.String({
   description: "The partner's identifier of the user; case-sensitive",
 })
 
-const text = (maxLength: number, description: string) =>
-  Type.String({ maxLength, 'x-rule': `must be at most ${maxLength} characters`, description })
+const line = (maxLength: number) => ({
+  maxLength,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  'x-rule': `must be at most ${maxLength} characters without control characters`,
+})
+const text = (maxLength: number, description: string) => Type.String({ ...line(maxLength), description })
 
 const patterns = {
   email: { pattern: '^(|[^@\\s]+@[^@\\s.]+(\\.[^@\\s.]+)+)$', maxLength: 254 },
@@ -100,8 +104,8 @@ const nullable = (schema: Record<string, unknown>) =>
 
 /** The fields of Update User: absent and `""` mean unchanged, `null` clears (contract §2). */
 export const updatedFields = {
-  firstname: Type.Optional(nullable({ maxLength: 100, 'x-rule': 'must be at most 100 characters' })),
-  lastname: Type.Optional(nullable({ maxLength: 100, 'x-rule': 'must be at most 100 characters' })),
+  firstname: Type.Optional(nullable(line(100))),
+  lastname: Type.Optional(nullable(line(100))),
   email: Type.Optional(nullable({ ...patterns.email, 'x-rule': rules.email })),
   zipcode: Type.Optional(nullable({ ...patterns.zipcode, 'x-rule': rules.zipcode })),
   dob: Type.Optional(nullable({ ...patterns.dob, 'x-rule': rules.dob })),
@@ -115,10 +119,10 @@ export const updatedFields = {
       additionalProperties: false,
       'x-rule': 'must be an object, or null to clear it',
       properties: {
-        addline1: nullable({ maxLength: 100, 'x-rule': 'must be at most 100 characters' }),
-        addline2: nullable({ maxLength: 100, 'x-rule': 'must be at most 100 characters' }),
-        addline3: nullable({ maxLength: 100, 'x-rule': 'must be at most 100 characters' }),
-        city: nullable({ maxLength: 60, 'x-rule': 'must be at most 60 characters' }),
+        addline1: nullable(line(100)),
+        addline2: nullable(line(100)),
+        addline3: nullable(line(100)),
+        city: nullable(line(60)),
         state: { enum: [...states, '', null], 'x-rule': rules.state },
         zipcode: nullable({ ...patterns.zipcode, 'x-rule': rules.zipcode }),
       },

@@ -12,7 +12,7 @@ export const AccessToken = Type.Object(
   { additionalProperties: false, title: 'AccessToken' },
 )
 
-/** Issues an access token (contract §3). The body is form-encoded; errors come in the form of RFC 6749. */
+/** Issues an access token (contract §3). The body is form-encoded; errors come in the form of RFC 6749, all of them. */
 export const issueToken = operation({
   id: 'issueToken',
   method: 'POST',
@@ -22,6 +22,9 @@ export const issueToken = operation({
   tag: 'Authentication',
   section: 'contract §3',
   summary: 'Get an access token for client credentials (RFC 6749 §4.4)',
+  description:
+    'Every error has the form of RFC 6749 §5.2. Where that RFC has no code for it (405, 413, 429, 500, 503), `error` is ' +
+    'the code that other operations answer with.',
   body: Type.Object(
     {
       grant_type: Type.Literal('client_credentials'),

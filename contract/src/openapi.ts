@@ -1,23 +1,17 @@
 import { type ErrorCode, type ErrorEntry, errors, userMessage } from './errors.ts'
 import { events } from './event-names.ts'
 import { exampleEvent, WebhookEvent } from './events.ts'
-import { oauthErrors } from './oauth-errors.ts'
+import { describeLimits, type LoadLimits, type RequestLimits } from './limits.ts'
+import { type OAuthErrorCode, oauthErrorCodes, oauthErrors } from './oauth-errors.ts'
 import { commonErrors, type Operation } from './operation.ts'
 import { operations } from './operations.ts'
 import { OAuthError, Problem } from './problem.ts'
-import { scopes } from './scopes.ts'
+import { scopes, scopesOf } from './scopes.ts'
 
 /** The versions of the interface that can be described (interface §9). */
 export type InterfaceVersion = '1.0.1' | '1.0.2'
 
 type Json = Record<string, unknown>
-
-/** From where on a process refuses for load (contract §13). */
-export type LoadLimits = {
-  readonly inFlight: number
-  readonly reserved: number
-  readonly loopDelayMs: number
-}
 
 /** What the description is made for. */
 export type DescribedService = {
@@ -25,7 +19,7 @@ export type DescribedService = {
   readonly version: InterfaceVersion
   readonly sandbox: boolean
   /** Absent: the description gives no numbers. */
-  readonly limits?: LoadLimits
+  readonly limits?: LoadLimits & RequestLimits
 }
 
 /**
@@ -48,7 +42,7 @@ export const describeInterface = (options: DescribedService): Json => {
       version: options.version,
       description: [
         'Prefill a user, list the benefits with status, enrol, and hear of every change by a webhook.',
-        describeLimits(options.limits),
+        ...describeLimits(options.limits),
       ].join('\n\n'),
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -65,7 +59,10 @@ export const describeInterface = (options: DescribedService): Json => {
         client: {
           type: 'oauth2',
           flows: {
-            clientCredentials: { tokenUrl: `${options.baseUrl}/oauth2/token`, scopes: { ...scopes } },
+            clientCredentials: {
+              tokenUrl: `${options.baseUrl}/oauth2/token`,
+              scopes: Object.fromEntries(scopesOf(options.sandbox).map(name => [name, scopes[name]])),
+            },
           },
         },
         clientbasic: { type: 'http', scheme: 'basic', description: 'Client id and secret' },
@@ -80,20 +77,6 @@ export const describeInterface = (options: DescribedService): Json => {
   }
   return options.version === '1.0.1' ? (withoutSwapTimestamps(description) as Json) : description
 }
-
-const describeLimits = (limits: LoadLimits | undefined): string =>
-  [
-    'There is no rate limit unless the operator sets one for you. Under overload requests are refused with 503',
-    '`unavailable` and `Retry-After`, token, cancel and erase last, prefill before them. What was refused so has left no',
-    'trace and spent no key: send it again after that time.',
-    ...(limits
-      ? [
-          `A process sheds from ${limits.inFlight} requests in flight on (${limits.reserved} of them kept for those`,
-          `four), sooner while its event loop is more than ${limits.loopDelayMs} ms late. From there on only a partner`,
-          'is admitted that holds less than its equal share, so that none keeps another out.',
-        ]
-      : []),
-  ].join(' ')
 
 const describeOperation = (
   operation: Operation,
@@ -198,41 +181,44 @@ const describeErrors = (
     const { status } = errors[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
-  const problems = Object.fromEntries(
+  const described = Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       status,
       {
         description: codes.map(code => `${code}: ${errors[code].title}`).join('; '),
         headers: status === 429 || status === 503 ? { ...answerHeaders, ...retryAfter } : answerHeaders,
         content: {
-          'application/problem+json': {
-            schema: { $ref: '#/components/schemas/Problem' },
-            examples: Object.fromEntries(codes.map(code => [code, { value: exampleProblem(code, baseUrl) }])),
-          },
+          ...(isClient ? oauthContent(codes) : {}),
+          ...(isClient && !codes.some(isBeforePath) ? {} : problemContent(codes, baseUrl)),
         },
       },
     ]),
   )
-  return isClient ? { ...describeOAuthErrors(), ...problems } : problems
+  return isClient ? { ...describeOAuthErrors(), ...described } : described
 }
+
+/** What is refused before it is known where the request goes has the form of a problem at the token endpoint too. */
+const isBeforePath = (code: ErrorCode): boolean => code === 'request_timeout' || code === 'headers_too_large'
+
+const problemContent = (codes: readonly ErrorCode[], baseUrl: string): Json => ({
+  'application/problem+json': {
+    schema: { $ref: '#/components/schemas/Problem' },
+    examples: Object.fromEntries(codes.map(code => [code, { value: exampleProblem(code, baseUrl) }])),
+  },
+})
+
+const oauthContent = (codes: readonly (ErrorCode | OAuthErrorCode)[]): Json => ({
+  'application/json': {
+    schema: { $ref: '#/components/schemas/OAuthError' },
+    examples: Object.fromEntries(codes.map(code => [code, { value: { error: code } }])),
+  },
+})
 
 const describeOAuthErrors = (): Json =>
   Object.fromEntries(
     [400, 401].map(status => {
-      const codes = Object.entries(oauthErrors).filter(([, itsStatus]) => itsStatus === status)
-      return [
-        status,
-        {
-          description: codes.map(([code]) => code).join('; '),
-          headers: answerHeaders,
-          content: {
-            'application/json': {
-              schema: { $ref: '#/components/schemas/OAuthError' },
-              examples: Object.fromEntries(codes.map(([code]) => [code, { value: { error: code } }])),
-            },
-          },
-        },
-      ]
+      const codes = oauthErrorCodes.filter(code => oauthErrors[code] === status)
+      return [status, { description: codes.join('; '), headers: answerHeaders, content: oauthContent(codes) }]
     }),
   )
 

@@ -21,3 +21,7 @@ export const scopeNames = Object.keys(scopes) as Scope[]
 
 /** Whether `text` names a scope. */
 export const isScope = (text: string): text is Scope => Object.hasOwn(scopes, text)
+
+/** The scopes that have a use in a service of this kind: the clock is a sandbox's. */
+export const scopesOf = (isSandbox: boolean): Scope[] =>
+  scopeNames.filter(name => isSandbox || name !== 'sandbox:control')

@@ -13,7 +13,7 @@ const Webhookid = Type.String({
 const params = Type.Object({ webhookid: Webhookid }, { additionalProperties: false })
 
 const eventsRule = 'must be a list of different event names, or "all"'
-const WantedEvents = Type.Unsafe<EventName[] | 'all'>({
+const WantedEvents = Type.Unsafe<EventName[] | 'all' | ''>({
   anyOf: [
     {
       type: 'array',
@@ -22,12 +22,12 @@ const WantedEvents = Type.Unsafe<EventName[] | 'all'>({
       uniqueItems: true,
       'x-rule': eventsRule,
     },
-    { type: 'string', const: 'all', 'x-rule': eventsRule },
+    { type: 'string', enum: ['all', ''], 'x-rule': eventsRule },
   ],
   'x-rule': eventsRule,
   description: 'The events it hears of; `all` includes names that are added later',
 })
-const Ordering = Type.Enum(['none', 'user'], {
+const Ordering = Type.Enum(['none', 'user', ''], {
   'x-rule': 'must be none or user',
   description: "`user` keeps one user's events in order there; holds for events from then on",
 })
@@ -287,6 +287,9 @@ export const enableWebhook = operation({
   scope: 'webhooks:write',
   idempotency: 'keyed',
   summary: 'Enable an endpoint; what it missed is sent, oldest first',
+  description:
+    'Whatever disabled it: a 410, 72 hours of failures, or the operator. It is tried from now on, also where its ' +
+    'Retry-After asked for a longer pause.',
   params,
   reply: Webhook,
   errors: [...partnerErrors, ...keyedErrors, 'webhook_not_found'],
@@ -323,8 +326,9 @@ export const replayWebhook = operation({
   summary: 'Send past events to an endpoint again: a range, a status, or a list',
   description:
     'One of: `from` and `to` (events raised from then, and before then, that the endpoint asks for), `status` (`dead`: ' +
-    'all that was given up there; `waiting`: all that waits, at once), or `ids` (events, whatever the filter). Key and ' +
-    'bytes are those of the first time. At most 10,000 a request. With `dryrun` nothing is sent.',
+    'all that was given up there; `waiting`: all that waits, at once), or `ids` (1,000 events at most, whatever the filter; ' +
+    'what is none of yours is passed over and not counted). Key and bytes are those of the first time. At most 10,000 ' +
+    'a request: `complete` tells. With `dryrun` nothing is sent.',
   params,
   body: Type.Object(
     {

@@ -1,5 +1,7 @@
+import type { RequestLimits } from '@benefit-enrolment/contract'
 import ipaddr from 'ipaddr.js'
 import { type AdmissionLimits, defaultLimits } from './http/admission.ts'
+import { defaultRequestLimits } from './http/request-limits.ts'
 import { OperatorError } from './operator-error.ts'
 import { readRootKeys } from './vault/keyring.ts'
 import { type AllowedRange, parseAllowList } from './webhooks/address.ts'
@@ -17,23 +19,31 @@ export type Config = {
   readonly metricsPort: number | undefined
   readonly databaseConnections: number
   readonly limits: AdmissionLimits
+  readonly requestLimits: RequestLimits
 }
 
 const known = new Set([
   'ENROLMENT_BASE_URL',
+  'ENROLMENT_BODY_KIB',
+  'ENROLMENT_BODY_NESTING',
   'ENROLMENT_DATA',
   'ENROLMENT_DATABASE_CONNECTIONS',
+  'ENROLMENT_FAILED_AUTHENTICATIONS',
+  'ENROLMENT_HEADERS',
+  'ENROLMENT_HEADERS_KIB',
+  'ENROLMENT_HEADERS_SECONDS',
   'ENROLMENT_LOOP_DELAY_MS',
   'ENROLMENT_METRICS_PORT',
   'ENROLMENT_REQUESTS_IN_FLIGHT',
   'ENROLMENT_REQUESTS_RESERVED',
+  'ENROLMENT_REQUEST_SECONDS',
   'ENROLMENT_ROOT_KEY',
   'ENROLMENT_TRUST_PROXY',
   'ENROLMENT_WEBHOOK_ALLOW',
 ])
 
 /** Reads the environment. Throws OperatorError on an unknown or wrong variable, with a sentence that says what to do. */
-export const readConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
+export const readConfig = (environment: Environment): Config => {
   for (const name of Object.keys(environment)) {
     if (name.startsWith('ENROLMENT_') && !known.has(name)) {
       throw new OperatorError(
@@ -58,9 +68,14 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     trustProxy: readNetworks(environment['ENROLMENT_TRUST_PROXY']),
     webhookAllow: parseAllowList(environment['ENROLMENT_WEBHOOK_ALLOW'] ?? ''),
     metricsPort: readPort('ENROLMENT_METRICS_PORT', environment['ENROLMENT_METRICS_PORT']),
-    databaseConnections:
-      readCount('ENROLMENT_DATABASE_CONNECTIONS', environment['ENROLMENT_DATABASE_CONNECTIONS']) ?? 10,
+    databaseConnections: readNumber(environment, 'ENROLMENT_DATABASE_CONNECTIONS', {
+      // Writes that wait for a row take five of them; below that, one held row could stop everybody.
+      least: 8,
+      most: 999,
+      value: 10,
+    }),
     limits: readLimits(environment),
+    requestLimits: readRequestLimits(environment),
   }
 }
 
@@ -76,33 +91,30 @@ const readBaseUrl = (text: string | undefined): string | undefined => {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Reads a port of 0 to 65535; `undefined` when nothing is given. Throws OperatorError otherwise. */
-export const readPort = (name: string, text: string | undefined): number | undefined => {
+/** Whether the text is a port of 0 to 65535. */
+export const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) <= 65_535
+
+const readPort = (name: string, text: string | undefined): number | undefined => {
   if (text === undefined || text === '') return undefined
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-    throw new OperatorError(`${name} must be a port number from 0 to 65535.`)
-  }
+  if (!isPort(text)) throw new OperatorError(`${name} must be a port number from 0 to 65535.`)
   return Number(text)
 }
 
-const readCount = (name: string, text: string | undefined): number | undefined => {
-  if (text === undefined || text === '') return undefined
-  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  // Writes that wait for a row take five of them; below that, one held row could stop everybody.
-  if (count < 8) throw new OperatorError(`${name} must be a number from 8 to 999.`)
+type Environment = Readonly<Record<string, string | undefined>>
+type Range = { readonly least: number; readonly most: number; readonly value: number }
+
+/** A whole number within a range; `value` when nothing is given. */
+const readNumber = (environment: Environment, name: string, range: Range): number => {
+  const { least, most, value } = range
+  const text = environment[name] || String(value)
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : -1
+  if (count < least || count > most)
+    throw new OperatorError(`${name} must be a number from ${least} to ${most}.`)
   return count
 }
 
-const readLimits = (environment: Readonly<Record<string, string | undefined>>): AdmissionLimits => {
-  const read = (name: string, range: { least: number; most: number; value: number }): number => {
-    const { least, most, value } = range
-    const text = environment[name] || String(value)
-    const count = /^\d{1,6}$/.test(text) ? Number(text) : -1
-    if (count < least || count > most)
-      throw new OperatorError(`${name} must be a number from ${least} to ${most}.`)
-    return count
-  }
-  const inFlight = read('ENROLMENT_REQUESTS_IN_FLIGHT', {
+const readLimits = (environment: Environment): AdmissionLimits => {
+  const inFlight = readNumber(environment, 'ENROLMENT_REQUESTS_IN_FLIGHT', {
     least: 100,
     most: 100_000,
     value: defaultLimits.inFlight,
@@ -110,16 +122,33 @@ const readLimits = (environment: Readonly<Record<string, string | undefined>>): 
   return {
     inFlight,
     // A fifth, where only the whole is set.
-    reserved: read('ENROLMENT_REQUESTS_RESERVED', {
+    reserved: readNumber(environment, 'ENROLMENT_REQUESTS_RESERVED', {
       least: 0,
       most: Math.floor(inFlight / 2),
       value: Math.floor(inFlight / 5),
     }),
-    loopDelayMs: read('ENROLMENT_LOOP_DELAY_MS', {
+    loopDelayMs: readNumber(environment, 'ENROLMENT_LOOP_DELAY_MS', {
       least: 50,
       most: 10_000,
       value: defaultLimits.loopDelayMs,
     }),
+  }
+}
+
+/** The lower ends leave room for every request of the interface. */
+const readRequestLimits = (environment: Environment): RequestLimits => {
+  const read = (name: string, limit: keyof RequestLimits, [least, most]: readonly [number, number]) =>
+    readNumber(environment, name, { least, most, value: Math.min(most, defaultRequestLimits[limit]) })
+  // No more than the rotation of keys waits for requests that began before it.
+  const requestSeconds = read('ENROLMENT_REQUEST_SECONDS', 'requestSeconds', [1, 15])
+  return {
+    bodyKib: read('ENROLMENT_BODY_KIB', 'bodyKib', [16, 1024]),
+    bodyNesting: read('ENROLMENT_BODY_NESTING', 'bodyNesting', [4, 64]),
+    headers: read('ENROLMENT_HEADERS', 'headers', [32, 1000]),
+    headersKib: read('ENROLMENT_HEADERS_KIB', 'headersKib', [4, 64]),
+    headersSeconds: read('ENROLMENT_HEADERS_SECONDS', 'headersSeconds', [1, requestSeconds]),
+    requestSeconds,
+    failedAuthentications: read('ENROLMENT_FAILED_AUTHENTICATIONS', 'failedAuthentications', [1, 100_000]),
   }
 }
 

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { type Command, helpOf, readInput, UsageError } from './commands/command.ts'
 import { describeCause } from './log.ts'
 import { OperatorError } from './operator-error.ts'
@@ -40,7 +41,7 @@ const overview = async (word?: string): Promise<string> => {
     ),
     '',
     'Each command takes --data DIR (the embedded database, default ./data), --json and --help.',
-    'DATABASE_URL names another database and wins.',
+    'DATABASE_URL names another database and wins. `enrolment --version` tells the version.',
   ].join('\n')
 }
 
@@ -61,6 +62,11 @@ const run = async (words: readonly string[]): Promise<number> => {
     process.stdout.write(`${await overview()}\n`)
     return words.length === 0 ? 2 : 0
   }
+  if (words[0] === '--version') {
+    const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+    process.stdout.write(`${version}\n`)
+    return 0
+  }
   const found = await find(words)
   if (!found && words.includes('--help')) {
     process.stdout.write(`${await overview(words[0])}\n`)
@@ -68,7 +74,7 @@ const run = async (words: readonly string[]): Promise<number> => {
   }
   if (!found) {
     const named = words.slice(0, 2).filter(word => !word.startsWith('-'))
-    process.stderr.write(`There is no command "${named.join(' ')}".\n\n${await overview()}\n`)
+    process.stderr.write(`There is no command "${named.join(' ') || words[0]}".\n\n${await overview()}\n`)
     return 2
   }
   if (found.rest.includes('--help')) {

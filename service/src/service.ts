@@ -1,3 +1,4 @@
+import type { RequestLimits } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
 import { accountHandlers } from './accounts/handlers.ts'
 import { benefitHandlers } from './benefits/handlers.ts'
@@ -10,6 +11,7 @@ import { openGate } from './http/gate.ts'
 import { watchLoad } from './http/load.ts'
 import { mountOperations } from './http/mount.ts'
 import { refuseEarly } from './http/refuse-early.ts'
+import { defaultRequestLimits } from './http/request-limits.ts'
 import { createServer } from './http/server.ts'
 import { ServiceError } from './http/service-error.ts'
 import { shedOverload } from './http/shedding.ts'
@@ -67,6 +69,8 @@ export type ServiceOptions = {
   readonly dispatcher?: DispatcherOptions
   /** From where on it sheds; absent: the defaults. */
   readonly limits?: AdmissionLimits
+  /** What a request may be; absent: the defaults. */
+  readonly requestLimits?: RequestLimits
   /** True while writes are refused because the disk is nearly full. */
   readonly lowOnSpace?: () => boolean
 }
@@ -138,31 +142,33 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
   })
   const commands = openAccountCommands({ ledger, reader, terms })
 
+  const limits = options.limits ?? defaultLimits
+  const requestLimits = options.requestLimits ?? defaultRequestLimits
   const app: FastifyInstance = createServer({
     baseUrl,
     basePath,
     trustProxy: options.trustProxy ?? [],
     log,
     real,
+    limits: requestLimits,
   })
   app.addHook('onRequest', (_request, _reply, done) => {
     askedAt = performance.now()
     done()
   })
-  const limits = options.limits ?? defaultLimits
   const gate = openGate(limits)
   const endWatch = watchLoad(gate, log)
   const shedding = { gate, claimantOf: openClaimants(directory) }
   shedOverload(app, shedding)
   refuseEarly(app, { ...shedding, basePath, baseUrl, real })
   const limit = limitRequests(real)
-  const refuse = refuseFailures({ sandbox, real })
+  const refuse = refuseFailures({ sandbox, real, limit: requestLimits.failedAuthentications })
   mountOAuth(app, { database, directory, keyring, mode, real, refuse, baseUrl, basePath })
   mountSystem(app, {
     baseUrl,
     basePath,
     sandbox,
-    limits,
+    limits: { ...limits, ...requestLimits },
     isReady: async () => !isClosing && !(options.lowOnSpace?.() ?? false) && (await isReachable(database)),
   })
   const webhooks = { database, rules: options.webhookRules, real, onChange: dispatcher.refresh }

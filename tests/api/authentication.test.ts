@@ -188,6 +188,12 @@ describe('failed authentications from one address', () => {
       expect(refusal).toMatchObject({ status: 429, code: 'too_many_requests' })
       expect(refusal.retryAfterMs).toBeGreaterThan(0)
     }
+    // In the form of RFC 6749 at the token endpoint.
+    const withoutClient = await send(live, 'POST', '/oauth2/token', {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      bytes: 'grant_type=client_credentials',
+    })
+    expect(withoutClient).toMatchObject({ status: 429, body: { error: 'too_many_requests' } })
     const withoutToken = await send(live, 'POST', '/user/account/get', { headers: json, body: {} })
     expect(withoutToken).toMatchObject({ status: 429, code: 'too_many_requests' })
     await expect(partner.client.getUser({ userid: 'u' })).rejects.toMatchObject({ status: 404 })

@@ -125,16 +125,35 @@ describe('400 bad_request', () => {
 })
 
 describe('400 duplicate_header', () => {
-  test.each(['Authorization', 'x-api-key', 'Idempotency-Key'])(
+  test.each(['Authorization', 'x-api-key', 'Idempotency-Key', 'Content-Type'])(
     '%s twice, even with one value',
     async name => {
       const known = await caller.credentials()
-      const value = { Authorization: known['authorization'], 'x-api-key': known['x-api-key'] }[name] ?? 'k1'
+      const value =
+        {
+          Authorization: known['authorization'],
+          'x-api-key': known['x-api-key'],
+          'Content-Type': 'application/json',
+        }[name] ?? 'k1'
       const twice: [string, string][] = name === 'Idempotency-Key' ? [[name, value]] : []
       const answer = await prefillRaw([...twice, [name.toUpperCase(), value]])
       expect(answer).toMatchObject({ status: 400, code: 'duplicate_header' })
     },
   )
+})
+
+test('a query parameter twice is 400 and named, known or not', async () => {
+  for (const [query, field] of [
+    ['effective=immediate&effective=endofperiod', 'effective'],
+    ['effective=immediate&effective=immediate', 'effective'],
+    ['verbose=1&verbose=2', 'verbose'],
+  ]) {
+    const { status, body } = await caller.send('DELETE', `/user/account/cancel/u1?${query}`)
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { errors: [{ field, code: 'duplicate', message: `${field} must be sent once` }] },
+    })
+  }
 })
 
 describe('415 unsupported_media_type', () => {

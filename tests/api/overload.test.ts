@@ -169,6 +169,9 @@ test('twice the bound is the end for all but health and readiness: a person gets
   expect(await refusalOf(holders[0].partner.connect().getUser({ userid: 'free' }))).toMatchObject({
     status: 503,
   })
+  const token = await own.conformance.fetch(`${own.baseUrl}/oauth2/token`, { method: 'POST' })
+  expect(token.status).toBe(503)
+  expect(await token.json()).toMatchObject({ error: 'unavailable' })
   for (const holder of holders) await holder.release()
   expect((await newVisitor(own.baseUrl).get('/register')).status).toBe(401)
 })

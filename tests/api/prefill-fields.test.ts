@@ -29,7 +29,8 @@ const zipcodes = {
   right: ['33101', '331011234', '00501', ''],
   wrong: ['8040', '804011', '80401-1234', '80401 ', ' 80401', 'ABCDE', '８０４０１', '80401\n', '8040112345'],
 }
-const addressLines = { right: ['', '12 Ocean Drive', long(100)], wrong: [long(101)] }
+const controls = ['Ada\nRivera', '\t', 'Ada\u0007', '\u007f', '\u0085']
+const addressLines = { right: ['', '12 Ocean Drive', long(100)], wrong: [long(101), ...controls] }
 const usps = {
   right: [...states, ''],
   wrong: ['fl', 'Fl', 'XX', 'FLA', 'F', ' FL', 'Florida', 'ZZ'],
@@ -39,8 +40,8 @@ const fields: Record<string, Examples> = {
     right: ['u', 'U', ' ', '...', 'ü😀/\\%', '😀'.repeat(128), 'x'.repeat(128)],
     wrong: ['', '.', '..', 'x'.repeat(129), '😀'.repeat(129), 'a\tb', 'a\nb', '\u0001', '\u007f', '\u0085'],
   },
-  firstname: { right: ['', 'Zoë', "O'Neill", '李', '😀', long(100)], wrong: [long(101)] },
-  lastname: { right: ['', 'de la Cruz', long(100)], wrong: [long(101)] },
+  firstname: { right: ['', 'Zoë', "O'Neill", '李', '😀', long(100)], wrong: [long(101), ...controls] },
+  lastname: { right: ['', 'de la Cruz', long(100)], wrong: [long(101), ...controls] },
   email: {
     right: ['', 'a@b.co', 'a+b.c@sub.example.com', `${'x'.repeat(242)}@example.com`],
     wrong: [
@@ -90,7 +91,7 @@ const fields: Record<string, Examples> = {
   'address.addline1': addressLines,
   'address.addline2': addressLines,
   'address.addline3': addressLines,
-  'address.city': { right: ['', 'Miami', long(60)], wrong: [long(61)] },
+  'address.city': { right: ['', 'Miami', long(60)], wrong: [long(61), ...controls] },
   'address.state': usps,
   'address.zipcode': zipcodes,
 }

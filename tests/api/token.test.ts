@@ -229,14 +229,22 @@ describe('POST /oauth2/token, refused in the form of RFC 6749', () => {
     }
   })
 
-  test('other faults of the request keep their own status: 405 with Allow, 413', async () => {
-    const wrongMethod = await send(service, 'GET', '/oauth2/token')
-    expect(wrongMethod).toMatchObject({ status: 405, code: 'method_not_allowed' })
-    expect(wrongMethod.headers.get('allow')).toBe('POST')
-    expect(await askToken(`grant_type=${'x'.repeat(65_536)}`)).toMatchObject({
-      status: 413,
-      code: 'body_too_large',
-    })
+  test('other faults of the request keep their own status, in the same form: 405 with Allow, 413, 431', async () => {
+    for (const path of ['/oauth2/token', '/oauth2/revoke?x=1']) {
+      const wrongMethod = await send(service, 'GET', path)
+      expect(wrongMethod).toMatchObject({ status: 405, body: { error: 'method_not_allowed' } })
+      expect(wrongMethod.headers.get('allow')).toBe('POST')
+      const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`x-${index}`, '']))
+      expect(await send(service, 'POST', path, { headers: many })).toMatchObject({
+        status: 431,
+        body: { error: 'headers_too_large' },
+      })
+    }
+    const tooLarge = await askToken(`grant_type=${'x'.repeat(65_536)}`)
+    expect(tooLarge).toMatchObject({ status: 413, body: { error: 'body_too_large' } })
+    expect(Object.keys(tooLarge.body as object)).toEqual(['error', 'error_description'])
+    expect(tooLarge.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(tooLarge.headers.get('cache-control')).toBe('no-store')
   })
 })
 
@@ -309,6 +317,17 @@ describe('GET the metadata of RFC 8414', () => {
       revocation_endpoint: `${service.baseUrl}/oauth2/revoke`,
       grant_types_supported: ['client_credentials'],
     })
+  })
+
+  test('names the scopes that have a use: the clock’s in a sandbox only', async () => {
+    const scopesOf = async (of: TestService) => {
+      const answer = await send(of, 'GET', '/.well-known/oauth-authorization-server')
+      return (answer.body as { scopes_supported: string[] }).scopes_supported
+    }
+    await using live = await startTestService({ sandbox: false })
+    const inSandbox = await scopesOf(service)
+    expect(inSandbox).toContain('sandbox:control')
+    expect(await scopesOf(live)).toEqual(inSandbox.filter(scope => scope !== 'sandbox:control'))
   })
 
   test('under a stage path it stands before that path (RFC 8414 §3.1) and below it', async () => {

@@ -65,6 +65,18 @@ describe('400 bad_request', () => {
     expect(refusal).toMatchObject({ status: 400, errors: [{ field, code: 'unknown_field' }] })
   })
 
+  test('names and address lines hold no control characters in an update either', async () => {
+    const sent = {
+      userid: 'u1',
+      firstname: 'A\nB',
+      lastname: '\u0085',
+      address: { addline1: '\t', city: 'a\u007f' },
+    }
+    const refusal = await refusalOf(partner.client.updateUser(sent))
+    expect(refusal).toMatchObject({ status: 400, code: 'bad_request' })
+    expect(fieldsOf(refusal).sort()).toEqual(['address.addline1', 'address.city', 'firstname', 'lastname'])
+  })
+
   test('an unknown query parameter is named', async () => {
     const refusal = await refusalOf(partner.client.cancelUser(unchecked({ userid: 'u1', verbose: 1 })))
     expect(refusal).toMatchObject({ status: 400, code: 'bad_request' })
@@ -78,6 +90,19 @@ describe('400 bad_request', () => {
       expect(fieldsOf(refusal)).toContain('userid')
     }
   })
+})
+
+test('404 not_found says what was not found: a session, a result', async () => {
+  const sessionid = '019abc12-3456-7def-8123-456789abcdea'
+  const unknown = [
+    [() => partner.client.revokeLinkToken({ sessionid }), /^The sessionid is unknown/],
+    [() => partner.client.exchangeResult({ resulttoken: 'x' }), /^The result token is unknown/],
+  ] as const
+  for (const [call, detail] of unknown) {
+    const refusal = await refusalOf(call())
+    expect(refusal).toMatchObject({ status: 404, code: 'not_found' })
+    expect(refusal.detail).toMatch(detail)
+  }
 })
 
 test('userids are compared as sent, and percent-encoded in paths', async () => {

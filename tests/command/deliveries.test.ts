@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Replayed } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { wholeLog } from '../whole-log.ts'
 import { run, runJson } from './process.ts'
@@ -94,11 +95,11 @@ describe('deliveries', () => {
     expect(await sandbox.refusal('deliveries')).toMatch(/needs PARTNER/)
     expect(await sandbox.refusal('deliveries', nobody)).toMatch(/^There is no partner/)
     expect(await sandbox.refusal('deliveries', partnerid, '--status', 'lost')).toBe(
-      '--status must be waiting, dead or delivered.',
+      '--status must be waiting, dead or delivered; see --help.',
     )
     for (const limit of ['0', 'many', '10001'])
       expect(await sandbox.refusal('deliveries', partnerid, `--limit=${limit}`)).toBe(
-        '--limit must be a whole number from 1 to 10000.',
+        '--limit must be a whole number from 1 to 10000; see --help.',
       )
     expect(await list({ partnerid } as SandboxPartner)).toEqual([])
   })
@@ -106,10 +107,8 @@ describe('deliveries', () => {
 
 describe('replay', () => {
   const replay = ({ partnerid, webhookid = '' }: SandboxPartner, ...words: string[]) =>
-    runJson<{ count: number; complete: boolean; dryrun: boolean }>(
-      ['replay', partnerid, webhookid, ...words],
-      sandbox.place,
-    )
+    runJson<Replayed>(['replay', partnerid, webhookid, ...words], sandbox.place)
+  const one = { count: 1, complete: true, dryrun: false, continuefrom: null }
   /** A partner with some events that have arrived. */
   const withEvents = async (...userids: string[]) => {
     const partner = await sandbox.newPartner(...webhook)
@@ -124,8 +123,8 @@ describe('replay', () => {
     const from = { database: sandbox.database, partnerId: partner.partnerid }
     const { events } = await wholeLog(partner.client, from)
     const chosen = ['--event', events.find(({ userid }) => userid === 'again1')?.eventid ?? '']
-    expect(await replay(partner, ...chosen, '--dry-run')).toEqual({ count: 1, complete: true, dryrun: true })
-    expect(await replay(partner, ...chosen)).toEqual({ count: 1, complete: true, dryrun: false })
+    expect(await replay(partner, ...chosen, '--dry-run')).toEqual({ ...one, dryrun: true })
+    expect(await replay(partner, ...chosen)).toEqual(one)
     await expect.poll(() => copiesOf('again1').length, soon).toBe(2)
     const [first, second] = copiesOf('again1')
     expect(second).toEqual(first)
@@ -182,13 +181,13 @@ describe('replay', () => {
     const { partnerid, webhookid = '' } = await sandbox.newPartner(...webhook)
     const other = await sandbox.newPartner(...webhook)
     const refused = (...words: string[]) => sandbox.refusal('replay', partnerid, webhookid, ...words)
-    const which = 'Say which events: --status dead, or --from TIME [--to TIME], or --event ID.'
+    const which = 'Say which events: --status dead, or --from TIME [--to TIME], or --event ID; see --help.'
     expect(await refused()).toBe(which)
     expect(await refused('--status', 'dead', '--event', nobody)).toBe(which)
-    expect(await refused('--status', 'delivered')).toBe('--status must be dead or waiting.')
-    expect(await refused('--event', 'e1')).toBe('--event must be an event id.')
+    expect(await refused('--status', 'delivered')).toBe('--status must be dead or waiting; see --help.')
+    expect(await refused('--event', 'e1')).toBe('--event must be an event id; see --help.')
     expect(await refused('--from', 'yesterday')).toMatch(
-      /^--from must look like 2026-11-20T15:04:05\.000Z\.$/,
+      /^--from must look like 2026-11-20T15:04:05\.000Z; see --help\.$/,
     )
     const from = ['--from', '2026-11-20T15:04:05.000Z']
     expect(await refused(...from, '--to', 'now')).toMatch(/^--to must look like/)

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -33,10 +33,39 @@ describe('what was typed', () => {
     [['partner', 'show', 'a', 'b'], /takes no "b"/],
     [['key', 'revoke', 'a'], /`enrolment key revoke` needs PARTNER and ID/],
     [['catalogue', 'check'], /needs FILE/],
+    [[...serve, '--port', 'abc'], /--port must be a port number/],
+    [['dev', ...serve.slice(1), '--port', '65536'], /--port must be a port number/],
+    [['partner', 'create'], /--name is needed/],
+    [['partner', 'create', '--name', 'A', '--locale', 'fr'], /--locale must be en or es/],
+    [['partner', 'create', '--name', 'A', '--rate', 'fast'], /--rate must look like 100\/s/],
+    [['partner', 'create', '--name', 'A', '--scope', 'all'], /no scope "all"/],
+    [['partner', 'create', '--name', 'A', '--events', 'all'], /--events is for an endpoint/],
+    [
+      ['partner', 'create', '--name', 'A', '--webhook-username', 'a'],
+      /--webhook-username is for an endpoint/,
+    ],
+    [
+      ['partner', 'create', '--name', 'A', '--webhook-password', 'b'],
+      /--webhook-password is for an endpoint/,
+    ],
+    [
+      ['partner', 'create', '--name', 'A', '--webhook-url', 'https://a.example'],
+      /--webhook-username is needed/,
+    ],
+    [['key', 'rotate', 'a', '--kind', 'foo'], /--kind must be client_secret or api_key/],
+    [['webhook', 'add', 'a', '--username', 'b', '--password', 'c'], /--url is needed/],
+    [['deliveries', 'a', '--status', 'lost'], /--status must be waiting, dead or delivered/],
+    [['deliveries', 'a', '--limit', '0'], /--limit must be a whole number/],
+    [['replay', 'a', 'b'], /Say which events/],
+    [['replay', 'a', 'b', '--from', 'noon'], /--from must look like/],
+    [['clock', 'advance', 'a', 'noon'], /The instant must look like/],
   ])('enrolment %j is not understood', async (words, sentence) => {
-    const said = await runRefused(words)
+    const cwd = await newDataDir()
+    const said = await runRefused(words, { cwd })
     expect(said).toMatch(/see (`enrolment .*)?--help/)
     expect(said).toMatch(sentence)
+    // Nothing was made, neither there nor in ./data.
+    expect([existsSync('/nonexistent'), await readdir(cwd)]).toEqual([false, []])
   })
 
   test('a file that cannot be read is refused', async () => {
@@ -50,6 +79,7 @@ describe('what was typed', () => {
     expect(stderr).toMatch(/^There is no command "partner destroy"\.\n/)
     expect(stderr).toContain('partner create')
     expect((await run(['partner', '--name', 'x'])).stderr).toMatch(/^There is no command "partner"\.\n/)
+    expect((await run(['--json'])).stderr).toMatch(/^There is no command "--json"\.\n/)
     const group = await run(['partner', '--help'])
     expect(group).toMatchObject({ code: 0, stderr: '' })
     expect(group.stdout).toContain('partner create')
@@ -74,6 +104,11 @@ describe('what was typed', () => {
     for (const option of ['--data DIR', '--json', '--help']) expect(stdout).toContain(option)
   })
 
+  test('--version tells the version of the package', async () => {
+    const { version } = JSON.parse(await readFile(join(root, 'service/package.json'), 'utf8'))
+    expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
   test('no words at all show the help and end with 2', async () => {
     expect(await run([])).toMatchObject({ code: 2, stdout: expect.stringContaining('Commands:'), stderr: '' })
   })
@@ -92,6 +127,12 @@ describe('what the environment says', () => {
     [{ ENROLMENT_REQUESTS_IN_FLIGHT: 'many' }, /ENROLMENT_REQUESTS_IN_FLIGHT must be a number from 100/],
     [{ ENROLMENT_REQUESTS_RESERVED: '1001' }, /ENROLMENT_REQUESTS_RESERVED must be a number from 0 to 1000/],
     [{ ENROLMENT_LOOP_DELAY_MS: '1' }, /ENROLMENT_LOOP_DELAY_MS must be a number from 50/],
+    [{ ENROLMENT_BODY_KIB: '15' }, /ENROLMENT_BODY_KIB must be a number from 16 to 1024/],
+    [{ ENROLMENT_REQUEST_SECONDS: '16' }, /ENROLMENT_REQUEST_SECONDS must be a number from 1 to 15/],
+    [
+      { ENROLMENT_REQUEST_SECONDS: '5', ENROLMENT_HEADERS_SECONDS: '6' },
+      /ENROLMENT_HEADERS_SECONDS must be a number from 1 to 5/,
+    ],
     [{ ENROLMENT_TRUST_PROXY: '10.0.0.0/8,proxy' }, /ENROLMENT_TRUST_PROXY must be/],
     [{ ENROLMENT_WEBHOOK_ALLOW: '10.0.0.0/99' }, /ENROLMENT_WEBHOOK_ALLOW: "10\.0\.0\.0\/99"/],
     [{ ENROLMENT_ROOT_KEY: 'secret' }, /ENROLMENT_ROOT_KEY .*32 random bytes in base64/],

@@ -19,11 +19,32 @@ const endings: (() => Promise<unknown>)[] = []
 beforeAll(async () => {
   const { place: made, remove } = await newWorkplace()
   place = made
-  service = await startKeptProcess(['serve', '--port', '0'], place)
+  service = await startKeptProcess(['serve', '--port', '0'], { ...place, env: { ...place.env, ...limits } })
   endings.push(() => service.stop(), remove)
 })
 afterAll(async () => {
   for (const end of endings) await end()
+})
+
+// Each with a value of its own, so that it is seen where it goes.
+const limits = {
+  ENROLMENT_BODY_KIB: '61',
+  ENROLMENT_BODY_NESTING: '7',
+  ENROLMENT_HEADERS: '62',
+  ENROLMENT_HEADERS_KIB: '9',
+  ENROLMENT_HEADERS_SECONDS: '11',
+  ENROLMENT_REQUEST_SECONDS: '14',
+  ENROLMENT_FAILED_AUTHENTICATIONS: '59',
+}
+
+test('the limits of the environment are those of the service', async () => {
+  const { info } = (await (await fetch(`${service.address}/openapi.json`)).json()) as {
+    info: { description: string }
+  }
+  expect(info.description).toContain(
+    'A body has at most 61 KiB and is nested at most 7 deep; a request has at most 62 headers, of 9 KiB together. ' +
+      'The headers have to arrive within 11 seconds, the whole request within 14. After 59 failed',
+  )
 })
 
 const demoCatalogue = join(root, 'service/assets/demo-catalogue.yaml')
@@ -199,7 +220,7 @@ describe('partners', () => {
 
   test('with wrong settings are refused in a sentence that names the setting', async () => {
     const create = (...words: string[]) => refusal('partner', 'create', '--name', 'Wrong', ...words)
-    expect(await refusal('partner', 'create')).toMatch(/needs a --name/)
+    expect(await refusal('partner', 'create')).toMatch(/--name is needed/)
     expect(await create('--timezone', 'Mars/Olympus')).toMatch(/"Mars\/Olympus" is not a time zone/)
     expect(await create('--offer', 'gold')).toMatch(/no offer "gold" in the catalogue; there are starter/)
     expect(await create('--scope', 'all')).toMatch(/no scope "all"; there are prefill:write/)
@@ -248,13 +269,16 @@ describe('webhooks', () => {
     })
     const listed = await list(created.partnerid)
     expect(listed.map(one => one.webhookid).sort()).toEqual([created.webhookid, added.webhookid].sort())
+    expect(listed).toEqual((await clientOf(service, created).listWebhooks({})).webhooks)
     const text = JSON.stringify(listed)
     for (const hidden of ['very:secret', created.webhooksecret, added.webhooksecret])
       expect(text).not.toContain(hidden)
     for (const verb of ['disable', 'enable']) {
       const before = await list(created.partnerid)
-      const { code } = await run(['webhook', verb, created.partnerid, added.webhookid, '--json'], place)
-      expect(code).toBe(0)
+      expect(await runJson(['webhook', verb, created.partnerid, added.webhookid], place)).toMatchObject({
+        webhookid: added.webhookid,
+        status: `${verb}d`,
+      })
       expect(await list(created.partnerid)).not.toEqual(before)
     }
   })
@@ -267,7 +291,7 @@ describe('webhooks', () => {
     expect(await add('https://10.0.0.1/')).toMatch(/address/)
     expect(await add('https://hooks.example.com/', '--events', 'nothing')).toMatch(/no event "nothing"/)
     expect(await add('https://hooks.example.com/', '--ordering', 'random')).toMatch(/--ordering must be/)
-    expect(await refusal('webhook', 'add', partnerid, ...settings)).toMatch(/needs --url/)
+    expect(await refusal('webhook', 'add', partnerid, ...settings)).toMatch(/--url is needed/)
     expect(
       await refusal('partner', 'create', '--name', 'Half', '--webhook-url', 'https://hooks.example.com/'),
     ).toMatch(/--webhook-username/)

@@ -57,7 +57,7 @@ export const runJson = async <T>(words: readonly string[], place: Place = {}): P
  */
 export const runRefused = async (words: readonly string[], place: Place = {}): Promise<string> => {
   const { code, stdout, stderr } = await run(words, place)
-  expect({ code, stdout }).toEqual({ code: /--help/.test(stderr) ? 2 : 1, stdout: '' })
+  expect({ code, stdout }).toEqual({ code: /see (`enrolment [^`]*)?--help/.test(stderr) ? 2 : 1, stdout: '' })
   expect(stderr).toMatch(/^[^{}]+[.)]\n$/)
   expect(stderr).not.toMatch(/\bat .*:\d+:\d+|Error:/)
   return stderr.trim()

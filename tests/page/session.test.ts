@@ -77,6 +77,21 @@ describe('a link', () => {
     expect(pages[0]?.html).not.toContain('Harbor')
   })
 
+  test('is not spent by asking for a language, known or not', async () => {
+    const link = await rig.mintLink()
+    const visitor = newVisitor(rig.service)
+    for (const [language, lang] of [
+      ['es', 'es'],
+      ['xx', 'en'],
+      ['', 'en'],
+    ] as const) {
+      const shown = await visitor.post(link, { language })
+      expect(shown).toMatchObject({ status: 200, view: 'OPEN' })
+      expect(shown.html).toContain(`<html lang="${lang}"`)
+    }
+    expect((await visitor.post(link)).view).toBe('START')
+  })
+
   test('leaves no token in the address, the cookie’s neighbours or the log', async () => {
     const link = await rig.mintLink()
     const token = link.split('/').at(-1) ?? ''

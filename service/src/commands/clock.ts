@@ -10,15 +10,15 @@ import { requirePartner } from '../partners/manage.ts'
 import { clockOn } from '../partners/partner.ts'
 import { advanceClockTo } from '../sandbox/handlers.ts'
 import { openSchedule } from '../schedule/schedule.ts'
-import type { Command, Input } from './command.ts'
+import { type Command, type Input, UsageError } from './command.ts'
 import { inWorkspace, type Workspace } from './workspace.ts'
 
 const instantOf = (input: Input): number => {
   const text = input.positionals[1] ?? ''
   const to = parseTimestamp(text.length === 20 ? text.replace(/Z$/, '.000Z') : text)
   if (to === undefined)
-    throw new OperatorError(
-      'The instant must look like 2026-12-01T05:00:00Z, in UTC, with or without milliseconds.',
+    throw new UsageError(
+      'The instant must look like 2026-12-01T05:00:00Z, in UTC, with or without milliseconds; see --help.',
     )
   return to
 }
@@ -53,9 +53,9 @@ const advance: Command = {
   arguments: ['PARTNER', 'TIMESTAMP'],
   summary: "Move a sandbox partner's business clock forward, and apply all that is due on the way.",
   options: {},
-  run: input =>
-    inWorkspace(input, async workspace => {
-      const to = instantOf(input)
+  run: async input => {
+    const to = instantOf(input)
+    await inWorkspace(input, async workspace => {
       const { database, installation } = workspace
       if (!installation.sandbox)
         throw new OperatorError('This is not a sandbox: only the clock of a sandbox can be moved.')
@@ -74,7 +74,8 @@ const advance: Command = {
       input.print({ partnerid: partner.partnerId, now: formatTimestamp(now) }, [
         `The clock of ${partner.name} shows ${formatTimestamp(now)}; what was due is applied.`,
       ])
-    }),
+    })
+  },
 }
 
 /** The commands about a sandbox's clock. */

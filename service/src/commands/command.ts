@@ -49,6 +49,28 @@ export class UsageError extends OperatorError {
   override name = 'UsageError'
 }
 
+/** An option that a command cannot do without. Throws UsageError where it is missing or empty. */
+export const neededText = (input: Input, name: string): string => {
+  const value = input.text(name)
+  if (!value) throw new UsageError(`--${name} is needed; see --help.`)
+  return value
+}
+
+/** An option that takes one of a few words; `undefined` where it is not given. Throws UsageError on another word. */
+export const choiceOf = <T extends string>(
+  input: Input,
+  name: string,
+  choices: readonly T[],
+): T | undefined => {
+  const value = input.text(name)
+  const choice = choices.find(one => one === value)
+  if (value !== undefined && choice === undefined)
+    throw new UsageError(`--${name} must be ${eitherOf(choices)}; see --help.`)
+  return choice
+}
+
+const eitherOf = (choices: readonly string[]): string => choices.join(', ').replace(/, (?!.*, )/, ' or ')
+
 /** Reads the words after a command's name. Throws UsageError with a sentence when they do not fit. */
 export const readInput = (
   command: Command,

@@ -4,7 +4,8 @@ import { requirePartner } from '../partners/manage.ts'
 import { listDeliveries } from '../webhooks/deliveries.ts'
 import { getEndpoint } from '../webhooks/endpoints.ts'
 import { replayTo, type Selection } from '../webhooks/replay.ts'
-import type { Command, Input } from './command.ts'
+import { replayedOf } from '../webhooks/view.ts'
+import { type Command, choiceOf, type Input, UsageError } from './command.ts'
 import { inWorkspace } from './workspace.ts'
 
 const deliveries: Command = {
@@ -15,14 +16,11 @@ const deliveries: Command = {
     status: { type: 'string', value: 'STATUS', help: 'waiting, dead or delivered (default: all)' },
     limit: { type: 'string', value: 'N', help: 'how many at most (default 50)' },
   },
-  run: input =>
-    inWorkspace(input, async ({ database }) => {
+  run: async input => {
+    const status = choiceOf(input, 'status', ['waiting', 'dead', 'delivered'])
+    const limit = limitOf(input)
+    await inWorkspace(input, async ({ database }) => {
       const row = await requirePartner(database, input.positionals[0] ?? '')
-      const status = statusOf(input.text('status'))
-      const limit = Number(input.text('limit') ?? '50')
-      if (!Number.isInteger(limit) || limit < 1 || limit > 10_000) {
-        throw new OperatorError('--limit must be a whole number from 1 to 10000.')
-      }
       const rows = await listDeliveries(database, {
         partnerId: row.partner_id,
         limit,
@@ -43,12 +41,15 @@ const deliveries: Command = {
             `${one.status.padEnd(10)}${one.at}  ${one.eventname}  ${one.eventid}  to ${one.webhookid}  tries ${one.attempts}`,
         ),
       )
-    }),
+    })
+  },
 }
 
-const statusOf = (text: string | undefined): 'waiting' | 'dead' | 'delivered' | undefined => {
-  if (text === undefined || text === 'waiting' || text === 'dead' || text === 'delivered') return text
-  throw new OperatorError('--status must be waiting, dead or delivered.')
+const limitOf = (input: Input): number => {
+  const limit = Number(input.text('limit') ?? '50')
+  if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)
+    throw new UsageError('--limit must be a whole number from 1 to 10000; see --help.')
+  return limit
 }
 
 const replay: Command = {
@@ -66,8 +67,10 @@ const replay: Command = {
     event: { type: 'string', multiple: true, value: 'ID', help: 'these events' },
     'dry-run': { type: 'boolean', help: 'only count' },
   },
-  run: input =>
-    inWorkspace(input, async ({ database, real }) => {
+  run: async input => {
+    const selection = selectionOf(input, Date.now())
+    const dryRun = input.flag('dry-run')
+    await inWorkspace(input, async ({ database, real }) => {
       const [partner = '', webhook = ''] = input.positionals
       const row = await requirePartner(database, partner)
       const isUuid = /^[0-9a-f-]{36}$/.test(webhook)
@@ -76,45 +79,35 @@ const replay: Command = {
           `There is no webhook ${webhook} of this partner: see \`enrolment webhook list ${partner}\`.`,
         )
       }
-      const selection = selectionOf(input, real())
       const outcome = await database.transaction(tx =>
-        replayTo(
-          tx,
-          { partnerId: row.partner_id, endpointId: webhook },
-          { selection, now: real(), dryRun: input.flag('dry-run') },
-        ),
+        replayTo(tx, { partnerId: row.partner_id, endpointId: webhook }, { selection, now: real(), dryRun }),
       )
-      const more =
-        outcome.continueFrom === null
-          ? []
-          : [`Not all: go on with --from ${new Date(outcome.continueFrom).toISOString()}.`]
-      input.print({ count: outcome.count, complete: outcome.isComplete, dryrun: input.flag('dry-run') }, [
-        input.flag('dry-run')
-          ? `${outcome.count} would be sent again.`
-          : `${outcome.count} will be sent again.`,
-        ...more,
+      const replayed = replayedOf(outcome, dryRun)
+      const { count, continuefrom } = replayed
+      input.print(replayed, [
+        dryRun ? `${count} would be sent again.` : `${count} will be sent again.`,
+        ...(continuefrom === null ? [] : [`Not all: go on with --from ${continuefrom}.`]),
       ])
-    }),
+    })
+  },
 }
 
-/** Which events are meant: exactly one way of saying it. */
+/** Which events are meant: exactly one way of saying it. Throws UsageError. */
 const selectionOf = (input: Input, now: number): Selection => {
-  const status = input.text('status')
+  const status = choiceOf(input, 'status', ['dead', 'waiting'])
   const from = input.text('from')
   const ids = input.list('event')
   if ([status !== undefined, from !== undefined, ids.length > 0].filter(Boolean).length !== 1) {
-    throw new OperatorError('Say which events: --status dead, or --from TIME [--to TIME], or --event ID.')
+    throw new UsageError(
+      'Say which events: --status dead, or --from TIME [--to TIME], or --event ID; see --help.',
+    )
   }
   if (ids.length > 0) {
     if (!ids.every(id => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id)))
-      throw new OperatorError('--event must be an event id.')
+      throw new UsageError('--event must be an event id; see --help.')
     return { kind: 'ids', ids }
   }
-  if (status !== undefined) {
-    if (status !== 'dead' && status !== 'waiting')
-      throw new OperatorError('--status must be dead or waiting.')
-    return { kind: 'status', status }
-  }
+  if (status !== undefined) return { kind: 'status', status }
   return {
     kind: 'range',
     from: timeOf('--from', from ?? ''),
@@ -124,7 +117,7 @@ const selectionOf = (input: Input, now: number): Selection => {
 
 const timeOf = (name: string, text: string): number => {
   const time = parseTimestamp(text)
-  if (time === undefined) throw new OperatorError(`${name} must look like 2026-11-20T15:04:05.000Z.`)
+  if (time === undefined) throw new UsageError(`${name} must look like 2026-11-20T15:04:05.000Z; see --help.`)
   return time
 }
 

@@ -1,3 +1,4 @@
+import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
 import type { Offer } from '../catalogue/model.ts'
 import { openPublished } from '../catalogue/published.ts'
 import { claimInstallation } from '../installation.ts'
@@ -14,7 +15,7 @@ import {
 } from '../partners/manage.ts'
 import { listCredentials, listPartners, type PartnerRow } from '../partners/store.ts'
 import { checkWebhookUrl } from '../webhooks/address.ts'
-import type { Command, Input, Option } from './command.ts'
+import { type Command, choiceOf, type Input, neededText, type Option, UsageError } from './command.ts'
 import { addForOperator, eventsOf } from './webhook.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
@@ -52,16 +53,20 @@ export const manageContextOf = async (
   return { database, keyring, mode, real, offers, knownOffers: offers.map(offer => offer.offer) }
 }
 
+/** What the options set. Throws UsageError on words that no setting can have. */
 const settingsOf = (input: Input): PartnerSettings => {
   const list = (name: string) => (input.list(name).length > 0 ? input.list(name) : undefined)
   const rate = input.text('rate')
   if (rate !== undefined && !/^\d{1,6}(\.\d+)?\/s$/.test(rate))
-    throw new OperatorError('--rate must look like 100/s.')
+    throw new UsageError('--rate must look like 100/s; see --help.')
+  const unknown = input.list('scope').find(scope => !isScope(scope))
+  if (unknown !== undefined)
+    throw new UsageError(`There is no scope "${unknown}"; there are ${scopeNames.join(', ')}; see --help.`)
   return {
     name: input.text('name'),
     aliases: list('alias'),
     timezone: input.text('timezone'),
-    locale: input.text('locale'),
+    locale: choiceOf(input, 'locale', ['en', 'es']),
     origins: list('origin'),
     redirects: list('redirect'),
     help: { phone: input.text('help-phone'), email: input.text('help-email'), url: input.text('help-url') },
@@ -102,23 +107,40 @@ const linesOf = (view: object): string[] =>
     ([name, value]) => `${name.padEnd(16)}${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
 
-/** Checked before the partner is made, so that a wrong address leaves nothing half-made. */
-const checkWebhook = (workspace: Workspace, url: string, input: Input): void => {
-  const checked = checkWebhookUrl(url, webhookRulesOf(workspace.config, workspace.installation))
-  if (!checked.ok) throw new OperatorError(`--webhook-url: ${checked.reason}`)
-  const username = input.text('webhook-username')
-  if (!username || username.includes(':') || !input.text('webhook-password')) {
-    throw new OperatorError('A webhook needs --webhook-username, without a colon, and --webhook-password.')
+type WebhookWish = Omit<Parameters<typeof addForOperator>[1], 'partnerId'>
+
+/** The endpoint that the options of `partner create` describe, if any. Throws UsageError where one lacks a part. */
+const webhookWishOf = (input: Input): WebhookWish | undefined => {
+  if (input.text('webhook-url') === undefined) {
+    const stray = ['webhook-username', 'webhook-password', 'events'].find(
+      name => input.text(name) !== undefined,
+    )
+    if (stray !== undefined)
+      throw new UsageError(`--${stray} is for an endpoint: give --webhook-url too; see --help.`)
+    return undefined
   }
-  eventsOf(input.text('events'))
+  return {
+    url: neededText(input, 'webhook-url'),
+    username: neededText(input, 'webhook-username'),
+    password: neededText(input, 'webhook-password'),
+    events: eventsOf(input),
+  }
 }
 
-const createFor = async (input: Input, workspace: Workspace): Promise<void> => {
+/** Checked before the partner is made, so that a wrong endpoint leaves nothing half-made. */
+const checkWebhook = (workspace: Workspace, { url, username }: WebhookWish): void => {
+  const checked = checkWebhookUrl(url, webhookRulesOf(workspace.config, workspace.installation))
+  if (!checked.ok) throw new OperatorError(`--webhook-url: ${checked.reason}`)
+  if (username.includes(':')) throw new OperatorError('--webhook-username must not have a colon.')
+}
+
+const createFor = async (
+  input: Input,
+  workspace: Workspace,
+  wish: { settings: PartnerSettings; webhook: WebhookWish | undefined },
+): Promise<void> => {
   const context = await manageContextOf(workspace)
-  const url = input.text('webhook-url')
-  if (url) checkWebhook(workspace, url, input)
-  else if (input.text('events') !== undefined)
-    throw new OperatorError('--events is for an endpoint: give --webhook-url too.')
+  if (wish.webhook) checkWebhook(workspace, wish.webhook)
   // Its secrets say what kind of database they are for: from here on that is settled.
   const wanted = workspace.installation.sandbox ? 'sandbox' : 'live'
   await claimInstallation(workspace.database, {
@@ -126,15 +148,9 @@ const createFor = async (input: Input, workspace: Workspace): Promise<void> => {
     wanted,
     now: workspace.real(),
   })
-  const { row, clientSecret, apiKey } = await createPartner(settingsOf(input), context)
-  const webhook = url
-    ? await addForOperator(workspace, {
-        partnerId: row.partner_id,
-        url,
-        username: input.text('webhook-username') ?? '',
-        password: input.text('webhook-password') ?? '',
-        events: input.text('events'),
-      })
+  const { row, clientSecret, apiKey } = await createPartner(wish.settings, context)
+  const webhook = wish.webhook
+    ? await addForOperator(workspace, { partnerId: row.partner_id, ...wish.webhook })
     : {}
   const view = {
     partnerid: row.partner_id,
@@ -162,7 +178,11 @@ const create: Command = {
       help: 'events it wants (default offer_activiation_successful)',
     },
   },
-  run: input => inWorkspace(input, workspace => createFor(input, workspace), { mayMake: true }),
+  run: async input => {
+    neededText(input, 'name')
+    const wish = { settings: settingsOf(input), webhook: webhookWishOf(input) }
+    await inWorkspace(input, workspace => createFor(input, workspace, wish), { mayMake: true })
+  },
 }
 
 const list: Command = {
@@ -216,13 +236,15 @@ const update: Command = {
     'all-offers': { type: 'boolean', help: 'it may give all offers again' },
     enable: { type: 'boolean', help: 'enable it again after `partner disable`' },
   },
-  run: input =>
-    inWorkspace(input, async workspace => {
+  run: async input => {
+    const settings = settingsOf(input)
+    await inWorkspace(input, async workspace => {
       const context = await manageContextOf(workspace)
-      const row = await changePartner(input.positionals[0] ?? '', settingsOf(input), context)
+      const row = await changePartner(input.positionals[0] ?? '', settings, context)
       const view = viewPartner(row, context.offers)
       input.print(view, linesOf(view))
-    }),
+    })
+  },
 }
 
 const disable: Command = {
@@ -238,21 +260,14 @@ const disable: Command = {
     }),
 }
 
-const kindOf = (input: Input): 'client_secret' | 'api_key' => {
-  const kind = input.text('kind') ?? 'client_secret'
-  if (kind !== 'client_secret' && kind !== 'api_key')
-    throw new OperatorError('--kind must be client_secret or api_key.')
-  return kind
-}
-
 const rotate: Command = {
   name: 'key rotate',
   arguments: ['PARTNER'],
   summary: 'Make a second live client secret or API key; revoke the older once the partner uses the new one.',
   options: { kind: { type: 'string', value: 'KIND', help: 'client_secret (default) or api_key' } },
-  run: input =>
-    inWorkspace(input, async workspace => {
-      const kind = kindOf(input)
+  run: async input => {
+    const kind = choiceOf(input, 'kind', ['client_secret', 'api_key']) ?? 'client_secret'
+    await inWorkspace(input, async workspace => {
       const { secret, live } = await rotateKey(
         input.positionals[0] ?? '',
         kind,
@@ -263,7 +278,8 @@ const rotate: Command = {
         '',
         `Shown once. Live now: ${live.join(', ')}. Revoke the older with \`enrolment key revoke\`.`,
       ])
-    }),
+    })
+  },
 }
 
 const revoke: Command = {

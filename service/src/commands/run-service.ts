@@ -1,5 +1,4 @@
-import type { Config } from '../config.ts'
-import { readPort } from '../config.ts'
+import { type Config, isPort } from '../config.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { type OwnedDatabase, ownEmbeddedDatabase } from '../embedded/own.ts'
 import { claimInstallation, type Installation } from '../installation.ts'
@@ -9,7 +8,7 @@ import { type Service, startService } from '../service.ts'
 import { startMetricsListener } from '../system/metrics-listener.ts'
 import { type Keyring, loadKeyring } from '../vault/keyring.ts'
 import type { AddressRules } from '../webhooks/address.ts'
-import type { Input, Option } from './command.ts'
+import { type Input, type Option, UsageError } from './command.ts'
 import { dataDirOf, reach, webhookRulesOf } from './workspace.ts'
 
 /** The options of the commands that serve. */
@@ -50,6 +49,8 @@ export const runService = async (
   wanted: 'sandbox' | 'live',
   beside: Beside = {},
 ): Promise<void> => {
+  // First of all: what is refused here has made nothing.
+  const place = placeOf(input, config)
   const log = logTo(process.stderr, Date.now)
   const ended = signalled(log)
   const dataDir = dataDirOf(input, config)
@@ -61,7 +62,7 @@ export const runService = async (
     closers.unshift(() => prepared.database.close())
     closers.unshift(() => prepared.deliveryDatabase.close())
     await beside.prepare?.(prepared)
-    const service = await listen(input, config, { prepared, owned })
+    const service = await listen(place, config, { prepared, owned })
     closers.unshift(() => service.close())
     const endMetrics = await startMetricsListener(config.metricsPort, service)
     closers.unshift(endMetrics)
@@ -107,13 +108,24 @@ const prepare = async (
   }
 }
 
+type Place = { readonly host: string; readonly port: number }
+
+/** Where to listen. Throws UsageError on what is no port. */
+const placeOf = (input: Input, config: Config): Place => {
+  const text = input.text('port')
+  if (text !== undefined && !isPort(text))
+    throw new UsageError('--port must be a port number from 0 to 65535; see --help.')
+  return {
+    host: input.text('host') ?? config.host ?? '127.0.0.1',
+    port: text === undefined ? (config.port ?? 8080) : Number(text),
+  }
+}
+
 const listen = async (
-  input: Input,
+  { host, port }: Place,
   config: Config,
   context: { prepared: Prepared; owned: OwnedDatabase | undefined },
 ): Promise<Service> => {
-  const port = readPort('--port', input.text('port')) ?? config.port ?? 8080
-  const host = input.text('host') ?? config.host ?? '127.0.0.1'
   const { prepared, owned } = context
   try {
     return await startService({
@@ -127,6 +139,7 @@ const listen = async (
       baseUrl: config.baseUrl,
       trustProxy: config.trustProxy,
       limits: config.limits,
+      requestLimits: config.requestLimits,
       log: prepared.log,
       real: Date.now,
       ...(owned ? { lowOnSpace: owned.lowOnSpace } : {}),

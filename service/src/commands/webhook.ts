@@ -1,20 +1,32 @@
+import type { Webhook } from '@benefit-enrolment/contract'
 import { eventNames, isEventName } from '@benefit-enrolment/contract/names'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
-import { addEndpoint, disableEndpoint, enableEndpoint, listEndpoints } from '../webhooks/endpoints.ts'
+import type { PartnerRow } from '../partners/store.ts'
+import {
+  addEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  getEndpoint,
+  listEndpoints,
+} from '../webhooks/endpoints.ts'
 import type { ListedEndpoint } from '../webhooks/store.ts'
-import { type Command, type Input, type Option, UsageError } from './command.ts'
+import { closedWebhookOf, webhookOf } from '../webhooks/view.ts'
+import { type Command, choiceOf, type Input, neededText, type Option, UsageError } from './command.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
-/** The events that an option names: a list, or all. Throws OperatorError on an unknown one. */
-export const eventsOf = (text: string | undefined): Parameters<typeof addEndpoint>[1]['events'] => {
+/** What `--events` names: a list, or all. Throws UsageError on an unknown one. */
+export const eventsOf = (input: Input): Parameters<typeof addEndpoint>[1]['events'] => {
+  const text = input.text('events')
   if (text === undefined) return ['offer_activiation_successful']
   if (text === 'all') return 'all'
   return text.split(',').map(name => {
     const trimmed = name.trim()
     if (!isEventName(trimmed)) {
-      throw new OperatorError(`There is no event "${trimmed}"; there are ${eventNames.join(', ')}, or all.`)
+      throw new UsageError(
+        `There is no event "${trimmed}"; there are ${eventNames.join(', ')}, or all; see --help.`,
+      )
     }
     return trimmed
   })
@@ -28,14 +40,11 @@ export const addForOperator = async (
     url: string
     username: string
     password: string
-    events: string | undefined
-    ordering?: string | undefined
+    events: ReturnType<typeof eventsOf>
+    ordering?: 'none' | 'user' | undefined
   },
 ): Promise<{ webhookid: string; webhooksecret: string }> => {
   const { database, keyring, config, installation, real } = workspace
-  if (wish.ordering !== undefined && wish.ordering !== 'none' && wish.ordering !== 'user') {
-    throw new OperatorError('--ordering must be none or user.')
-  }
   const added = await addEndpoint(
     database,
     {
@@ -43,7 +52,7 @@ export const addForOperator = async (
       url: wish.url,
       username: wish.username,
       password: wish.password,
-      events: eventsOf(wish.events),
+      events: wish.events,
       ...(wish.ordering === undefined ? {} : { ordering: wish.ordering }),
     },
     { rules: webhookRulesOf(config, installation), real },
@@ -52,12 +61,6 @@ export const addForOperator = async (
     throw new OperatorError(added.refused.map(fault => `webhook ${fault.field}: ${fault.message}`).join('\n'))
   }
   return added
-}
-
-const needed = (input: Input, name: string): string => {
-  const value = input.text(name)
-  if (!value) throw new UsageError(`\`enrolment webhook add\` needs --${name}; see --help.`)
-  return value
 }
 
 const endpointOptions: Readonly<Record<string, Option>> = {
@@ -76,42 +79,39 @@ const endpointOptions: Readonly<Record<string, Option>> = {
   },
 }
 
-const viewEndpoint = (row: ListedEndpoint) => ({
-  webhookid: row.endpoint_id,
-  url: row.url,
-  username: row.username,
-  events: row.all_events ? 'all' : row.events,
-  ordering: row.ordering,
-  enabled: row.disabled_at === null,
-  disabledreason: row.disabled_reason,
-  failingsince: row.failing_since === null ? null : new Date(row.failing_since).toISOString(),
-  waiting: row.waiting,
-  dead: row.dead,
-  createdat: new Date(row.created_at).toISOString(),
-})
+/** An endpoint as the API shows it. One whose secrets cannot be opened is to be seen here of all places. */
+const viewOf = (row: ListedEndpoint, partner: PartnerRow, { keyring, real }: Workspace): Webhook => {
+  try {
+    return webhookOf(row, partnerOf(partner, keyring), real())
+  } catch {
+    return closedWebhookOf(row, real())
+  }
+}
 
 const add: Command = {
   name: 'webhook add',
   arguments: ['PARTNER'],
   summary: 'Add a webhook endpoint; its signing secret is shown once.',
   options: endpointOptions,
-  run: input =>
-    inWorkspace(input, async workspace => {
-      const added = await addForOperator(workspace, {
-        partnerId: input.positionals[0] ?? '',
-        url: needed(input, 'url'),
-        username: needed(input, 'username'),
-        password: needed(input, 'password'),
-        events: input.text('events'),
-        ordering: input.text('ordering'),
-      })
+  run: async input => {
+    const wish = {
+      partnerId: input.positionals[0] ?? '',
+      url: neededText(input, 'url'),
+      username: neededText(input, 'username'),
+      password: neededText(input, 'password'),
+      events: eventsOf(input),
+      ordering: choiceOf(input, 'ordering', ['none', 'user']),
+    }
+    await inWorkspace(input, async workspace => {
+      const added = await addForOperator(workspace, wish)
       input.print(added, [
         `webhookid       ${added.webhookid}`,
         `webhooksecret   ${added.webhooksecret}`,
         '',
         'The secret is shown once.',
       ])
-    }),
+    })
+  },
 }
 
 const list: Command = {
@@ -120,22 +120,21 @@ const list: Command = {
   summary: 'List the webhook endpoints of a partner and how they do.',
   options: {},
   run: input =>
-    inWorkspace(input, async ({ database }) => {
-      const row = await requirePartner(database, input.positionals[0] ?? '')
-      const endpoints = (await listEndpoints(database, row.partner_id)).map(viewEndpoint)
+    inWorkspace(input, async workspace => {
+      const partner = await requirePartner(workspace.database, input.positionals[0] ?? '')
+      const rows = await listEndpoints(workspace.database, partner.partner_id)
+      const webhooks = rows.map(row => viewOf(row, partner, workspace))
       input.print(
-        { webhooks: endpoints },
-        endpoints.map(one => {
-          const state = one.enabled
-            ? one.failingsince
-              ? `failing since ${one.failingsince}`
-              : 'enabled'
-            : `disabled (${one.disabledreason})`
-          return `${one.webhookid}  ${one.url}  ${state}  waiting ${one.waiting}  dead ${one.dead}`
-        }),
+        { webhooks },
+        webhooks.map(
+          one => `${one.webhookid}  ${one.url}  ${stateOf(one)}  waiting ${one.waiting}  dead ${one.dead}`,
+        ),
       )
     }),
 }
+
+const stateOf = ({ status, disabledreason, failingsincetimestamp: since }: Webhook): string =>
+  status === 'disabled' ? `disabled (${disabledreason})` : since ? `failing since ${since}` : 'enabled'
 
 const change = (name: 'enable' | 'disable', summary: string): Command => ({
   name: `webhook ${name}`,
@@ -143,10 +142,11 @@ const change = (name: 'enable' | 'disable', summary: string): Command => ({
   summary,
   options: {},
   run: input =>
-    inWorkspace(input, async ({ database, real }) => {
-      const [partner = '', id = ''] = input.positionals
-      const row = await requirePartner(database, partner)
-      const named = { partnerId: row.partner_id, endpointId: id }
+    inWorkspace(input, async workspace => {
+      const { database, real } = workspace
+      const [partnerId = '', id = ''] = input.positionals
+      const partner = await requirePartner(database, partnerId)
+      const named = { partnerId: partner.partner_id, endpointId: id }
       const isUuid = /^[0-9a-f-]{36}$/.test(id)
       const isDone =
         isUuid &&
@@ -155,11 +155,12 @@ const change = (name: 'enable' | 'disable', summary: string): Command => ({
             ? enableEndpoint(tx, named, real())
             : disableEndpoint(tx, named, { reason: 'operator', at: real() }),
         ))
-      if (!isDone)
+      const row = isDone ? await getEndpoint(database, partner.partner_id, id) : undefined
+      if (!row)
         throw new OperatorError(
-          `There is no webhook ${id} of this partner: see \`enrolment webhook list ${partner}\`.`,
+          `There is no webhook ${id} of this partner: see \`enrolment webhook list ${partnerId}\`.`,
         )
-      input.print({ webhookid: id, enabled: name === 'enable' }, [`Webhook ${id} is ${name}d.`])
+      input.print(viewOf(row, partner, workspace), [`Webhook ${id} is ${name}d.`])
     }),
 })
 

@@ -7,15 +7,14 @@ export type FailedAuthentications = {
   note(address: string, now: Instant): boolean
 }
 
-const limit = 60
 const windowMs = 60_000
 const maxAddresses = 50_000
 
 /**
- * Keeps the last minute's failures of each address, by sliding halves; right credentials are never counted nor
+ * Tells of addresses with more than `limit` failures. Keeps the last minute's failures of each address, by sliding halves; right credentials are never counted nor
  * refused. IPv6 addresses count by their /64, as one customer owns it.
  */
-export const countFailedAuthentications = (): FailedAuthentications => {
+export const countFailedAuthentications = (limit: number): FailedAuthentications => {
   const counts = new Map<string, { windowStart: Instant; count: number; previous: number }>()
   return {
     note(address, now) {

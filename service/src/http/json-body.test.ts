@@ -7,7 +7,7 @@ type Read = { ok: true; value: unknown } | { ok: false }
 
 const readFast = (text: string): Read => {
   try {
-    return { ok: true, value: readJson(Buffer.from(text)) }
+    return { ok: true, value: readJson(Buffer.from(text), 8) }
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'malformed_json') return { ok: false }
     throw error
@@ -143,7 +143,7 @@ describe('readJson', () => {
             Buffer.from(bytes),
             Buffer.from(text[1] ?? ''),
           ])
-          expect(() => readJson(body)).toThrow(ServiceError)
+          expect(() => readJson(body, 8)).toThrow(ServiceError)
         },
       ),
     )

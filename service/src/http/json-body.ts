@@ -1,13 +1,12 @@
 import { ServiceError } from './service-error.ts'
 
-const maxDepth = 8
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads a JSON body as contract §2 wants it: valid UTF-8 without a byte order mark, no NUL and no lone surrogate in
- * any string, no member twice, nesting of 8 at most. Refuses with `malformed_json`.
+ * any string, no member twice, nested `maxDepth` deep at most. Refuses with `malformed_json`.
  */
-export const readJson = (bytes: Buffer): unknown => {
+export const readJson = (bytes: Buffer, maxDepth: number): unknown => {
   let text: string
   try {
     text = decoder.decode(bytes)
@@ -20,14 +19,14 @@ export const readJson = (bytes: Buffer): unknown => {
   } catch {
     throw malformed('The body must be one JSON value.')
   }
-  scan(text)
+  scan(text, maxDepth)
   return value
 }
 
 const malformed = (detail: string) => new ServiceError('malformed_json', detail)
 
 /** What JSON.parse lets through: depth, double members, NUL, lone surrogates. The text is known to be JSON. */
-const scan = (text: string): void => {
+const scan = (text: string, maxDepth: number): void => {
   const members: (Set<string> | undefined)[] = []
   let expectsName = false
   for (let at = 0; at < text.length; at += 1) {

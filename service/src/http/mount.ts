@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type OperationReply, type OperationRequest, ReadyJson, ReadyText } from './operation-request.ts'
 import { localeOf } from './problem.ts'
 import { badField, type ServiceError } from './service-error.ts'
-import { compileCheck, withoutEmpty } from './validation.ts'
+import { compileCheck, queryOf } from './validation.ts'
 
 /** A handler of each operation; a missing one does not compile. */
 export type Handlers<Caller, Ids extends OperationId = OperationId> = {
@@ -86,7 +86,7 @@ const mountOperation = <Caller>(
       if (!operation.body && !isEmpty(request.body))
         throw badField('body', 'unknown_field', 'must not be sent here')
       checkParams?.(request.params)
-      const asked = withoutEmpty(request.query)
+      const asked = queryOf(request.query)
       checkQuery?.(asked)
       checkBody?.(request.body)
       const [path = '', query = ''] = request.url.split('?', 2)

@@ -1,11 +1,11 @@
 import { type ErrorEntry, errors, type Locale, type Problem, userMessage } from '@benefit-enrolment/contract'
 import type { ServiceError } from './service-error.ts'
 
+/** What a problem tells of the request that it answers. */
+export type ProblemRequest = { readonly requestId: string; readonly baseUrl: string; readonly locale: Locale }
+
 /** The problem document of an error (contract §12); values of the request are never in it. */
-export const problemOf = (
-  error: ServiceError,
-  request: { requestId: string; baseUrl: string; locale: Locale },
-): Problem => {
+export const problemOf = (error: ServiceError, request: ProblemRequest): Problem => {
   const entry: ErrorEntry = errors[error.code]
   return {
     type: `${request.baseUrl}/docs/errors/${error.code}`,

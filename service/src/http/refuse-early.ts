@@ -3,8 +3,9 @@ import { type Locale, type Operation, operations } from '@benefit-enrolment/cont
 import type { FastifyInstance } from 'fastify'
 import { uuidv7 } from '../vault/uuid.ts'
 import type { Rank, ShedReason } from './admission.ts'
+import { errorBodyOf, speaksOAuth } from './error-body.ts'
 import { type PaceLimits, paceRefusals } from './pace-refusals.ts'
-import { localeOf, problemOf } from './problem.ts'
+import { localeOf } from './problem.ts'
 import { rankOf, refusals, type SheddingContext } from './shedding.ts'
 
 /** What an early refusal needs besides: where operations stand, and what a problem is made of. */
@@ -61,32 +62,33 @@ const ranksByTarget = (basePath: string): ReadonlyMap<string, Rank> => {
   return known
 }
 
-type Words = { readonly parts: readonly string[]; readonly length: string }
+type Words = { readonly parts: readonly string[]; readonly type: string; readonly length: string }
 
-const openWords = ({ gate, baseUrl, real }: EarlyContext) => {
+const openWords = ({ gate, baseUrl, basePath, real }: EarlyContext) => {
   const known = new Map<string, Words>()
-  const wordsOf = (reason: ShedReason, locale: Locale): Words => {
-    const key = `${reason} ${locale}`
-    const words = known.get(key) ?? makeWords(reason, { baseUrl: baseUrl(), locale })
+  const wordsOf = (reason: ShedReason, how: { locale: Locale; isOAuth: boolean }): Words => {
+    const key = `${reason} ${how.locale} ${how.isOAuth}`
+    const words = known.get(key) ?? makeWords(reason, { baseUrl: baseUrl(), ...how })
     known.set(key, words)
     return words
   }
   return (request: IncomingMessage, response: ServerResponse, reason: ShedReason): void => {
     const requestId = uuidv7(real())
     const locale = localeOf(request.headers['accept-language'])
-    const { parts, length } = wordsOf(reason, locale)
+    const isOAuth = speaksOAuth(request.url ?? '', basePath)
+    const { parts, type, length } = wordsOf(reason, { locale, isOAuth })
     response.writeHead(503, [
       ...['Request-Id', requestId, 'Retry-After', String(gate.noteRefusal(reason))],
-      ...['Content-Language', locale, 'Content-Type', 'application/problem+json; charset=utf-8'],
-      ...['Content-Length', length],
+      ...(isOAuth ? ['Cache-Control', 'no-store'] : ['Content-Language', locale]),
+      ...['Content-Type', type, 'Content-Length', length],
     ])
     response.end(parts.join(requestId))
   }
 }
 
-/** The problem around the places where the request id stands. */
-const makeWords = (reason: ShedReason, at: { baseUrl: string; locale: Locale }): Words => {
+/** The answer around the places where the request id stands. */
+const makeWords = (reason: ShedReason, at: { baseUrl: string; locale: Locale; isOAuth: boolean }): Words => {
   const requestId = '00000000-0000-7000-8000-000000000000'
-  const text = JSON.stringify(problemOf(refusals[reason], { requestId, ...at }))
-  return { parts: text.split(requestId), length: String(Buffer.byteLength(text)) }
+  const { type, text } = errorBodyOf(refusals[reason], { requestId, ...at })
+  return { parts: text.split(requestId), type, length: String(Buffer.byteLength(text)) }
 }

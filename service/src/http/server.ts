@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net'
-import { errors, type Operation } from '@benefit-enrolment/contract'
+import { type ErrorCode, errors, type Operation, type RequestLimits } from '@benefit-enrolment/contract'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { CommitUnknown } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { describeCause } from '../log.ts'
 import { uuidv7 } from '../vault/uuid.ts'
+import { errorBodyOf, speaksOAuth } from './error-body.ts'
 import { readJson } from './json-body.ts'
 import { localeOf, problemOf } from './problem.ts'
+import { remedyOf } from './request-limits.ts'
 import { ServiceError } from './service-error.ts'
 
 /** What every route knows of its operation. */
@@ -26,19 +28,20 @@ export type ServerContext = {
   readonly trustProxy: readonly string[]
   readonly log: (event: string, fields: Record<string, unknown>) => void
   readonly real: () => number
+  readonly limits: RequestLimits
 }
 
-const maxHeaderPairs = 64
-const onceOnly = ['authorization', 'x-api-key', 'idempotency-key']
+const onceOnly = ['authorization', 'x-api-key', 'idempotency-key', 'content-type']
 
 /** Makes the HTTP server with the limits of trust.md and every error as a problem; routes are mounted by others. */
 export const createServer = (context: ServerContext): FastifyInstance => {
+  const { limits } = context
   const app = Fastify({
     logger: false,
     genReqId: () => uuidv7(context.real()),
     requestIdHeader: false,
-    bodyLimit: 64 * 1024,
-    requestTimeout: 15_000,
+    bodyLimit: limits.bodyKib * 1024,
+    requestTimeout: limits.requestSeconds * 1000,
     connectionTimeout: 70_000,
     keepAliveTimeout: 65_000,
     maxRequestsPerSocket: 1000,
@@ -52,9 +55,9 @@ export const createServer = (context: ServerContext): FastifyInstance => {
     // Node would refuse a missing Host without a request id: we do it ourselves.
     // Looked for every second: every 30, as Node does by itself, the time-outs would be up to three times as long.
     http: {
-      headersTimeout: 10_000,
+      headersTimeout: limits.headersSeconds * 1000,
       connectionsCheckingInterval: 1000,
-      maxHeaderSize: 8 * 1024,
+      maxHeaderSize: limits.headersKib * 1024,
       requireHostHeader: false,
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(context, error, socket as Socket),
@@ -80,21 +83,23 @@ export const createServer = (context: ServerContext): FastifyInstance => {
       // Clients name a media type with every request; without a body there is nothing to read.
       if (takes === undefined && body.length === 0) done(null, undefined)
       else if (takes === 'application/x-www-form-urlencoded') done(null, body.toString())
-      else done(null, readJson(body as Buffer))
+      else done(null, readJson(body as Buffer, limits.bodyNesting))
     } catch (error) {
       done(error as Error)
     }
   })
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('Request-Id', request.id)
-    done(checkHeaders(request) ?? (request.is404 ? missing(routes, request) : undefined))
+    done(checkHeaders(request, limits) ?? (request.is404 ? missing(routes, request) : undefined))
   })
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const wrong = checkMediaType(request)
     if (wrong) done(wrong)
     else done(null, payload)
   })
-  app.setErrorHandler((error, request, reply) => sendProblem(context, asServiceError(error), request, reply))
+  app.setErrorHandler((error, request, reply) =>
+    sendProblem(context, asServiceError(error, limits), request, reply),
+  )
   app.setNotFoundHandler((request, reply) => sendProblem(context, missing(routes, request), request, reply))
   app.addHook('onResponse', (request, reply, done) => {
     if (request.isShed) {
@@ -160,11 +165,11 @@ declare module 'fastify' {
 }
 
 /** Too many headers, or one twice that must not be. */
-const checkHeaders = (request: FastifyRequest): ServiceError | undefined => {
+const checkHeaders = (request: FastifyRequest, limits: RequestLimits): ServiceError | undefined => {
   const { rawHeaders, headers, httpVersion } = request.raw
   if (httpVersion === '1.1' && headers.host === undefined)
     return new ServiceError('bad_request', 'Send a Host header.')
-  if (rawHeaders.length > maxHeaderPairs * 2) return new ServiceError('headers_too_large')
+  if (rawHeaders.length > limits.headers * 2) return beyond('headers_too_large', limits)
   let seen = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const bit = 1 << onceOnly.indexOf((rawHeaders[index] ?? '').toLowerCase())
@@ -211,7 +216,11 @@ const missing = (routes: readonly KnownRoute[], request: FastifyRequest): Servic
 const patternOf = (url: string): RegExp =>
   new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`)
 
-const fastifyCodes: Record<string, ConstructorParameters<typeof ServiceError>[0]> = {
+/** An error of a request that may have gone beyond a limit: it tells the limit of this service. */
+const beyond = (code: ErrorCode, limits: RequestLimits): ServiceError =>
+  new ServiceError(code, remedyOf(code, limits))
+
+const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed_json',
@@ -219,20 +228,20 @@ const fastifyCodes: Record<string, ConstructorParameters<typeof ServiceError>[0]
   FST_ERR_BAD_URL: 'bad_request',
 }
 
-const asServiceError = (error: unknown): ServiceError => {
+const asServiceError = (error: unknown, limits: RequestLimits): ServiceError => {
   if (error instanceof ServiceError) return error
   const code = (error as { code?: string }).code ?? ''
   const known = fastifyCodes[code]
-  if (known) return new ServiceError(known)
+  if (known) return beyond(known, limits)
   const isGone = code === 'ECONNRESET' && error instanceof Error && error.message === 'aborted'
-  if (isGone || code === 'ERR_STREAM_PREMATURE_CLOSE') return new ServiceError('request_timeout')
+  if (isGone || code === 'ERR_STREAM_PREMATURE_CLOSE') return beyond('request_timeout', limits)
   // A database that cannot be reached is no fault of ours, wherever it was asked.
   if (error instanceof CommitUnknown || failureOf(error).unavailable)
     return new ServiceError('unavailable', undefined, { cause: error })
   return new ServiceError('internal', undefined, { cause: error })
 }
 
-/** Answers a problem; what is not a refusal is logged whole and answered with a request id only. */
+/** Answers an error in the form of its path; what is not a refusal is logged whole and answered with a request id only. */
 export const sendProblem = (
   context: ServerContext,
   error: ServiceError,
@@ -245,16 +254,12 @@ export const sendProblem = (
   }
   if (status === 503 && !reply.hasHeader('Retry-After')) reply.header('Retry-After', '1')
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
-  const problem = problemOf(error, {
-    requestId: request.id,
-    baseUrl: context.baseUrl(),
-    locale: localeOf(request.headers['accept-language']),
-  })
-  return reply
-    .code(status)
-    .header('Content-Language', localeOf(request.headers['accept-language']))
-    .type('application/problem+json; charset=utf-8')
-    .send(JSON.stringify(problem))
+  const locale = localeOf(request.headers['accept-language'])
+  const isOAuth = speaksOAuth(request.url, context.basePath)
+  const body = errorBodyOf(error, { requestId: request.id, baseUrl: context.baseUrl(), locale, isOAuth })
+  if (isOAuth) reply.header('Cache-Control', 'no-store')
+  else reply.header('Content-Language', locale)
+  return reply.code(status).type(body.type).send(body.text)
 }
 
 /** A request that Node could not even parse gets a problem too, then the connection ends. */
@@ -275,7 +280,9 @@ const answerBrokenRequest = (
         : 'bad_request'
   const requestId = uuidv7(context.real())
   const problem = problemOf(
-    new ServiceError(code, code === 'bad_request' ? 'The request is not valid HTTP.' : undefined),
+    code === 'bad_request'
+      ? new ServiceError(code, 'The request is not valid HTTP.')
+      : beyond(code, context.limits),
     {
       requestId,
       baseUrl: context.baseUrl(),

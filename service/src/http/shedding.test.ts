@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Gate, openGate } from './gate.ts'
+import { defaultRequestLimits } from './request-limits.ts'
 import { createServer } from './server.ts'
 import { shedOverload } from './shedding.ts'
 
@@ -11,7 +12,8 @@ let socket: Socket
 beforeEach(async () => {
   gate = openGate({ inFlight: 1, reserved: 0, loopDelayMs: 1000 })
   const log = () => {}
-  app = createServer({ baseUrl: () => 'http://a', basePath: '', trustProxy: [], log, real: () => 0 })
+  const limits = defaultRequestLimits
+  app = createServer({ baseUrl: () => 'http://a', basePath: '', trustProxy: [], log, real: () => 0, limits })
   shedOverload(app, { gate, claimantOf: () => '' })
   app.post('/work', { config: { takes: 'application/json' } }, async () => '"done"')
   app.post('/broken', { config: { takes: 'application/json' } }, () => {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
+import { defaultRequestLimits } from './request-limits.ts'
 import { createServer } from './server.ts'
 
 /** What the server says to a request that never ends, once its time is over. */
@@ -29,11 +30,10 @@ test.each([
       trustProxy: [],
       log: () => {},
       real: () => 0,
+      // The limits themselves are settings; here they are short.
+      limits: { ...defaultRequestLimits, headersSeconds: 0.02, requestSeconds: 0.03 },
     })
     app.post('/slow', { config: { takes: 'application/json' } }, async () => 'late')
-    // The limits themselves are settings; here they are short.
-    app.server.headersTimeout = 20
-    app.server.requestTimeout = 20
     await app.listen({ host: '127.0.0.1', port: 0 })
     const address = app.server.address()
     const port = typeof address === 'object' && address ? address.port : 0
@@ -41,7 +41,12 @@ test.each([
       const [head = '', body = ''] = (await answerTo(port, begun)).split('\r\n\r\n')
       expect(head).toMatch(/^HTTP\/1\.1 408 /)
       const requestid = /^request-id: (\S+)/im.exec(head)?.[1]
-      expect(JSON.parse(body)).toMatchObject({ status: 408, code: 'request_timeout', requestid })
+      expect(JSON.parse(body)).toMatchObject({
+        status: 408,
+        code: 'request_timeout',
+        detail: 'Send the headers within 0.02 seconds and the whole request within 0.03.',
+        requestid,
+      })
     } finally {
       await app.close()
     }

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '@benefit-enrolment/contract'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { isRealDate, parseTimestamp } from '../calendar/calendar.ts'
-import { badFields } from './service-error.ts'
+import { badField, badFields } from './service-error.ts'
 
 const ajv = new Ajv({
   allErrors: true,
@@ -32,9 +32,20 @@ export const compileCheck = (schema: unknown, where: 'body' | 'query' | 'path'):
   }
 }
 
-/** A query without its empty parameters: `""` means not given (contract §2). */
-export const withoutEmpty = (query: unknown): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(query as Record<string, unknown>).filter(([, value]) => value !== ''))
+/** What remains of a request, or of a query, without its empty strings: `""` means not given (contract §2). */
+export type Given<T> = { readonly [Name in keyof T]: Exclude<T[Name], ''> }
+
+/** A query or the top of a body without its empty strings; for bodies whose strings are all optional. */
+export const withoutEmpty = <T extends object>(part: T): Given<T> =>
+  Object.fromEntries(Object.entries(part).filter(([, value]) => value !== '')) as Given<T>
+
+/** The parameters of a query that are not empty. Refuses with `bad_request` one that is sent twice. */
+export const queryOf = (sent: unknown): Record<string, unknown> => {
+  const given = withoutEmpty(sent as Record<string, unknown>)
+  const twice = Object.keys(given).find(name => Array.isArray(given[name]))
+  if (twice !== undefined) throw badField(safeName(twice), 'duplicate', 'must be sent once')
+  return given
+}
 
 /** The most fields that one problem names; a body of 64 KiB could hold thousands of wrong ones. */
 const maxProblems = 50

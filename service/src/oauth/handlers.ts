@@ -1,4 +1,4 @@
-import { isScope, operations, scopeNames } from '@benefit-enrolment/contract'
+import { isScope, operations, scopeNames, scopesOf } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '../db/database.ts'
 import { ServiceError } from '../http/service-error.ts'
@@ -39,7 +39,7 @@ export const mountOAuth = (app: FastifyInstance, context: OAuthContext): void =>
   ])
   for (const url of places) {
     app.get(url, { config: { operation: operations.getMetadata } }, (_request, reply) => {
-      void reply.type('application/json; charset=utf-8').send(JSON.stringify(metadataOf(context.baseUrl())))
+      void reply.type('application/json; charset=utf-8').send(JSON.stringify(metadataOf(context)))
     })
   }
 }
@@ -69,7 +69,7 @@ const mountForm = (
   })
 }
 
-/** OAuth refusals in their own form; shedding and faults of ours as everywhere. */
+/** Refusals of RFC 6749 here; all others where every error is answered, which knows the form of this path. */
 const answerError = (
   error: unknown,
   request: FastifyRequest,
@@ -181,14 +181,17 @@ const readScopes = (text: string | undefined, partner: Partner): string[] => {
   return asked
 }
 
-const metadataOf = (baseUrl: string) => ({
-  issuer: baseUrl,
-  token_endpoint: `${baseUrl}/oauth2/token`,
-  token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-  revocation_endpoint: `${baseUrl}/oauth2/revoke`,
-  revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-  grant_types_supported: ['client_credentials'],
-  response_types_supported: [],
-  scopes_supported: scopeNames,
-  service_documentation: `${baseUrl}/docs`,
-})
+const metadataOf = ({ baseUrl: readBaseUrl, mode }: OAuthContext) => {
+  const baseUrl = readBaseUrl()
+  return {
+    issuer: baseUrl,
+    token_endpoint: `${baseUrl}/oauth2/token`,
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    revocation_endpoint: `${baseUrl}/oauth2/revoke`,
+    revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    grant_types_supported: ['client_credentials'],
+    response_types_supported: [],
+    scopes_supported: scopesOf(mode === 'sandbox'),
+    service_documentation: `${baseUrl}/docs`,
+  }
+}

@@ -12,8 +12,13 @@ export type Caller = { readonly partner: Partner; readonly scopes: ReadonlySet<s
 export type Refuse = (request: FastifyRequest, error: ServiceError) => ServiceError
 
 /** Counts failures by address; right credentials never come here. Loopback is exempt in a sandbox. */
-export const refuseFailures = (context: { sandbox: boolean; real: () => number }): Refuse => {
-  const failures = countFailedAuthentications()
+export const refuseFailures = (context: {
+  sandbox: boolean
+  real: () => number
+  /** How many failures of an address in a minute are answered 401. */
+  limit: number
+}): Refuse => {
+  const failures = countFailedAuthentications(context.limit)
   return (request, error) => {
     if (context.sandbox && isLoopback(request.ip)) return error
     if (!failures.note(request.ip, context.real())) return error

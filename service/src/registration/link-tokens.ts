@@ -90,7 +90,11 @@ export const linkTokenHandlers = (context: LinkContext) => {
           const { sessionid } = request.params
           const name = { partnerId: request.caller.partner.partnerId, sessionId: sessionid }
           const revokedAt = isUuid(sessionid) ? await revokeSession(tx, name, real()) : undefined
-          if (revokedAt === undefined) throw new ServiceError('not_found')
+          if (revokedAt === undefined)
+            throw new ServiceError(
+              'not_found',
+              'The sessionid is unknown: send one from POST /user/linktoken.',
+            )
           return { sessionid, revokedat: formatTimestamp(revokedAt) }
         },
         // Links outlive every key, but for those that went with their user.

@@ -37,10 +37,10 @@ const pressLink = async (routes: PageRoutes, exchange: Exchange): Promise<Fastif
   const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
   const link = await hostedLink(routes, request)
   if (!link) return ended(routes, exchange)
-  const language = localeIn(form, 'language')
-  if (language) {
+  // Who asks for a language has not pressed the button, whatever stands there.
+  if (form.has('language')) {
     if (!isFresh(link, context.clock.real())) return ended(routes, exchange)
-    return sendOpen(routes, exchange, { link, locale: language })
+    return sendOpen(routes, exchange, { link, locale: localeIn(form, 'language') ?? link.row.locale })
   }
   const opener = readCookie(request.headers, 'opener', cookieContext(routes)) ?? newOpener()
   const wish = { opener, locale: localeIn(form, 'locale') ?? null, withResult: false }

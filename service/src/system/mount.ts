@@ -7,12 +7,13 @@ import {
   isErrorCode,
   type LoadLimits,
   operations,
+  type RequestLimits,
 } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
 import { stringify } from 'yaml'
 import { type Html, html } from '../http/html.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { compileCheck, withoutEmpty } from '../http/validation.ts'
+import { compileCheck, queryOf } from '../http/validation.ts'
 import { changeLogFeed, changeLogPage } from './change-log.ts'
 import { sendPage } from './page.ts'
 import { referencePage } from './reference.ts'
@@ -22,7 +23,7 @@ export type SystemContext = {
   readonly baseUrl: () => string
   readonly basePath: string
   readonly sandbox: boolean
-  readonly limits: LoadLimits
+  readonly limits: LoadLimits & RequestLimits
   /** Rejects, or gives false, when requests cannot be served. */
   readonly isReady: () => Promise<boolean>
 }
@@ -43,7 +44,7 @@ export const mountSystem = (app: FastifyInstance, context: SystemContext): void 
   const checkQuery = compileCheck(operations.getOpenapiJson.query, 'query')
   const described = new Map<string, { json: string; yaml: string }>()
   const describe = (sent: unknown) => {
-    const query = withoutEmpty(sent)
+    const query = queryOf(sent)
     checkQuery(query)
     const version = (query as { version?: InterfaceVersion }).version ?? '1.0.2'
     const known = described.get(version)
@@ -68,7 +69,7 @@ export const mountSystem = (app: FastifyInstance, context: SystemContext): void 
   )
 
   app.get(at('/docs'), (_request, reply) => {
-    const content = referencePage({ baseUrl: context.baseUrl(), sandbox: context.sandbox })
+    const content = referencePage({ ...context, baseUrl: context.baseUrl() })
     void sendPage(reply, { title: 'Reference', content })
   })
   app.get(at('/docs/errors/:code'), async (request, reply) => {

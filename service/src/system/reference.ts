@@ -1,17 +1,24 @@
 import {
   commonErrors,
+  describeLimits,
   type ErrorCode,
   errors,
   events,
   exampleEvent,
+  type LoadLimits,
   type Operation,
   operations,
+  type RequestLimits,
   scopes,
 } from '@benefit-enrolment/contract'
 import { type Html, html } from '../http/html.ts'
 import { coded } from './change-log.ts'
 
-type Surroundings = { readonly baseUrl: string; readonly sandbox: boolean }
+type Surroundings = {
+  readonly baseUrl: string
+  readonly sandbox: boolean
+  readonly limits: LoadLimits & RequestLimits
+}
 
 /** The reference: every operation, event, scope and error, made from the declarations (contract §13). */
 export const referencePage = (at: Surroundings): Html => {
@@ -30,7 +37,7 @@ export const referencePage = (at: Surroundings): Html => {
         .map(
           ({ id, method, path }) => html`<li><a href="#${id}"><code>${method} ${path}</code></a></li>`,
         )}</ul></li>`,
-  )}<li><strong>Lists</strong><ul><li><a href="#events">Events</a></li><li><a href="#scopes">Scopes</a></li><li><a href="#errors">Errors</a></li></ul></li></ul></nav>
+  )}<li><strong>Lists</strong><ul><li><a href="#events">Events</a></li><li><a href="#scopes">Scopes</a></li><li><a href="#errors">Errors</a></li><li><a href="#limits">Limits</a></li></ul></li></ul></nav>
 <h2 id="first">The first request</h2>
 <p>Fetch a token with your client id and secret; it lives an hour. Send it with your API key on every partner operation.</p>
 <pre>${firstRequest(at.baseUrl)}</pre>
@@ -66,7 +73,9 @@ ${table(
     errors[code].title,
     errors[code].remedy,
   ]),
-)}`
+)}
+<h2 id="limits">Limits</h2>
+${describeLimits(at.limits).map(paragraph => html`<p>${coded(paragraph)}</p>`)}`
 }
 
 const firstRequest = (

@@ -1,8 +1,9 @@
-import type { OperationId, Webhook, WebhookWithSecret } from '@benefit-enrolment/contract'
+import type { BodyOf, OperationId, Operations, Webhook, WebhookWithSecret } from '@benefit-enrolment/contract'
 import { type Instant, parseTimestamp } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import type { Handlers } from '../http/mount.ts'
 import { badField, badFields, ServiceError } from '../http/service-error.ts'
+import { withoutEmpty } from '../http/validation.ts'
 import { orUnavailable, runKeyed } from '../idempotency/keyed.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Partner } from '../partners/partner.ts'
@@ -64,13 +65,11 @@ export const webhookHandlers = (context: WebhookContext): Handlers<Caller, Webho
       const { partner } = request.caller
       const { url, username, password, events, ordering } = request.body
       const wish = {
-        ...{
-          partner,
-          url,
-          username,
-          password,
-          events: events ?? (['offer_activiation_successful'] as const),
-        },
+        partner,
+        url,
+        username,
+        password,
+        events: events || (['offer_activiation_successful'] as const),
         ...(ordering && { ordering }),
       }
       return write<WebhookWithSecret>(
@@ -158,16 +157,9 @@ const withoutSecret = ({ webhooksecret: _, ...reply }: WebhookWithSecret): Webho
 const changesOf = async (
   tx: Executor,
   partner: Partner,
-  wish: {
-    endpointId: string
-    body: Partial<Pick<EndpointChanges, 'url' | 'events' | 'ordering'>> & {
-      username?: string
-      password?: string
-      rotatesecret?: boolean
-    }
-  },
+  wish: { endpointId: string; body: BodyOf<Operations['updateWebhook']> },
 ): Promise<EndpointChanges> => {
-  const { username, password, rotatesecret, ...others } = wish.body
+  const { username, password, rotatesecret, ...others } = withoutEmpty(wish.body)
   if (username !== undefined && password === undefined)
     throw badField('password', 'required', 'is required together with username')
   const rotate = rotatesecret ? { rotateSecret: true } : {}

@@ -10,14 +10,19 @@ import { COUNTED, type ListedEndpoint } from './store.ts'
 const optional = (instant: Instant | null | undefined): string | null =>
   instant === null || instant === undefined ? null : formatTimestamp(instant)
 
-/** An endpoint as the wire shows it; never a password or a secret. */
+/** An endpoint as the wire shows it; never a password or a secret. Throws where its secrets cannot be opened. */
 export const webhookOf = (row: ListedEndpoint, partner: Partner, now: Instant): Webhook => {
-  const { breaker, disabled_at: disabledAt, failing_since: failingSince } = row
   const secrets = openSecrets(
     { partnerId: row.partner_id, endpointId: row.endpoint_id, key: partner.key },
     row.sealed_secrets,
   )
   const oldSecret = secrets.signing.find(({ until }) => until !== null && until > now)
+  return { ...closedWebhookOf(row, now), oldsecretuntiltimestamp: optional(oldSecret?.until) }
+}
+
+/** The same without what only its secrets tell: that an older one still signs. */
+export const closedWebhookOf = (row: ListedEndpoint, now: Instant): Webhook => {
+  const { breaker, disabled_at: disabledAt, failing_since: failingSince } = row
   const isOpen = breaker.open !== null && breaker.open.until > now
   return {
     webhookid: row.endpoint_id,
@@ -38,7 +43,7 @@ export const webhookOf = (row: ListedEndpoint, partner: Partner, now: Instant): 
     credentialsrejected: breaker.open?.by === 'credentials' || breaker.credentialsInRow > 0,
     nextusername: row.next_username,
     acceptedcredentials: row.accepted_pair,
-    oldsecretuntiltimestamp: optional(oldSecret?.until),
+    oldsecretuntiltimestamp: null,
     waiting: Math.min(COUNTED, row.waiting),
     dead: Math.min(COUNTED, row.dead),
     createdat: formatTimestamp(row.created_at),

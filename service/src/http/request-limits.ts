@@ -1,0 +1,22 @@
+import type { ErrorCode, RequestLimits } from '@benefit-enrolment/contract'
+
+/** What a request may be where the operator sets nothing else (contract §2, §12, §13). */
+export const defaultRequestLimits: RequestLimits = {
+  bodyKib: 64,
+  bodyNesting: 8,
+  headers: 64,
+  headersKib: 8,
+  headersSeconds: 10,
+  requestSeconds: 15,
+  failedAuthentications: 60,
+}
+
+/** What to do about a request that went beyond a limit of this service; `undefined` for other errors. */
+export const remedyOf = (code: ErrorCode, limits: RequestLimits): string | undefined => {
+  if (code === 'body_too_large') return `Send at most ${limits.bodyKib} KiB.`
+  if (code === 'headers_too_large')
+    return `Send at most ${limits.headers} headers and ${limits.headersKib} KiB.`
+  if (code === 'request_timeout')
+    return `Send the headers within ${limits.headersSeconds} seconds and the whole request within ${limits.requestSeconds}.`
+  return undefined
+}

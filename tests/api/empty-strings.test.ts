@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Client, isBenefitEnrolmentError } from '../../client/src/index.ts'
+import { type Operation, type OperationId, operations } from '../../contract/src/index.ts'
+import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
+import { refusalOf } from './refusal.ts'
+import { unchecked } from './unchecked.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+type Schema = {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+}
+const isText = (schema: Schema): boolean =>
+  [schema.type ?? []].flat().includes('string') ||
+  (schema.enum ?? []).some(value => typeof value === 'string') ||
+  (schema.anyOf ?? []).some(isText)
+
+type Path = readonly (string | number)[]
+/** Where a request may have a text and need not, at any depth; in a list the place is 0. */
+const optionalTexts = (schema: Schema, above: Path = []): Path[] =>
+  Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const here = [...above, name]
+    const isOptional = !schema.required?.includes(name)
+    const inside = property.items
+      ? optionalTexts(property.items, [...here, 0])
+      : optionalTexts(property, here)
+    return [...(isOptional && isText(property) ? [here] : []), ...inside]
+  })
+
+/** The request with `""` at the path, or with nothing there, whatever stood there before. */
+const withAt = (request: unknown, path: Path, value?: ''): unknown => {
+  const [first = '', ...rest] = path
+  if (typeof first === 'number') {
+    const [item] = request as readonly unknown[]
+    return [withAt(item, rest, value)]
+  }
+  const { [first]: there, ...others } = (request ?? {}) as Readonly<Record<string, unknown>>
+  if (rest.length > 0) return { ...others, [first]: withAt(there, rest, value) }
+  return value === undefined ? others : { ...others, [first]: value }
+}
+
+const userid = 'u1'
+const consents = [{ name: 'identity', version: '2026-01' }]
+const address = { url: 'http://127.0.0.1:9/hook', username: 'hook', password: 'secret' }
+const create = (client: Client) =>
+  client.createUser({ userid, ...ada, offername: 'starter', benefits: ['identity'] })
+const addWebhook = async (client: Client) => ({ webhookid: (await client.createWebhook(address)).webhookid })
+
+/** What comes before a request of each operation, and the rest of that request. */
+const requests: Partial<Record<OperationId, (client: Client) => Promise<object>>> = {
+  prefillUser: async () => ({ userid }),
+  getBenefits: async client => {
+    await create(client)
+    const { age, state, zipcode } = adaAsks
+    return { userid, age, state, zipcode }
+  },
+  createUser: async () => ({ userid, ...ada, offername: 'starter', benefits: ['identity'], consents }),
+  updateUser: async client => {
+    await create(client)
+    return { userid }
+  },
+  cancelUser: async client => {
+    await create(client)
+    return { userid }
+  },
+  enrolBenefit: async client => {
+    await client.createUser({ userid, ...ada, offername: 'starter' })
+    return { userid, name: 'identity', consents }
+  },
+  declineBenefit: async client => {
+    await create(client)
+    return { userid, name: 'identity' }
+  },
+  changeOffer: async client => {
+    await create(client)
+    return { userid, offername: 'plus' }
+  },
+  previewOfferChange: async client => {
+    await create(client)
+    return { userid, offername: 'plus' }
+  },
+  createLinkToken: async () => ({ userid }),
+  listEvents: async client => {
+    await create(client)
+    return {}
+  },
+  createWebhook: async () => address,
+  updateWebhook: addWebhook,
+  replayWebhook: async client => ({
+    ...(await addWebhook(client)),
+    ids: ['019aa1b2-0d11-7c00-8a3e-5b6c7d8e9f00'],
+  }),
+}
+
+const cases = (Object.values(operations) as Operation[])
+  .filter(({ caller }) => caller === 'partner')
+  .flatMap(({ id, body, query }) =>
+    optionalTexts((body ?? query ?? {}) as Schema).map(path => [id as OperationId, path] as const),
+  )
+
+/** How a call ends, without what differs from one time to the next. */
+const endOf = async (call: Promise<unknown>): Promise<string> => {
+  const answer = await call.catch((reason: unknown) => {
+    if (!isBenefitEnrolmentError(reason)) throw reason
+    return { code: reason.code, errors: reason.errors }
+  })
+  return JSON.stringify(answer)
+    .replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, '(id)')
+    .replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, '(instant)')
+    .replace(/(enr_\w+|whsec_)[\w+/=]+/g, '(secret)')
+    .replace(/"(next|previewid)":"[^"]*"/, '"$1":"(opaque)"')
+}
+
+describe('"" in an optional string means not given', () => {
+  test.each(cases)('%s %j', async (id, path) => {
+    const answerTo = async (value?: '') => {
+      const { client } = await service.newPartner()
+      const request = await requests[id]?.(client)
+      if (!request) throw new Error(`${id} has optional texts: say here how it is asked`)
+      const call = client[unchecked<'prefillUser'>(id)]
+      return endOf(call(unchecked(withAt(request, path, value))))
+    }
+    expect(await answerTo('')).toBe(await answerTo())
+  })
+
+  test('the walk finds texts at the top, inside objects, in lists, of enumerations and of choices', () => {
+    const found = cases.map(([id, path]) => `${id} ${path.join('.')}`)
+    expect(found).toEqual(
+      expect.arrayContaining([
+        'prefillUser address.city',
+        'createUser consents.0.locale',
+        'updateUser firstname',
+        'createWebhook events',
+        'updateWebhook url',
+        'cancelUser reason',
+      ]),
+    )
+  })
+
+  test('a new user name still needs its password', async () => {
+    const { client } = await service.newPartner()
+    const { webhookid } = await addWebhook(client)
+    expect(
+      await refusalOf(client.updateWebhook({ webhookid, username: 'other', password: '' })),
+    ).toMatchObject({ status: 400, errors: [{ field: 'password', code: 'required' }] })
+  })
+})
