@@ -65,11 +65,7 @@ const ops: { [K in Op['op']]: Does<K> } = {
       else if (isOn(one, now)) one.own = Math.min(one.own, monthAfter(now, u.person.zone))
       else one.to = now
     }
-    const against = isSame || u.at.swap === never ? [] : outlook(u).later.against
     emit(u, 'user_update_successful', now)
-    // What a swap was to bring has not begun: where it may come no longer, its pair is withdrawn.
-    u.pairs = u.pairs.filter((_, i) => !against[i]?.length)
-    if (u.pairs.length === 0) drop(u, 'swap', now)
   },
   cancel(u, { effective }, now) {
     const isNow = effective === 'immediate' || u.at.start < never

@@ -33,32 +33,18 @@ const tiles = async (state: 'FL' | 'NY' = 'FL') => {
   )
 }
 
-test('an update that no longer admits what was to come in withdraws its pair, and with the last one the swap', async () => {
+test('an update that no longer admits what was to come in leaves what was to go out untouched', async () => {
   await partner.client.swapBenefits({ userid: 'u', add: ['dental'], remove: ['art'] })
-  await partner.events('u')
-  const updated = await partner.client.updateUser({ userid: 'u', state: 'NY' })
-  expect(updated).toMatchObject({ conditions: [] })
-  expect(await partner.names('u')).toEqual(['user_update_successful', 'user_benefits_swap_cancelled'])
+  await partner.client.updateUser({ userid: 'u', state: 'NY' })
   expect(await partner.states('u')).toMatchObject({ art: 'enrolled', dental: 'withdrawn' })
   const listed = await tiles('NY')
   expect(listed['art']).toEqual(['enrolled', false, null, 'manage'])
   expect(listed).not.toHaveProperty('dental')
   await partner.client.updateUser({ userid: 'u', state: 'FL' })
-  await partner.events('u')
-  await partner.to('2026-11-02T00:00')
-  expect(await partner.names('u')).toEqual([])
-  expect(await partner.states('u')).toMatchObject({ art: 'enrolled' })
-})
-
-test('an update takes only those pairs out of a swap that it no longer admits', async () => {
-  await partner.client.swapBenefits({ userid: 'u', add: ['dental', 'care'], remove: ['art'] })
-  await partner.events('u')
-  await partner.client.updateUser({ userid: 'u', state: 'NY' })
-  expect(await partner.names('u')).toEqual(['user_update_successful'])
-  expect(await partner.get('u')).toMatchObject({ conditions: ['swappending'] })
-  await partner.to('2026-11-02T00:00')
-  expect(await partner.names('u')).toEqual(['user_benefits_swap_successful'])
-  expect(await partner.states('u')).toMatchObject({ art: 'enrolled', care: 'enrolled', dental: 'withdrawn' })
+  expect(await tiles()).toMatchObject({
+    art: ['enrolled', true, boundary, 'swap'],
+    dental: ['notenrolled', true, boundary, 'swap'],
+  })
 })
 
 test('what is enrolled at once need not come by the swap: its pair is dropped, and nothing goes out for it', async () => {

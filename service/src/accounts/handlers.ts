@@ -94,13 +94,11 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
       }
       const terms = situation.terms(person)
       const changed: User = { ...user, updatedAt: situation.now }
-      const judged = livesElsewhere(stored, person)
-        ? rejudge(changed, situation.now, terms)
-        : { user: changed, events: [] }
+      const judged = livesElsewhere(stored, person) ? rejudge(changed, situation.now, terms) : changed
       return {
         change: {
-          user: judged.user,
-          events: [raise(judged.user, 'user_update_successful', situation.now), ...judged.events],
+          user: judged,
+          events: [raise(judged, 'user_update_successful', situation.now)],
           documents: { profile: person },
         },
         answer: after => viewUser(after, terms, request.locale),

@@ -1,6 +1,5 @@
 import { boundaryAfter, type Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
-import { dropFailingPairs } from '../membership/boundary.ts'
 import { closed, mergeConsents, newEnrolment, withAgeEnd, withEnrolment } from '../membership/enrolments.ts'
 import { type Raised, raise } from '../membership/events.ts'
 import { applyCancel, type Changed } from '../membership/intents.ts'
@@ -84,13 +83,13 @@ const refusedPicks = (
 
 /**
  * Judges all cover again after the user's data changed: what the new data no longer admits ends at the period's
- * end, what has not begun is withdrawn, what a pending swap was to bring included; what is admitted again loses such
- * an end.
+ * end, what has not begun is withdrawn; what is admitted again loses such an end. A pending swap is checked again at its
+ * boundary only (contract §8).
  */
-export const rejudge = (user: User, now: Instant, terms: Terms): Changed => {
+export const rejudge = (user: User, now: Instant, terms: Terms): User => {
   const boundary = boundaryAfter(now, terms.zone)
   const isOfferAdmitted = judgeOwnOffer(terms, user).admitted
-  const judged: User = {
+  return {
     ...user,
     enrolments: user.enrolments.map(enrolment => {
       if (!isHeld(enrolment)) return enrolment
@@ -106,7 +105,6 @@ export const rejudge = (user: User, now: Instant, terms: Terms): Changed => {
       return { ...enrolment, ownEnd: { at: boundary, reason: 'ineligible' } }
     }),
   }
-  return dropFailingPairs(judged, now, terms)
 }
 
 /** Judged at the age of the start, as time alone ends nothing. */

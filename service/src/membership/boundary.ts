@@ -70,15 +70,6 @@ export const dropMisfitSwap = (user: User, now: Instant, terms: Terms): Changed 
   return dropSwap(user, now)
 }
 
-/** Takes the pairs that would fail out of a pending swap, since each stands or falls alone; with the last one it is dropped. */
-export const dropFailingPairs = (user: User, now: Instant, terms: Terms): Changed => {
-  const trials = tryPending(user, terms)
-  if (!user.swap || trials.every(trial => trial.succeeds)) return { user, events: [] }
-  const pairs = trials.filter(trial => trial.succeeds).map(trial => trial.pair)
-  if (pairs.length === 0) return dropSwap(user, now)
-  return { user: { ...user, swap: { ...user.swap, pairs }, updatedAt: now }, events: [] }
-}
-
 const tryPending = (user: User, terms: Terms): PairTrial[] =>
   user.swap ? tryPairs(beforeSwap(user, user.swap.at, terms), user.swap, terms) : []
 

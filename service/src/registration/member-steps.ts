@@ -73,11 +73,11 @@ const updateDetails = async (visit: Visit, group: DetailsGroup, given: Person): 
       }
       const moved = JSON.stringify(residenceOf(stored)) !== JSON.stringify(residenceOf(person))
       const changed: User = { ...member.user, updatedAt: now }
-      const judged = moved ? rejudge(changed, now, terms(person)) : { user: changed, events: [] }
+      const user = moved ? rejudge(changed, now, terms(person)) : changed
       return {
         change: {
-          user: judged.user,
-          events: [raise(judged.user, 'user_update_successful', now), ...judged.events],
+          user,
+          events: [raise(user, 'user_update_successful', now)],
           documents: { profile: person, ...suggestion },
         },
         answer: () => undefined,
