@@ -19,10 +19,13 @@ const addresses = [
 const credentials = { username: 'hook', password: 'pass' }
 
 /** How a save of each of them ended, a few at a time. */
-const refusalsOf = async (save: (url: string) => Promise<unknown>): Promise<[string, unknown][]> => {
+const refusalsOf = async (
+  urls: readonly string[],
+  save: (url: string) => Promise<unknown>,
+): Promise<[string, unknown][]> => {
   const ends: [string, unknown][] = []
-  for (let from = 0; from < addresses.length; from += 16) {
-    const some = addresses.slice(from, from + 16)
+  for (let from = 0; from < urls.length; from += 16) {
+    const some = urls.slice(from, from + 16)
     const ended = some.map(url => save(url).catch((error: unknown) => error))
     for (const [index, end] of (await Promise.all(ended)).entries()) ends.push([some[index] ?? '', end])
   }
@@ -30,7 +33,7 @@ const refusalsOf = async (save: (url: string) => Promise<unknown>): Promise<[str
 }
 
 const expectRefused = (ends: [string, unknown][]) => {
-  expect(ends).toHaveLength(addresses.length)
+  expect(ends.length).toBeGreaterThan(200)
   for (const [url, end] of ends) {
     if (url.includes('\0')) {
       // No field of any request may hold one.
@@ -47,8 +50,7 @@ const expectRefused = (ends: [string, unknown][]) => {
 }
 
 test('each of 200 hostile addresses is refused when an endpoint is made, with the reason', async () => {
-  expect(addresses.length).toBeGreaterThan(200)
-  expectRefused(await refusalsOf(url => partner.client.createWebhook({ url, ...credentials })))
+  expectRefused(await refusalsOf(addresses, url => partner.client.createWebhook({ url, ...credentials })))
   expect((await partner.client.listWebhooks({})).webhooks).toEqual([])
 })
 
@@ -57,6 +59,8 @@ test('and when one is changed, which then keeps its address', async () => {
     url: 'https://example.com/hook',
     ...credentials,
   })
-  expectRefused(await refusalsOf(url => partner.client.updateWebhook({ webhookid, url })))
+  // Here an empty one means that none is given.
+  const given = addresses.filter(url => url !== '')
+  expectRefused(await refusalsOf(given, url => partner.client.updateWebhook({ webhookid, url })))
   expect(await partner.client.getWebhook({ webhookid })).toMatchObject({ url: 'https://example.com/hook' })
 })
