@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { expect, vi } from 'vitest'
+import { vi } from 'vitest'
 import type { EventName } from '../../contract/src/index.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -172,7 +172,12 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
     async [Symbol.asyncDispose]() {
       for (const close of closers) await close()
       // On a busy machine a statement may outlast the grace of a close; what is never given back is a fault.
-      await expect.poll(() => database.busy(), { message: 'connections busy after close' }).toBe(0)
+      await vi.waitFor(
+        () => {
+          if (database.busy() > 0) throw new Error('connections are still busy after close')
+        },
+        { timeout: 20_000 },
+      )
       await database.close()
       await drop()
     },
