@@ -1,16 +1,16 @@
-// Counts a report of vitest: prints `PASSED FAILED SKIPPED`. A file that could not be loaded, a run that ended badly
-// without a failed test, and a report that is missing count as one failure each.
+// Counts a report of vitest: prints `PASSED FAILED SKIPPED`. A file that could not be loaded or cleaned up, a run that
+// ended badly without a failed test, and a report that is missing count as one failure each.
 import { readFileSync } from 'node:fs'
 
 const [path, status] = process.argv.slice(2)
 const count = () => {
   const report = JSON.parse(readFileSync(path, 'utf8'))
-  const unloaded = report.testResults.filter(
-    file => file.status === 'failed' && file.assertionResults.length === 0,
+  const broken = report.testResults.filter(
+    file => file.status === 'failed' && file.assertionResults.every(test => test.status !== 'failed'),
   )
   return {
     passed: report.numPassedTests,
-    failed: report.numFailedTests + unloaded.length,
+    failed: report.numFailedTests + broken.length,
     skipped: report.numPendingTests + report.numTodoTests,
   }
 }
