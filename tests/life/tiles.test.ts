@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
 
 // A tile promises what would be accepted (contract §6): here the cases that were once told wrong, each tried as well. That
-// it holds in every state of a life is compared with the reference model after each of its steps (model.test.ts).
+// it holds in every state of a life is compared with the reference model (compare-tiles.ts).
 
 let stage: Stage
 let partner: StagePartner
