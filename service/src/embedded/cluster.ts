@@ -80,7 +80,7 @@ const unfinishedPrefix = 'postgres-unfinished-'
 async function makeCluster(cluster: Cluster): Promise<void> {
   const { dataDir, account, directory } = cluster
   for (const name of await readdir(dataDir))
-    if (name.startsWith(unfinishedPrefix)) await rm(join(dataDir, name), { recursive: true, force: true })
+    if (name.startsWith(unfinishedPrefix)) await removeLeftover(join(dataDir, name))
   const unfinished = await mkdtemp(join(dataDir, unfinishedPrefix))
   try {
     if (account) await chown(unfinished, account.uid, account.gid)
@@ -94,8 +94,14 @@ async function makeCluster(cluster: Cluster): Promise<void> {
     const parent = await open(dataDir)
     await parent.sync().finally(() => parent.close())
   } finally {
-    await rm(unfinished, { recursive: true, force: true })
+    await removeLeftover(unfinished)
   }
+}
+
+// An initdb whose parent was killed writes on for a while, and a directory that somebody writes into cannot be emptied
+// at once. One that stays all the same costs disk, and no start.
+async function removeLeftover(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }).catch(() => undefined)
 }
 
 function initdbArguments(directory: string): string[] {
