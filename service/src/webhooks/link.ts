@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { Client, type Dispatcher, errors } from 'undici'
 import { type ConnectionTrace, type ConnectOptions, connectTo } from './connect.ts'
 import { codeOf, type ErrorClass, Fault, faultOf } from './outcome.ts'
+import { atTurnEnd } from './turn-end.ts'
 
 /** What is sent in one try. */
 export interface TryRequest {
@@ -93,7 +94,7 @@ export function openLink(url: URL, options: ConnectOptions, onClose: (link: Link
         const answered = (answer: LinkAnswer, isWhole: boolean) => {
           isInStep = isWhole
           served += 1
-          resolve(answer)
+          atTurnEnd(() => resolve(answer))
         }
         client.dispatch({ method: 'POST', path, headers, body }, new Exchange(answered, reject))
       })

@@ -54,23 +54,38 @@ export const openSending = (context: SendingContext): Sending => {
   const { turns } = lanes
   const waiting: (() => void)[] = []
   let underWay = 0
+  /** Lanes at which a try has ended or was written since the last `pump`. */
+  const touched = new Set<Lane>()
   const dueTimes = new WeakMap<Lane, Instant>()
   /** Lanes that are left because their endpoint is being disabled: that is done and told once. */
   const disabled = new WeakSet<Lane>()
 
   const pump = () => {
+    for (const lane of touched) {
+      if (runsLow(lane, lanes.quota())) looking.want(lane)
+      lanes.place(lane)
+    }
+    touched.clear()
+    const starting: { lane: Lane; item: Item; turn: Turn }[] = []
     while (context.maySend() && writer.pending() < context.slots * UNWRITTEN) {
       const turn = turns.next(performance.now())
       if (!turn) break
       const lane = lanes.get(turn.endpointId)
       const item = lane?.queues[turn.work].shift()
-      if (lane && item) void begin(lane, item, turn)
+      if (lane && item) starting.push({ lane, item, turn })
       else {
         turns.settle(turn, performance.now())
         if (lane) lanes.place(lane)
       }
     }
+    for (const { lane, item, turn } of starting) void begin(lane, item, turn)
     context.onQuiet()
+  }
+
+  /** Many tries end in one turn of the event loop, few lanes have them: what follows is done once for all. */
+  const pumpSoon = (lane: Lane) => {
+    if (touched.size === 0) queueMicrotask(pump)
+    touched.add(lane)
   }
 
   const begin = async (lane: Lane, item: Item, turn: Turn): Promise<void> => {
@@ -113,9 +128,7 @@ export const openSending = (context: SendingContext): Sending => {
       lane.isReleasing = true
       emptyQueues(lane)
     }
-    if (runsLow(lane, lanes.quota())) looking.want(lane)
-    lanes.place(lane)
-    pump()
+    pumpSoon(lane)
     if (isStopped(verdict)) return
     // Before the success is stored: a crash in between leaves an endpoint that is still to be probed.
     if (conclusion.outage !== undefined) await release(lane, conclusion.outage)
@@ -127,7 +140,7 @@ export const openSending = (context: SendingContext): Sending => {
     if (isTold) tellMeasure(log, lane, conclusion.measure)
     if (lanes.isOwned(lane)) goOn(lane, item, conclusion)
     // Others may have waited for room among what is to be written.
-    else pump()
+    pumpSoon(lane)
   }
 
   const changeOf = (
@@ -185,9 +198,7 @@ export const openSending = (context: SendingContext): Sending => {
     // Its row is due still, before what was read last.
     if (fate.kind === 'unchanged') readAgain(lane, item.work)
     const mayFreeAnother = fate.kind === 'unchanged' || lane.endpoint.ordering === 'user'
-    if (mayFreeAnother || runsLow(lane, lanes.quota())) looking.want(lane)
-    lanes.place(lane)
-    pump()
+    if (mayFreeAnother) looking.want(lane)
   }
 
   /** A retry that we wrote ourselves need not wait for the next look. */
