@@ -3,14 +3,16 @@
 // of its own, the same bytes; each peer sends with the same undici call and writes the same row into a log of tries.
 //   steady  events committed at a steady rate over 20 endpoints: from commit to receipt
 //   drain   a backlog over 20 endpoints: deliveries a second until the last has arrived, after a first one that is not
-//           measured: a sender runs for months, and is loaded and compiled once
+//           measured: a sender runs for months, and is loaded and compiled once; several rounds, in which the systems take
+//           turns, since a machine is not equally fast all the time: the middle one counts
 //   dead    as steady, with a dead endpoint beside them for which a million wait
 //   slow    as steady, with every fifth endpoint slow: from commit to receipt at the others
 //   hostile as steady, with six endpoints beside them that answer nothing, a byte a second, or without end; ours only
 //   idle    transactions a second with nothing to do; ours is the whole `serve`
 //   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
 //     [--rate 200] [--seconds 20] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
-//     [--redis-fsync always|everysec] [--peer-log single|batched] [--profile DIR]
+//     [--rounds 3] [--node same|own] [--redis-fsync always|everysec] [--peer-log single|batched] [--profile DIR]
+// All senders run on the same Node, the one that the peers need; `own` is to run ours and the bare loop on this one.
 // A peer's handler writes its row into the log by one statement; `batched` gathers the rows as we do, which none of their
 // documents tells a user to do.
 // Needs a build. Prints numbers and ratios; asserts nothing.
@@ -37,6 +39,8 @@ const { values: options } = parseArgs({
     'warm-up': { type: 'string', default: '20000' },
     waiting: { type: 'string', default: '1000000' },
     'slow-ms': { type: 'string', default: '3000' },
+    rounds: { type: 'string', default: '3' },
+    node: { type: 'string', default: 'same' },
     concurrency: { type: 'string', default: '64' },
     'redis-fsync': { type: 'string', default: 'always' },
     'peer-log': { type: 'string', default: 'single' },
@@ -92,7 +96,7 @@ const openSystem = async (system, targets, shared) => {
   }
   const profiling = options.profile && !isPeer ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []
   const child = fork(here('webhooks/sender.mjs'), [JSON.stringify(config)], {
-    execPath: isPeer ? shared.peers.node : process.execPath,
+    execPath: (isPeer || options.node === 'same' ? shared.peers.node : undefined) ?? process.execPath,
     execArgv: profiling,
   })
   await asked(child)
@@ -224,7 +228,7 @@ const runs = {
     else {
       const perSecond = count / (took / 1000)
       const { repeats } = await asked(child, { do: 'report', keys: [] })
-      keep(system, 'drain', perSecond)
+      keep(system, 'drain', [...(results.get(`${system} drain`) ?? []), perSecond])
       const { micros } = await opened.tell({ do: 'usage' })
       const cost = `   ${Math.round(micros / count)} µs of its processor time each`
       const again = repeats > 0 ? `   ${repeats} repeats` : ''
@@ -284,7 +288,10 @@ const openService = async shared => {
 // --- what follows from the numbers
 
 const showRatios = peers => {
-  const drained = name => results.get(`${name} drain`)
+  const drained = name => {
+    const rounds = results.get(`${name} drain`)
+    return rounds && percentileOf(rounds, 0.5)
+  }
   const ours = drained('ours')
   const best = peers.flatMap(name => (drained(name) ? [{ name, perSecond: drained(name) }] : []))
   best.sort((a, b) => b.perSecond - a.perSecond)
@@ -331,8 +338,18 @@ const main = async () => {
     'machine',
     `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.versions.node}, fsync ${fsync}`,
   )
+  say(
+    'senders run on Node',
+    options.node === 'same' || !peers.version
+      ? (peers.version ?? process.versions.node)
+      : `${process.versions.node}, peers ${peers.version}`,
+  )
   try {
-    for (const scenario of scenarios) for (const system of chosen) await runs[scenario](system, shared)
+    for (const scenario of scenarios) {
+      const rounds = scenario === 'drain' ? Number(options.rounds) : 1
+      for (let round = 0; round < rounds; round += 1)
+        for (const system of chosen) await runs[scenario](system, shared)
+    }
     showRatios(chosen.filter(isPeer))
   } finally {
     receiver.child.kill()

@@ -16,7 +16,7 @@ const wanted = {
   allowScripts: { node: true },
 }
 
-/** Installs the peers unless they are there; gives their folder and their Node, or says why there are none. */
+/** Installs the peers unless they are there; gives their folder, their Node and its version, or says why there are none. */
 export const installPeers = () => {
   const manifest = join(folder, 'package.json')
   const text = `${JSON.stringify(wanted, null, 2)}\n`
@@ -31,6 +31,6 @@ export const installPeers = () => {
   }
   const { status } = spawnSync(node, ['--version'])
   return status === 0
-    ? { folder, node }
+    ? { folder, node, version: wanted.dependencies.node }
     : { missing: 'the node package did not bring a Node for this machine' }
 }
