@@ -4,7 +4,7 @@ import { pairsAt, signingKeysAt } from './credentials.ts'
 import { tryHeaders } from './envelope.ts'
 import type { Item, Lane } from './lane.ts'
 import type { Outgoing } from './outgoing.ts'
-import type { Attempt, Pair } from './results.ts'
+import type { Attempt } from './results.ts'
 
 /**
  * Makes one try of a delivery. Where new credentials are on trial it begins with them, and after a 401 repeats the
@@ -14,41 +14,29 @@ import type { Attempt, Pair } from './results.ts'
 export const makeTry = async (
   lane: Lane,
   item: Item,
-  context: { outgoing: Outgoing; real: () => Instant },
+  { outgoing, real }: { outgoing: Outgoing; real: () => Instant },
 ): Promise<{ requests: Attempt[]; last: Attempt }> => {
   // Of one moment: somebody may change the endpoint between two requests.
   const { endpoint, credentials } = lane
-  const pairs = pairsAt(credentials, { nextAcceptedAt: lane.nextAcceptedAt, now: context.real() })
+  const destination = { endpointId: endpoint.endpoint_id, url: endpoint.url }
+  const pairs = pairsAt(credentials, { nextAcceptedAt: lane.nextAcceptedAt, now: real() })
   const requests: Attempt[] = []
   let spentMs = 0
   for (const pair of pairs) {
-    const last = await makeRequest({ endpoint, credentials, item, pair, spentMs }, context)
+    const startedAt = real()
+    const headers = tryHeaders({
+      idempotencyKey: item.idempotency_key,
+      body: item.body,
+      attempt: item.attempts + 1,
+      at: startedAt,
+      authorization: credentials.authorization[pair] ?? '',
+      keys: signingKeysAt(credentials, startedAt),
+    })
+    const outcome = await outgoing.send(destination, { headers, body: item.body }, spentMs)
+    const last = { attemptId: uuidv7(startedAt), startedAt, pair, outcome }
     requests.push(last)
-    spentMs += last.outcome.timings.totalMs
-    if (last.outcome.status !== 401 || requests.length === pairs.length) return { requests, last }
+    spentMs += outcome.timings.totalMs
+    if (outcome.status !== 401 || requests.length === pairs.length) return { requests, last }
   }
   throw new Error('an endpoint without credentials')
-}
-
-type Request = Pick<Lane, 'endpoint' | 'credentials'> & { item: Item; pair: Pair; spentMs: number }
-
-const makeRequest = async (
-  { endpoint, credentials, item, pair, spentMs }: Request,
-  { outgoing, real }: { outgoing: Outgoing; real: () => Instant },
-): Promise<Attempt> => {
-  const startedAt = real()
-  const headers = tryHeaders({
-    idempotencyKey: item.idempotency_key,
-    body: item.body,
-    attempt: item.attempts + 1,
-    at: startedAt,
-    authorization: credentials.authorization[pair] ?? '',
-    keys: signingKeysAt(credentials, startedAt),
-  })
-  const outcome = await outgoing.send(
-    { endpointId: endpoint.endpoint_id, url: endpoint.url },
-    { headers, body: item.body },
-    spentMs,
-  )
-  return { attemptId: uuidv7(startedAt), startedAt, pair, outcome }
 }

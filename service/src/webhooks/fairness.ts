@@ -170,7 +170,7 @@ export function createTurns(slots: number): Turns {
         lane = newLane(endpointId)
         lanes.set(endpointId, lane)
       }
-      Object.assign(lane.due, due)
+      lane.due = { ...due }
       place(lane, now)
     },
     next(now) {

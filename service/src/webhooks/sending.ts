@@ -106,7 +106,13 @@ export const openSending = (context: SendingContext): Sending => {
 
   const deliver = async (lane: Lane, item: Item, turn: Turn): Promise<void> => {
     const { version } = lane.endpoint
-    const { requests, last } = await attempt(lane, item, turn)
+    let ended: Awaited<ReturnType<typeof makeTry>>
+    try {
+      ended = await makeTry(lane, item, context)
+    } finally {
+      turns.settle(turn, performance.now())
+    }
+    const { requests, last } = ended
     const at = real()
     const verdict = judge(last.outcome, at)
     const wasOwned = lanes.isOwned(lane)
@@ -152,14 +158,6 @@ export const openSending = (context: SendingContext): Sending => {
     if (!isChanged && !isDisabled) return undefined
     const disable = isDisabled ? { version: lane.endpoint.version, reason: measure.because, at } : undefined
     return { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
-  }
-
-  const attempt = async (lane: Lane, item: Item, turn: Turn) => {
-    try {
-      return await makeTry(lane, item, context)
-    } finally {
-      turns.settle(turn, performance.now())
-    }
   }
 
   const write = (
