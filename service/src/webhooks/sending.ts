@@ -61,11 +61,12 @@ export const openSending = (context: SendingContext): Sending => {
   const disabled = new WeakSet<Lane>()
 
   const pump = () => {
-    for (const lane of touched) {
+    const lanesTouched = [...touched]
+    touched.clear()
+    for (const lane of lanesTouched) {
       if (runsLow(lane, lanes.quota())) looking.want(lane)
       lanes.place(lane)
     }
-    touched.clear()
     const starting: { lane: Lane; item: Item; turn: Turn }[] = []
     while (context.maySend() && writer.pending() < context.slots * UNWRITTEN) {
       const turn = turns.next(performance.now())
@@ -84,8 +85,15 @@ export const openSending = (context: SendingContext): Sending => {
 
   /** Many tries end in one turn of the event loop, few lanes have them: what follows is done once for all. */
   const pumpSoon = (lane: Lane) => {
-    if (touched.size === 0) queueMicrotask(pump)
+    if (touched.size === 0) queueMicrotask(pumpSafely)
     touched.add(lane)
+  }
+  const pumpSafely = () => {
+    try {
+      pump()
+    } catch (error) {
+      log('webhook_failed', describeCause(error))
+    }
   }
 
   const begin = async (lane: Lane, item: Item, turn: Turn): Promise<void> => {
