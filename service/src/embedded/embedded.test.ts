@@ -241,24 +241,6 @@ describe('what a kill leaves behind', () => {
     expect(await query(owned.address, 'select 1 as one')).toEqual([{ one: 1 }])
     expect((await readdir(dataDir)).sort()).toEqual(['claims', 'postgres', 'postgres.log'])
   })
-
-  test('nor does one that is still being written into', async () => {
-    const dataDir = await newDataDir()
-    const unfinished = join(dataDir, 'postgres-unfinished-1')
-    await mkdir(unfinished)
-    const writer = runScript(
-      `const { writeFileSync } = await import('node:fs')
-       const endsAt = Date.now() + 1500
-       for (let n = 0; Date.now() < endsAt; n += 1)
-         try { writeFileSync(process.argv[1] + '/' + n, 'n') } catch { break }`,
-      unfinished,
-    )
-    await eventually(async () => expect((await readdir(unfinished)).length).toBeGreaterThan(100), 1)
-    const owned = await own(dataDir)
-    await kill(writer)
-    expect(await query(owned.address, 'select 1 as one')).toEqual([{ one: 1 }])
-    expect((await readdir(dataDir)).sort()).toEqual(['claims', 'postgres', 'postgres.log'])
-  })
 })
 
 describe('a borrowed database', () => {
