@@ -104,10 +104,11 @@ test('others are served at once when what waited to be written was of an endpoin
   })
   // No beat and no poll comes to help.
   const dispatcher = rig.open({ slots: 1, leaseMs: 600_000, pollMs: 600_000 }, { database })
-  await rig.raise(['u0', 'u1'])
+  // As many results as may wait to be written for one slot.
+  await rig.raise(['u0', 'u1', 'u2', 'u3'])
   dispatcher.nudge()
-  await lost.received(2)
-  await expect.poll(() => dispatcher.inventory().unwritten).toBe(2)
+  await lost.received(4)
+  await expect.poll(() => dispatcher.inventory().unwritten).toBe(4)
   await rig.raise(['v'], { partner })
   await rig.database.query(sql`
     with other as (

@@ -45,8 +45,11 @@ export type SendingContext = {
   readonly onQuiet: () => void
 }
 
-/** Results that may wait to be written, for each slot: what is not written yet is sent again after a crash. */
-const UNWRITTEN = 2
+/**
+ * Results that may wait to be written, for each slot: what is not written yet is sent again after a crash. While one batch
+ * is under way the next gathers; with room for little more than a batch the sending stood still meanwhile.
+ */
+const UNWRITTEN = 4
 
 /** Opens the sending; nothing is sent before the first `pump`. */
 export const openSending = (context: SendingContext): Sending => {
