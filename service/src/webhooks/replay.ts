@@ -132,7 +132,7 @@ export const queueAgain = async (tx: Executor, rows: readonly Wanted[], now: Ins
   return queued.length
 }
 
-/** The endpoints that ask for an event, or gave it up. */
+/** The endpoints that ask for an event, or have had it; a ping is of one endpoint only, whatever others ask for. */
 export const endpointsFor = (
   tx: Executor,
   partnerId: string,
@@ -142,7 +142,7 @@ export const endpointsFor = (
     select w.endpoint_id from events e
     join webhook_endpoints w on w.partner_id = e.partner_id and w.deleted_at is null
     where e.partner_id = ${partnerId} and e.event_id = ${eventId}
-      and (w.all_events or e.eventname = any(w.events)
+      and (e.eventname <> 'webhook_test' and (w.all_events or e.eventname = any(w.events))
         or exists (select from dead_deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id
           and d.endpoint_id = w.endpoint_id)
         or exists (select from deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id
