@@ -10,7 +10,7 @@ export type Selection =
   | { readonly kind: 'status'; readonly status: 'dead' | 'waiting' }
   | { readonly kind: 'ids'; readonly ids: readonly string[] }
 
-/** How much was queued, and where to go on when it was not all. */
+/** How much was queued, and where a range goes on when it was not all; a status is asked for again as it is. */
 export type ReplayOutcome = {
   readonly count: number
   readonly continueFrom: Instant | null
@@ -38,7 +38,8 @@ export const replayTo = async (
   const taken = chosen.slice(0, MOST_REPLAYED).map(row => ({ ...target, eventId: row.event_id }))
   const count = await (wish.dryRun ? countAgain : queueAgain)(tx, taken, wish.now)
   const next = chosen[MOST_REPLAYED]
-  return { count, isComplete: !next, continueFrom: next?.created_at ?? null }
+  const continueFrom = wish.selection.kind === 'range' ? (next?.created_at ?? null) : null
+  return { count, isComplete: !next, continueFrom }
 }
 
 type Chosen = { event_id: string; created_at: Instant }
