@@ -280,6 +280,12 @@ describe('an answer is taken at its word and no further', () => {
       expect(judge(outcome, 0)).toEqual({ kind: 'failed', blame: 'event', pausedUntil: 86_400_000 })
     }
   })
+  test('of two Retry-After the first counts', async () => {
+    const target = await endpoint(
+      answering(reply('503 Later', '', ['retry-after: 7', 'x-other: y', 'retry-after: 9'])),
+    )
+    expect(await tryOnce(target)).toMatchObject({ status: 503, retryAfter: '7' })
+  })
   test('an answer that comes before the request is complete counts', async () => {
     const target = await endpoint({
       onConnection: socket => socket.write(reply('503 Busy', '', ['connection: close'])),
