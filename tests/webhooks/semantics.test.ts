@@ -386,6 +386,33 @@ test('72 hours without a success disable the endpoint, with notices before', () 
     expect(receiver.deliveries).toHaveLength(tries)
   }))
 
+test('when it is us who were away for so long, what is due is tried before an endpoint is disabled', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 500
+    await rig.raise(['u0'])
+    await set.dispatcher.idle()
+    await set.dispatcher.close()
+    rig.advance(73 * HOUR)
+    receiver.answer = () => 200
+    await rig.open().idle()
+    expect(receiver.deliveries).toHaveLength(2)
+    expect(await look(set)).toMatchObject({ disabled_at: null, failing_since: null, waiting: 0 })
+  }))
+
+test('what is away as long as we are is disabled by its next failure', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 500
+    await rig.raise(['u0'])
+    await set.dispatcher.idle()
+    await set.dispatcher.close()
+    rig.advance(73 * HOUR)
+    await rig.open().idle()
+    expect(receiver.deliveries).toHaveLength(2)
+    expect(await look(set)).toMatchObject({ disabled_reason: 'failing', waiting: 1 })
+  }))
+
 test('what an endpoint has learnt survives a restart', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
