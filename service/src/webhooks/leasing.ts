@@ -144,8 +144,9 @@ export const openLeasing = (context: {
     for (const lane of lanes.all()) {
       const { health, measure } = review(lane.health, real())
       if (measure.kind === 'none' || lane.isLeaving) continue
-      // What is due there decides: it may be us who were away for so long.
-      if (measure.kind === 'disable' && mayHaveDue(lane)) continue
+      // What is due there decides: it may be us who were away for so long. While it keeps us away, time does.
+      const isPaused = (lane.pausedUntil ?? 0) > real()
+      if (measure.kind === 'disable' && mayHaveDue(lane) && !isPaused) continue
       lane.health = health
       // Not awaited: when an outage of many ends in as many notices, the leases must be renewed meanwhile.
       void carryOut(lane, measure)
