@@ -130,11 +130,11 @@ test('an endpoint that is dead with fifty thousand waiting does not delay the ot
       name: '',
       text: `with raised as (
         insert into events (partner_id, event_id, service_id, userid, eventname, idempotency_key, body, data, created_at)
-        select $1, gen_random_uuid(), gen_random_uuid(), 'u', 'user_update_successful', gen_random_uuid(), '{}', '{}', now()
+        select $1, gen_random_uuid(), gen_random_uuid(), 'u', 'user_update_successful', gen_random_uuid(), '{}', '{}', $3
         from generate_series(1, 5000) returning partner_id, event_id, service_id, sequence_number, created_at)
       insert into deliveries (partner_id, event_id, endpoint_id, service_id, sequence_number, due_at, queued_at)
       select partner_id, event_id, $2, service_id, sequence_number, created_at, created_at from raised`,
-      values: [rig.partner.partnerId, webhookid],
+      values: [rig.partner.partnerId, webhookid, new Date(rig.now()).toISOString()],
     })
   const dispatcher = rig.open()
   await dispatcher.idle()
