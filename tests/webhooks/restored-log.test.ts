@@ -17,7 +17,8 @@ const installed = async (): Promise<DispatchRig> => {
 
 const read = async (rig: DispatchRig, after?: Cursor, eventname?: string) => {
   const query = { partnerId: rig.partner.partnerId, after, userid: undefined, eventname, now: rig.now() }
-  const { events, next } = await readLog(rig.database, query)
+  // Patient, as an older transaction anywhere on the server holds the log up, also one of another test's database.
+  const { events, next } = await readLog(rig.database, query, 30_000)
   return { ids: events.map(event => event.event_id), next }
 }
 
