@@ -12,6 +12,8 @@ export const holdUsers = async (
   let holder: Promise<void> = Promise.resolve()
   await new Promise<void>((resolve, reject) => {
     holder = service.database.transaction(async tx => {
+      // For as long as the test takes, on however slow a machine.
+      await tx.query({ name: '', text: 'set local idle_in_transaction_session_timeout = 0', values: [] })
       await tx.query({
         name: '',
         text: 'select 1 from users where partner_id = $1 for update',

@@ -9,7 +9,7 @@ import { parseCatalogue } from '../service/src/catalogue/parse.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
 import { createDatabase, dropDatabase } from '../service/src/embedded/database.ts'
-import type { AdmissionLimits } from '../service/src/http/admission.ts'
+import { type AdmissionLimits, defaultLimits } from '../service/src/http/admission.ts'
 import { claimInstallation } from '../service/src/installation.ts'
 import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
 import { createPartner, type ManageContext, type PartnerSettings } from '../service/src/partners/manage.ts'
@@ -126,7 +126,8 @@ export const startTestService = async (
       ...(options.basePath ? { baseUrl: `http://127.0.0.1:1${options.basePath}` } : {}),
       log: (event, fields = {}) => logged.push({ event, fields }),
       real,
-      ...(options.limits ? { limits: options.limits } : {}),
+      // That the machine is slow is no overload, where a test does not say so.
+      limits: options.limits ?? { ...defaultLimits, loopDelayMs: 60_000 },
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
     })
   let service = await start()
@@ -165,7 +166,9 @@ export const startTestService = async (
           clientSecret,
           ...(withoutApiKey ? {} : { apiKey }),
           tries: 1,
-          timeoutMs: 20_000,
+          // They only catch a hang.
+          timeoutMs: 50_000,
+          deadlineMs: 50_000,
           fetch: conformance.fetch,
           ...more,
         })
