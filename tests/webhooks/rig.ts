@@ -186,7 +186,7 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
         () => {
           if (database.busy() > 0) throw new Error('connections are still busy after close')
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       await database.close()
       await drop()

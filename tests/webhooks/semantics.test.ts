@@ -242,7 +242,7 @@ test('faults of our own spend no try and open no breaker, however many there are
         await dispatcher.idle()
         expect(await rig.count('delivery_attempts')).toBeGreaterThanOrEqual(tries)
       },
-      { timeout: 20_000, interval: 5 },
+      { timeout: 60_000, interval: 5 },
     )
   }
   await dispatcher.close()
@@ -363,7 +363,7 @@ test('enabling sends at once what the endpoint had refused before, first of all'
       enableEndpoint(tx, { partnerId: rig.partner.partnerId, endpointId: set.webhookid }, rig.now()),
     )
     set.dispatcher.refresh()
-    await vi.waitFor(() => expect(receiver.deliveries).toHaveLength(4), { timeout: 30_000 })
+    await vi.waitFor(() => expect(receiver.deliveries).toHaveLength(4), { timeout: 60_000 })
     expect(receiver.deliveries[1]).toMatchObject({ userid: 'first', attempt: 2 })
   }))
 

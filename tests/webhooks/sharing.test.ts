@@ -15,12 +15,12 @@ test('three dispatchers share the endpoints evenly, while one after the other jo
   for (const _ of range(6)) await rig.addEndpoint(receiver.url)
   const open = () => rig.open({ leaseMs: 1500 })
   const parts = (...all: ReturnType<typeof open>[]) =>
-    expect.poll(() => all.map(one => one.inventory().endpoints), { timeout: 30_000 })
+    expect.poll(() => all.map(one => one.inventory().endpoints))
   let raised = 0
   const raise = async () => {
     await rig.raise(range(20, `r${raised}-`))
     raised += 20
-    await expect.poll(() => rig.count('deliveries'), { timeout: 30_000 }).toBe(0)
+    await expect.poll(() => rig.count('deliveries')).toBe(0)
     expect(new Set(receiver.deliveries.map(one => one.key)).size).toBe(raised)
   }
   const one = open()
@@ -84,7 +84,7 @@ test('an idle dispatcher asks for nothing but its beat, though an endpoint is de
   const dispatcher = rig.open({ leaseMs: 600 }, { database })
   await dispatcher.idle()
   asked.length = 0
-  await expect.poll(() => asked.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(6)
+  await expect.poll(() => asked.length).toBeGreaterThanOrEqual(6)
   expect(new Set(asked)).toEqual(new Set(['beat']))
   // And the beat tells of what another process has committed.
   const before = receiver.deliveries.length
