@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -16,6 +15,7 @@ import {
   startKeptProcess,
 } from '../command/process.ts'
 import { demoCatalogueFile } from '../rig.ts'
+import { freePort } from './free-port.ts'
 import { type Load, startLoad } from './load.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
@@ -74,14 +74,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const end of endings.splice(0)) await end()
 })
-
-const freePort = (): Promise<number> =>
-  new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 
 const rounds = 5
 // Only catches a hang: each round is a whole start of the service, on a machine that may be busy.

@@ -77,7 +77,7 @@ const newUserid = () => {
   count += 1
   return `lost-${count}-${randomBytes(3).toString('hex')}`
 }
-const settled = { timeout: 10_000, interval: 100 }
+const settled = { interval: 100 }
 
 describe('a keyed prefill whose commit was lost is answered as done, and has one effect', () => {
   test.each(['before', 'after', 'late'] as const)('cut %s it', async fate => {
