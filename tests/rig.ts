@@ -17,6 +17,7 @@ import { type Service, startService } from '../service/src/service.ts'
 import { type Keyring, loadKeyring } from '../service/src/vault/keyring.ts'
 import { type Conformance, openConformance } from './conformance.ts'
 import { databaseUrl, templateName } from './global-setup.ts'
+import { movedClock, slowClock } from './slow-clock.ts'
 
 /** Makes a fresh migrated database; `drop` removes it. */
 export const freshDatabase = async (): Promise<{ address: DatabaseAddress; drop: () => Promise<void> }> => {
@@ -68,7 +69,7 @@ export type TestService = {
   readonly newPartner: (settings?: PartnerSettings) => Promise<TestPartner>
   /** Publishes a catalogue given as YAML. */
   readonly publish: (yaml: string) => Promise<number>
-  /** Moves the service's real time forward. */
+  /** Moves the service's real time forward, which hardly moves by itself. */
   readonly advance: (ms: number) => void
   readonly now: () => number
   /** Stops the service and starts another on the same database. */
@@ -88,6 +89,8 @@ export const startTestService = async (
     sandbox?: boolean
     basePath?: string
     startAt?: number
+    /** What its real time is, where that is not a slow clock's. */
+    clock?: () => number
     catalogue?: string
     limits?: AdmissionLimits
     requestLimits?: RequestLimits
@@ -98,8 +101,7 @@ export const startTestService = async (
   const database = openDatabase(address, { max: 8, onError: () => {} })
   const deliveryDatabase = openDatabase(address, { max: 4, onError: () => {} })
   const keyring = loadKeyring({ rootKey: randomBytes(32).toString('base64') })
-  let offset = options.startAt === undefined ? 0 : options.startAt - Date.now()
-  const real = () => Date.now() + offset
+  const { now: real, advance } = options.clock ? movedClock(options.clock) : slowClock(options.startAt)
   const installation = await claimInstallation(database, {
     keyring,
     wanted: sandbox ? 'sandbox' : 'live',
@@ -152,9 +154,7 @@ export const startTestService = async (
     conformance,
     service: () => service,
     publish,
-    advance: ms => {
-      offset += ms
-    },
+    advance,
     now: real,
     async newPartner(settings = {}) {
       const { row, clientSecret, apiKey } = await createPartner({ name: 'Test Partner', ...settings }, manage)

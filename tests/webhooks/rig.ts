@@ -21,16 +21,9 @@ import { type WebhookMetrics, webhookMetrics } from '../../service/src/webhooks/
 import { createOutgoing } from '../../service/src/webhooks/outgoing.ts'
 import { createResolver, type NameResolver } from '../../service/src/webhooks/resolver.ts'
 import { freshDatabase } from '../rig.ts'
+import { slowClock } from '../slow-clock.ts'
 
 const rules = { sandbox: true, allow: [] }
-
-/**
- * The rig's clock hardly moves by itself: what a test has not advanced to never comes due, on however slow a machine.
- * It does not stand still either, so that times that should differ can.
- */
-const SLOWNESS = 100
-/** Goes on also where a test takes `performance` over. */
-const machineTime = performance.now.bind(performance)
 
 /** A process that raises events, by its own clock. */
 export type Writer = { readonly aheadMs: number; readonly newId: typeof uuidv7 }
@@ -64,7 +57,7 @@ export type DispatchRig = {
     options?: DispatcherOptions,
     own?: { deadlineMs?: number; resolver?: NameResolver; database?: Database; metrics?: WebhookMetrics },
   ) => Dispatcher
-  /** Moves the clock of the dispatchers and of what is raised, which else goes a hundred times slower than real time. */
+  /** Moves the clock of the dispatchers and of what is raised, which hardly moves by itself. */
   readonly advance: (ms: number) => void
   readonly now: () => number
   readonly count: (table: 'deliveries' | 'dead_deliveries' | 'delivery_attempts') => Promise<number>
@@ -77,10 +70,7 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
   const database = openDatabase(address, { max: 8, onError: () => {} })
   const rootKey = randomBytes(32).toString('base64')
   const keyring = loadKeyring({ rootKey })
-  const openedAt = Date.now()
-  const began = machineTime()
-  let offset = 0
-  const real = () => openedAt + offset + Math.floor((machineTime() - began) / SLOWNESS)
+  const { now: real, advance } = slowClock()
   const logged: DispatchRig['logged'] = []
   const directory = openDirectory({ database, keyring, mode: 'sandbox', real })
   const closers: (() => Promise<void>)[] = []
@@ -165,9 +155,7 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
       })
       return dispatcher
     },
-    advance: ms => {
-      offset += ms
-    },
+    advance,
     now: real,
     async count(table) {
       const [row] = await database.query<{ count: number }>(
