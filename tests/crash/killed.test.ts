@@ -14,8 +14,8 @@ import {
   type ServiceProcess,
   startKeptProcess,
 } from '../command/process.ts'
+import { freePort } from '../free-port.ts'
 import { demoCatalogueFile } from '../rig.ts'
-import { freePort } from './free-port.ts'
 import { type Load, startLoad } from './load.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 

@@ -6,8 +6,8 @@ import { type DatabaseAddress, openDatabase } from '../../service/src/db/databas
 import { sql } from '../../service/src/db/sql.ts'
 import { urlOf } from '../command/database-url.ts'
 import { newDirectory, runJson, type ServiceProcess, startKeptProcess } from '../command/process.ts'
+import { freePort } from '../free-port.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
-import { freePort } from './free-port.ts'
 import { startLoad } from './load.ts'
 
 let address: DatabaseAddress

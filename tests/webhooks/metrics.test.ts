@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { defaultLimits } from '../../service/src/http/admission.ts'
 import { openGate } from '../../service/src/http/gate.ts'
 import { loadMetrics } from '../../service/src/system/load-metrics.ts'
 import { startMetricsListener } from '../../service/src/system/metrics-listener.ts'
 import { webhookMetrics } from '../../service/src/webhooks/metrics.ts'
+import { freePort } from '../free-port.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
@@ -105,10 +104,7 @@ test('the numbers that `GET /metrics` gives are those of docs/operating.md, with
 
 /** What the operator's listener answers. */
 const scrape = async (render: () => Promise<string>): Promise<string> => {
-  const probe = createServer()
-  await new Promise<void>(listening => probe.listen(0, '127.0.0.1', listening))
-  const { port } = probe.address() as AddressInfo
-  await new Promise(closed => probe.close(closed))
+  const port = await freePort()
   const end = await startMetricsListener(port, { metrics: render })
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
   const text = await answer.text()
