@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import type { Database } from '../service/src/db/database.ts'
 import type { TestPartner, TestService } from './rig.ts'
 
 type Hold = { readonly since: number; readonly letGo: () => void; lastedMs?: number }
@@ -61,13 +62,24 @@ export const holdUsers = async (
   }
 }
 
-/** Resolves once another session on the database waits for a lock. */
-export const waitForLock = async (service: Pick<TestService, 'database'>): Promise<void> => {
-  await service.database.query({ name: '', text: untilLocked, values: [] })
+/** The same database, but for locks: on it a statement waits for one for as long as it takes. */
+export const patientForLocks = (database: Database): Database => {
+  const transaction: Database['transaction'] = run =>
+    database.transaction(async tx => {
+      await tx.query({ name: '', text: 'set local lock_timeout = 0', values: [] })
+      await tx.query({ name: '', text: 'set local statement_timeout = 0', values: [] })
+      return run(tx)
+    })
+  return { ...database, transaction, query: query => transaction(tx => tx.query(query)) }
 }
 
-const untilLocked = `do $$ begin
-  while not exists (select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') loop
-    perform pg_sleep(0.01);
-    perform pg_stat_clear_snapshot();
-  end loop; end $$`
+/** Resolves once another session on the database waits for a lock. */
+export const waitForLock = async ({ database }: Pick<TestService, 'database'>): Promise<void> => {
+  for (;;) {
+    const [session] = await database.query({ name: '', text: waitingSession, values: [] })
+    if (session) return
+  }
+}
+
+const waitingSession =
+  "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
