@@ -17,6 +17,7 @@ import { type Service, startService } from '../service/src/service.ts'
 import { type Keyring, loadKeyring } from '../service/src/vault/keyring.ts'
 import { type Conformance, openConformance } from './conformance.ts'
 import { databaseUrl, templateName } from './global-setup.ts'
+import { patientDatabase } from './patient-database.ts'
 import { movedClock, slowClock } from './slow-clock.ts'
 
 /** Makes a fresh migrated database; `drop` removes it. */
@@ -98,8 +99,8 @@ export const startTestService = async (
 ): Promise<TestService> => {
   const { sandbox = true } = options
   const { address, drop } = await freshDatabase()
-  const database = openDatabase(address, { max: 8, onError: () => {} })
-  const deliveryDatabase = openDatabase(address, { max: 4, onError: () => {} })
+  const database = openDatabase(address, { max: 8, ...patientDatabase })
+  const deliveryDatabase = openDatabase(address, { max: 4, ...patientDatabase })
   const keyring = loadKeyring({ rootKey: randomBytes(32).toString('base64') })
   const { now: real, advance } = options.clock ? movedClock(options.clock) : slowClock(options.startAt)
   const installation = await claimInstallation(database, {

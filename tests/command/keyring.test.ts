@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { readKeyringFile } from '../../service/src/vault/keyring.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
 import { clientsOf, idOf, openStage, refusal, type Stage } from './keyring-stage.ts'
@@ -12,7 +13,10 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 /** All events of a partner. */
 const eventsOf = async (stage: Stage, partner: Created) => {
-  const database = openDatabase({ url: stage.place.env['DATABASE_URL'] ?? '' }, { max: 1, onError: () => {} })
+  const database = openDatabase(
+    { url: stage.place.env['DATABASE_URL'] ?? '' },
+    { max: 1, ...patientDatabase },
+  )
   try {
     return (await wholeLog(clientsOf(stage, partner)[0], { database, partnerId: partner.partnerid })).events
   } finally {

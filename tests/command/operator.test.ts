@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { ada, adaAsks } from '../rig.ts'
 import { type Created, clientOf, codeOf, newWorkplace, type Workplace } from './place.ts'
 import { root, run, runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
@@ -53,7 +54,7 @@ const refusal = (...words: string[]): Promise<string> => runRefused(words, place
 test('migrate brings the schema up, and may be run twice at once', async () => {
   const { place: empty, address, remove } = await newWorkplace()
   endings.push(remove)
-  const database = openDatabase(address, { max: 1, onError: () => {} })
+  const database = openDatabase(address, { max: 1, ...patientDatabase })
   const [owner] = await database.query<{ name: string }>({
     name: '',
     text: 'select current_user as name',
@@ -408,7 +409,7 @@ const lastLine = async (ended: ReturnType<typeof run>): Promise<string> => {
 }
 
 test('a service that serves owns its endpoints for six seconds after each sign of life', async () => {
-  const database = openDatabase({ url: place.env?.['DATABASE_URL'] ?? '' }, { max: 1, onError: () => {} })
+  const database = openDatabase({ url: place.env?.['DATABASE_URL'] ?? '' }, { max: 1, ...patientDatabase })
   // Read right after it has said so: by the database's clock, which it goes by too.
   const look = async () => {
     const [row] = await database.query<{ until: string; left: number }>({

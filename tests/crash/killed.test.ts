@@ -15,6 +15,7 @@ import {
   startKeptProcess,
 } from '../command/process.ts'
 import { freePort } from '../free-port.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { demoCatalogueFile } from '../rig.ts'
 import { type Load, startLoad } from './load.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
@@ -126,7 +127,7 @@ const checkTheBooks = async (load: Load): Promise<void> => {
   expect(load.wrong).toEqual([])
   expect(load.acknowledged.length).toBeGreaterThan(rounds * 20)
   const borrowed = await borrowEmbeddedDatabase({ dataDir })
-  const database = openDatabase(borrowed.address, { max: 2, onError: () => {} })
+  const database = openDatabase(borrowed.address, { max: 2, ...patientDatabase })
   try {
     await checkUsers(database, load)
     await checkDeliveries(database)

@@ -7,6 +7,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { urlOf } from '../command/database-url.ts'
 import { newDirectory, runJson, type ServiceProcess, startKeptProcess } from '../command/process.ts'
 import { freePort } from '../free-port.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
 import { startLoad } from './load.ts'
 
@@ -119,7 +120,7 @@ test('SIGTERM under load ends with 0, and what was acknowledged is there', async
     .filter(line => line.event === 'request')
     .map(line => line['status'])
   expect([...new Set(statuses)].filter(status => status !== 200)).toEqual([])
-  const database = openDatabase(address, { max: 1, onError: () => {} })
+  const database = openDatabase(address, { max: 1, ...patientDatabase })
   const rows = await database.query<{ userid: string }>(sql`select userid from users`)
   await database.close()
   const kept = new Set(rows.map(row => row.userid))

@@ -20,6 +20,7 @@ import { eventBody } from '../../service/src/webhooks/envelope.ts'
 import { type WebhookMetrics, webhookMetrics } from '../../service/src/webhooks/metrics.ts'
 import { createOutgoing } from '../../service/src/webhooks/outgoing.ts'
 import { createResolver, type NameResolver } from '../../service/src/webhooks/resolver.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
 import { slowClock } from '../slow-clock.ts'
 
@@ -67,7 +68,7 @@ export type DispatchRig = {
 /** Opens the rig; what it started is closed with it. */
 export const dispatchRig = async (): Promise<DispatchRig> => {
   const { address, drop } = await freshDatabase()
-  const database = openDatabase(address, { max: 8, onError: () => {} })
+  const database = openDatabase(address, { max: 8, ...patientDatabase })
   const rootKey = randomBytes(32).toString('base64')
   const keyring = loadKeyring({ rootKey })
   const { now: real, advance } = slowClock()

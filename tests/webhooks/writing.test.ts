@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { uuidv4 } from '../../service/src/vault/uuid.ts'
 import { startPostgresProxy } from '../crash/postgres-proxy.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
@@ -12,7 +13,7 @@ const SECOND = 1000
 test('what an outage held up is released also when the answer of its commit is lost', async () => {
   await using rig = await dispatchRig()
   const proxy = await startPostgresProxy(rig.address)
-  const database = openDatabase({ url: proxy.url }, { max: 4, onError: () => {} })
+  const database = openDatabase({ url: proxy.url }, { max: 4, ...patientDatabase })
   const receiver = await startReceiver()
   receiver.answer = () => 503
   await rig.addEndpoint(receiver.url)
