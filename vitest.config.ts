@@ -31,10 +31,10 @@ export default defineConfig({
     include: ['*/src/**/*.test.ts', 'tests/**/*.test.ts'],
     globalSetup: ['tests/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
-    testTimeout: 60_000,
-    // Bounds that only catch a hang.
-    expect: { poll: { timeout: 20_000 } },
-    hookTimeout: 120_000,
+    // Bounds that only catch a hang, on a machine however busy.
+    testTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
+    hookTimeout: 240_000,
     maxWorkers: 2,
   },
 })

@@ -53,6 +53,7 @@ const besideTheClient: Readonly<Record<string, string>> = {
   'tests/api/reference.test.ts': 'pages for people',
   'tests/api/benefits.test.ts': 'icons',
   'tests/api/listing-by-catalogue.test.ts': 'icons',
+  'tests/crash/stopped.test.ts': 'the listener of the operator, which is no part of the API',
   'tests/life/clock.test.ts': 'an operation that a live service does not have',
   'tests/webhooks/documented-receivers.test.ts': 'the partner is the one who is asked',
   'tests/webhooks/metrics.test.ts': 'the listener of the operator, which is no part of the API',

@@ -7,6 +7,7 @@ import { openDatabase } from '../service/src/db/database.ts'
 import { migrate } from '../service/src/db/migrate.ts'
 import { createDatabase } from '../service/src/embedded/database.ts'
 import { ownEmbeddedDatabase } from '../service/src/embedded/own.ts'
+import { patientDatabase } from './patient-database.ts'
 
 /** Where tests make their databases: the embedded PostgreSQL, or the server of TEST_DATABASE_URL. */
 export type TestServer =
@@ -31,7 +32,7 @@ const embedded = async (project: TestProject) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'enrolment-tests-'))
   const owned = await ownEmbeddedDatabase({ dataDir, log: () => {} })
   await createDatabase(owned.address, templateName)
-  const template = openDatabase({ ...owned.address, database: templateName }, { max: 1, onError: () => {} })
+  const template = openDatabase({ ...owned.address, database: templateName }, { max: 1, ...patientDatabase })
   await migrate(template)
   await template.close()
   const { host, port, user } = owned.address
@@ -47,7 +48,7 @@ const onServer = async (project: TestProject, url: string) => {
   await admin.connect()
   await admin.query(`drop database if exists ${templateName} with (force)`)
   await admin.query(`create database ${templateName} template template0 encoding 'UTF8' locale 'C'`)
-  const template = openDatabase({ url: databaseUrl(url, templateName) }, { max: 1, onError: () => {} })
+  const template = openDatabase({ url: databaseUrl(url, templateName) }, { max: 1, ...patientDatabase })
   await migrate(template)
   await template.close()
   project.provide('testServer', { kind: 'url', url })

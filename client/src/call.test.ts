@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { goByTicks } from '../../tests/ticks.ts'
 import { ada, connect } from '../test/partner.ts'
 import {
   breakOff,
@@ -45,8 +46,9 @@ describe('a prefill whose first answer was lost', () => {
   })
 
   test('succeeds when the time of the first try had passed', async () => {
+    goByTicks()
     const { result } = await prefillAgainst([hang(), problem(409, 'user_exists', replayed)], {
-      timeoutMs: 300,
+      timeoutMs: 500,
     })
     expect(result).toEqual({ status: 'fulfilled', value: 'prefill saved' })
   })
@@ -132,13 +134,15 @@ test('a Retry-After beyond the deadline ends the call at once and is handed on',
 })
 
 test('a try that gets no answer in time is a timeout', async () => {
-  const { result, sent } = await prefillAgainst([hang(), hang()], { tries: 2, timeoutMs: 100 })
+  goByTicks()
+  const { result, sent } = await prefillAgainst([hang(), hang()], { tries: 2, timeoutMs: 500 })
   expect(result).toMatchObject({ status: 'rejected', reason: { code: 'timeout', status: 0 } })
   expect(sent).toBe(2)
 })
 
 test('a call ends at its deadline, however many tries are left', async () => {
-  const { result, sent } = await prefillAgainst([hang(), ok], { tries: 100, deadlineMs: 300 })
+  goByTicks()
+  const { result, sent } = await prefillAgainst([hang(), ok], { tries: 100, deadlineMs: 500 })
   expect(result).toMatchObject({ status: 'rejected', reason: { code: 'timeout' } })
   expect(sent).toBe(1)
 })

@@ -138,6 +138,7 @@ describe('the API key', () => {
 
   test('two keys live at a time, so that rotation has no gap; a revoked one is refused within a second', async () => {
     const partner = await service.newPartner()
+    service.advance(1)
     const { secret } = await rotateKey(partner.partnerId, 'api_key', service.manage)
     const [old, young] = [partner.client, partner.connect({ apiKey: secret })]
     expect([await statusOf(old), await statusOf(young)]).toEqual([404, 404])

@@ -7,7 +7,8 @@ import { type Listener, listenTo, loseAnswers } from './listener.ts'
 
 let service: TestService
 beforeAll(async () => {
-  service = await startTestService()
+  // In the middle of a month, as at its end no swap is taken.
+  service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
 })
 afterAll(() => service[Symbol.asyncDispose]())
 

@@ -9,7 +9,8 @@ let service: TestService
 const partners: TestPartner[] = []
 const tokens: string[] = []
 beforeAll(async () => {
-  service = await startTestService()
+  // In the middle of a month, as at its end no swap is taken.
+  service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
   for (const _ of ['one', 'another']) {
     const partner = await service.newPartner()
     partners.push(partner)

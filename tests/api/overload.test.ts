@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
-import { holdUsers } from '../hold-users.ts'
+import { holdUsers, unlessHeldTooLong } from '../hold-users.ts'
 import { newVisitor } from '../page/visitor.ts'
 import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
 import { listenTo } from './listener.ts'
@@ -44,7 +44,7 @@ const openHolder = async (service: TestService) => {
   }
 }
 
-describe('beyond the bound', () => {
+describe('beyond the bound', unlessHeldTooLong, () => {
   test('a request is refused with 503 and Retry-After, and leaves no trace', async () => {
     const holder = await openHolder(service)
     const { client, last } = listenTo(holder.partner)
@@ -121,7 +121,7 @@ describe('beyond the bound', () => {
   })
 })
 
-describe('a partner that floods', () => {
+describe('a partner that floods', unlessHeldTooLong, () => {
   test('does not keep another out, whose requests are all answered', async () => {
     const holder = await openHolder(service)
     const { client } = await service.newPartner()
@@ -147,7 +147,7 @@ describe('a partner that floods', () => {
   })
 })
 
-test('metrics answer during overload', async () => {
+test('metrics answer during overload', unlessHeldTooLong, async () => {
   const holder = await openHolder(service)
   await holder.update(8)
   await holder.prefill(2)
@@ -155,23 +155,27 @@ test('metrics answer during overload', async () => {
   await holder.release()
 })
 
-test('twice the bound is the end for all but health and readiness: a person gets a page that says so, and Retry-After', async () => {
-  await using own = await startTestService({ limits: { inFlight: 2, reserved: 0, loopDelayMs: 10_000 } })
-  const holders = [await openHolder(own), await openHolder(own), await openHolder(own)] as const
-  await holders[0].update(2)
-  await holders[1].update(1)
-  await holders[2].update(1)
-  const shown = await newVisitor(own.baseUrl).get('/register')
-  expect(shown).toMatchObject({ status: 503, view: 'PROBLEM' })
-  expect(shown.headers.get('retry-after')).toMatch(/^[123]$/)
-  for (const path of ['/healthz', '/readyz'])
-    expect((await own.conformance.fetch(own.baseUrl + path)).status).toBe(200)
-  expect(await refusalOf(holders[0].partner.connect().getUser({ userid: 'free' }))).toMatchObject({
-    status: 503,
-  })
-  const token = await own.conformance.fetch(`${own.baseUrl}/oauth2/token`, { method: 'POST' })
-  expect(token.status).toBe(503)
-  expect(await token.json()).toMatchObject({ error: 'unavailable' })
-  for (const holder of holders) await holder.release()
-  expect((await newVisitor(own.baseUrl).get('/register')).status).toBe(401)
-})
+test(
+  'twice the bound is the end for all but health and readiness: a person gets a page that says so, and Retry-After',
+  unlessHeldTooLong,
+  async () => {
+    await using own = await startTestService({ limits: { inFlight: 2, reserved: 0, loopDelayMs: 10_000 } })
+    const holders = [await openHolder(own), await openHolder(own), await openHolder(own)] as const
+    await holders[0].update(2)
+    await holders[1].update(1)
+    await holders[2].update(1)
+    const shown = await newVisitor(own.baseUrl).get('/register')
+    expect(shown).toMatchObject({ status: 503, view: 'PROBLEM' })
+    expect(shown.headers.get('retry-after')).toMatch(/^[123]$/)
+    for (const path of ['/healthz', '/readyz'])
+      expect((await own.conformance.fetch(own.baseUrl + path)).status).toBe(200)
+    expect(await refusalOf(holders[0].partner.connect().getUser({ userid: 'free' }))).toMatchObject({
+      status: 503,
+    })
+    const token = await own.conformance.fetch(`${own.baseUrl}/oauth2/token`, { method: 'POST' })
+    expect(token.status).toBe(503)
+    expect(await token.json()).toMatchObject({ error: 'unavailable' })
+    for (const holder of holders) await holder.release()
+    expect((await newVisitor(own.baseUrl).get('/register')).status).toBe(401)
+  },
+)

@@ -110,6 +110,7 @@ describe('through the client', () => {
 
   test('two client secrets live side by side; revoking one ends its tokens within a second, not those of the other', async () => {
     const partner = await service.newPartner()
+    service.advance(1)
     const { secret } = await rotateKey(partner.partnerId, 'client_secret', service.manage)
     const [old, young] = [listenTo(partner), listenTo(partner, { clientSecret: secret })]
     for (const { client } of [old, young]) expect(await ask(client)).toMatchObject({ status: 404 })

@@ -59,7 +59,7 @@ const runPrinted = async (printed: string): Promise<{ status: number; body: unkn
   const lines = printed.slice(printed.indexOf('# 1. a token'))
   // The only thing between bash and the lines: each curl also tells its status, on standard error.
   const script = `curl() { command curl -w '%{stderr}%{http_code}\\n' "$@"; }\nset -e\n${lines.replace(/^(curl.*)$/gm, "$1; echo '---'")}`
-  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { timeout: 30_000 })
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { timeout: 150_000 })
   const bodies = stdout.split('---\n').slice(0, -1)
   const statuses = stderr.trim().split('\n').map(Number)
   return statuses.map((status, index) => ({
@@ -118,7 +118,7 @@ describe('ending', () => {
       if (victims.includes('database')) process.kill(await postmasterOf(dataDir), 'SIGKILL')
       if (victims.includes('service')) await service.stop('SIGKILL')
       else {
-        await expect.poll(() => readinessOf(service), { timeout: 20_000, interval: 100 }).toBe(200)
+        await expect.poll(() => readinessOf(service), { timeout: 60_000, interval: 100 }).toBe(200)
         expect(await service.stop()).toBe(0)
       }
     }

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Client } from '../../client/src/index.ts'
+import { openDatabase } from '../../service/src/db/database.ts'
 import { readKeyringFile } from '../../service/src/vault/keyring.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
+import { wholeLog } from '../whole-log.ts'
 import { clientsOf, idOf, openStage, refusal, type Stage } from './keyring-stage.ts'
 import { type Created, codeOf } from './place.ts'
 import { run, runJson } from './process.ts'
@@ -10,13 +12,15 @@ import { run, runJson } from './process.ts'
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 /** All events of a partner. */
-const eventsOf = async (client: Client): Promise<{ userid: string; eventname: string }[]> => {
-  const events: { userid: string; eventname: string }[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await client.listEvents(after === undefined ? {} : { after })
-    if (page.events.length === 0) return events
-    events.push(...page.events)
-    after = page.next
+const eventsOf = async (stage: Stage, partner: Created) => {
+  const database = openDatabase(
+    { url: stage.place.env['DATABASE_URL'] ?? '' },
+    { max: 1, ...patientDatabase },
+  )
+  try {
+    return (await wholeLog(clientsOf(stage, partner)[0], { database, partnerId: partner.partnerid })).events
+  } finally {
+    await database.close()
   }
 }
 
@@ -70,7 +74,7 @@ describe('a rotation of both under load, on two processes', () => {
     expect(failures).toEqual([])
 
     const counts = new Map<string, number>()
-    for (const { userid, eventname } of await eventsOf(clientsOf(stage, partner)[0])) {
+    for (const { userid, eventname } of await eventsOf(stage, partner)) {
       const name = `${userid} ${eventname}`
       counts.set(name, (counts.get(name) ?? 0) + 1)
     }

@@ -30,7 +30,10 @@ export type Created = { partnerid: string; clientid: string; clientsecret: strin
 export const clientOf = (
   service: ServiceProcess,
   { clientid: clientId, clientsecret: clientSecret, apikey: apiKey }: Omit<Created, 'partnerid'>,
-): Client => createClient({ baseUrl: service.address, clientId, clientSecret, apiKey, tries: 1 })
+): Client => createClient({ baseUrl: service.address, clientId, clientSecret, apiKey, tries: 1, ...patient })
+
+/** They only catch a hang. */
+const patient = { timeoutMs: 60_000, deadlineMs: 60_000 }
 
 /** The code with which a call is refused, ` replayed` behind it where it was the earlier answer; empty when it is not. */
 export const codeOf = (call: Promise<unknown>): Promise<string> =>

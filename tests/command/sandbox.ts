@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Client } from '../../client/src/index.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { fileOf, lifeCatalogue } from '../life/catalogue.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
 import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
 
@@ -27,7 +28,7 @@ export type SandboxPartner = {
 export const startSandbox = async (): Promise<Sandbox> => {
   const { place, address, remove } = await newWorkplace()
   const service = await startKeptProcess(['dev', '--port', '0'], place)
-  const database = openDatabase(address, { max: 1, onError: () => {} })
+  const database = openDatabase(address, { max: 1, ...patientDatabase })
   const file = join(place.cwd, 'catalogue.yaml')
   // The name dental is taken: by another benefit, of the demo catalogue.
   await writeFile(file, fileOf(lifeCatalogue).replaceAll('dental', 'teeth'))

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
 import { ada } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
 import { run, runJson } from './process.ts'
@@ -15,6 +16,11 @@ beforeAll(async () => {
 afterAll(() => sandbox.close())
 beforeEach(async () => {
   partner = await sandbox.newPartner()
+  // To the middle of the next month, as at the end of one nothing is taken that changes at its boundary.
+  const today = new Date()
+  const middle = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1, 10, 15)
+  await sandbox.database.query(sql`
+    update partners set clock_offset_ms = ${middle - today.getTime()} where partner_id = ${partner.partnerid}`)
 })
 
 const nobody = '01890000-0000-7000-8000-000000000000'

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -15,6 +14,8 @@ import {
   type ServiceProcess,
   startKeptProcess,
 } from '../command/process.ts'
+import { freePort } from '../free-port.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { demoCatalogueFile } from '../rig.ts'
 import { type Load, startLoad } from './load.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
@@ -75,14 +76,6 @@ afterEach(async () => {
   for (const end of endings.splice(0)) await end()
 })
 
-const freePort = (): Promise<number> =>
-  new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-
 const rounds = 5
 // Only catches a hang: each round is a whole start of the service, on a machine that may be busy.
 const patience = 300_000
@@ -134,7 +127,7 @@ const checkTheBooks = async (load: Load): Promise<void> => {
   expect(load.wrong).toEqual([])
   expect(load.acknowledged.length).toBeGreaterThan(rounds * 20)
   const borrowed = await borrowEmbeddedDatabase({ dataDir })
-  const database = openDatabase(borrowed.address, { max: 2, onError: () => {} })
+  const database = openDatabase(borrowed.address, { max: 2, ...patientDatabase })
   try {
     await checkUsers(database, load)
     await checkDeliveries(database)

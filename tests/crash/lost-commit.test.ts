@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { urlOf } from '../command/database-url.ts'
 import { newDirectory, runJson, type ServiceProcess, startKeptProcess } from '../command/process.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
 
@@ -30,7 +31,7 @@ beforeAll(async () => {
     ['partner', 'create', '--name', 'Lost', '--offer', 'starter'],
     direct,
   )
-  database = openDatabase(address, { max: 2, onError: () => {} })
+  database = openDatabase(address, { max: 2, ...patientDatabase })
   client = createClient({
     baseUrl: service.address,
     clientId: partner.clientid,
@@ -77,7 +78,7 @@ const newUserid = () => {
   count += 1
   return `lost-${count}-${randomBytes(3).toString('hex')}`
 }
-const settled = { timeout: 10_000, interval: 100 }
+const settled = { interval: 100 }
 
 describe('a keyed prefill whose commit was lost is answered as done, and has one effect', () => {
   test.each(['before', 'after', 'late'] as const)('cut %s it', async fate => {

@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { judge } from '../../service/src/webhooks/backoff.ts'
 import { createOutgoing, type Outgoing, type OutgoingOptions } from '../../service/src/webhooks/outgoing.ts'
 import { createResolver } from '../../service/src/webhooks/resolver.ts'
+import { goByTicks } from '../ticks.ts'
 import { CERTIFICATES } from './certificates.ts'
 import { drip, type Endpoint, flood, reply, type Script, startEndpoint } from './endpoint.ts'
 
-/** In place of 15 s, 3 s and 5 s; HANG only tells an end from a hang. */
-const LIMITS = { deadlineMs: 600, connectMs: 250, tlsMs: 300 }
-const HANG = 5000
+/** Far beyond what anything here takes: a limit that a test does not set itself strikes nobody. */
+const PATIENT = { deadlineMs: 50_000, connectMs: 50_000, tlsMs: 50_000 }
 const MEGABYTE = 1024 * 1024
 
 const request = {
@@ -20,6 +20,7 @@ const request = {
 }
 const cleanups: (() => Promise<unknown>)[] = []
 
+beforeEach(goByTicks)
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
@@ -28,7 +29,7 @@ function out(options: Partial<OutgoingOptions> = {}): Outgoing {
   const outgoing = createOutgoing({
     rules: { sandbox: true, allow: [] },
     resolver: createResolver({ servers: ['127.0.0.1:1'] }),
-    ...LIMITS,
+    ...PATIENT,
     ...options,
   })
   cleanups.push(() => outgoing.close())
@@ -47,7 +48,6 @@ const answering = (text: string | Buffer): Script => ({ onRequest: socket => soc
 async function tryOnce(target: Endpoint, options: Partial<OutgoingOptions> = {}) {
   const outgoing = out(options)
   const outcome = await outgoing.send({ endpointId: 'e', url: target.url }, request)
-  expect(outcome.timings.totalMs).toBeLessThan(HANG)
   await outgoing.close()
   expect(outgoing.connections()).toBe(0)
   await expect.poll(target.open).toBe(0)
@@ -74,10 +74,9 @@ describe('an endpoint that gives no answer ends within the deadline as what it i
       for (const filler of fillers) filler.destroy()
     })
     await expect.poll(() => fillers.filter(filler => !filler.connecting).length).toBeGreaterThan(1)
-    const outgoing = out()
+    const outgoing = out({ connectMs: 250 })
     const outcome = await outgoing.send({ endpointId: 'e', url: `http://127.0.0.1:${port}/` }, request)
     expect(outcome).toMatchObject({ errorClass: 'connect' })
-    expect(outcome.timings.totalMs).toBeLessThan(LIMITS.deadlineMs)
     await expect.poll(outgoing.connections).toBe(0)
   })
   test('resets on connect', async () => {
@@ -87,7 +86,11 @@ describe('an endpoint that gives no answer ends within the deadline as what it i
   })
   test.each<[string, Script, string]>([
     ['says nothing', {}, 'timeout'],
-    ['says one byte now and then', { onRequest: socket => drip(socket, OK, 50) }, 'timeout'],
+    [
+      'says one byte now and then',
+      { onRequest: socket => drip(socket, reply('200 OK', 'x'.repeat(999)), 50) },
+      'timeout',
+    ],
     [
       'sends one header byte now and then for ever',
       { onRequest: socket => drip(socket, `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(999)}`, 20) },
@@ -138,7 +141,8 @@ describe('an endpoint that gives no answer ends within the deadline as what it i
       'headers_too_large',
     ],
   ])('%s', async (_name, script, errorClass) => {
-    const outcome = await tryOnce(await endpoint(script))
+    const limit = errorClass === 'timeout' ? { deadlineMs: 600 } : {}
+    const outcome = await tryOnce(await endpoint(script), limit)
     expect(outcome).toMatchObject({ errorClass, address: '127.0.0.1' })
     expect(outcome).not.toHaveProperty('status', expect.anything())
     expect(judge(outcome, 0)).toEqual({ kind: 'failed', blame: 'endpoint' })
@@ -189,7 +193,7 @@ describe('an endless answer is cut off long before 20 MB', () => {
     ['garbage', onRequest('', big), { errorClass: 'protocol' }],
   ])('%s', async (_name, script, outcome) => {
     const target = await endpoint(script)
-    expect(await tryOnce(target, { deadlineMs: HANG })).toMatchObject(outcome)
+    expect(await tryOnce(target)).toMatchObject(outcome)
     // What the kernel buffers on both sides of a local connection is in it, hence not our 64 KiB.
     expect(target.sent()).toBeLessThan(10 * MEGABYTE)
   })
@@ -238,7 +242,7 @@ describe('the status decides, whatever becomes of the body', () => {
     ],
     ['never begins', answering(head)],
   ])('when it %s', async (name, script) => {
-    const outcome = await tryOnce(await endpoint(script))
+    const outcome = await tryOnce(await endpoint(script), { deadlineMs: 1000 })
     expect(outcome).toMatchObject({ status: 200 })
     if (name !== 'never begins') expect(outcome).toMatchObject({ snippet: expect.stringMatching(/^abc/) })
     expect(judge(outcome, 0)).toEqual({ kind: 'delivered' })
@@ -364,9 +368,8 @@ describe('TLS', () => {
   ])('an endpoint that %s', async (_name, script) => {
     const plain = await endpoint(script)
     const target = { ...plain, url: plain.url.replace('http:', 'https:') }
-    const outcome = await tryOnce(target)
+    const outcome = await tryOnce(target, { tlsMs: 300 })
     expect(outcome).toMatchObject({ errorClass: 'tls', address: '127.0.0.1' })
-    expect(outcome.timings.totalMs).toBeLessThan(LIMITS.deadlineMs)
     expect(plain.sent()).toBeLessThan(10 * MEGABYTE)
   })
   test('an endless answer is cut off inside TLS too', async () => {
@@ -377,9 +380,7 @@ describe('TLS', () => {
       },
     }
     const target = await endpoint(script, { tls: good })
-    expect(await tryOnce(target, { trusted: good.cert, deadlineMs: HANG })).toMatchObject({
-      errorClass: 'protocol',
-    })
+    expect(await tryOnce(target, { trusted: good.cert })).toMatchObject({ errorClass: 'protocol' })
     expect(target.sent()).toBeLessThan(10 * MEGABYTE)
   })
 })
@@ -398,7 +399,7 @@ test('forty hostile endpoints at once hold one connection each and harm no healt
   ]
   const hostile = await Promise.all(Array.from({ length: 40 }, (_, n) => endpoint(scripts[n % 4] ?? {})))
   const healthy = await endpoint(answering(OK))
-  const outgoing = out()
+  const outgoing = out({ deadlineMs: 3000 })
   const bad = hostile.map(({ url }, n) => outgoing.send({ endpointId: `bad${n}`, url }, request))
   const good = await Promise.all(
     Array.from({ length: 20 }, () => outgoing.send({ endpointId: 'good', url: healthy.url }, request)),

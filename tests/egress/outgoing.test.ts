@@ -5,6 +5,7 @@ import { judge } from '../../service/src/webhooks/backoff.ts'
 import { faultOf } from '../../service/src/webhooks/outcome.ts'
 import { createOutgoing, type Outgoing, type OutgoingOptions } from '../../service/src/webhooks/outgoing.ts'
 import { createResolver, type NameResolver } from '../../service/src/webhooks/resolver.ts'
+import { goByTicks } from '../ticks.ts'
 import { CERTIFICATES } from './certificates.ts'
 import { type Endpoint, reply, type Script, startEndpoint } from './endpoint.ts'
 import { HOSTILE_HOSTS, HOSTILE_IPS } from './hostile-addresses.ts'
@@ -20,22 +21,39 @@ let resolver: NameResolver
 
 beforeEach(async () => {
   names = await startNameServer()
-  resolver = createResolver({ servers: [names.address], timeoutMs: 400 })
-  cleanups.push(names.close, async () => resolver.close())
+  resolver = lookUpWithin(20_000)
+  cleanups.push(names.close)
 })
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
+/** A resolver that asks the name server of the test, and is told by it only as long as this. */
+function lookUpWithin(timeoutMs: number): NameResolver {
+  const made = createResolver({ servers: [names.address], timeoutMs })
+  cleanups.push(async () => made.close())
+  return made
+}
+
+/** What a look-up fails with that gets no address in little time. */
+const faultOfLookup = (name: string): Promise<string> =>
+  lookUpWithin(400)
+    .resolve(name)
+    .then(
+      addresses => addresses.join(),
+      (fault: { errorClass: string }) => fault.errorClass,
+    )
+
+/** Limits far beyond what anything here takes: one that a test does not set itself strikes nobody. */
 function out(options: Partial<OutgoingOptions> = {}): Outgoing {
   const rules = { sandbox: false, allow: parseAllowList('127.0.0.1/32') }
   const outgoing = createOutgoing({
     rules,
     resolver,
-    deadlineMs: 1000,
-    connectMs: 300,
-    tlsMs: 300,
+    deadlineMs: 50_000,
+    connectMs: 50_000,
+    tlsMs: 50_000,
     ...options,
   })
   cleanups.push(() => outgoing.close())
@@ -166,8 +184,9 @@ describe('faults of our own are told apart', () => {
   test('closing ends every try under way and every later one as stopped, and leaves no socket', async () => {
     const silent = await endpoint({})
     const handshake = await endpoint({})
+    goByTicks()
     names.zones.set('slow.example', 'silent')
-    const outgoing = out({ deadlineMs: 5000, tlsMs: 5000 })
+    const outgoing = out({ resolver: lookUpWithin(3000) })
     const tries = [
       outgoing.send({ endpointId: 'a', url: silent.url }, request),
       outgoing.send({ endpointId: 'b', url: handshake.url.replace('http:', 'https:') }, request),
@@ -184,7 +203,7 @@ describe('faults of our own are told apart', () => {
   test('a deadline that passed while this process stood still is no time-out of the endpoint', async () => {
     const target = await endpoint({})
     const sending = out({ deadlineMs: 200 }).send({ endpointId: 'e', url: target.url }, request)
-    await expect.poll(() => target.requests.length).toBe(1)
+    // At once: on a slow machine the deadline could pass before.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1400)
     expect(await sending).toMatchObject({ errorClass: 'stalled' })
   })
@@ -204,17 +223,19 @@ describe('faults of our own are told apart', () => {
   test('a name server that answers nobody is our trouble; one that is silent about a name is that of the name', async () => {
     names.zones.set('silent.example', 'silent')
     names.zones.set('', 'silent')
-    await expect(resolver.resolve('silent.example')).rejects.toMatchObject({ errorClass: 'resolver' })
-    // Whatever the name server says of the root, it is there.
+    expect(await faultOfLookup('silent.example')).toBe('resolver')
+    // Whatever the name server says of the root, it is there; unless what it says comes too late to this process.
     for (const rcode of [SERVFAIL, NXDOMAIN]) {
       names.zones.set('', { rcode })
-      await expect(resolver.resolve('silent.example')).rejects.toMatchObject({ errorClass: 'dns' })
+      await expect.poll(() => faultOfLookup('silent.example')).toBe('dns')
     }
   })
   test('a name server that answers for another name meanwhile is there, and is asked for the root once by all', async () => {
+    goByTicks()
     names.zones.set('silent.example', 'silent')
     names.zones.set('other.example', ['192.0.2.1'])
     names.zones.set('', 'silent')
+    const resolver = lookUpWithin(1500)
     const looking = resolver.resolve('silent.example')
     expect(await resolver.resolve('other.example')).toEqual(['192.0.2.1'])
     await expect(looking).rejects.toMatchObject({ errorClass: 'dns' })
@@ -301,8 +322,10 @@ describe('names', () => {
     names.zones.set('broken.example', { rcode: SERVFAIL })
     names.zones.set('missing.example', { rcode: NXDOMAIN })
     names.zones.set('silent.example', 'silent')
-    for (const name of ['empty', 'broken', 'missing', 'silent'])
+    for (const name of ['empty', 'broken', 'missing'])
       expect(await send(out(), `https://${name}.example/`), name).toMatchObject({ errorClass: 'dns' })
+    const ofSilent = () => send(out({ resolver: lookUpWithin(400) }), 'https://silent.example/')
+    await expect.poll(async () => (await ofSilent()).errorClass).toBe('dns')
   })
   test('whose name server never answers for IPv6 are reached by IPv4', async () => {
     const target = await endpoint(answering(OK))
@@ -333,7 +356,7 @@ describe('names', () => {
     names.zones.set('late.example', family => (family === 4 ? ['192.0.2.1'] : 'silent'))
     expect(await resolver.resolve('late.example')).toEqual(['192.0.2.1'])
     names.zones.set('never.example', 'silent')
-    await expect(resolver.resolve('never.example')).rejects.toMatchObject({ errorClass: 'dns' })
+    await expect.poll(() => faultOfLookup('never.example')).toBe('dns')
   })
 })
 
@@ -397,11 +420,12 @@ describe('no connection is made to an address that is not public', () => {
 })
 
 test('the deadline holds for everything together', async () => {
+  goByTicks()
   names.zones.set('good.example', family => (family === 4 ? ['127.0.0.1'] : 'silent'))
   const target = await endpoint({})
   const outcome = await out({ deadlineMs: 450 }).send({ endpointId: 'e', url: named(target) }, request)
   expect(outcome).toMatchObject({ errorClass: 'timeout' })
-  const silentName = out({ deadlineMs: 100 })
+  const silentName = out({ deadlineMs: 100, resolver: lookUpWithin(600) })
   names.zones.set('silent.example', 'silent')
   expect(await silentName.send({ endpointId: 'e', url: 'https://silent.example/' }, request)).toMatchObject({
     errorClass: 'timeout',

@@ -12,6 +12,7 @@ import { createPartner } from '../../service/src/partners/manage.ts'
 import { loadKeyring } from '../../service/src/vault/keyring.ts'
 import { urlOf } from '../command/database-url.ts'
 import { newDirectory, type Place, type ServiceProcess, startKeptProcess } from '../command/process.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
 import { fileOf, lifeCatalogue } from './catalogue.ts'
@@ -50,7 +51,7 @@ const setClock = async (timestamp: string) => {
 beforeAll(async () => {
   const { address, drop } = await freshDatabase()
   const { path, remove } = await newDirectory()
-  database = openDatabase(address, { max: 3, onError: () => {} })
+  database = openDatabase(address, { max: 3, ...patientDatabase })
   endings.push(
     () => service.stop('SIGKILL'),
     () => database.close(),

@@ -42,6 +42,7 @@ export const startStage = async (
   const service = await startTestService({
     catalogue: fileOf(options.catalogue ?? lifeCatalogue),
     sandbox: options.sandbox ?? true,
+    clock: () => Date.now(),
   })
   return {
     ...stageOf(service),

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { enrolmentTransitions, userTransitions } from '../../service/src/membership/transitions.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
 
 const drawings = async (): Promise<string[][]> => {
@@ -40,7 +41,7 @@ test('the tables are total, and name the states of the contract', () => {
 
 test('the schema allows these states and no other, and no overlapping windows', async () => {
   const { address, drop } = await freshDatabase()
-  const database = openDatabase(address, { max: 1, onError: () => {} })
+  const database = openDatabase(address, { max: 1, ...patientDatabase })
   try {
     const rows = await database.query<{ table: string; kind: string; text: string }>(sql`
       select conrelid::regclass::text as table, contype as kind, pg_get_constraintdef(oid) as text

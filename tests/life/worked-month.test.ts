@@ -6,7 +6,7 @@ let service: TestService
 let partner: StagePartner
 beforeAll(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: instant('2026-10-05T14:00') })
-  service = await startTestService({ catalogue: demoCatalogue })
+  service = await startTestService({ catalogue: demoCatalogue, clock: () => Date.now() })
   partner = await stageOf(service).newPartner('America/New_York')
 })
 afterAll(async () => {

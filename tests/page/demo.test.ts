@@ -42,7 +42,7 @@ describeInBrowser('the example platform', () => {
   test('leads from its own form to enrolled, and shows each webhook with its headers', async () => {
     const context = await browser.newContext({ bypassCSP: true })
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(50_000)
     const complaints: string[] = []
     page.on('console', message => message.type() === 'error' && complaints.push(message.text()))
     await page.goto(platform.site)

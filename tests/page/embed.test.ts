@@ -38,7 +38,7 @@ describeInBrowser('the embed', () => {
     const { path = '/', make = '{}', tokens = 3 } = options
     const context = await browser.newContext({ viewport: { width: 1100, height: 900 } })
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(50_000)
     await page.goto(rig.host + path)
     const store: string[] = []
     while (store.length < tokens) store.push(await rig.mintToken())
@@ -427,7 +427,7 @@ describeInBrowser('the embed', () => {
     await page.goto(rig.hostile)
     await page.evaluate(`tokens.push('${await rig.mintToken()}'); make(); embed.open()`)
     await expect
-      .poll(() => heard(page), { timeout: 8_000 })
+      .poll(() => heard(page))
       .toContainEqual(expect.objectContaining({ name: 'ERROR', code: 'ORIGIN_NOT_ALLOWED' }))
     expect(exchanges).toEqual([])
     await context.close()
@@ -479,7 +479,7 @@ describeInBrowser('the embed', () => {
     )
     await page.evaluate('embed.open()')
     await expect
-      .poll(() => heard(page), { timeout: 8_000 })
+      .poll(() => heard(page))
       .toContainEqual(expect.objectContaining({ name: 'ERROR', code: 'VERSION_MISMATCH' }))
     await page.context().close()
   })

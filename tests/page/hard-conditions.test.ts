@@ -31,7 +31,7 @@ describeInBrowser('under hard conditions', () => {
   async function openPage(): Promise<{ page: Page; devtools: CDPSession }> {
     const context = await browser.newContext({ viewport: null, reducedMotion: 'reduce' })
     const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(50_000)
     return { page, devtools: await context.newCDPSession(page) }
   }
 

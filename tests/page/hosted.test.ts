@@ -32,7 +32,7 @@ describeInBrowser('the hosted page', () => {
     const { script = true, width = 1280, link = {} } = options
     const context = await browser.newContext({ javaScriptEnabled: script, viewport: { width, height: 800 } })
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(50_000)
     await page.goto(await rig.mintLink(link))
     return page
   }
@@ -187,7 +187,7 @@ describeInBrowser('the hosted page', () => {
       viewport: { width: 320, height: 800 },
     })
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(50_000)
     const faults: string[] = []
     const drawn = examples('en', rig.built).map(({ view }) => renderPage(view))
     const known = new Set(await page.evaluate(piecesIn, drawn))
@@ -369,7 +369,7 @@ describeInBrowser('the hosted page', () => {
     const stayed = page.waitForResponse(response => response.url().endsWith('/register/stay'))
     await page.keyboard.press('Enter')
     expect((await stayed).status()).toBe(204)
-    expect(await page.locator('dialog').count()).toBe(0)
+    await page.locator('dialog').waitFor({ state: 'detached' })
     await page.clock.runFor(3_485_000)
     await page.locator('dialog').waitFor()
     await rig.endSessions()

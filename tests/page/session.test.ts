@@ -445,7 +445,8 @@ test('every view shows where the partner’s users find help, in their language;
   const { partnerId } = rig.partner
   const help = { phone: '1-800-555-0142', email: 'help@harbor.example', url: 'https://harbor.example/help' }
   await changePartner(partnerId, { help }, rig.running.manage)
-  await expect.poll(async () => (await views('en'))[0]?.html).toContain('tel:18005550142')
+  // What the service knows of a partner may be a second old.
+  rig.running.advance(1000)
   for (const [locale, words] of [
     ['en', ['Need help?', 'Call 1-800-555-0142', 'Email help@harbor.example', 'Help center']],
     ['es', ['¿Necesita ayuda?', '1-800-555-0142', 'help@harbor.example', 'Centro de ayuda']],

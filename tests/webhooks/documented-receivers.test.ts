@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { queueAgain } from '../../service/src/webhooks/replay.ts'
+import { freePort } from '../free-port.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
 // The receivers that docs/webhooks.md shows to partners, run as they stand there.
@@ -49,15 +49,6 @@ const shown = (language: Language, port: number): string => {
   const block = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? ''
   expect(block).toContain('8443')
   return (left[language] + block).replaceAll('8443', String(port))
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** How it is started: built or written into the folder. */

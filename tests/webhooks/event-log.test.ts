@@ -30,7 +30,8 @@ const openWriter = async (rig: DispatchRig) => {
   }
 }
 
-const read = (rig: DispatchRig, after?: Cursor, settlingMs?: number) =>
+/** Patient, as an older transaction anywhere on the server holds the log up, also one of another test's database. */
+const read = (rig: DispatchRig, after?: Cursor, settlingMs = 30_000) =>
   readLog(
     rig.database,
     {

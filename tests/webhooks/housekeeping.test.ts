@@ -7,7 +7,7 @@ import { cleanUpWebhooks } from '../../service/src/webhooks/clean-up.ts'
 import { listDeliveries } from '../../service/src/webhooks/deliveries.ts'
 import { parkDeliveries } from '../../service/src/webhooks/results.ts'
 import { markDeleted } from '../../service/src/webhooks/store.ts'
-import { waitForLock } from '../hold-users.ts'
+import { patientForLocks, waitForLock } from '../hold-users.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig, newWriter } from './rig.ts'
 
@@ -219,7 +219,9 @@ test.each([
     let parking: Promise<void> = Promise.resolve()
     await rig.database.transaction(async tx => {
       await hold(tx)
-      parking = parkDeliveries(rig.database, owner, [{ partnerId, endpointId, epoch: 1, eventId: behind }])
+      parking = parkDeliveries(patientForLocks(rig.database), owner, [
+        { partnerId, endpointId, epoch: 1, eventId: behind },
+      ])
       await waitForLock(rig)
       await cleanUpWebhooks(rig.database, rig.now())
     })

@@ -4,6 +4,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { runKeyed } from '../../service/src/idempotency/keyed.ts'
 import { addEndpoint } from '../../service/src/webhooks/endpoints.ts'
 import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
 // A write that is about the partner as a whole, on a database that is reached through a proxy.
@@ -13,7 +14,7 @@ let database: ReturnType<typeof openDatabase>
 beforeAll(async () => {
   rig = await dispatchRig()
   proxy = await startPostgresProxy(rig.address)
-  database = openDatabase({ url: proxy.url }, { max: 2, onError: () => {} })
+  database = openDatabase({ url: proxy.url }, { max: 2, ...patientDatabase })
 })
 afterAll(async () => {
   await database.close()

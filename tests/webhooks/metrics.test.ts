@@ -1,6 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { defaultLimits } from '../../service/src/http/admission.ts'
@@ -10,6 +8,7 @@ import { startMetricsListener } from '../../service/src/system/metrics-listener.
 import { readBacklog } from '../../service/src/webhooks/backlog.ts'
 import { webhookMetrics } from '../../service/src/webhooks/metrics.ts'
 import { createResolver } from '../../service/src/webhooks/resolver.ts'
+import { freePort } from '../free-port.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
@@ -137,10 +136,7 @@ test('the numbers that `GET /metrics` gives are those of docs/operating.md, with
 
 /** What the operator's listener answers. */
 const scrape = async (render: () => Promise<string>): Promise<string> => {
-  const probe = createServer()
-  await new Promise<void>(listening => probe.listen(0, '127.0.0.1', listening))
-  const { port } = probe.address() as AddressInfo
-  await new Promise(closed => probe.close(closed))
+  const port = await freePort()
   const end = await startMetricsListener(port, { metrics: render })
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
   const text = await answer.text()

@@ -20,7 +20,9 @@ import { eventBody } from '../../service/src/webhooks/envelope.ts'
 import { type WebhookMetrics, webhookMetrics } from '../../service/src/webhooks/metrics.ts'
 import { createOutgoing } from '../../service/src/webhooks/outgoing.ts'
 import { createResolver, type NameResolver } from '../../service/src/webhooks/resolver.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
+import { slowClock } from '../slow-clock.ts'
 
 const rules = { sandbox: true, allow: [] }
 
@@ -56,7 +58,7 @@ export type DispatchRig = {
     options?: DispatcherOptions,
     own?: { deadlineMs?: number; resolver?: NameResolver; database?: Database; metrics?: WebhookMetrics },
   ) => Dispatcher
-  /** Moves the dispatchers' clock. */
+  /** Moves the clock of the dispatchers and of what is raised, which hardly moves by itself. */
   readonly advance: (ms: number) => void
   readonly now: () => number
   readonly count: (table: 'deliveries' | 'dead_deliveries' | 'delivery_attempts') => Promise<number>
@@ -66,11 +68,10 @@ export type DispatchRig = {
 /** Opens the rig; what it started is closed with it. */
 export const dispatchRig = async (): Promise<DispatchRig> => {
   const { address, drop } = await freshDatabase()
-  const database = openDatabase(address, { max: 8, onError: () => {} })
+  const database = openDatabase(address, { max: 8, ...patientDatabase })
   const rootKey = randomBytes(32).toString('base64')
   const keyring = loadKeyring({ rootKey })
-  let offset = 0
-  const real = () => Date.now() + offset
+  const { now: real, advance } = slowClock()
   const logged: DispatchRig['logged'] = []
   const directory = openDirectory({ database, keyring, mode: 'sandbox', real })
   const closers: (() => Promise<void>)[] = []
@@ -155,9 +156,7 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
       })
       return dispatcher
     },
-    advance: ms => {
-      offset += ms
-    },
+    advance,
     now: real,
     async count(table) {
       const [row] = await database.query<{ count: number }>(
@@ -176,7 +175,7 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
         () => {
           if (database.busy() > 0) throw new Error('connections are still busy after close')
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       await database.close()
       await drop()

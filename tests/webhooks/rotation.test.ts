@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { changeEndpoint, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
 import { findAttempts } from '../../service/src/webhooks/event-log.ts'
+import { goByTicks } from '../ticks.ts'
 import { type Delivery, startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
@@ -35,6 +36,7 @@ const withEndpoint = async (own: { deadlineMs?: number } = {}) => {
 }
 
 test('both requests of a try have its time together', async () => {
+  goByTicks()
   const { rig, receiver, rotateTo, send } = await withEndpoint({ deadlineMs: 3000 })
   await using _ = rig
   await rotateTo('next')

@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { uuidv4 } from '../../service/src/vault/uuid.ts'
 import { startPostgresProxy } from '../crash/postgres-proxy.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
@@ -12,7 +13,7 @@ const SECOND = 1000
 test('what an outage held up is released also when the answer of its commit is lost', async () => {
   await using rig = await dispatchRig()
   const proxy = await startPostgresProxy(rig.address)
-  const database = openDatabase({ url: proxy.url }, { max: 4, onError: () => {} })
+  const database = openDatabase({ url: proxy.url }, { max: 4, ...patientDatabase })
   const receiver = await startReceiver()
   receiver.answer = () => 503
   await rig.addEndpoint(receiver.url)
@@ -55,9 +56,13 @@ const watched = (rig: DispatchRig, watch: { counted: string; held?: string }) =>
       return rows
     },
   }
-  const answeredAgain = async (times: number) => {
+  const answeredAgain = async (times: number, ask = () => {}) => {
     const before = answered.count
-    await expect.poll(() => answered.count, { timeout: 20_000 }).toBeGreaterThanOrEqual(before + times)
+    const count = () => {
+      ask()
+      return answered.count
+    }
+    await expect.poll(count).toBeGreaterThanOrEqual(before + times)
   }
   return { database, answeredAgain, open: () => open() }
 }
@@ -70,15 +75,18 @@ test('a 410 disables its endpoint also while that is being left to another proce
   await rig.addEndpoint(receiver.url)
   await rig.addEndpoint(receiver.url)
   const { database, answeredAgain } = watched(rig, { counted: 'update dispatchers' })
-  const dispatcher = rig.open({}, { database })
+  // Neither loses anything by standing still, and what is held is held for longer than the test lasts.
+  const [options, own] = [{ leaseMs: 600_000 }, { deadlineMs: 600_000 }]
+  const dispatcher = rig.open(options, { ...own, database })
   await rig.raise(['u'])
+  dispatcher.refresh()
   await receiver.received(2)
   // With another one there each has a part of one: one endpoint is left as soon as its try has ended.
-  const other = rig.open()
+  const other = rig.open(options, own)
   await expect
     .poll(() => rig.database.query(sql`select count(*) as count from dispatchers`))
     .toEqual([{ count: 2 }])
-  await answeredAgain(3)
+  await answeredAgain(3, dispatcher.refresh)
   for (const response of held) response.writeHead(410).end()
   await expect
     .poll(() => rig.database.query(sql`select disabled_reason from webhook_endpoints`))

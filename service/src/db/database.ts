@@ -34,13 +34,19 @@ export class CommitUnknown extends Error {
 /** Opens a pool with the limits of trust.md; the database itself is first asked by a query. */
 export const openDatabase = (
   address: DatabaseAddress,
-  options: { max: number; onError: (error: Error) => void; statementTimeoutMs?: number },
+  options: {
+    max: number
+    onError: (error: Error) => void
+    statementTimeoutMs?: number
+    /** For how long a connection is waited for, be it a new one or one that others use. */
+    connectTimeoutMs?: number
+  },
 ): Database => {
-  const statementTimeoutMs = options.statementTimeoutMs ?? 5000
+  const { statementTimeoutMs = 5000, connectTimeoutMs = 2000 } = options
   const pool = new pg.Pool({
     ...('url' in address ? { connectionString: address.url } : address),
     max: options.max,
-    connectionTimeoutMillis: 2000,
+    connectionTimeoutMillis: connectTimeoutMs,
     // The server's own limit cannot help where its answer never arrives.
     query_timeout: statementTimeoutMs + 1000,
     keepAlive: true,

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openCluster, prepareCluster } from './cluster.ts'
 
-/** Writes files into a directory for a second and a half, as an initdb does whose parent was killed. */
+/** Writes files into a directory for a second and a half, a hundred at least, as an initdb does whose parent was killed. */
 const writer = `const { writeFileSync } = await import('node:fs')
   const endsAt = Date.now() + 1500
-  for (let n = 0; Date.now() < endsAt; n += 1) try { writeFileSync(process.argv[1] + '/' + n, 'n') } catch { break }`
+  for (let n = 0; n < 100 || Date.now() < endsAt; n += 1) try { writeFileSync(process.argv[1] + '/' + n, 'n') } catch { break }`
 
 test('what an earlier start left half-made is removed also while somebody writes into it', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'cluster-test-'))
