@@ -31,6 +31,9 @@ export default defineConfig({
     include: ['*/src/**/*.test.ts', 'tests/**/*.test.ts'],
     globalSetup: ['tests/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
+    // To load the packages anew takes more processor time than most files: a worker keeps them from file to file.
+    isolate: false,
+    setupFiles: ['tests/fresh-modules.ts'],
     testTimeout: 60_000,
     // Bounds that only catch a hang.
     expect: { poll: { timeout: 20_000 } },
