@@ -31,6 +31,9 @@ export default defineConfig({
     include: ['*/src/**/*.test.ts', 'tests/**/*.test.ts'],
     globalSetup: ['tests/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
+    // To load the packages anew takes more processor time than most files: a worker keeps them from file to file.
+    isolate: false,
+    setupFiles: ['tests/fresh-modules.ts'],
     // Bounds that only catch a hang, on a machine however busy.
     testTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },

@@ -28,9 +28,9 @@ export const asksConsent = (b: string): boolean => benefits.get(b)?.consent !== 
 
 /** Whether the person is admitted to the benefit under the offer from `t` on. */
 export const admits = (offer: string, b: string, person: Person, t: number): boolean => {
-  const { notin, maxAge = Number.POSITIVE_INFINITY } = benefits.get(b) ?? {}
-  const age = Math.floor(local(person.zone, t).startOf('day').diff(born(person), 'years').years)
-  return takes(offer, person) && isFor(b, offer) && !notin?.includes(person.state) && age <= maxAge
+  const { notin, maxAge } = benefits.get(b) ?? {}
+  if (!takes(offer, person) || !isFor(b, offer) || notin?.includes(person.state)) return false
+  return maxAge === undefined || ageAt(person, t) <= maxAge
 }
 
 /** The end that a benefit held from `t` on has because of the person's age, if any. */
@@ -40,9 +40,21 @@ export const ageEnd = (b: string, person: Person, t: number): number => {
   return monthAfter(Math.max(t, born(person).plus({ years }).toMillis()), person.zone)
 }
 
+const ageAt = (person: Person, t: number): number =>
+  Math.floor(local(person.zone, t).startOf('day').diff(born(person), 'years').years)
+
+// Asked again and again for one instant, as the clock of a life stands still during a step.
+const monthsAfter = new Map<string, number>()
+
 /** The first instant of the month after the one of `t`. */
-export const monthAfter = (t: number, zone: string): number =>
-  local(zone, t).startOf('month').plus({ months: 1 }).toMillis()
+export const monthAfter = (t: number, zone: string): number => {
+  const key = `${zone} ${t}`
+  const known = monthsAfter.get(key)
+  if (known !== undefined) return known
+  const next = local(zone, t).startOf('month').plus({ months: 1 }).toMillis()
+  monthsAfter.set(key, next)
+  return next
+}
 
 /** The first instant of the date `days` after the one of `t`. */
 export const dayAhead = (t: number, days: number, zone: string): number =>

@@ -4,8 +4,7 @@ import { type OwnedDatabase, ownEmbeddedDatabase } from '../embedded/own.ts'
 import { claimInstallation, type Installation } from '../installation.ts'
 import { describeCause, type Log, logTo } from '../log.ts'
 import { OperatorError } from '../operator-error.ts'
-import { type Service, startService } from '../service.ts'
-import { startMetricsListener } from '../system/metrics-listener.ts'
+import type { Service } from '../service.ts'
 import { type Keyring, loadKeyring } from '../vault/keyring.ts'
 import type { AddressRules } from '../webhooks/address.ts'
 import { type Input, type Option, UsageError } from './command.ts'
@@ -64,6 +63,7 @@ export const runService = async (
     await beside.prepare?.(prepared)
     const service = await listen(place, config, { prepared, owned })
     closers.unshift(() => service.close())
+    const { startMetricsListener } = await import('../system/metrics-listener.ts')
     const endMetrics = await startMetricsListener(config.metricsPort, service)
     closers.unshift(endMetrics)
     const besides = await beside.started?.({ ...prepared, service })
@@ -127,6 +127,8 @@ const listen = async (
   context: { prepared: Prepared; owned: OwnedDatabase | undefined },
 ): Promise<Service> => {
   const { prepared, owned } = context
+  // What is most to load comes last: whatever refuses the start does so without it.
+  const { startService } = await import('../service.ts')
   try {
     return await startService({
       database: prepared.database,

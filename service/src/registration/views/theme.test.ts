@@ -16,8 +16,16 @@ test('our own colours pass their own check', () => {
   expect(checkTheme({})).toMatchObject({ ok: true, theme: ownColours })
 })
 
+const css = readFileSync(new URL('../../../assets/page/page.css', import.meta.url), 'utf8')
+
+test('the dark scheme changes colours and nothing else', () => {
+  const [, dark = '', ...more] = css.split('prefers-color-scheme')
+  expect(more).toEqual([])
+  const block = /^: dark\) \{\n {2}:root \{\n([^}]*)\n {2}\}\n\}\n/.exec(dark)?.[1] ?? 'no block'
+  expect(block.split('\n').filter(line => !/^ {4}--\w+: #[0-9a-f]{6};$/.test(line))).toEqual([])
+})
+
 test('the style sheet holds the same colours as the check', () => {
-  const css = readFileSync(new URL('../../../assets/page/page.css', import.meta.url), 'utf8')
   const [light = '', dark = ''] = css.split('@media (prefers-color-scheme: dark)')
   for (const [name, colour] of Object.entries(ownColours.light))
     expect(light).toContain(`--${name}: ${colour};`)
