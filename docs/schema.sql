@@ -418,10 +418,10 @@ ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_pkey PRIMARY KEY (partner_id, event_id, endpoint_id);
 
 ALTER TABLE ONLY public.delivery_attempts
-    ADD CONSTRAINT delivery_attempts_pkey PRIMARY KEY (partner_id, attempt_id, started_at);
+    ADD CONSTRAINT delivery_attempts_pkey PRIMARY KEY (partner_id, event_id, started_at, attempt_id);
 
 ALTER TABLE ONLY public.delivery_attempts_rest
-    ADD CONSTRAINT delivery_attempts_rest_pkey PRIMARY KEY (partner_id, attempt_id, started_at);
+    ADD CONSTRAINT delivery_attempts_rest_pkey PRIMARY KEY (partner_id, event_id, started_at, attempt_id);
 
 ALTER TABLE ONLY public.dispatchers
     ADD CONSTRAINT dispatchers_pkey PRIMARY KEY (dispatcher_id);
@@ -478,10 +478,6 @@ CREATE INDEX deliveries_of_user ON public.deliveries USING btree (partner_id, en
 
 CREATE INDEX deliveries_parked ON public.deliveries USING btree (partner_id, endpoint_id, service_id, sequence_number) WHERE parked;
 
-CREATE INDEX delivery_attempts_of_event ON ONLY public.delivery_attempts USING btree (partner_id, event_id, started_at);
-
-CREATE INDEX delivery_attempts_rest_partner_id_event_id_started_at_idx ON public.delivery_attempts_rest USING btree (partner_id, event_id, started_at);
-
 CREATE INDEX documents_drafts ON public.documents USING btree (partner_id, written_at) WHERE (kind = 'draft'::text);
 
 CREATE INDEX endpoint_leases_of_owner ON public.endpoint_leases USING btree (owner);
@@ -499,8 +495,6 @@ CREATE INDEX page_sessions_user ON public.page_sessions USING btree (partner_id,
 CREATE UNIQUE INDEX users_by_userid ON public.users USING btree (partner_id, userid) WHERE is_current;
 
 CREATE INDEX users_due ON public.users USING btree (partner_id, due_at) WHERE (due_at IS NOT NULL);
-
-ALTER INDEX public.delivery_attempts_of_event ATTACH PARTITION public.delivery_attempts_rest_partner_id_event_id_started_at_idx;
 
 ALTER INDEX public.delivery_attempts_pkey ATTACH PARTITION public.delivery_attempts_rest_pkey;
 

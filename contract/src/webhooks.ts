@@ -303,7 +303,7 @@ export const Replayed = Type.Object(
     dryrun: Type.Boolean(),
     complete: Type.Boolean({
       description:
-        'False when there are more than one request takes: send the same with `from` set to `continuefrom`',
+        'False when there are more than one request takes: send a range again with `from` set to `continuefrom`, a status as it is',
     }),
     continuefrom: OptionalTimestamp,
   },

@@ -193,7 +193,13 @@ describe('replay', () => {
     )
     const from = ['--from', '2026-11-20T15:04:05.000Z']
     expect(await refused(...from, '--to', 'now')).toMatch(/^--to must look like/)
+    const order = '--to, or now where it is not given, must be after --from; see --help.'
+    expect(await refused(...from, '--to', '2026-11-20T15:04:05.000Z')).toBe(order)
+    expect(await refused('--from', '9999-01-01T00:00:00.000Z')).toBe(order)
     const dead = ['--status', 'dead']
+    const to = ['--to', '2026-11-20T15:04:05.000Z']
+    for (const words of [dead, ['--event', nobody]])
+      expect(await refused(...words, ...to)).toBe('--to goes with --from only; see --help.')
     for (const id of [other.webhookid ?? '', 'none'])
       expect(await sandbox.refusal('replay', partnerid, id, ...dead)).toBe(
         `There is no webhook ${id} of this partner: see \`enrolment webhook list ${partnerid}\`.`,

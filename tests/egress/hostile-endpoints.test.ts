@@ -197,6 +197,20 @@ describe('an endless answer is cut off long before 20 MB', () => {
     // What the kernel buffers on both sides of a local connection is in it, hence not our 64 KiB.
     expect(target.sent()).toBeLessThan(10 * MEGABYTE)
   })
+  test('more than 16 KiB are not read, however soon they end: the connection serves no other try', async () => {
+    for (const [size, connections] of [
+      [16 * 1024, 1],
+      [16 * 1024 + 1, 2],
+    ] as const) {
+      const target = await endpoint(answering(reply('200 OK', 'a'.repeat(size))))
+      const outgoing = out()
+      for (const _ of [1, 2])
+        expect(await outgoing.send({ endpointId: 'e', url: target.url }, request)).toMatchObject({
+          status: 200,
+        })
+      expect(target.accepted()).toBe(connections)
+    }
+  })
   test('a gzip bomb, which is not unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(10 * MEGABYTE))
     const head = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`
@@ -269,6 +283,12 @@ describe('an answer is taken at its word and no further', () => {
       )
       expect(judge(outcome, 0)).toEqual({ kind: 'failed', blame: 'event', pausedUntil: 86_400_000 })
     }
+  })
+  test('of two Retry-After the first counts', async () => {
+    const target = await endpoint(
+      answering(reply('503 Later', '', ['retry-after: 7', 'x-other: y', 'retry-after: 9'])),
+    )
+    expect(await tryOnce(target)).toMatchObject({ status: 503, retryAfter: '7' })
   })
   test('an answer that comes before the request is complete counts', async () => {
     const target = await endpoint({

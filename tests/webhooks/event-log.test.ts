@@ -60,6 +60,18 @@ test('an event that is committed late never appears behind a cursor that was giv
   expect((await read(rig, after.next)).events).toEqual([])
 })
 
+test('nor when more lies behind the cursor than one statement looks through', async () => {
+  await using rig = await dispatchRig()
+  const early = await openWriter(rig)
+  const first = await early.raise()
+  const later = await rig.raise(Array.from({ length: 5001 }, (_, index) => `u${index}`))
+  const before = await read(rig, undefined, 100)
+  expect(before.events).toEqual([])
+  await early.end('commit')
+  const after = await read(rig, before.next)
+  expect(after.events.map(event => event.event_id)).toEqual([first, ...later.slice(0, 99)])
+})
+
 test('a read waits for the older transactions that were open when it began, and then shows all that was answered', async () => {
   await using rig = await dispatchRig()
   const early = await openWriter(rig)

@@ -50,7 +50,7 @@ test('a day of the log that has no partition yet is kept all the same, and goes 
   expect(await placesOf(rig)).toEqual({})
 })
 
-test('deliveries are listed: what waits, the next due first; what was given up; what arrived, the last first', async () => {
+test('deliveries are listed: what waits, the next due first; what was given up; what arrived, the newest event first', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const other = await rig.newPartner('Other')
@@ -93,10 +93,10 @@ test('deliveries are listed: what waits, the next due first; what was given up; 
   expect(await list('dead')).toMatchObject([{ event_id: three, status: 'dead', attempts: 12 }])
   expect(await list('delivered')).toMatchObject([
     { event_id: four, status: 'delivered', attempts: 1 },
-    { event_id: one, status: 'delivered' },
     { event_id: two, status: 'delivered' },
+    { event_id: one, status: 'delivered' },
   ])
-  expect(await idsOf()).toEqual([three, four, one, two])
+  expect(await idsOf()).toEqual([three, four, two, one])
   expect(await idsOf(undefined, 2)).toEqual([three, four])
   expect(new Set((await list()).map(row => row.eventname))).toEqual(new Set(['offer_activiation_successful']))
   expect((await listDeliveries(rig.database, { partnerId: other.partnerId, limit: 9 })).length).toBe(1)

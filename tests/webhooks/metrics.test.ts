@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
 import { defaultLimits } from '../../service/src/http/admission.ts'
 import { openGate } from '../../service/src/http/gate.ts'
 import { loadMetrics } from '../../service/src/system/load-metrics.ts'
 import { startMetricsListener } from '../../service/src/system/metrics-listener.ts'
+import { readBacklog } from '../../service/src/webhooks/backlog.ts'
 import { webhookMetrics } from '../../service/src/webhooks/metrics.ts'
+import { createResolver } from '../../service/src/webhooks/resolver.ts'
 import { freePort } from '../free-port.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
@@ -42,11 +45,12 @@ test('each number of webhook delivery changes for its cause', async () => {
   expect(await shown('webhook_failures_total{reason="4xx"}')).toBe(2)
   expect(await shown('webhook_first_byte_seconds_count')).toBe(4)
   expect(await shown('webhook_try_seconds_count')).toBe(4)
-  // Failing counts more than paused.
   expect(await shown('webhook_endpoints{state="ok"}')).toBe(1)
-  expect(await shown('webhook_endpoints{state="failing"}')).toBe(2)
+  expect(await shown('webhook_endpoints{state="failing"}')).toBe(1)
+  expect(await shown('webhook_endpoints{state="paused"}')).toBe(1)
   expect(await shown('webhook_endpoints{state="disabled"}')).toBe(1)
-  expect(await shown('webhook_waiting{state="failing"}')).toBe(2)
+  expect(await shown('webhook_waiting{state="failing"}')).toBe(1)
+  expect(await shown('webhook_waiting{state="paused"}')).toBe(1)
   expect(await shown('webhook_waiting{state="disabled"}')).toBe(1)
   expect(await shown('webhook_oldest_due_seconds{state="ok"}')).toBe(0)
 
@@ -76,6 +80,34 @@ test('each number of webhook delivery changes for its cause', async () => {
   metrics.note({ ...note.item, work: 'fresh', attempts: 1, created_at: 2000 }, { ...slow, fate })
   expect((await shown('webhook_first_byte_seconds_sum')) ?? 0).toBeCloseTo(sum + 3.6, 6)
   for (const receiver of [good, bad, gone, paused]) await receiver.close()
+})
+
+test('a first try that a fault of ours cut short is no first byte', async () => {
+  await using rig = await dispatchRig()
+  await rig.addEndpoint('https://hooks.example.com/')
+  const metrics = webhookMetrics({ database: rig.database, real: rig.now })
+  const resolver = createResolver({ servers: ['127.0.0.1:1'], timeoutMs: 300 })
+  const dispatcher = rig.open({}, { metrics, resolver })
+  await rig.raise(['u1'])
+  await expect.poll(() => metrics.render()).toContain('webhook_tries_total{outcome="unspent"} 1')
+  expect(await metrics.render()).toContain('webhook_first_byte_seconds_count 0')
+  await dispatcher.close()
+})
+
+test('what waits behind an earlier event of its user is counted among what waits, to the bound and no further', async () => {
+  await using rig = await dispatchRig()
+  const bad = await startReceiver()
+  bad.answer = () => 500
+  await rig.addEndpoint(bad.url, { ordering: 'user' })
+  const metrics = webhookMetrics({ database: rig.database, real: rig.now })
+  const dispatcher = rig.open({}, { metrics })
+  await rig.raise(Array.from({ length: 5 }, () => 'u'))
+  await dispatcher.idle()
+  expect(await rig.database.query(sql`select parked from deliveries where parked`)).toHaveLength(4)
+  expect(await metrics.render()).toContain('webhook_waiting{state="failing"} 5\n')
+  const [counted] = await readBacklog(rig.database, { now: rig.now(), limit: 3 })
+  expect(counted?.waiting).toBe(3)
+  await bad.close()
 })
 
 const docs = new URL('../../docs/', import.meta.url)

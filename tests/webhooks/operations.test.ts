@@ -168,6 +168,19 @@ test('a test event reaches the endpoint whatever its filter, verifies, and shows
   })
 })
 
+test('a test event that is replayed goes to its own endpoint again, and to no other that wants all', async () => {
+  const partner = await service.newPartner()
+  const { webhookid } = await endpointOf(partner)
+  await endpointOf(partner, { events: 'all' })
+  await endpointOf(partner, { events: ['webhook_test'] })
+  const { eventid } = await partner.client.testWebhook({ webhookid })
+  await idle()
+  expect(await partner.client.replayEvent({ eventid })).toMatchObject({ count: 1 })
+  await idle()
+  const { attempts } = await partner.client.listAttempts({ eventid })
+  expect(attempts.map(one => one.webhookid)).toEqual([webhookid, webhookid])
+})
+
 test('events go to the endpoints that ask for them, the more specific one first in the log', async () => {
   const partner = await service.newPartner()
   await endpointOf(partner)

@@ -404,6 +404,51 @@ test('72 hours without a success disable the endpoint, with notices before', () 
     expect(receiver.deliveries).toHaveLength(tries)
   }))
 
+test('72 hours disable an endpoint also while its Retry-After keeps us away', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 500
+    await rig.raise(['u0'])
+    await set.dispatcher.idle()
+    for (let hour = 0; hour < 50; hour += 1) await after(set, HOUR)
+    receiver.answer = () => response => response.writeHead(503, { 'retry-after': '86400' }).end()
+    await rig.raise(['u1'])
+    for (let hour = 50; hour < 71; hour += 1) await after(set, HOUR)
+    await rig.raise(['u2'])
+    const tries = receiver.deliveries.length
+    expect(await look(set)).toMatchObject({ disabled_at: null })
+    await after(set, 90 * MINUTE)
+    expect(await look(set)).toMatchObject({ disabled_reason: 'failing' })
+    expect(receiver.deliveries).toHaveLength(tries)
+  }))
+
+test('when it is us who were away for so long, what is due is tried before an endpoint is disabled', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 500
+    await rig.raise(['u0'])
+    await set.dispatcher.idle()
+    await set.dispatcher.close()
+    rig.advance(73 * HOUR)
+    receiver.answer = () => 200
+    await rig.open().idle()
+    expect(receiver.deliveries).toHaveLength(2)
+    expect(await look(set)).toMatchObject({ disabled_at: null, failing_since: null, waiting: 0 })
+  }))
+
+test('what is away as long as we are is disabled by its next failure', () =>
+  withEndpoint(async set => {
+    const { rig, receiver } = set
+    receiver.answer = () => 500
+    await rig.raise(['u0'])
+    await set.dispatcher.idle()
+    await set.dispatcher.close()
+    rig.advance(73 * HOUR)
+    await rig.open().idle()
+    expect(receiver.deliveries).toHaveLength(2)
+    expect(await look(set)).toMatchObject({ disabled_reason: 'failing', waiting: 1 })
+  }))
+
 test('what an endpoint has learnt survives a restart', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set

@@ -83,10 +83,11 @@ const replay: Command = {
         replayTo(tx, { partnerId: row.partner_id, endpointId: webhook }, { selection, now: real(), dryRun }),
       )
       const replayed = replayedOf(outcome, dryRun)
-      const { count, continuefrom } = replayed
+      const { count, complete, continuefrom } = replayed
+      const rest = continuefrom === null ? 'the same again' : `--from ${continuefrom}`
       input.print(replayed, [
         dryRun ? `${count} would be sent again.` : `${count} will be sent again.`,
-        ...(continuefrom === null ? [] : [`Not all: go on with --from ${continuefrom}.`]),
+        ...(complete ? [] : [`Not all: go on with ${rest}.`]),
       ])
     })
   },
@@ -102,17 +103,21 @@ const selectionOf = (input: Input, now: number): Selection => {
       'Say which events: --status dead, or --from TIME [--to TIME], or --event ID; see --help.',
     )
   }
+  if (from === undefined && input.text('to') !== undefined)
+    throw new UsageError('--to goes with --from only; see --help.')
   if (ids.length > 0) {
     if (!ids.every(id => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id)))
       throw new UsageError('--event must be an event id; see --help.')
     return { kind: 'ids', ids }
   }
   if (status !== undefined) return { kind: 'status', status }
-  return {
-    kind: 'range',
+  const range = {
     from: timeOf('--from', from ?? ''),
     to: timeOf('--to', input.text('to') ?? new Date(now).toISOString()),
   }
+  if (range.to <= range.from)
+    throw new UsageError('--to, or now where it is not given, must be after --from; see --help.')
+  return { kind: 'range', ...range }
 }
 
 const timeOf = (name: string, text: string): number => {

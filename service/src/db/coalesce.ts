@@ -1,16 +1,14 @@
-/** A call that waits for its batch. */
-type Waiting<Call, Result> = {
-  call: Call
-  resolve: (result: Result) => void
-  reject: (error: unknown) => void
-}
-
 /** The outcome of one call of a batch; a failed one does not fail its neighbours. */
 export type Settled<Result> = { ok: true; value: Result } | { ok: false; error: unknown }
+
+/** A call that waits for its batch. */
+type Waiting<Call, Result> = { call: Call; settled: (result: Settled<Result>) => void }
 
 /** A function whose concurrent calls travel together. */
 export type Coalesced<Call, Result> = {
   (call: Call): Promise<Result>
+  /** The same without a promise, for what is called very often: `settled` must not throw. */
+  handIn(call: Call, settled: (result: Settled<Result>) => void): void
   /** Calls that wait or are under way. */
   pending(): number
 }
@@ -33,9 +31,6 @@ export const coalesce = <Call, Result>(options: {
   let underWay = 0
   let isPacing = false
 
-  const settle = (waiting: Waiting<Call, Result>, result: Settled<Result>) =>
-    result.ok ? waiting.resolve(result.value) : waiting.reject(result.error)
-
   const next = async (): Promise<void> => {
     const batch = queue.splice(0, options.maxBatch)
     underWay = batch.length
@@ -44,12 +39,13 @@ export const coalesce = <Call, Result>(options: {
       const results = await options.run(batch.map(waiting => waiting.call))
       batch.forEach((waiting, index) => {
         const result = results[index]
-        if (!result) waiting.reject(new Error('a batch answered fewer results than calls'))
-        else if (result instanceof Promise) result.then(late => settle(waiting, late), waiting.reject)
-        else settle(waiting, result)
+        if (!result) waiting.settled(failed(new Error('a batch answered fewer results than calls')))
+        else if (result instanceof Promise)
+          result.then(waiting.settled, error => waiting.settled(failed(error)))
+        else waiting.settled(result)
       })
     } catch (error) {
-      for (const waiting of batch) waiting.reject(error)
+      for (const waiting of batch) waiting.settled(failed(error))
     }
     underWay = 0
     isPacing = performance.now() < mayGoOnAt
@@ -62,12 +58,17 @@ export const coalesce = <Call, Result>(options: {
     if (queue.length > 0) void next()
   }
 
+  const handIn = (call: Call, settled: (result: Settled<Result>) => void) => {
+    queue.push({ call, settled })
+    // A microtask later, so that calls of one tick share the first batch.
+    if (underWay === 0 && !isPacing && queue.length === 1)
+      queueMicrotask(() => void (underWay === 0 && !isPacing && queue.length > 0 && next()))
+  }
   const call = (call: Call) =>
-    new Promise<Result>((resolve, reject) => {
-      queue.push({ call, resolve, reject })
-      // A microtask later, so that calls of one tick share the first batch.
-      if (underWay === 0 && !isPacing && queue.length === 1)
-        queueMicrotask(() => void (underWay === 0 && !isPacing && queue.length > 0 && next()))
-    })
-  return Object.assign(call, { pending: () => queue.length + underWay })
+    new Promise<Result>((resolve, reject) =>
+      handIn(call, settled => (settled.ok ? resolve(settled.value) : reject(settled.error))),
+    )
+  return Object.assign(call, { handIn, pending: () => queue.length + underWay })
 }
+
+const failed = (error: unknown): { ok: false; error: unknown } => ({ ok: false, error })

@@ -17,11 +17,16 @@ export const readBacklog = (db: Executor, options: { now: Instant; limit: number
       min(oldest_due_at) as oldest_due_at
     from (
       select
-        case when w.disabled_at is not null then 'disabled' when h.failing_since is not null then 'failing'
-          when h.paused_until > ${timestamp(options.now)} then 'paused' else 'ok' end as state,
-        (select count(*) from (
+        case when w.disabled_at is not null then 'disabled'
+          when h.paused_until > ${timestamp(options.now)} then 'paused'
+          when h.failing_since is not null then 'failing' else 'ok' end as state,
+        least(${options.limit}, (select count(*) from (
           select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked
-          limit ${options.limit}) counted) as waiting,
+          limit ${options.limit}) counted) +
+        (select count(*) from (
+          select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.ordered
+            and d.parked
+          limit ${options.limit}) counted)) as waiting,
         (select min(head.due_at) from unnest(array['fresh', 'retry', 'replay']) as kind (work)
           cross join lateral (
             select d.due_at from deliveries d

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { judge, mostTriesWithin, nextTryAt, TRY_DELAYS } from './backoff.ts'
 import type { ErrorClass, Outcome } from './outcome.ts'
 
@@ -102,11 +102,18 @@ describe('Retry-After', () => {
     ['9'.repeat(400), 24 * HOUR],
     ['Sun, 01 Mar 2026 12:00:30 GMT', 30_000],
     ['Sunday, 01-Mar-26 12:00:30 GMT', 30_000],
+    ['Sun Mar  1 12:00:30 2026', 30_000],
     ['Sun Mar  1 12:00:30 2026 GMT', 30_000],
     ['Fri, 31 Dec 9999 23:59:59 GMT', 24 * HOUR],
   ])('%j pauses the endpoint', (text, ms) => {
     expect(pause(429, text)).toBe(ms)
     expect(pause(503, text)).toBe(ms)
+  })
+  test('a date without a zone is in GMT, wherever this machine stands', () => {
+    vi.stubEnv('TZ', 'America/New_York')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(new Date(now).getTimezoneOffset()).not.toBe(0)
+    expect(pause(503, 'Sun Mar  1 12:00:30 2026')).toBe(30_000)
   })
   test.each([
     '',

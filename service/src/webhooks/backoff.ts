@@ -85,7 +85,10 @@ function pauseEnd(retryAfter: string | undefined, now: number): number | undefin
   const text = retryAfter?.trim() ?? ''
   let until = Number.NaN
   if (/^\d+(\.\d+)?(e\+?\d+)?$/i.test(text)) until = now + Number(text) * SECOND
-  else if (/^[A-Z][a-z]+,? .*\d\d:\d\d:\d\d/.test(text)) until = Date.parse(text)
+  else if (/^[A-Z][a-z]+,? .*\d\d:\d\d:\d\d/.test(text)) until = Date.parse(inGmt(text))
   if (!(until > now)) return undefined
   return Math.min(Math.ceil(until), now + MAX_PAUSE)
 }
+
+/** The oldest of the three forms of an HTTP date names no zone; `Date.parse` would take it for this machine's. */
+const inGmt = (date: string): string => (/:\d\d \d{4}$/.test(date) ? `${date} GMT` : date)

@@ -15,7 +15,7 @@ export type ListedDelivery = {
 
 /**
  * Deliveries of a partner: those that wait (the next due first), that were given up (oldest event first), or that arrived
- * (the last first).
+ * (newest event first).
  */
 export const listDeliveries = async (
   db: Executor,
@@ -73,5 +73,5 @@ const reads: Record<ListedDelivery['status'], Read> = {
       select endpoint_id, event_id, attempt as attempts, started_at as at
       from delivery_attempts
       where partner_id = ${partnerId} and status between 200 and 299
-      order by attempt_id desc limit ${limit}`),
+      order by event_id desc, started_at desc, attempt_id desc limit ${limit}`),
 }

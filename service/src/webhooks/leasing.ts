@@ -85,7 +85,7 @@ export const openLeasing = (context: {
     if (fresh.length > 0) await takeUp(fresh)
     if (owned.free.length === TAKEN_AT_ONCE) isWanted = true
     giveUpAbove(owned.part)
-    reviewAll()
+    reviewAll(lane => leases.get(lane.endpointId)?.has_due ?? true)
     for (const lane of lanes.all()) {
       // The clock may have moved past the end of a pause.
       lanes.place(lane)
@@ -140,10 +140,13 @@ export const openLeasing = (context: {
   }
 
   /** Time passes for a failing endpoint also while nothing is due there. */
-  const reviewAll = (): void => {
+  const reviewAll = (mayHaveDue: (lane: Lane) => boolean): void => {
     for (const lane of lanes.all()) {
       const { health, measure } = review(lane.health, real())
       if (measure.kind === 'none' || lane.isLeaving) continue
+      // What is due there decides: it may be us who were away for so long. While it keeps us away, time does.
+      const isPaused = (lane.pausedUntil ?? 0) > real()
+      if (measure.kind === 'disable' && mayHaveDue(lane) && !isPaused) continue
       lane.health = health
       // Not awaited: when an outage of many ends in as many notices, the leases must be renewed meanwhile.
       void carryOut(lane, measure)

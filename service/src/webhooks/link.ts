@@ -141,7 +141,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const retryAfter = headers['retry-after']
     this.status = status
     this.statusAt = performance.now()
-    if (typeof retryAfter === 'string') this.retryAfter = retryAfter
+    this.retryAfter = typeof retryAfter === 'string' ? retryAfter : retryAfter?.[0]
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

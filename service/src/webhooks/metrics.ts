@@ -71,7 +71,7 @@ export const webhookMetrics = (context: { database: Database; real: () => Instan
       if (fate.kind === 'delivered' || fate.kind === 'dead') fates[fate.kind].inc()
       if (verdict.kind !== 'delivered')
         errors.inc({ reason: outcome.errorClass ?? `${Math.floor(outcome.status / 100)}xx` })
-      if (item.attempts === 0 && item.work === 'fresh') {
+      if (item.attempts === 0 && item.work === 'fresh' && verdict.kind !== 'unspent') {
         latency.observe(Math.max(0, startedAt + dnsMs + connectMs + tlsMs - item.created_at) / 1000)
       }
       duration.observe(totalMs / 1000)

@@ -10,7 +10,7 @@ export type Selection =
   | { readonly kind: 'status'; readonly status: 'dead' | 'waiting' }
   | { readonly kind: 'ids'; readonly ids: readonly string[] }
 
-/** How much was queued, and where to go on when it was not all. */
+/** How much was queued, and where a range goes on when it was not all; a status is asked for again as it is. */
 export type ReplayOutcome = {
   readonly count: number
   readonly continueFrom: Instant | null
@@ -38,7 +38,8 @@ export const replayTo = async (
   const taken = chosen.slice(0, MOST_REPLAYED).map(row => ({ ...target, eventId: row.event_id }))
   const count = await (wish.dryRun ? countAgain : queueAgain)(tx, taken, wish.now)
   const next = chosen[MOST_REPLAYED]
-  return { count, isComplete: !next, continueFrom: next?.created_at ?? null }
+  const continueFrom = wish.selection.kind === 'range' ? (next?.created_at ?? null) : null
+  return { count, isComplete: !next, continueFrom }
 }
 
 type Chosen = { event_id: string; created_at: Instant }
@@ -132,7 +133,7 @@ export const queueAgain = async (tx: Executor, rows: readonly Wanted[], now: Ins
   return queued.length
 }
 
-/** The endpoints that ask for an event, or gave it up. */
+/** The endpoints that ask for an event, or have had it; a ping is of one endpoint only, whatever others ask for. */
 export const endpointsFor = (
   tx: Executor,
   partnerId: string,
@@ -142,7 +143,7 @@ export const endpointsFor = (
     select w.endpoint_id from events e
     join webhook_endpoints w on w.partner_id = e.partner_id and w.deleted_at is null
     where e.partner_id = ${partnerId} and e.event_id = ${eventId}
-      and (w.all_events or e.eventname = any(w.events)
+      and (e.eventname <> 'webhook_test' and (w.all_events or e.eventname = any(w.events))
         or exists (select from dead_deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id
           and d.endpoint_id = w.endpoint_id)
         or exists (select from deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id

@@ -102,28 +102,40 @@ export const openSending = (context: SendingContext): Sending => {
   const begin = async (lane: Lane, item: Item, turn: Turn): Promise<void> => {
     context.onTry()
     underWay += 1
+    let ended: Ended | undefined
     try {
-      await deliver(lane, item, turn)
+      ended = await deliver(lane, item, turn)
     } catch (error) {
-      log('webhook_failed', describeCause(error))
-      waitForOurselves(lane, real())
-      letGo(lane, item)
-      lanes.place(lane)
+      breakOff(lane, item, error)
     }
+    if (ended) write(ended)
+    else over()
+  }
+
+  /** A fault of our own code: the delivery is as before. */
+  const breakOff = (lane: Lane, item: Item, error: unknown) => {
+    log('webhook_failed', describeCause(error))
+    waitForOurselves(lane, real())
+    letGo(lane, item)
+    pumpSoon(lane)
+  }
+
+  const over = () => {
     underWay -= 1
     if (underWay === 0) for (const tell of waiting.splice(0)) tell()
     context.onQuiet()
   }
 
-  const deliver = async (lane: Lane, item: Item, turn: Turn): Promise<void> => {
+  /** Makes a try and draws its conclusions; gives nothing when there is nothing to be written. */
+  const deliver = async (lane: Lane, item: Item, turn: Turn): Promise<Ended | undefined> => {
     const { version } = lane.endpoint
-    let ended: Awaited<ReturnType<typeof makeTry>>
+    let tried: Awaited<ReturnType<typeof makeTry>>
     try {
-      ended = await makeTry(lane, item, context)
+      tried = await makeTry(lane, item, context)
     } finally {
       turns.settle(turn, performance.now())
     }
-    const { requests, last } = ended
+    const { requests, last } = tried
     const at = real()
     const verdict = judge(last.outcome, at)
     const wasOwned = lanes.isOwned(lane)
@@ -146,16 +158,47 @@ export const openSending = (context: SendingContext): Sending => {
       emptyQueues(lane)
     }
     pumpSoon(lane)
-    if (isStopped(verdict)) return
+    if (isStopped(verdict)) return undefined
     // Before the success is stored: a crash in between leaves an endpoint that is still to be probed.
     if (conclusion.outage !== undefined) await release(lane, conclusion.outage)
-    const { isOwned, isDisabled } = await write(lane, item, { requests, fate: conclusion.fate, change })
+    return { lane, item, requests, conclusion, change, wasOwned }
+  }
+
+  const write = (ended: Ended) => {
+    const { lane, item, requests, conclusion, change } = ended
+    const result = {
+      claim: lane.claim,
+      eventId: item.event_id,
+      number: item.attempts + 1,
+      fate: conclusion.fate,
+      attempts: requests,
+      endedAt: real(),
+    }
+    writer.handIn({ kind: 'result', result, change }, settled => {
+      try {
+        goOn(ended, settled.ok ? settled.value : refused(lane, settled.error))
+      } catch (error) {
+        breakOff(lane, item, error)
+      }
+      over()
+    })
+  }
+
+  const refused = (lane: Lane, error: unknown): Receipt => {
+    log('webhook_result_refused', describeCause(error))
+    // Its row stays as it was; without a pause it would be sent again at once.
+    waitForOurselves(lane, real())
+    return { isOwned: true, isDisabled: false }
+  }
+
+  /** What follows once a result is written. */
+  const goOn = ({ lane, item, conclusion, change, wasOwned }: Ended, { isOwned, isDisabled }: Receipt) => {
     looking.noteEnded(lane, item)
     letGo(lane, item)
     if (!isOwned && wasOwned && lanes.isOwned(lane)) lanes.leave(lane)
     const isTold = change?.disable ? isDisabled : isOwned && conclusion.measure.kind === 'notice'
     if (isTold) tellMeasure(log, lane, conclusion.measure)
-    if (lanes.isOwned(lane)) goOn(lane, item, conclusion)
+    if (lanes.isOwned(lane)) lookOn(lane, item, conclusion)
     // Others may have waited for room among what is to be written.
     pumpSoon(lane)
   }
@@ -171,27 +214,6 @@ export const openSending = (context: SendingContext): Sending => {
     return { claim: lane.claim, health: healthOf(lane), ...(disable && { disable }) }
   }
 
-  const write = (
-    lane: Lane,
-    item: Item,
-    ended: { requests: readonly Attempt[]; fate: Conclusion['fate']; change: EndpointChange | undefined },
-  ): Promise<Receipt> => {
-    const result = {
-      claim: lane.claim,
-      eventId: item.event_id,
-      number: item.attempts + 1,
-      fate: ended.fate,
-      attempts: ended.requests,
-      endedAt: real(),
-    }
-    return writer.write({ kind: 'result', result, change: ended.change }).catch(error => {
-      log('webhook_result_refused', describeCause(error))
-      // Its row stays as it was; without a pause it would be sent again at once.
-      waitForOurselves(lane, real())
-      return { isOwned: true, isDisabled: false }
-    })
-  }
-
   const release = async (lane: Lane, outage: Outage): Promise<void> => {
     await writer
       .write({ kind: 'release', claim: lane.claim, outage })
@@ -200,8 +222,7 @@ export const openSending = (context: SendingContext): Sending => {
     looking.want(lane)
   }
 
-  /** What is to be looked at once a result is written. */
-  const goOn = (lane: Lane, item: Item, { fate }: Conclusion) => {
+  const lookOn = (lane: Lane, item: Item, { fate }: Conclusion) => {
     if (lane.isLeaving && lane.held.size === 0) context.onLeft()
     if (fate.kind === 'later') noteDue(lane, fate.dueAt)
     // Its row is due still, before what was read last.
@@ -227,6 +248,17 @@ export const openSending = (context: SendingContext): Sending => {
     underWay: () => underWay,
     ended: () => (underWay === 0 ? Promise.resolve() : new Promise(resolve => waiting.push(resolve))),
   }
+}
+
+/** A try that has ended, of which something is to be written. */
+type Ended = {
+  readonly lane: Lane
+  readonly item: Item
+  readonly requests: readonly Attempt[]
+  readonly conclusion: Conclusion
+  readonly change: EndpointChange | undefined
+  /** Whether the lane was ours when the try ended. */
+  readonly wasOwned: boolean
 }
 
 const isStopped = (verdict: Verdict): boolean => verdict.kind === 'unspent' && verdict.fault === 'stopped'

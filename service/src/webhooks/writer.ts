@@ -28,6 +28,8 @@ export type Receipt = { readonly isOwned: boolean; readonly isDisabled: boolean 
  */
 export type Writer = {
   write(entry: Entry): Promise<Receipt>
+  /** The same without a promise, for results: nothing is written as often. `settled` must not throw. */
+  handIn(entry: Entry, settled: (receipt: Settled<Receipt>) => void): void
   /** Entries that wait or are under way. */
   pending(): number
   /** Tries no more when the database fails. */
@@ -96,6 +98,7 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
   const write = coalesce<Entry, Receipt>({ maxBatch: 500, paceMs: PACE_MS, run: runSafely })
   return {
     write,
+    handIn: write.handIn,
     pending: write.pending,
     stop: () => {
       isStopped = true
