@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
-import { holdUsers, unlessHeldTooLong } from '../hold-users.ts'
+import { holdUsers, testInTime } from '../hold-users.ts'
 import { newVisitor } from '../page/visitor.ts'
 import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
 import { listenTo } from './listener.ts'
@@ -44,8 +44,8 @@ const openHolder = async (service: TestService) => {
   }
 }
 
-describe('beyond the bound', unlessHeldTooLong, () => {
-  test('a request is refused with 503 and Retry-After, and leaves no trace', async () => {
+describe('beyond the bound', () => {
+  testInTime('a request is refused with 503 and Retry-After, and leaves no trace', async () => {
     const holder = await openHolder(service)
     const { client, last } = listenTo(holder.partner)
     await holder.update(8)
@@ -58,7 +58,7 @@ describe('beyond the bound', unlessHeldTooLong, () => {
     expect(events.filter(event => event.userid === 'new')).toEqual([])
   })
 
-  test('a refused write can be sent again with its key, as if it had never been sent', async () => {
+  testInTime('a refused write can be sent again with its key, as if it had never been sent', async () => {
     const holder = await openHolder(service)
     const { client, last } = listenTo(holder.partner)
     await holder.update(8)
@@ -72,7 +72,7 @@ describe('beyond the bound', unlessHeldTooLong, () => {
     expect(last().replayed).toBe(true)
   })
 
-  test('prefill is still admitted, and token, cancel and erase even beyond that', async () => {
+  testInTime('prefill is still admitted, and token, cancel and erase even beyond that', async () => {
     const holder = await openHolder(service)
     const { partner } = holder
     await holder.update(8)
@@ -91,7 +91,7 @@ describe('beyond the bound', unlessHeldTooLong, () => {
     await holder.release()
   })
 
-  test('the whole of it is told to the log in sums, and counted by reason', async () => {
+  testInTime('the whole of it is told to the log in sums, and counted by reason', async () => {
     const holder = await openHolder(service)
     await holder.update(8)
     for (let count = 0; count < 20; count += 1)
@@ -108,7 +108,7 @@ describe('beyond the bound', unlessHeldTooLong, () => {
     expect(one).toEqual([])
   })
 
-  test('once the load is gone, requests are admitted again', async () => {
+  testInTime('once the load is gone, requests are admitted again', async () => {
     const holder = await openHolder(service)
     await holder.update(8)
     expect(await refusalOf(holder.partner.client.getUser({ userid: 'free' }))).toMatchObject({ status: 503 })
@@ -121,8 +121,8 @@ describe('beyond the bound', unlessHeldTooLong, () => {
   })
 })
 
-describe('a partner that floods', unlessHeldTooLong, () => {
-  test('does not keep another out, whose requests are all answered', async () => {
+describe('a partner that floods', () => {
+  testInTime('does not keep another out, whose requests are all answered', async () => {
     const holder = await openHolder(service)
     const { client } = await service.newPartner()
     await holder.update(8)
@@ -131,23 +131,26 @@ describe('a partner that floods', unlessHeldTooLong, () => {
     await holder.release()
   })
 
-  test('is refused while another waits, until it holds no more than its share, and is told why', async () => {
-    const holder = await openHolder(service)
-    const other = await openHolder(service)
-    await other.update(1)
-    await holder.update(7)
-    const { client } = holder.partner
-    const refusal = await refusalOf(client.getUser({ userid: 'free' }))
-    expect(refusal).toMatchObject({ status: 503, code: 'unavailable' })
-    expect(refusal.detail).toContain('your share')
-    expect(await other.partner.client.getUser({ userid: 'free' })).toMatchObject({ userid: 'free' })
-    await holder.release()
-    await other.release()
-    expect(await client.getUser({ userid: 'free' })).toMatchObject({ userid: 'free' })
-  })
+  testInTime(
+    'is refused while another waits, until it holds no more than its share, and is told why',
+    async () => {
+      const holder = await openHolder(service)
+      const other = await openHolder(service)
+      await other.update(1)
+      await holder.update(7)
+      const { client } = holder.partner
+      const refusal = await refusalOf(client.getUser({ userid: 'free' }))
+      expect(refusal).toMatchObject({ status: 503, code: 'unavailable' })
+      expect(refusal.detail).toContain('your share')
+      expect(await other.partner.client.getUser({ userid: 'free' })).toMatchObject({ userid: 'free' })
+      await holder.release()
+      await other.release()
+      expect(await client.getUser({ userid: 'free' })).toMatchObject({ userid: 'free' })
+    },
+  )
 })
 
-test('metrics answer during overload', unlessHeldTooLong, async () => {
+testInTime('metrics answer during overload', async () => {
   const holder = await openHolder(service)
   await holder.update(8)
   await holder.prefill(2)
@@ -155,9 +158,8 @@ test('metrics answer during overload', unlessHeldTooLong, async () => {
   await holder.release()
 })
 
-test(
+testInTime(
   'twice the bound is the end for all but health and readiness: a person gets a page that says so, and Retry-After',
-  unlessHeldTooLong,
   async () => {
     await using own = await startTestService({ limits: { inFlight: 2, reserved: 0, loopDelayMs: 10_000 } })
     const holders = [await openHolder(own), await openHolder(own), await openHolder(own)] as const

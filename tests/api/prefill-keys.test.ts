@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BenefitEnrolmentError, Prefill } from '../../client/src/index.ts'
-import { holdUsers, unlessHeldTooLong, waitForLock } from '../hold-users.ts'
+import { holdUsers, testInTime, waitForLock } from '../hold-users.ts'
 import { newVisitor } from '../page/visitor.ts'
 import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
@@ -275,19 +275,15 @@ describe('at the same time', () => {
     expect(await eventCount(caller)).toBe(100)
   })
 
-  test(
-    'while the first is still running the second waits for it, and is then a repeat',
-    unlessHeldTooLong,
-    async () => {
-      const caller = await openCaller()
-      await prefill(caller, 'k0')
-      const held = await holdUsers(service, caller.partner)
-      const outcomes = outcomesOf([prefill(caller, 'k1'), prefill(caller, 'k1')])
-      await waitForLock(service)
-      await held.release()
-      expect(new Set(await outcomes)).toEqual(new Set([200, 'user_exists']))
-    },
-  )
+  testInTime('while the first is still running the second waits for it, and is then a repeat', async () => {
+    const caller = await openCaller()
+    await prefill(caller, 'k0')
+    const held = await holdUsers(service, caller.partner)
+    const outcomes = outcomesOf([prefill(caller, 'k1'), prefill(caller, 'k1')])
+    await waitForLock(service)
+    await held.release()
+    expect(new Set(await outcomes)).toEqual(new Set([200, 'user_exists']))
+  })
 
   test('when the first try cannot end in time, the second gets 503 with Retry-After, and its key is not spent', async () => {
     const caller = await openCaller()

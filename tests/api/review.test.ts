@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { holdUsers, unlessHeldTooLong } from '../hold-users.ts'
+import { holdUsers, testInTime } from '../hold-users.ts'
 import { ada, startTestService, type TestService } from '../rig.ts'
 import { listenTo } from './listener.ts'
 import { refusalOf } from './refusal.ts'
@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-test('a user who is held by somebody else holds up nobody else', unlessHeldTooLong, async () => {
+testInTime('a user who is held by somebody else holds up nobody else', async () => {
   const held = await service.newPartner()
   const other = await service.newPartner()
   await held.client.prefillUser({ userid: 'u1', ...ada })

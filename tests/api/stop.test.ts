@@ -1,12 +1,11 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { holdUsers, unlessHeldTooLong, waitForLock } from '../hold-users.ts'
+import { holdUsers, testInTime, waitForLock } from '../hold-users.ts'
 import { startTestService } from '../rig.ts'
 import { goByTicks } from '../ticks.ts'
 
-test(
+testInTime(
   'a stop answers the write that is under way and then ends, though its connection is kept alive',
-  unlessHeldTooLong,
   async () => {
     await using service = await startTestService()
     const partner = await service.newPartner()

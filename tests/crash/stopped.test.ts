@@ -59,13 +59,10 @@ const terminate = async (): Promise<number | null> => {
   return code
 }
 
-/** How long a write has waited for its lock that is held here; beyond a few seconds the service gives it up. */
-let heldMs = 0
 // Played again, on a new service, where this machine was too slow to let go in time.
-const inTime = { retry: { count: 9, condition: () => heldMs > 1500 } }
+const inTime = { retry: { count: 9, condition: /^Held for too long/ } }
 
 test('SIGTERM lets every accepted request be answered, though it has to wait', inTime, async () => {
-  heldMs = 0
   await client.prefillUser({ userid: 'locked', ...ada })
   const holder = new pg.Client({
     ...('url' in address ? { connectionString: address.url } : address),
@@ -87,9 +84,13 @@ test('SIGTERM lets every accepted request be answered, though it has to wait', i
   const ended = terminate()
   await expect.poll(() => service.log().some(line => line.event === 'stopping'), { interval: 20 }).toBe(true)
   await holder.query('commit')
-  heldMs = performance.now() - heldAt
+  const heldMs = performance.now() - heldAt
   await holder.end()
-  expect(await Promise.all(calls)).toEqual(calls.map(() => 'prefill saved'))
+  const answers = await Promise.all(calls)
+  // A write that waits for its lock is given up after a few seconds.
+  if (heldMs > 1500 && answers.includes('unavailable'))
+    throw new Error('Held for too long, as this machine is slow')
+  expect(answers).toEqual(calls.map(() => 'prefill saved'))
   expect(await ended).toBe(0)
 })
 

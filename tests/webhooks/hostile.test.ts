@@ -156,9 +156,9 @@ test('an endpoint that is dead with fifty thousand waiting does not delay the ot
     dispatcher.nudge()
     await receiver.received(round + 1)
   }
-  // A look at the head reads a few pages; a walk through the backlog, thousands.
+  // A look at the head, a thousand rows at most, touches a few thousand pages; a walk through the backlog, hundreds of thousands.
   expect(looks.length).toBeGreaterThan(20)
-  for (const look of looks.slice(-5)) expect(await pagesOf(rig, look)).toBeLessThan(500)
+  for (const look of looks) expect(await pagesOf(rig, look)).toBeLessThan(20_000)
   await dispatcher.idle()
   expect(await rig.count('deliveries')).toBe(50_020)
   await receiver.close()
