@@ -28,12 +28,12 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   ssr: { resolve: { conditions: ['source', 'module', 'node', 'development|production'] } },
   test: {
-    include: ['*/src/**/*.test.ts', 'tests/**/*.test.ts'],
-    globalSetup: ['tests/global-setup.ts'],
-    sequence: { sequencer: LongestFirst },
     // To load the packages anew takes more processor time than most files: a worker keeps them from file to file.
     isolate: false,
     setupFiles: ['tests/fresh-modules.ts'],
+    include: ['*/src/**/*.test.ts', 'tests/**/*.test.ts'],
+    globalSetup: ['tests/global-setup.ts'],
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     // Bounds that only catch a hang.
     expect: { poll: { timeout: 20_000 } },
