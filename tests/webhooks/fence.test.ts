@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { sql } from '../../service/src/db/sql.ts'
+import { CommitUnknown, type Database } from '../../service/src/db/database.ts'
+import { type Query, sql } from '../../service/src/db/sql.ts'
 import { uuidv4, uuidv7 } from '../../service/src/vault/uuid.ts'
 import { closedBreaker } from '../../service/src/webhooks/breaker.ts'
 import { findAttempts } from '../../service/src/webhooks/event-log.ts'
@@ -71,8 +72,12 @@ test('the owner writes what it learnt: the try with its times, what becomes of t
   const { rig, owner, at, result, change, health, claim, first, second, state } = await withOwner()
   await using _ = rig
   // The second time as after a commit whose answer was lost.
-  for (const _time of [1, 2]) {
-    const written = await writeResults(rig.database, owner, { results: [result], changes: [change] })
+  for (const isRepeat of [false, true]) {
+    const written = await writeResults(rig.database, owner, {
+      results: [result],
+      changes: [change],
+      isRepeat,
+    })
     expect(written).toEqual({ owned: new Set([claim]), disabled: new Set([claim]) })
   }
   await parkDeliveries(rig.database, owner, [{ ...claim, eventId: second }])
@@ -125,4 +130,32 @@ test('what an older claim knew is not written, though a newer one of the same pr
   const written = [claim, older].map(one => writer.write({ kind: 'result', change: { claim: one, health } }))
   expect((await Promise.all(written)).map(({ isOwned }) => isOwned)).toEqual([true, false])
   expect(await state()).toMatchObject({ health: [{ notices: 3 }] })
+})
+
+test('what was written, but whose answer was lost, is written again to the same effect, alone and beside another', async () => {
+  const { rig, owner, at, result, second, state } = await withOwner()
+  await using _ = rig
+  let isLost = false
+  const query = async <Row>(statement: Query): Promise<Row[]> => {
+    const rows = await rig.database.query<Row>(statement)
+    if (isLost) return rows
+    isLost = true
+    throw new CommitUnknown()
+  }
+  const database: Database = { ...rig.database, query }
+  const writer = openWriter({ database, owner, log: () => {} })
+  const tryOf = (eventId: string): Result => ({
+    ...result,
+    eventId,
+    attempts: result.attempts.map(attempt => ({ ...attempt, attemptId: uuidv7(at) })),
+  })
+  const write = async (...results: Result[]) => {
+    isLost = false
+    const written = results.map(one => writer.write({ kind: 'result', result: one }))
+    return (await Promise.all(written)).map(({ isOwned }) => isOwned)
+  }
+  expect(await write(tryOf(result.eventId))).toEqual([true])
+  expect(await write(tryOf(result.eventId), tryOf(second))).toEqual([true, true])
+  expect(await state()).toMatchObject({ deliveries: [{ attempts: 1 }, { attempts: 1 }] })
+  expect(await rig.count('delivery_attempts')).toBe(3)
 })

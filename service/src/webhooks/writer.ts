@@ -48,7 +48,7 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
   const { database, owner, log } = context
   let isStopped = false
 
-  const run = async (entries: Entry[]): Promise<Written> => {
+  const run = async (entries: Entry[], isRepeat: boolean): Promise<Written> => {
     const results = entries.flatMap(entry => (entry.kind === 'result' && entry.result ? [entry.result] : []))
     // Only the newest state of an endpoint counts, of each claim to it: one of them may hold no more.
     const changes = new Map<Claim, EndpointChange>()
@@ -62,7 +62,7 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
     const behind = entries.flatMap(entry => (entry.kind === 'park' ? entry.rows : []))
     const written =
       results.length + changes.size > 0
-        ? await writeResults(database, owner, { results, changes: [...changes.values()] })
+        ? await writeResults(database, owner, { results, changes: [...changes.values()], isRepeat })
         : NOTHING
     if (behind.length > 0) await parkDeliveries(database, owner, behind)
     return written
@@ -73,10 +73,10 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
       if (await lockLease(tx, owner, claim)) await releaseTried(tx, claim, outage)
     })
 
-  const runSafely = async (entries: Entry[]): Promise<Settled<Receipt>[]> => {
-    for (;;) {
+  const runSafely = async (entries: Entry[], isSecond = false): Promise<Settled<Receipt>[]> => {
+    for (let isRepeat = isSecond; ; isRepeat = true) {
       try {
-        const written = await run(entries)
+        const written = await run(entries, isRepeat)
         return entries.map(entry => ({ ok: true, value: receiptOf(entry, written) }))
       } catch (error) {
         log('webhook_results_not_written', { entries: entries.length, ...describeCause(error) })
@@ -92,10 +92,14 @@ export const openWriter = (context: { database: Database; owner: string; log: Lo
   /** One entry that the database refuses must not hold back its neighbours. */
   const runOneByOne = async (entries: Entry[]): Promise<Settled<Receipt>[]> => {
     const settled: Settled<Receipt>[] = []
-    for (const entry of entries) settled.push(...(await runSafely([entry])))
+    for (const entry of entries) settled.push(...(await runSafely([entry], true)))
     return settled
   }
-  const write = coalesce<Entry, Receipt>({ maxBatch: 500, paceMs: PACE_MS, run: runSafely })
+  const write = coalesce<Entry, Receipt>({
+    maxBatch: 500,
+    paceMs: PACE_MS,
+    run: entries => runSafely(entries),
+  })
   return {
     write,
     handIn: write.handIn,
