@@ -8,7 +8,7 @@
 //   dead    as steady, with a dead endpoint beside them for which a million wait
 //   slow    as steady, with every fifth endpoint slow: from commit to receipt at the others
 //   hostile as steady, with six endpoints beside them that answer nothing, a byte a second, or without end; ours only
-//   idle    transactions a second with nothing to do; ours is the whole `serve`
+//   idle    transactions a second with nothing to do; ours is the whole `serve`; autovacuum rests, as its transactions count
 //   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
 //     [--rate 200] [--seconds 20] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
 //     [--rounds 3] [--node same|own] [--redis-fsync always|everysec] [--peer-log single|batched] [--profile DIR]
@@ -246,6 +246,12 @@ const runs = {
           'select xact_commit + xact_rollback as count from pg_stat_database where datname = current_database()'
         return Number((await client.query(text)).rows[0].count)
       })
+    const setAutovacuum = state =>
+      asSuperuser({ ...shared.address, database: opened.database }, async client => {
+        await client.query(`alter system set autovacuum = ${state}`)
+        await client.query('select pg_reload_conf()')
+      })
+    await setAutovacuum('off')
     // Counters are told by sessions when they have been idle for some seconds.
     await sleep(15_000)
     const before = await transactions()
@@ -254,6 +260,7 @@ const runs = {
     const perSecond = ((await transactions()) - before - 1) / 30
     keep(system, 'idle', perSecond)
     say(`idle  ${system}`, `${perSecond.toFixed(2)} transactions/s`)
+    await setAutovacuum('on')
     await opened.close()
   },
 }
