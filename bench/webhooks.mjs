@@ -8,6 +8,7 @@
 //   dead    as steady, with a dead endpoint beside them for which a million wait
 //   slow    as steady, with every fifth endpoint slow: from commit to receipt at the others
 //   hostile as steady, with six endpoints beside them that answer nothing, a byte a second, or without end; ours only
+//   visited as steady, while somebody else asks as many hostile endpoints that flood: what they cost by being on this machine
 //   idle    transactions a second with nothing to do; ours is the whole `serve`; autovacuum rests, as its transactions count
 //   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
 //     [--rate 200] [--seconds 20] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
@@ -203,6 +204,21 @@ const runs = {
     const { most } = await asked(child, {})
     say(`hostile  ${system}`, `${(most / 1e6).toFixed(1)} MB at most sent to one try`)
     await opened.close()
+    child.kill()
+  },
+  async visited(system, shared) {
+    if (system !== 'ours') return
+    const child = fork(here('webhooks/hostile.mjs'))
+    const { targets } = await asked(child)
+    // Those that are answered as delivered, and so asked all the time; the others are left alone after a few tries.
+    const floods = targets.filter(target => /\/(flood|chunks)$/.test(target))
+    const perSecond = (rate * floods.length) / (healthy.length + targets.length)
+    const visitor = fork(here('webhooks/visitor.mjs'), [...floods, String(perSecond)])
+    const opened = await openSystem(system, healthy, shared)
+    await opened.tell({ do: 'start' })
+    showLatency(system, 'visited', await commitToReceipt(opened, shared, healthy))
+    await opened.close()
+    visitor.kill()
     child.kill()
   },
   async dead(system, shared) {
