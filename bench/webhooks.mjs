@@ -8,9 +8,10 @@
 //   dead    as steady, with a dead endpoint beside them for which a million wait
 //   slow    as steady, with every fifth endpoint slow: from commit to receipt at the others
 //   hostile as steady, with six endpoints beside them that answer nothing, a byte a second, or without end; ours only
-//   visited as steady, while somebody else asks as many hostile endpoints that flood: what they cost by being on this machine
+//   visited as steady, while somebody else asks the hostile endpoints that flood, at the same pace; ours only: what those cost
+//           by being on this machine
 //   idle    transactions a second with nothing to do; ours is the whole `serve`; autovacuum rests, as its transactions count
-//   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
+//   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,visited,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
 //     [--rate 200] [--seconds 20] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
 //     [--rounds 3] [--node same|own] [--redis-fsync always|everysec] [--peer-log single|batched] [--profile DIR]
 // All senders run on the same Node, the one that the peers need; `own` is to run ours and the bare loop on this one.
