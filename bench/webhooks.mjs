@@ -7,11 +7,11 @@
 //           turns, since a machine is not equally fast all the time: the middle one counts
 //   dead    as steady, with a dead endpoint beside them for which a million wait
 //   slow    as steady, with every fifth endpoint slow: from commit to receipt at the others
-//   hostile as steady, with six endpoints beside them that answer nothing, a byte a second, or without end; ours only
-//   visited as steady, while somebody else asks the hostile endpoints that flood, at the same pace; ours only: what those cost
-//           by being on this machine
+//   hostile as steady, with six endpoints beside them that answer nothing, a byte a second, or without end; in rounds, by
+//           turns with the same rate without them, and with somebody else who asks those that flood at the same pace
+//           (`visited`: what they cost by being on this machine); ours only
 //   idle    transactions a second with nothing to do; ours is the whole `serve`; autovacuum rests, as its transactions count
-//   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,visited,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
+//   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
 //     [--rate 200] [--seconds 20] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
 //     [--rounds 3] [--node same|own] [--redis-fsync always|everysec] [--peer-log single|batched] [--profile DIR]
 // All senders run on the same Node, the one that the peers need; `own` is to run ours and the bare loop on this one.
@@ -155,18 +155,22 @@ const commitToReceipt = async (opened, shared, targets) => {
   const latencies = arrivals.flatMap((at, index) =>
     at === null ? [] : [Math.max(0, at - counted[index][2])],
   )
-  return {
-    committed: keys.length,
-    arrived: latencies.length,
-    p50: percentileOf(latencies, 0.5),
-    p99: percentileOf(latencies, 0.99),
-  }
+  return summed(keys.length, latencies)
+}
+
+const summed = (committed, latencies) => ({
+  ...{ committed, latencies, arrived: latencies.length },
+  ...{ p50: percentileOf(latencies, 0.5), p99: percentileOf(latencies, 0.99) },
+})
+
+const latencyText = ({ p50, p99, arrived, committed }) => {
+  const late = arrived < committed ? `   ARRIVED ONLY ${arrived} of ${committed}` : ''
+  return `p50 ${ms(p50)}   p99 ${ms(p99)}${late}`
 }
 
 const showLatency = (system, scenario, found) => {
   keep(system, scenario, found)
-  const late = found.arrived < found.committed ? `   ARRIVED ONLY ${found.arrived} of ${found.committed}` : ''
-  say(`${scenario}  ${system}`, `p50 ${ms(found.p50)}   p99 ${ms(found.p99)}${late}`)
+  say(`${scenario}  ${system}`, latencyText(found))
 }
 
 /** Fills a backlog, has it drained, and tells how many milliseconds that took; `undefined` when it did not end. */
@@ -181,46 +185,74 @@ const drained = async (opened, shared, count) => {
   return last && last.reached - at
 }
 
-const runs = {
-  async steady(system, shared) {
-    const opened = await openSystem(system, healthy, shared)
-    await opened.tell({ do: 'start' })
-    showLatency(system, 'steady', await commitToReceipt(opened, shared, healthy))
-    await opened.close()
-  },
-  async slow(system, shared) {
-    const opened = await openSystem(system, mixed, shared)
-    await opened.tell({ do: 'start' })
-    showLatency(system, 'slow', await commitToReceipt(opened, shared, mixed))
-    await opened.close()
-  },
-  async hostile(system, shared) {
-    // The one undici call that the peers make takes a body whole: such endpoints end their process.
-    if (system !== 'ours') return
-    const child = fork(here('webhooks/hostile.mjs'))
+const steadily = async (system, shared, targets) => {
+  const opened = await openSystem(system, targets, shared)
+  await opened.tell({ do: 'start' })
+  const found = await commitToReceipt(opened, shared, targets)
+  await opened.close()
+  return found
+}
+
+const withHostile = async work => {
+  const child = fork(here('webhooks/hostile.mjs'))
+  try {
     const { targets } = await asked(child)
-    const opened = await openSystem(system, [...healthy, ...targets], shared)
-    await opened.tell({ do: 'start' })
-    showLatency(system, 'hostile', await commitToReceipt(opened, shared, [...healthy, ...targets]))
+    const found = await work(targets)
     const { most } = await asked(child, {})
-    say(`hostile  ${system}`, `${(most / 1e6).toFixed(1)} MB at most sent to one try`)
-    await opened.close()
+    if (most > 0) say('hostile endpoints', `wrote ${(most / 1e6).toFixed(1)} MB at most to one connection`)
+    return found
+  } finally {
     child.kill()
-  },
-  async visited(system, shared) {
-    if (system !== 'ours') return
-    const child = fork(here('webhooks/hostile.mjs'))
-    const { targets } = await asked(child)
+  }
+}
+
+/** The three ways of `hostile`. */
+const without = (system, shared) => steadily(system, shared, healthy)
+const hostile = (system, shared) => withHostile(targets => steadily(system, shared, [...healthy, ...targets]))
+const visited = (system, shared) =>
+  withHostile(async targets => {
     // Those that are answered as delivered, and so asked all the time; the others are left alone after a few tries.
     const floods = targets.filter(target => /\/(flood|chunks)$/.test(target))
     const perSecond = (rate * floods.length) / (healthy.length + targets.length)
     const visitor = fork(here('webhooks/visitor.mjs'), [...floods, String(perSecond)])
-    const opened = await openSystem(system, healthy, shared)
-    await opened.tell({ do: 'start' })
-    showLatency(system, 'visited', await commitToReceipt(opened, shared, healthy))
-    await opened.close()
-    visitor.kill()
-    child.kill()
+    try {
+      return await steadily(system, shared, healthy)
+    } finally {
+      visitor.kill()
+    }
+  })
+
+const runs = {
+  async steady(system, shared) {
+    showLatency(system, 'steady', await steadily(system, shared, healthy))
+  },
+  async slow(system, shared) {
+    showLatency(system, 'slow', await steadily(system, shared, mixed))
+  },
+  async hostile(system, shared) {
+    // The one undici call that the peers make takes a body whole: such endpoints end their process.
+    if (system !== 'ours') return
+    const ways = { without, visited, hostile }
+    const found = { without: [], visited: [], hostile: [] }
+    for (let round = 0; round < Number(options.rounds); round += 1)
+      for (const [name, way] of Object.entries(ways)) {
+        const one = await way(system, shared)
+        found[name].push(one)
+        say(`${name}  ${system}, round ${round + 1}`, latencyText(one))
+      }
+    const [base, ...others] = Object.entries(found).map(([name, rounds]) => {
+      const all = summed(
+        rounds.reduce((sum, { committed }) => sum + committed, 0),
+        rounds.flatMap(({ latencies }) => latencies),
+      )
+      say(`${name}  ${system}, all rounds`, latencyText(all))
+      return { name, ...all }
+    })
+    for (const { name, p50, p99 } of others)
+      say(
+        `${name}: with / without, ${system}`,
+        `p50 ${(p50 / base.p50).toFixed(2)}   p99 ${(p99 / base.p99).toFixed(2)}`,
+      )
   },
   async dead(system, shared) {
     if (system === 'bare') return
@@ -324,7 +356,7 @@ const showRatios = peers => {
   if (ours && drained('bare')) say('drain: ours / bare loop', (ours / drained('bare')).toFixed(2))
   for (const system of ['ours', ...peers]) {
     const without = results.get(`${system} steady`)
-    for (const scenario of ['dead', 'slow', 'hostile']) {
+    for (const scenario of ['dead', 'slow']) {
       const found = results.get(`${system} ${scenario}`)
       if (!found || !without || found.p99 === undefined) continue
       const missing = found.arrived < found.committed ? '   of those that arrived' : ''

@@ -49,7 +49,7 @@ export type DispatcherOptions = {
   readonly endpointSlots?: number
   /** How long an endpoint stays ours without a renewal; it is renewed three times in that. */
   readonly leaseMs?: number
-  /** How often the database is asked for work that other processes made, while there is work; when idle, the beat tells. */
+  /** About how often the database is asked for work that other processes made, while there is work; when idle, the beat tells. */
   readonly pollMs?: number
   /** How long `close` waits for tries under way. */
   readonly graceMs?: number
@@ -114,12 +114,15 @@ export const openDispatcher = (context: DispatcherContext, options: DispatcherOp
       looking.want(lane)
     }
   }
-  /** Where work came a moment ago; of all others the beat tells. */
+  /**
+   * Where work came a moment ago; of all others the beat tells. What was looked at meanwhile is left out, and so the rest
+   * is spread: a nudge waits for the look that is under way, which takes the longer the more lanes it is for.
+   */
   const poll = () =>
-    timers.set('poll', pollMs, () => {
+    timers.set('poll', pollMs / 2, () => {
       const now = performance.now()
       for (const lane of lanes.all()) {
-        if (lane.activeUntil < now) continue
+        if (lane.activeUntil < now || now - lane.lookedAt < pollMs * 0.75) continue
         // The clock may have moved past the end of a pause.
         lanes.place(lane)
         looking.want(lane)

@@ -18,6 +18,12 @@ const LATE_MS = 60_000
 /** How much a look at the head may find that was committed late; if it is more, the next look finds the rest. */
 const HEAD_QUOTA = 32
 
+/**
+ * While so much of one kind is queued, looks pass it by: what is held would be read again with each new event, for ever
+ * at an endpoint that takes none.
+ */
+const ENOUGH = 64
+
 const WORKS: readonly Work[] = ['fresh', 'retry', 'replay']
 
 /** One endpoint that this process owns: what is due there, and how it fares. Plain state, without input or output. */
@@ -43,10 +49,14 @@ export type Lane = {
   readonly queues: Readonly<Record<Work, Item[]>>
   /** Until when it is looked at often, on the clock of `performance.now()`: work came a moment ago, and more may come. */
   activeUntil: number
+  /** When the last look at it began, on the same clock. */
+  lookedAt: number
   /** Grows when what was read is void: the answer to a look that began before is thrown away. */
   generation: number
   /** Kinds of which the database has more than was read, and up to where it was read. */
   readonly readUpTo: Record<Work, Place | undefined>
+  /** Kinds that a look has passed by since they were read last. */
+  readonly passedBy: Record<Work, boolean>
   /** Everything held, by event; changed by `queueItem` and `letGo` only. */
   readonly held: Map<string, Item>
   /** How many of each kind are held. */
@@ -67,9 +77,11 @@ export const openLane = (endpoint: EndpointRow, credentials: WireCredentials, ep
     ownFaults: 0,
     ownFaultUntil: 0,
     activeUntil: 0,
+    lookedAt: Number.NEGATIVE_INFINITY,
     generation: 0,
     queues: { fresh: [], retry: [], replay: [] },
     readUpTo: { fresh: undefined, retry: undefined, replay: undefined },
+    passedBy: { fresh: false, retry: false, replay: false },
     held: new Map(),
     heldOf: { fresh: 0, retry: 0, replay: 0 },
   }
@@ -141,8 +153,9 @@ const oldestWork = ({ queues }: Lane): Work | undefined => {
 }
 
 /**
- * What should be read: nothing while the lane is closed. Where the database is known to have more, and `fromHead` does
- * not ask for a look at the head, the next read goes on where the last one ended, and only when the queue runs low.
+ * What should be read: nothing while the lane is closed. Without `fromHead`, which asks for a look at the head, what has
+ * enough queued is passed by; and where the database is known to have more, the next read goes on where the last one
+ * ended, and only when the queue runs low.
  */
 export const asksOf = (
   lane: Lane,
@@ -153,7 +166,7 @@ export const asksOf = (
   const isProbing = lane.breaker.open !== null
   // While few tries may be under way, reading far ahead would only fill the memory.
   const quota = isProbing ? 1 : Math.min(options.quota, room * 16)
-  const { partnerId, endpointId, queues, readUpTo, heldOf: count } = lane
+  const { partnerId, endpointId, queues, readUpTo, passedBy, heldOf: count } = lane
   return WORKS.flatMap(work => {
     const missing = quota - queues[work].length
     const place = readUpTo[work]
@@ -161,8 +174,13 @@ export const asksOf = (
     const isFromHead = place === undefined || isProbing || lane.endpoint.ordering === 'user'
     if (!isFromHead && options.fromHead && place.dueAt > options.now - LATE_MS)
       return [{ partnerId, endpointId, work, after: undefined, quota: count[work] + HEAD_QUOTA }]
+    if (isFromHead && !options.fromHead && queues[work].length >= enoughOf(quota)) {
+      passedBy[work] = true
+      return []
+    }
     const after = isFromHead ? undefined : place
     if (missing <= 0 || (after && !isLow(lane, work, quota))) return []
+    passedBy[work] = false
     // What is held stands at the head of the queue still, and comes again.
     return [{ partnerId, endpointId, work, after, quota: after ? missing : missing + count[work] }]
   })
@@ -182,11 +200,14 @@ export const letGo = (lane: Lane, item: Item): void => {
   if (lane.held.delete(item.event_id)) lane.heldOf[item.work] -= 1
 }
 
-/** Whether a queue runs low of which the database has more. */
+const enoughOf = (quota: number): number => Math.min(ENOUGH, quota / 4)
+
+/** Whether a queue runs low of which the database has, or may have, more. */
 export const runsLow = (lane: Lane, quota: number): boolean => WORKS.some(work => isLow(lane, work, quota))
 
 const isLow = (lane: Lane, work: Work, quota: number): boolean =>
-  lane.readUpTo[work] !== undefined && lane.queues[work].length <= quota / 2
+  (lane.readUpTo[work] !== undefined && lane.queues[work].length <= quota / 2) ||
+  (lane.passedBy[work] && lane.queues[work].length < enoughOf(quota))
 
 /** What is to be kept of the lane. */
 export const healthOf = (lane: Lane): HealthRecord => ({

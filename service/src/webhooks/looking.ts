@@ -108,8 +108,9 @@ export const openLooking = (context: {
   }
 
   const asksNow = (lane: Lane): Ask[] => {
-    const fromHead = performance.now() >= (headTimes.get(lane) ?? 0)
-    if (fromHead) headTimes.set(lane, performance.now() + HEAD_MS)
+    lane.lookedAt = performance.now()
+    const fromHead = lane.lookedAt >= (headTimes.get(lane) ?? 0)
+    if (fromHead) headTimes.set(lane, lane.lookedAt + HEAD_MS)
     return asksOf(lane, { limit: endpointSlots, quota: lanes.quota(), now: real(), fromHead })
   }
 
