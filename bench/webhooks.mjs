@@ -28,6 +28,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { asked } from './webhooks/asked.mjs'
+import { latencyText, percentileOf, say, summed } from './webhooks/figures.mjs'
 import { installPeers } from './webhooks/peers.mjs'
 import { startRedis } from './webhooks/redis.mjs'
 
@@ -62,23 +64,10 @@ const PATIENCE_MS = 10_000
 const DRAIN_PATIENCE_MS = 240_000
 const here = name => fileURLToPath(new URL(name, import.meta.url))
 const load = name => import(new URL(`../service/dist/${name}`, import.meta.url).href)
-const say = (name, text) => process.stdout.write(`${name.padEnd(34)}${text}\n`)
-const ms = value => (value === undefined ? 'none' : `${value.toFixed(1)} ms`)
 const results = new Map()
 const keep = (system, scenario, value) => results.set(`${system} ${scenario}`, value)
 
 // --- processes that are told what to do by messages
-
-const asked = (child, message) =>
-  new Promise((resolve, reject) => {
-    const onExit = code => reject(new Error(`a process ended with ${code}`))
-    child.once('exit', onExit)
-    child.once('message', answer => {
-      child.off('exit', onExit)
-      resolve(answer)
-    })
-    if (message) child.send(message)
-  })
 
 const startReceiver = async () => {
   const child = fork(here('webhooks/receiver.mjs'), [options['slow-ms']])
@@ -129,11 +118,6 @@ const asSuperuser = async (address, work) => {
 
 // --- scenarios
 
-const percentileOf = (values, share) => {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
-}
-
 /** Commits events at the rate, and tells how long those for healthy targets took from commit to receipt. */
 const commitToReceipt = async (opened, shared, targets) => {
   const { child } = shared.receiver
@@ -156,16 +140,6 @@ const commitToReceipt = async (opened, shared, targets) => {
     at === null ? [] : [Math.max(0, at - counted[index][2])],
   )
   return summed(keys.length, latencies)
-}
-
-const summed = (committed, latencies) => ({
-  ...{ committed, latencies, arrived: latencies.length },
-  ...{ p50: percentileOf(latencies, 0.5), p99: percentileOf(latencies, 0.99) },
-})
-
-const latencyText = ({ p50, p99, arrived, committed }) => {
-  const late = arrived < committed ? `   ARRIVED ONLY ${arrived} of ${committed}` : ''
-  return `p50 ${ms(p50)}   p99 ${ms(p99)}${late}`
 }
 
 const showLatency = (system, scenario, found) => {

@@ -87,7 +87,8 @@ create table access_tokens (
   primary key (partner_id, token_id),
   foreign key (partner_id, credential_id) references credentials
 );
-create index access_tokens_expiry on access_tokens (partner_id, expires_at);
+-- Partial, with what each use implies, as those of `idempotency_keys` and for their reason.
+create index access_tokens_expiry on access_tokens (partner_id, expires_at) where expires_at is not null;
 
 create table users (
   partner_id uuid not null references partners,

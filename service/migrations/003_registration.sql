@@ -35,5 +35,6 @@ create table page_sessions (
   check ((spent_at is null) = (handle_hash is null)),
   check ((outcome is null) = (completed_at is null))
 );
-create index page_sessions_user on page_sessions (partner_id, userid);
-create index page_sessions_age on page_sessions (partner_id, created_at);
+-- Partial, with what each use implies, as those of `idempotency_keys` and for their reason.
+create index page_sessions_user on page_sessions (partner_id, userid) where userid is not null;
+create index page_sessions_age on page_sessions (partner_id, created_at) where created_at is not null;

@@ -1,35 +1,10 @@
 import { expect, test } from 'vitest'
-import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { patientDatabase } from '../patient-database.ts'
+import { keepPlans, readByIndexes } from '../kept-plans.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 
-/** Plans are kept from the first execution on, and nobody but the service analyses a table. */
-const keepPlans = ({ database }: TestService): Promise<void> =>
-  database.script(`
-    do $$ declare name text; begin
-      execute format('alter database %I set plan_cache_mode = force_generic_plan', current_database());
-      for name in select oid::regclass::text from pg_class
-        where relnamespace = 'public'::regnamespace and relkind = 'r' loop
-        execute format('alter table %s set (autovacuum_enabled = false)', name);
-      end loop;
-    end $$`)
-
-/** Ends all connections, as what they did is counted then, and their plans go with them; tells what the look-ups of users have read. */
-const lookUps = async (service: TestService): Promise<{ scans: number; read: number }> => {
-  const database = openDatabase(service.address, { max: 1, ...patientDatabase })
-  try {
-    await database.query(sql`
-      select pg_terminate_backend(pid, 5000) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid()`)
-    const [found] = await database.query<{ scans: number; read: number }>(sql`
-      select sum(idx_scan)::integer as scans, sum(idx_tup_read)::integer as read
-      from pg_stat_user_indexes where indexrelname in ('users_pkey', 'users_by_userid')`)
-    return found ?? { scans: 0, read: 0 }
-  } finally {
-    await database.close()
-  }
-}
+/** By which users are looked up. */
+const users = ['users_pkey', 'users_by_userid']
 
 const sizeKnown = async ({ database }: TestService): Promise<number> => {
   const [table] = await database.query<{ rows: number }>(
@@ -45,16 +20,33 @@ const prefill = ({ client }: TestPartner, count: number) =>
 
 test('a burst of users into an empty database reads each of them, and not all for each', async () => {
   await using service = await startTestService()
-  await keepPlans(service)
+  await keepPlans(service.database)
   const partner = await service.newPartner()
   // From here on plans are kept.
-  const before = await lookUps(service)
+  const before = await readByIndexes(service.address, users)
   await prefill(partner, 10)
   await prefill(partner, 60)
   await expect.poll(() => sizeKnown(service)).toBeGreaterThanOrEqual(64)
   await prefill(partner, 200)
   await prefill(partner, 200)
-  const after = await lookUps(service)
+  const after = await readByIndexes(service.address, users)
   expect(after.scans).toBeGreaterThan(before.scans)
   expect((after.read - before.read) / (after.scans - before.scans)).toBeLessThan(10)
+})
+
+test('a burst of links into an empty database reads each of them, and not all for each', async () => {
+  await using service = await startTestService()
+  await keepPlans(service.database)
+  const { client } = await service.newPartner()
+  await client.prefillUser({ userid: 'u-1001', ...ada })
+  const links = ['page_sessions_pkey', 'page_sessions_user', 'page_sessions_age']
+  // From here on plans are kept.
+  const before = await readByIndexes(service.address, links)
+  const mint = () => client.createLinkToken({ userid: 'u-1001' })
+  await client.revokeLinkToken({ sessionid: (await mint()).sessionid })
+  const minted = await Promise.all(Array.from({ length: 100 }, mint))
+  for (const { sessionid } of minted) await client.revokeLinkToken({ sessionid })
+  const after = await readByIndexes(service.address, links)
+  expect(after.scans).toBeGreaterThanOrEqual(before.scans + 100)
+  expect((after.read - before.read) / (after.scans - before.scans)).toBeLessThan(3)
 })

@@ -1,0 +1,39 @@
+import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
+import { sql } from '../service/src/db/sql.ts'
+import { patientDatabase } from './patient-database.ts'
+
+/**
+ * On connections that are opened from now on, plans are kept from the first execution on, and nobody but the service
+ * analyses a table: the plans are those of a new installation.
+ */
+export const keepPlans = (database: Database): Promise<void> =>
+  database.script(`
+    do $$ declare name text; begin
+      execute format('alter database %I set plan_cache_mode = force_generic_plan', current_database());
+      for name in select oid::regclass::text from pg_class
+        where relnamespace = 'public'::regnamespace and relkind = 'r' loop
+        execute format('alter table %s set (autovacuum_enabled = false)', name);
+      end loop;
+    end $$`)
+
+/**
+ * Tells how often these indexes were walked, and how many rows that has read. Ends all connections to the database, as
+ * what they did is counted then, and their plans go with them.
+ */
+export const readByIndexes = async (
+  address: DatabaseAddress,
+  indexes: readonly string[],
+): Promise<{ scans: number; read: number }> => {
+  const database = openDatabase(address, { max: 1, ...patientDatabase })
+  try {
+    await database.query(sql`
+      select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`)
+    const [found] = await database.query<{ scans: number; read: number }>(sql`
+      select sum(idx_scan)::integer as scans, sum(idx_tup_read)::integer as read
+      from pg_stat_user_indexes where indexrelname = any(${indexes}::text[])`)
+    return found ?? { scans: 0, read: 0 }
+  } finally {
+    await database.close()
+  }
+}
