@@ -1,5 +1,9 @@
-// Endpoints that break every rule, in a process of their own: by path, each kind does one thing to every request.
+// Endpoints that break every rule, in a process of their own: by path, each kind does one thing to every request. In life
+// they have a machine of their own; here they get what processor time is left.
 import { createServer } from 'node:net'
+import { constants, setPriority } from 'node:os'
+
+setPriority(constants.priority.PRIORITY_LOW)
 
 const head = 'HTTP/1.1 200 OK\r\n'
 const piece = 'x'.repeat(65_536)

@@ -1,6 +1,9 @@
 // Asks hostile endpoints at an even pace and hangs up after 16 KiB of each answer: what they cost a machine that they share
 // with the service, whoever asks them.  node visitor.mjs ORIGIN/KIND… PER-SECOND
 import { connect } from 'node:net'
+import { constants, setPriority } from 'node:os'
+
+setPriority(constants.priority.PRIORITY_LOW)
 
 const targets = process.argv.slice(2, -1).map(text => new URL(text))
 const perSecond = Number(process.argv.at(-1))

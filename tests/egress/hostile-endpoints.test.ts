@@ -197,12 +197,16 @@ describe('an endless answer is cut off long before 20 MB', () => {
     // What the kernel buffers on both sides of a local connection is in it, hence not our 64 KiB.
     expect(target.sent()).toBeLessThan(10 * MEGABYTE)
   })
-  test('more than 16 KiB are not read, however soon they end: the connection serves no other try', async () => {
-    for (const [size, connections] of [
-      [16 * 1024, 1],
-      [16 * 1024 + 1, 2],
+  const inPieces = (count: number) =>
+    `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(count)}0\r\n\r\n`
+  test('more than 16 KiB are not read, or 512 pieces, however soon they end: the connection serves no other try', async () => {
+    for (const [answer, connections] of [
+      [reply('200 OK', 'a'.repeat(16 * 1024)), 1],
+      [reply('200 OK', 'a'.repeat(16 * 1024 + 1)), 2],
+      [inPieces(512), 1],
+      [inPieces(513), 2],
     ] as const) {
-      const target = await endpoint(answering(reply('200 OK', 'a'.repeat(size))))
+      const target = await endpoint(answering(answer))
       const outgoing = out()
       for (const _ of [1, 2])
         expect(await outgoing.send({ endpointId: 'e', url: target.url }, request)).toMatchObject({

@@ -41,6 +41,8 @@ const MAX_HEADER_BYTES = 16 * 1024
 const MAX_BODY_BYTES = 16 * 1024
 /** Counted on the socket, since interim answers, reason phrases, chunk extensions and padding count as neither. */
 const MAX_ANSWER_BYTES = 64 * 1024
+/** Each piece costs a call and a buffer, however small it is: 10,000 of one byte each would hold everybody up. */
+const MAX_BODY_PIECES = 512
 const SNIPPET_BYTES = 1024
 /** A busy connection would otherwise never notice that its name has moved. */
 const MAX_AGE_MS = 5 * 60_000
@@ -122,6 +124,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   private retryAfter: string | undefined
   private kept: Buffer[] = []
   private size = 0
+  private pieces = 0
   private readonly resolve: (answer: LinkAnswer, isWhole: boolean) => void
   private readonly reject: (fault: Fault) => void
 
@@ -147,7 +150,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.size < SNIPPET_BYTES) this.kept.push(chunk.subarray(0, SNIPPET_BYTES - this.size))
     this.size += chunk.length
-    if (this.size <= MAX_BODY_BYTES) return
+    this.pieces += 1
+    if (this.size <= MAX_BODY_BYTES && this.pieces <= MAX_BODY_PIECES) return
     this.end(false)
     controller.abort(new Fault('protocol'))
   }
