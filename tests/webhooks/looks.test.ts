@@ -28,7 +28,8 @@ test('what waits at an endpoint that takes nothing is not read again with each n
   receiver.answer = () => response => held.push(response)
   await rig.addEndpoint(receiver.url)
   const before = await readByIndexes(rig.address, ['deliveries_due'])
-  const dispatcher = rig.open()
+  // What is held must not run into the deadline, on however slow a machine.
+  const dispatcher = rig.open({}, { deadlineMs: 600_000 })
   await rig.raise(Array.from({ length: 70 }, (_, index) => `early-${index}`))
   dispatcher.nudge()
   await receiver.received(1)
@@ -45,4 +46,39 @@ test('what waits at an endpoint that takes nothing is not read again with each n
   expect(new Set(receiver.deliveries.map(({ key }) => key)).size).toBe(370)
   expect(after.read - before.read).toBeLessThan(15_000)
   await receiver.close()
+})
+
+test('an event that came while others of its endpoint waited for a slot leaves with them, though no try there ends', async () => {
+  await using rig = await dispatchRig()
+  const [receiver, other] = [await startReceiver(), await startReceiver()]
+  const eventname = 'offer_cancel_successful'
+  await rig.addEndpoint(receiver.url, { events: [eventname] })
+  await rig.addEndpoint(other.url, { events: ['offer_activiation_successful'] })
+  // Nobody polls, and the beat is far away.
+  const wide = { slots: 128, endpointSlots: 128, pollMs: 600_000, leaseMs: 600_000 }
+  const dispatcher = rig.open(wide, { deadlineMs: 600_000 })
+  await rig.raise(['first'], { eventname })
+  await rig.raise(['first'])
+  await dispatcher.idle()
+  const held: ServerResponse[] = []
+  other.answer = () => response => held.push(response)
+  receiver.answer = () => () => {}
+  await rig.raise(Array.from({ length: 128 }, (_, index) => `other-${index}`))
+  dispatcher.nudge()
+  await other.received(1 + 96)
+  await rig.raise(
+    Array.from({ length: 64 }, (_, index) => `early-${index}`),
+    { eventname },
+  )
+  dispatcher.nudge()
+  for (let index = 0; index < 20; index += 1) {
+    await rig.raise([`late-${index}`], { eventname })
+    dispatcher.nudge()
+  }
+  other.answer = () => 200
+  for (const response of held) response.writeHead(200).end()
+  await receiver.received(1 + 64 + 20)
+  await dispatcher.close()
+  await receiver.close()
+  await other.close()
 })

@@ -347,8 +347,14 @@ const eraseUsers = (tx: Executor, erased: Batch['erased']): Promise<unknown>[] =
 }
 
 const revokeLinks = (tx: Executor, ended: Batch['ended']) =>
+  // In two steps: on a table that was never analysed a plain join reads the links of all partners.
   tx.query(sql`
     update page_sessions s set revoked_at = gone.at
     from unnest(${ended.map(({ user }) => user.partnerId)}::uuid[], ${ended.map(({ user }) => user.userid)}::text[],
       ${ended.map(({ at }) => timestamp(at))}::timestamptz[]) as gone (partner_id, userid, at)
-    where s.partner_id = gone.partner_id and s.userid = gone.userid and s.revoked_at is null`)
+    cross join lateral (
+      select of_user.partner_id, of_user.session_id from page_sessions of_user
+      where of_user.partner_id = gone.partner_id and of_user.userid = gone.userid and of_user.revoked_at is null
+      offset 0
+    ) as link
+    where s.partner_id = link.partner_id and s.session_id = link.session_id and s.revoked_at is null`)

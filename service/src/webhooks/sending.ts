@@ -64,24 +64,25 @@ export const openSending = (context: SendingContext): Sending => {
   const disabled = new WeakSet<Lane>()
 
   const pump = () => {
-    const lanesTouched = [...touched]
+    const changed = new Set(touched)
     touched.clear()
-    for (const lane of lanesTouched) {
-      if (runsLow(lane, lanes.quota())) looking.want(lane)
-      lanes.place(lane)
-    }
+    for (const lane of changed) lanes.place(lane)
     const starting: { lane: Lane; item: Item; turn: Turn }[] = []
     while (context.maySend() && writer.pending() < context.slots * UNWRITTEN) {
       const turn = turns.next(performance.now())
       if (!turn) break
       const lane = lanes.get(turn.endpointId)
       const item = lane?.queues[turn.work].shift()
-      if (lane && item) starting.push({ lane, item, turn })
-      else {
+      if (lane && item) {
+        starting.push({ lane, item, turn })
+        changed.add(lane)
+      } else {
         turns.settle(turn, performance.now())
         if (lane) lanes.place(lane)
       }
     }
+    // Once the turns are dealt out: they may have emptied a queue for which there is room still, and no try may end for long.
+    for (const lane of changed) if (runsLow(lane, lanes.quota())) looking.want(lane)
     for (const { lane, item, turn } of starting) void begin(lane, item, turn)
     context.onQuiet()
   }
