@@ -213,8 +213,7 @@ CREATE TABLE public.events (
     body bytea NOT NULL,
     data jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    log_position bigint DEFAULT public.log_position() NOT NULL,
-    CONSTRAINT events_log_position_check CHECK ((log_position > 0))
+    log_position bigint DEFAULT public.log_position() NOT NULL
 );
 
 ALTER TABLE public.events ALTER COLUMN sequence_number ADD GENERATED ALWAYS AS IDENTITY (
@@ -293,7 +292,7 @@ CREATE VIEW public.newest_events AS
             e.log_position,
             e.sequence_number
            FROM public.events e
-          WHERE ((e.partner_id = p.partner_id) AND (e.log_position > 0))
+          WHERE (e.partner_id = p.partner_id)
           ORDER BY e.log_position DESC, e.event_id DESC
          LIMIT 1) newest);
 
@@ -469,7 +468,7 @@ ALTER TABLE ONLY public.users
 ALTER TABLE ONLY public.webhook_endpoints
     ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (partner_id, endpoint_id);
 
-CREATE INDEX access_tokens_expiry ON public.access_tokens USING btree (partner_id, expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX access_tokens_expiry ON public.access_tokens USING btree (partner_id, expires_at);
 
 CREATE INDEX dead_deliveries_of_endpoint ON public.dead_deliveries USING btree (partner_id, endpoint_id, event_id);
 
@@ -483,7 +482,7 @@ CREATE INDEX documents_drafts ON public.documents USING btree (partner_id, writt
 
 CREATE INDEX endpoint_leases_of_owner ON public.endpoint_leases USING btree (owner);
 
-CREATE INDEX events_log ON public.events USING btree (partner_id, log_position, event_id) WHERE (log_position > 0);
+CREATE INDEX events_log ON public.events USING btree (partner_id, log_position, event_id);
 
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (partner_id, expires_at) WHERE (expires_at IS NOT NULL);
 

@@ -87,8 +87,7 @@ create table access_tokens (
   primary key (partner_id, token_id),
   foreign key (partner_id, credential_id) references credentials
 );
--- Partial, with what each use implies, as those of `idempotency_keys` and for their reason.
-create index access_tokens_expiry on access_tokens (partner_id, expires_at) where expires_at is not null;
+create index access_tokens_expiry on access_tokens (partner_id, expires_at);
 
 create table users (
   partner_id uuid not null references partners,
@@ -234,12 +233,10 @@ create table events (
   data jsonb not null,
   created_at timestamptz not null,
   -- Orders the log without gaps: a reader waits for all transactions older than what it shows.
-  log_position bigint not null default log_position() check (log_position > 0),
+  log_position bigint not null default log_position(),
   primary key (partner_id, event_id)
 );
--- Partial, by what is true of every event, and stated by the readers of the log: the planner would find single events by
--- it too, reading all of a partner for each, wherever it takes a partner to have few.
-create index events_log on events (partner_id, log_position, event_id) where log_position > 0;
+create index events_log on events (partner_id, log_position, event_id);
 
 -- The last event in the log of each partner that has one.
 create view newest_events as
@@ -247,7 +244,7 @@ create view newest_events as
   from partners p
   cross join lateral (
     select e.partner_id, e.event_id, e.log_position, e.sequence_number from events e
-    where e.partner_id = p.partner_id and e.log_position > 0
+    where e.partner_id = p.partner_id
     order by e.log_position desc, e.event_id desc limit 1
   ) newest;
 

@@ -337,7 +337,12 @@ const eraseUsers = (tx: Executor, erased: Batch['erased']): Promise<unknown>[] =
     tx.query(sql`
     delete from page_sessions s
     using unnest(${partners}::uuid[], ${erased.map(({ user }) => user.userid)}::text[]) as gone (partner_id, userid)
-    where s.partner_id = gone.partner_id and s.userid = gone.userid`),
+    cross join lateral (
+      select of_user.partner_id, of_user.session_id from page_sessions of_user
+      where of_user.partner_id = gone.partner_id and of_user.userid = gone.userid
+      offset 0
+    ) as link
+    where s.partner_id = link.partner_id and s.session_id = link.session_id`),
     tx.query(sql`
     update idempotency_keys k set sealed_answer = null, expires_at = gone.erased_at + interval '24 hours'
     from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ at }) => timestamp(at))}::timestamptz[])

@@ -84,7 +84,7 @@ const placeOf = async (db: Executor, { partnerId, after, now }: LogQuery): Promi
   // What this statement does not see yet stands at the horizon or above.
   const [first] = await db.query<{ position: number }>(sql`
     select least(log_horizon(), (
-      select log_position from events where partner_id = ${partnerId} and event_id >= ${since}::uuid and log_position > 0
+      select log_position from events where partner_id = ${partnerId} and event_id >= ${since}::uuid
       order by log_position, event_id limit 1)) as position`)
   if (!first) throw new Error('a query without a row')
   return earlierOf(after, lastBelow(first.position, LOG_START))
@@ -112,8 +112,7 @@ const settle = async (db: Database, partnerId: string, withinMs: number): Promis
 
 const findNewest = async (db: Executor, partnerId: string) => {
   const [newest] = await db.query<{ log_position: number; is_ahead: boolean }>(sql`
-    select log_position, log_position >= log_limit() as is_ahead from events
-    where partner_id = ${partnerId} and log_position > 0
+    select log_position, log_position >= log_limit() as is_ahead from events where partner_id = ${partnerId}
     order by log_position desc, event_id desc limit 1`)
   return newest
 }
@@ -142,7 +141,7 @@ const readWindow = async (
     from (select log_horizon() as horizon offset 0) as at
     left join lateral (
       select log_position, event_id from events
-      where partner_id = ${query.partnerId} and log_position > 0
+      where partner_id = ${query.partnerId}
         and (log_position, event_id) > (${after.position}::bigint, ${after.eventId}::uuid)
         and log_position < at.horizon
       order by log_position, event_id offset ${WINDOW - 1} limit 1
@@ -154,7 +153,7 @@ const readWindow = async (
   const end = windowEnd ?? lastBelow(horizon, after)
   const rows = await db.query<Row>(sql`
     select log_position, event_id, eventname, userid, data, body, created_at from events
-    where partner_id = ${query.partnerId} and log_position > 0
+    where partner_id = ${query.partnerId}
       and (log_position, event_id) > (${after.position}::bigint, ${after.eventId}::uuid)
       and (log_position, event_id) <= (${end.position}::bigint, ${end.eventId}::uuid)
       and (${query.userid ?? null}::text is null or userid = ${query.userid ?? null})

@@ -174,12 +174,12 @@ export const asksOf = (
     const isFromHead = place === undefined || isProbing || lane.endpoint.ordering === 'user'
     if (!isFromHead && options.fromHead && place.dueAt > options.now - LATE_MS)
       return [{ partnerId, endpointId, work, after: undefined, quota: count[work] + HEAD_QUOTA }]
-    if (isFromHead && !options.fromHead && queues[work].length >= enoughOf(quota)) {
+    if (isFromHead && (missing <= 0 || (!options.fromHead && queues[work].length >= enoughOf(quota)))) {
       passedBy[work] = true
       return []
     }
     const after = isFromHead ? undefined : place
-    if (missing <= 0 || (after && !isLow(lane, work, quota))) return []
+    if (after && (missing <= 0 || !isLow(lane, work, quota))) return []
     passedBy[work] = false
     // What is held stands at the head of the queue still, and comes again.
     return [{ partnerId, endpointId, work, after, quota: after ? missing : missing + count[work] }]
