@@ -8,11 +8,10 @@
 //   dead    as steady, with a dead endpoint beside them for which a million wait
 //   slow    as steady, with every fifth endpoint slow: from commit to receipt at the others
 //   hostile as steady, with six endpoints beside them that answer nothing, a byte a second, or without end; in rounds, by
-//           turns with the same rate without them, and with somebody else who asks those that flood at the same pace
-//           (`visited`: what they cost by being on this machine); ours only
+//           turns with six honest ones in their place; ours only
 //   idle    transactions a second with nothing to do; ours is the whole `serve`; autovacuum rests, as its transactions count
 //   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
-//     [--rate 200] [--seconds 20] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
+//     [--rate 200] [--seconds 20] [--warm-up-seconds 8] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
 //     [--rounds 3] [--node same|own] [--redis-fsync always|everysec] [--peer-log single|batched] [--profile DIR]
 // All senders run on the same Node, the one that the peers need; `own` is to run ours and the bare loop on this one.
 // A peer's handler writes its row into the log by one statement; `batched` gathers the rows as we do, which none of their
@@ -41,6 +40,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '20' },
     backlog: { type: 'string', default: '100000' },
     'warm-up': { type: 'string', default: '20000' },
+    'warm-up-seconds': { type: 'string', default: '8' },
     waiting: { type: 'string', default: '1000000' },
     'slow-ms': { type: 'string', default: '3000' },
     rounds: { type: 'string', default: '3' },
@@ -58,6 +58,8 @@ const scenarios = options.scenarios.split(',')
 const ENDPOINTS = 20
 const healthy = Array.from({ length: ENDPOINTS }, (_, index) => `/hook/${index}`)
 const mixed = healthy.map((path, index) => (index % 5 === 0 ? path.replace('/hook/', '/slow/') : path))
+/** Honest endpoints that are not measured, as many as there are hostile ones. */
+const beside = Array.from({ length: 6 }, (_, index) => `/beside/${index}`)
 const DEAD = 'http://127.0.0.1:1/hook'
 /** How long what was committed last may take to arrive before it counts as late. */
 const PATIENCE_MS = 10_000
@@ -123,7 +125,7 @@ const commitToReceipt = async (opened, shared, targets) => {
   const { child } = shared.receiver
   // What is loaded and compiled at the first events is not what is measured.
   await asked(child, { do: 'expect' })
-  await opened.tell({ do: 'steady', rate, seconds: 2, targets })
+  await opened.tell({ do: 'steady', rate, seconds: Number(options['warm-up-seconds']), targets })
   await sleep(1500)
   await asked(child, { do: 'expect' })
   const { committed } = await opened.tell({ do: 'steady', rate, seconds, targets })
@@ -180,21 +182,9 @@ const withHostile = async work => {
   }
 }
 
-/** The three ways of `hostile`. */
-const without = (system, shared) => steadily(system, shared, healthy)
+/** The two ways of `hostile`: what is measured goes to the same endpoints at the same rate. */
+const honest = (system, shared) => steadily(system, shared, [...healthy, ...beside])
 const hostile = (system, shared) => withHostile(targets => steadily(system, shared, [...healthy, ...targets]))
-const visited = (system, shared) =>
-  withHostile(async targets => {
-    // Those that are answered as delivered, and so asked all the time; the others are left alone after a few tries.
-    const floods = targets.filter(target => /\/(flood|chunks)$/.test(target))
-    const perSecond = (rate * floods.length) / (healthy.length + targets.length)
-    const visitor = fork(here('webhooks/visitor.mjs'), [...floods, String(perSecond)])
-    try {
-      return await steadily(system, shared, healthy)
-    } finally {
-      visitor.kill()
-    }
-  })
 
 const runs = {
   async steady(system, shared) {
@@ -206,27 +196,24 @@ const runs = {
   async hostile(system, shared) {
     // The one undici call that the peers make takes a body whole: such endpoints end their process.
     if (system !== 'ours') return
-    const ways = { without, visited, hostile }
-    const found = { without: [], visited: [], hostile: [] }
+    const ways = { honest, hostile }
+    const found = { honest: [], hostile: [] }
     for (let round = 0; round < Number(options.rounds); round += 1)
       for (const [name, way] of Object.entries(ways)) {
         const one = await way(system, shared)
         found[name].push(one)
         say(`${name}  ${system}, round ${round + 1}`, latencyText(one))
       }
-    const [base, ...others] = Object.entries(found).map(([name, rounds]) => {
+    const [calm, besieged] = Object.entries(found).map(([name, rounds]) => {
       const all = summed(
         rounds.reduce((sum, { committed }) => sum + committed, 0),
         rounds.flatMap(({ latencies }) => latencies),
       )
       say(`${name}  ${system}, all rounds`, latencyText(all))
-      return { name, ...all }
+      return all
     })
-    for (const { name, p50, p99 } of others)
-      say(
-        `${name}: with / without, ${system}`,
-        `p50 ${(p50 / base.p50).toFixed(2)}   p99 ${(p99 / base.p99).toFixed(2)}`,
-      )
+    const ratios = ['p50', 'p99'].map(name => `${name} ${(besieged[name] / calm[name]).toFixed(2)}`)
+    say(`hostile: with / without, ${system}`, ratios.join('   '))
   },
   async dead(system, shared) {
     if (system === 'bare') return
