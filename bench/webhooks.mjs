@@ -11,7 +11,7 @@
 //           turns with six honest ones in their place; ours only
 //   idle    transactions a second with nothing to do; ours is the whole `serve`; autovacuum rests, as its transactions count
 //   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
-//     [--rate 200] [--seconds 20] [--warm-up-seconds 8] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
+//     [--rate 200] [--seconds 20] [--warm-up-seconds 20] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
 //     [--rounds 3] [--node same|own] [--redis-fsync always|everysec] [--peer-log single|batched] [--profile DIR]
 // All senders run on the same Node, the one that the peers need; `own` is to run ours and the bare loop on this one.
 // A peer's handler writes its row into the log by one statement; `batched` gathers the rows as we do, which none of their
@@ -40,7 +40,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '20' },
     backlog: { type: 'string', default: '100000' },
     'warm-up': { type: 'string', default: '20000' },
-    'warm-up-seconds': { type: 'string', default: '8' },
+    'warm-up-seconds': { type: 'string', default: '20' },
     waiting: { type: 'string', default: '1000000' },
     'slow-ms': { type: 'string', default: '3000' },
     rounds: { type: 'string', default: '3' },
@@ -123,7 +123,7 @@ const asSuperuser = async (address, work) => {
 /** Commits events at the rate, and tells how long those for healthy targets took from commit to receipt. */
 const commitToReceipt = async (opened, shared, targets) => {
   const { child } = shared.receiver
-  // What is loaded and compiled at the first events is not what is measured.
+  // What is loaded and compiled at the first events, and again after the first failures, is not what is measured.
   await asked(child, { do: 'expect' })
   await opened.tell({ do: 'steady', rate, seconds: Number(options['warm-up-seconds']), targets })
   await sleep(1500)
