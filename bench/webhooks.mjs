@@ -8,7 +8,8 @@
 //   dead    as steady, with a dead endpoint beside them for which a million wait
 //   slow    as steady, with every fifth endpoint slow: from commit to receipt at the others
 //   hostile as steady, with six endpoints beside them that answer nothing, a byte a second, or without end; in rounds, by
-//           turns with six honest ones in their place; ours only
+//           turns with six honest ones in their place, and with those while somebody else asks the hostile ones that flood
+//           (`visited`: what they cost by being on this machine); ours only
 //   idle    transactions a second with nothing to do; ours is the whole `serve`; autovacuum rests, as its transactions count
 //   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
 //     [--rate 200] [--seconds 20] [--warm-up-seconds 20] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
@@ -182,9 +183,22 @@ const withHostile = async work => {
   }
 }
 
-/** The two ways of `hostile`: what is measured goes to the same endpoints at the same rate. */
+/** The three ways of `hostile`: what is measured goes to the same endpoints at the same rate. */
 const honest = (system, shared) => steadily(system, shared, [...healthy, ...beside])
 const hostile = (system, shared) => withHostile(targets => steadily(system, shared, [...healthy, ...targets]))
+
+const visited = (system, shared) =>
+  withHostile(async targets => {
+    // Those that are answered as delivered, and so asked all the time; the others are left alone after a few tries.
+    const floods = targets.filter(target => /\/(flood|chunks)$/.test(target))
+    const perSecond = (rate * floods.length) / (healthy.length + targets.length)
+    const visitor = fork(here('webhooks/visitor.mjs'), [...floods, String(perSecond)])
+    try {
+      return await honest(system, shared)
+    } finally {
+      visitor.kill()
+    }
+  })
 
 const runs = {
   async steady(system, shared) {
@@ -196,24 +210,27 @@ const runs = {
   async hostile(system, shared) {
     // The one undici call that the peers make takes a body whole: such endpoints end their process.
     if (system !== 'ours') return
-    const ways = { honest, hostile }
-    const found = { honest: [], hostile: [] }
+    const ways = { honest, visited, hostile }
+    const found = { honest: [], visited: [], hostile: [] }
     for (let round = 0; round < Number(options.rounds); round += 1)
       for (const [name, way] of Object.entries(ways)) {
         const one = await way(system, shared)
         found[name].push(one)
         say(`${name}  ${system}, round ${round + 1}`, latencyText(one))
       }
-    const [calm, besieged] = Object.entries(found).map(([name, rounds]) => {
+    const [calm, ...others] = Object.entries(found).map(([name, rounds]) => {
       const all = summed(
         rounds.reduce((sum, { committed }) => sum + committed, 0),
         rounds.flatMap(({ latencies }) => latencies),
       )
       say(`${name}  ${system}, all rounds`, latencyText(all))
-      return all
+      return { name, ...all }
     })
-    const ratios = ['p50', 'p99'].map(name => `${name} ${(besieged[name] / calm[name]).toFixed(2)}`)
-    say(`hostile: with / without, ${system}`, ratios.join('   '))
+    for (const { name, p50, p99 } of others)
+      say(
+        `${name} / honest, ${system}`,
+        `p50 ${(p50 / calm.p50).toFixed(2)}   p99 ${(p99 / calm.p99).toFixed(2)}`,
+      )
   },
   async dead(system, shared) {
     if (system === 'bare') return
