@@ -3,12 +3,14 @@ import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { saveBatch } from '../../service/src/membership/save.ts'
 import { newUser } from '../../service/src/membership/state.ts'
+import { emptyBatch } from '../empty-batch.ts'
 import { keepPlans, readByIndexes } from '../kept-plans.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 
-/** By which users are looked up. */
+/** By which users and links are looked up. */
 const users = ['users_pkey', 'users_by_userid']
+const links = ['page_sessions_pkey', 'page_sessions_user', 'page_sessions_age']
 
 const sizeKnown = async ({ database }: TestService): Promise<number> => {
   const [table] = await database.query<{ rows: number }>(
@@ -43,7 +45,6 @@ test('a burst of links into an empty database reads each of them, and not all fo
   await keepPlans(service.database)
   const { client } = await service.newPartner()
   await client.prefillUser({ userid: 'u-1001', ...ada })
-  const links = ['page_sessions_pkey', 'page_sessions_user', 'page_sessions_age']
   // From here on plans are kept.
   const before = await readByIndexes(service.address, links)
   const mint = () => client.createLinkToken({ userid: 'u-1001' })
@@ -60,12 +61,11 @@ test('the links of a user who is over are found by their key on an empty databas
   await keepPlans(service.database)
   const { client, partnerId } = await service.newPartner()
   await client.prefillUser({ userid: 'u-1001', ...ada })
-  const links = ['page_sessions_pkey', 'page_sessions_user', 'page_sessions_age']
   const before = await readByIndexes(service.address, links)
   const database = openDatabase(service.address, { max: 1, ...patientDatabase })
   const at = Date.now()
   const user = newUser({ partnerId, serviceId: crypto.randomUUID(), userid: 'u-1002', at })
-  const end = () => database.transaction(tx => saveBatch(tx, { ...nothing, ended: [{ user, at }] }))
+  const end = () => database.transaction(tx => saveBatch(tx, { ...emptyBatch, ended: [{ user, at }] }))
   // From here on its plan is kept.
   await end()
   await Promise.all(Array.from({ length: 100 }, () => client.createLinkToken({ userid: 'u-1001' })))
@@ -75,17 +75,3 @@ test('the links of a user who is over are found by their key on an empty databas
   expect(after.scans).toBeGreaterThanOrEqual(before.scans + 20)
   expect(after.read - before.read).toBeLessThan(1000)
 })
-
-const nothing: Parameters<typeof saveBatch>[1] = {
-  ...{
-    renamed: [],
-    users: [],
-    erased: [],
-    ended: [],
-    enrolments: [],
-    consents: [],
-    documents: [],
-    history: [],
-  },
-  ...{ events: [], staleKeys: [], keys: [] },
-}

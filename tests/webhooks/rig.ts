@@ -3,7 +3,7 @@ import { vi } from 'vitest'
 import type { EventName } from '../../contract/src/index.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { type Batch, saveBatch } from '../../service/src/membership/save.ts'
+import { saveBatch } from '../../service/src/membership/save.ts'
 import { newUser } from '../../service/src/membership/state.ts'
 import { openDirectory } from '../../service/src/partners/directory.ts'
 import { createPartner } from '../../service/src/partners/manage.ts'
@@ -20,6 +20,7 @@ import { eventBody } from '../../service/src/webhooks/envelope.ts'
 import { type WebhookMetrics, webhookMetrics } from '../../service/src/webhooks/metrics.ts'
 import { createOutgoing } from '../../service/src/webhooks/outgoing.ts'
 import { createResolver, type NameResolver } from '../../service/src/webhooks/resolver.ts'
+import { emptyBatch } from '../empty-batch.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
 import { slowClock } from '../slow-clock.ts'
@@ -130,7 +131,7 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
           createdAt: now(),
         }
       })
-      await database.transaction(tx => saveBatch(tx, { ...nothing, events }))
+      await database.transaction(tx => saveBatch(tx, { ...emptyBatch, events }))
       return events.map(event => event.id)
     },
     open(options = {}, own = {}) {
@@ -181,18 +182,4 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
       await drop()
     },
   }
-}
-
-const nothing: Batch = {
-  renamed: [],
-  users: [],
-  erased: [],
-  ended: [],
-  enrolments: [],
-  consents: [],
-  documents: [],
-  history: [],
-  events: [],
-  staleKeys: [],
-  keys: [],
 }

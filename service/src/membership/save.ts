@@ -334,6 +334,7 @@ const eraseUsers = (tx: Executor, erased: Batch['erased']): Promise<unknown>[] =
     tx.query(sql`
     delete from documents d using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
     where d.partner_id = gone.partner_id and d.service_id = gone.service_id`),
+    // In two steps: on a table that was never analysed a plain join reads the links of all partners.
     tx.query(sql`
     delete from page_sessions s
     using unnest(${partners}::uuid[], ${erased.map(({ user }) => user.userid)}::text[]) as gone (partner_id, userid)
@@ -352,7 +353,7 @@ const eraseUsers = (tx: Executor, erased: Batch['erased']): Promise<unknown>[] =
 }
 
 const revokeLinks = (tx: Executor, ended: Batch['ended']) =>
-  // In two steps: on a table that was never analysed a plain join reads the links of all partners.
+  // In two steps, as at an erasure: see there.
   tx.query(sql`
     update page_sessions s set revoked_at = gone.at
     from unnest(${ended.map(({ user }) => user.partnerId)}::uuid[], ${ended.map(({ user }) => user.userid)}::text[],

@@ -41,7 +41,7 @@ const MAX_HEADER_BYTES = 16 * 1024
 const MAX_BODY_BYTES = 16 * 1024
 /** Counted on the socket, since interim answers, reason phrases, chunk extensions and padding count as neither. */
 const MAX_ANSWER_BYTES = 64 * 1024
-/** Each piece costs a call and a buffer, however small it is: 10,000 of one byte each would hold everybody up. */
+/** Each piece costs a call and a buffer, however small it is: 10,000 of one byte take a millisecond from everybody. */
 const MAX_BODY_PIECES = 512
 const SNIPPET_BYTES = 1024
 /** A busy connection would otherwise never notice that its name has moved. */
