@@ -125,6 +125,22 @@ test('hostile endpoints end as what they are, in time, and the healthy one besid
   for (const target of targets) await target.close()
 })
 
+test('an endpoint that answers nothing is tried five times before it is left alone, however much waits', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  receiver.answer = () => () => {}
+  await rig.addEndpoint(receiver.url)
+  const dispatcher = rig.open({}, { deadlineMs: 500 })
+  await rig.raise(Array.from({ length: 200 }, (_, index) => `u${index}`))
+  await dispatcher.idle()
+  expect(receiver.deliveries).toHaveLength(5)
+  receiver.answer = () => 200
+  rig.advance(60_000)
+  dispatcher.nudge()
+  await receiver.received(205)
+  await receiver.close()
+})
+
 test('an endpoint that is dead with fifty thousand waiting does not delay the others', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()

@@ -46,8 +46,16 @@ function opened() {
 describe('the breaker opens', () => {
   test('on the fifth failure in a row of the endpoint, no sooner', () => {
     const run = play().fail('endpoint').fail('endpoint').fail('endpoint').fail('endpoint')
-    expect(run.room()).toBe(LIMIT)
+    expect(run.isOpen()).toBe(false)
     expect(run.fail('endpoint').room()).toBe(0)
+  })
+  test('and after a failure no more tries are in flight than would open it, until one ends well', () => {
+    const run = play()
+    for (const room of [4, 3, 2, 1]) expect(run.fail('endpoint').room()).toBe(room)
+    expect(run.succeed().room()).toBe(LIMIT)
+    for (const room of [2, 1]) expect(run.fail('credentials').room()).toBe(room)
+    expect(run.succeed().room()).toBe(LIMIT)
+    expect(run.fail('event').room()).toBe(LIMIT)
   })
   test('not when a success comes between', () => {
     const run = play()

@@ -67,11 +67,16 @@ const choose = (
       order by created_at, event_id`)
   }
   if (selection.status === 'dead') {
+    // Chosen before the join, whose key then comes from the delivery: as in `readDue`.
     return tx.query<Chosen>(sql`
-      select d.event_id, e.created_at from dead_deliveries d
+      select d.event_id, e.created_at
+      from (
+        select partner_id, event_id from dead_deliveries
+        where partner_id = ${partnerId} and endpoint_id = ${endpointId}
+        order by event_id limit ${MOST_REPLAYED + 1}
+      ) d
       join events e using (partner_id, event_id)
-      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId}
-      order by d.event_id limit ${MOST_REPLAYED + 1}`)
+      order by d.event_id`)
   }
   // What is due already would be found again by each request that goes on. What is parked is due.
   return tx.query<Chosen>(sql`
