@@ -9,7 +9,8 @@
 //   slow    as steady, with every fifth endpoint slow: from commit to receipt at the others
 //   hostile as steady, with six endpoints beside them that answer nothing, a byte a second, or without end; in rounds, by
 //           turns with six honest ones in their place, and with those while somebody else asks the hostile ones that flood
-//           (`visited`: what they cost by being on this machine); ours only
+//           (`visited`: what they cost by being on this machine); ours only. The first failures of a process' life have much
+//           compiled again, which everybody notices: 90 seconds of warm-up show what lasts
 //   idle    transactions a second with nothing to do; ours is the whole `serve`; autovacuum rests, as its transactions count
 //   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
 //     [--rate 200] [--seconds 20] [--warm-up-seconds 20] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
