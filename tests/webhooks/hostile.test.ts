@@ -125,7 +125,8 @@ test('hostile endpoints end as what they are, in time, and the healthy one besid
   for (const target of targets) await target.close()
 })
 
-test('an endpoint that answers nothing is tried five times before it is left alone, however much waits', async () => {
+test('an endpoint that never answered is tried five times before it is left alone, however much waits', async () => {
+  goByTicks()
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   receiver.answer = () => () => {}
@@ -134,10 +135,29 @@ test('an endpoint that answers nothing is tried five times before it is left alo
   await rig.raise(Array.from({ length: 200 }, (_, index) => `u${index}`))
   await dispatcher.idle()
   expect(receiver.deliveries).toHaveLength(5)
-  receiver.answer = () => 200
-  rig.advance(60_000)
+  await receiver.close()
+})
+
+test('tries that hang, and a failure beside them, keep nothing from an endpoint that has accepted events before', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url)
+  // What hangs must not run into the deadline, on however slow a machine.
+  const dispatcher = rig.open({}, { deadlineMs: 600_000 })
+  await rig.raise(['known'])
+  await dispatcher.idle()
+  receiver.answer = ({ userid }) =>
+    userid.startsWith('hang') ? () => {} : userid.startsWith('bad') ? 503 : 200
+  await rig.raise(Array.from({ length: 5 }, (_, index) => `hang-${index}`))
   dispatcher.nudge()
-  await receiver.received(205)
+  await receiver.received(6)
+  await rig.raise(['bad-0', 'bad-1', 'bad-2', 'bad-3'])
+  dispatcher.nudge()
+  await receiver.received(10)
+  await expect.poll(() => rig.count('delivery_attempts'), { timeout: 60_000 }).toBe(5)
+  await rig.raise(Array.from({ length: 20 }, (_, index) => `good-${index}`))
+  dispatcher.nudge()
+  await receiver.received(30)
   await receiver.close()
 })
 

@@ -115,6 +115,7 @@ test('a plan that was made before there were events finds what is replayed by it
   expect(await replay('dead')).toMatchObject({ count: 299 })
   expect(await replay('waiting')).toMatchObject({ count: 300 })
   const after = await readByIndexes(rig.address, ['events_pkey', 'events_log'])
-  expect(after.scans).toBeGreaterThanOrEqual(before.scans + 599)
+  // A scan for each that is found, and one for each row that was put in, as its foreign key is looked up.
+  expect(after.scans - before.scans).toBeGreaterThanOrEqual(299 + 300 + 600 + 299)
   expect((after.read - before.read) / (after.scans - before.scans)).toBeLessThan(2)
 })

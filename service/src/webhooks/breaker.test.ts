@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Blame, Verdict } from './backoff.ts'
-import { afterTry, type Breaker, closedBreaker, OPEN_FOR, roomOf } from './breaker.ts'
+import { afterTry, type Breaker, closedBreaker, failuresLeft, OPEN_FOR, roomOf } from './breaker.ts'
 
 const LIMIT = 8
 
@@ -46,16 +46,24 @@ function opened() {
 describe('the breaker opens', () => {
   test('on the fifth failure in a row of the endpoint, no sooner', () => {
     const run = play().fail('endpoint').fail('endpoint').fail('endpoint').fail('endpoint')
-    expect(run.isOpen()).toBe(false)
+    expect(run.room()).toBe(LIMIT)
     expect(run.fail('endpoint').room()).toBe(0)
   })
-  test('and after a failure no more tries are in flight than would open it, until one ends well', () => {
+  test('and after each failure it is known how many more do it, until one ends well', () => {
     const run = play()
-    for (const room of [4, 3, 2, 1]) expect(run.fail('endpoint').room()).toBe(room)
-    expect(run.succeed().room()).toBe(LIMIT)
-    for (const room of [2, 1]) expect(run.fail('credentials').room()).toBe(room)
-    expect(run.succeed().room()).toBe(LIMIT)
-    expect(run.fail('event').room()).toBe(LIMIT)
+    const left = () => failuresLeft(run.breaker)
+    for (const more of [4, 3, 2, 1]) {
+      run.fail('endpoint')
+      expect(left()).toBe(more)
+    }
+    run.succeed()
+    expect(left()).toBe(Number.POSITIVE_INFINITY)
+    for (const more of [2, 1]) {
+      run.fail('credentials')
+      expect(left()).toBe(more)
+    }
+    run.succeed().fail('event')
+    expect(left()).toBe(Number.POSITIVE_INFINITY)
   })
   test('not when a success comes between', () => {
     const run = play()

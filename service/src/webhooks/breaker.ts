@@ -54,18 +54,15 @@ export function closedBreaker(): Breaker {
 
 /**
  * How many tries the endpoint may have in flight now, `limit` being its own bound: none while the breaker is open,
- * one when a probe is due, after a failure no more than would open it, a growing number after an outage.
+ * one when a probe is due, a growing number after an outage.
  */
 export function roomOf(breaker: Breaker, limit: number, now: number): number {
   if (breaker.open !== null) return now < breaker.open.until ? 0 : Math.min(1, limit)
-  return Math.min(limit, breaker.window ?? limit, failuresLeft(breaker))
+  return breaker.window === null ? limit : Math.min(breaker.window, limit)
 }
 
-/**
- * How many failures more open it, once there was one: an endpoint that answers nothing would otherwise get as many tries
- * as it may have, each for the whole deadline.
- */
-function failuresLeft({ endpointInRow, credentialsInRow }: Breaker): number {
+/** How many failures more would open the breaker, once there was one in this row; at least one. */
+export function failuresLeft({ endpointInRow, credentialsInRow }: Breaker): number {
   const ofEndpoint = endpointInRow === 0 ? Number.POSITIVE_INFINITY : ENDPOINT_FAILURES - endpointInRow
   const ofCredentials =
     credentialsInRow === 0 ? Number.POSITIVE_INFINITY : CREDENTIALS_FAILURES - credentialsInRow

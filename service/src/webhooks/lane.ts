@@ -1,5 +1,5 @@
 import type { Instant } from '../calendar/calendar.ts'
-import { type Breaker, roomOf } from './breaker.ts'
+import { type Breaker, failuresLeft, roomOf } from './breaker.ts'
 import type { WireCredentials } from './credentials.ts'
 import type { Ask, DueRow, Place } from './due.ts'
 import type { EndpointRow } from './endpoint.ts'
@@ -118,11 +118,16 @@ export const readAgain = (lane: Lane, work: Work): void => {
   lane.generation += 1
 }
 
-/** How many tries may be in flight there now. */
+/**
+ * How many tries may be in flight there now. An endpoint that has never accepted anything gets, after a failure, no more
+ * than would open its breaker: each might take the whole deadline. One that has is not held so: a few tries that hang
+ * would keep from it all that it would accept.
+ */
 export const roomIn = (lane: Lane, limit: number, now: Instant): number => {
   if (lane.isLeaving || lane.isReleasing || now < lane.ownFaultUntil || now < (lane.pausedUntil ?? 0))
     return 0
-  return roomOf(lane.breaker, limit, now)
+  const room = roomOf(lane.breaker, limit, now)
+  return lane.acceptedPair === null ? Math.min(room, failuresLeft(lane.breaker)) : room
 }
 
 /** When a closed lane opens again by itself; `undefined` when it is not closed for a time. */
