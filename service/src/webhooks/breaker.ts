@@ -61,7 +61,7 @@ export function roomOf(breaker: Breaker, limit: number, now: number): number {
   return breaker.window === null ? limit : Math.min(breaker.window, limit)
 }
 
-/** How many failures more would open the breaker, once there was one in this row; at least one. */
+/** How many failures more would open the breaker, at least one; infinitely many before the first of a row. */
 export function failuresLeft({ endpointInRow, credentialsInRow }: Breaker): number {
   const ofEndpoint = endpointInRow === 0 ? Number.POSITIVE_INFINITY : ENDPOINT_FAILURES - endpointInRow
   const ofCredentials =
