@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { Progress } from './tests/progress.ts'
 
 /** What takes longest, longest first. */
 const long = [
@@ -8,7 +9,7 @@ const long = [
   'tests/command/',
   'tests/webhooks/crash',
   'tests/page/',
-  'service/src/embedded/',
+  'embedded-postgres/',
   'tests/life/month-end',
   'tests/crash/',
   'tests/webhooks/',
@@ -30,6 +31,7 @@ export default defineConfig({
   test: {
     include: ['*/src/**/*.test.ts', 'tests/**/*.test.ts'],
     globalSetup: ['tests/global-setup.ts'],
+    reporters: process.stdout.isTTY ? ['default'] : ['default', new Progress()],
     sequence: { sequencer: LongestFirst },
     // To load the packages anew takes more processor time than most files: a worker keeps them from file to file.
     isolate: false,
@@ -38,6 +40,7 @@ export default defineConfig({
     testTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     hookTimeout: 240_000,
-    maxWorkers: 2,
+    // Much of a test is waiting; what is run by its name shares the machine with whoever watches it.
+    maxWorkers: process.env['TESTS'] === 'everyday' ? 3 : 2,
   },
 })

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 
 const [path, status] = process.argv.slice(2)
-const count = () => {
+function count() {
   const report = JSON.parse(readFileSync(path, 'utf8'))
   const broken = report.testResults.filter(
     file => file.status === 'failed' && file.assertionResults.every(test => test.status !== 'failed'),

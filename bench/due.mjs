@@ -1,6 +1,6 @@
-// 100,000 offer changes due at one instant: how many are applied a second; and what API callers notice while more of
-// them, due half an hour later, are applied beside them. node bench/due.mjs [--users 100000]. Needs a build. Prints numbers
-// and ratios; asserts nothing.
+// Applies 100,000 offer changes that are due at one instant. Prints how many are applied in a second, and how much
+// slower API calls become while further changes, due half an hour later, are applied beside them. Asserts nothing.
+// Needs a build: node bench/due.mjs [--users 100000]
 import { fork } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,12 +9,15 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 const dist = new URL('../service/dist/', import.meta.url)
-const load = name => import(new URL(name, dist).href)
-const percentile = (sorted, share) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+function load(name) {
+  return import(new URL(name, dist).href)
+}
+function percentile(sorted, share) {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
 
-// --- the caller: a process of its own, so that it does not share a thread with what it measures
-const caller = async () => {
+// --- The caller is a process of its own, so that it does not share a thread with the service that it measures.
+async function caller() {
   const { Agent, request, setGlobalDispatcher } = await import('undici')
   setGlobalDispatcher(new Agent({ connections: 64 }))
   const { baseUrl, headers, users } = JSON.parse(process.env.BENCH_TARGET)
@@ -51,7 +54,7 @@ const caller = async () => {
     const results = []
     const startedAt = performance.now()
     const pending = new Set()
-    // Started by the clock, whether earlier calls are answered or not: waiting is not hidden.
+    // Calls start by the clock, whether earlier ones are answered or not, so that waiting times are not hidden.
     for (let sent = 0; isOn; ) {
       const dueBy = ((performance.now() - startedAt) / 1000) * rate
       for (; sent < dueBy; sent += 1) {
@@ -75,18 +78,19 @@ const caller = async () => {
   process.send('ready')
 }
 
-const ask = (child, message) =>
-  new Promise(resolve => {
+function ask(child, message) {
+  return new Promise(resolve => {
     child.once('message', resolve)
     if (message) child.send(message)
   })
+}
 
-// --- the service
-const main = async due => {
-  /** So many more fall due half an hour later, while callers are at work. */
+// --- The service.
+async function main(due) {
+  /** How many further changes are due half an hour later, while callers are at work. */
   const later = Math.ceil(due / 5)
   const users = due + later
-  const { ownEmbeddedDatabase } = await load('embedded/own.js')
+  const { ownEmbeddedDatabase } = await import('@benefit-enrolment/embedded-postgres')
   const { openDatabase } = await load('db/database.js')
   const { migrate } = await load('db/migrate.js')
   const { sql } = await load('db/sql.js')
@@ -98,8 +102,8 @@ const main = async due => {
   const { partnerOf } = await load('partners/keys.js')
   const { clockOn } = await load('partners/partner.js')
   const { clientIdOf } = await load('oauth/client-credentials.js')
-  const { openLedger } = await load('membership/ledger.js')
-  const { openTerms } = await load('membership/open-terms.js')
+  const { openCommandExecutor } = await load('membership/commands/executor.js')
+  const { openTerms } = await load('membership/commands/open-terms.js')
   const { createAccount } = await load('accounts/lifecycle.js')
   const { changeOfferOf } = await load('offers/change.js')
   const { startService } = await load('service.js')
@@ -116,7 +120,7 @@ const main = async due => {
   const catalogue = parseCatalogue(
     await readFile(new URL('../service/assets/demo-catalogue.yaml', import.meta.url), 'utf8'),
   )
-  await publishVersion(database, { document: catalogue.document, at: real(), by: 'bench' })
+  await publishVersion(database, { document: catalogue.document, files: [], at: real(), by: 'bench' })
   const made = await createPartner(
     { name: 'Bench' },
     { database, keyring, mode: 'live', real, knownOffers: [] },
@@ -124,7 +128,13 @@ const main = async due => {
   const partner = partnerOf(made.row, keyring)
   const published = openPublished({ database, real })
   const rules = openTerms({ published, real })
-  const ledger = openLedger({ ...rules, database, clock: clockOn(real), sandbox: false, onEvents: () => {} })
+  const executor = openCommandExecutor({
+    ...rules,
+    database,
+    clock: clockOn(real),
+    sandbox: false,
+    onEvents: () => {},
+  })
   await published.prepare([])
   const offers = published.today().catalogue.offers
 
@@ -137,7 +147,7 @@ const main = async due => {
     zipcode: '33101',
   }
   const downgradeLater = userid =>
-    ledger.submit({
+    executor.submit({
       ...{ partner, userid, who: 'partner', why: 'bench' },
       decide: situation => {
         const terms = situation.terms(person)
@@ -170,7 +180,7 @@ const main = async due => {
     log: (event, fields) => event === 'schedule_failed' && console.error(event, fields),
   })
   const credentials = Buffer.from(`${clientIdOf(partner.partnerId)}:${made.clientSecret}`).toString('base64')
-  /** A caller with a fresh token, in a process of its own, and warm. */
+  /** Starts a caller with a new token in a process of its own, and warms it up. */
   const startCaller = async () => {
     const answer = await fetch(`${service.address}/oauth2/token`, {
       method: 'POST',
@@ -213,7 +223,7 @@ const main = async due => {
         sql`select count(*) as count from users where due_at <= ${new Date(real()).toISOString()}`,
       )
     )[0].count
-  /** Applies all that is due; how many a second. */
+  /** Applies every due change; returns how many were applied in a second. */
   const applyAll = async () => {
     const count = await dueLeft()
     const startedAt = performance.now()
@@ -227,7 +237,7 @@ const main = async due => {
   offset = Date.parse('2026-11-01T04:00:00Z') - Date.now()
   const alone = await applyAll()
   process.stdout.write(`${'due changes, alone'.padEnd(34)}${alone.toFixed(0).padStart(7)}/s\n`)
-  // A token lives an hour, and the clock has just moved by days.
+  // The first caller's token has expired, because the clock has just moved by days.
   const again = await startCaller()
   let beside = 0
   const withDue = await steadyDuring(again, async () => {

@@ -1,8 +1,9 @@
-// Prefills offered at a steady pace, whether earlier ones are answered or not, from a process of its own. Each stream
-// has a partner's headers, a pace, and as many connections as it needs up to a bound; times count from the instant at
-// which a request was due, so that waiting for a connection is not hidden.
+// Sends prefills at a steady rate, whether earlier ones are answered or not, from a process of its own. Each stream
+// has a partner's headers, a rate, and as many connections as it needs up to a limit. Times count from the instant
+// at which a request was due, so that waiting for a connection is not hidden.
 //   node bench/flood.mjs '{"address":…,"seconds":…,"streams":[{"name":…,"head":…,"perSecond":…,"connections":…}]}'
-// Prints for each stream {"drainedMs","offered","unsent","goodput","statuses","retryAfter","connections","milliseconds"}.
+// Prints for each stream
+// {"drainedMs","offered","unsent","goodput","statuses","retryAfter","connections","milliseconds"}.
 import { connect } from 'node:net'
 
 const { address, seconds, streams } = JSON.parse(process.argv[2] ?? '{}')
@@ -18,13 +19,13 @@ const person = {
   },
 }
 const rest = JSON.stringify(person).slice(1)
-const requestText = (head, userid) => {
+function requestText(head, userid) {
   const body = `{"userid":"${userid}",${rest}`
   return `${head}Version: v2\r\nIdempotency-Key: ${userid}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 }
 
-/** Status and end of a whole answer at the beginning of what has come, or undefined. */
-const readAnswer = received => {
+/** The status and the end of the complete answer at the beginning of the received text, or undefined. */
+function readAnswer(received) {
   const end = received.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const text = received.latin1Slice(0, end)
@@ -34,7 +35,7 @@ const readAnswer = received => {
   return { status: text.slice(9, 12), total, isLast: /\r\nconnection: close/i.test(text), hasRetryAfter }
 }
 
-const openStream = ({ name, head, perSecond, connections }) => {
+function openStream({ name, head, perSecond, connections }) {
   const idle = []
   const waiting = []
   const counts = { offered: 0, unsent: 0, goodput: 0, retryAfter: 0, lost: 0 }
@@ -87,14 +88,14 @@ const openStream = ({ name, head, perSecond, connections }) => {
     })
   }
   return {
-    /** Sends what is due by now. */
+    /** Sends the requests that are due by now. */
     offer(elapsedMs, now) {
       const due = (elapsedMs / 1000) * perSecond
       for (; counts.offered < due; counts.offered += 1) {
         const line = idle.pop()
         if (line) begin(line, now)
         else if (open < connections) dial(now)
-        // A request that finds every connection busy waits for one, like those of a real pool.
+        // A request waits when every connection is busy, like requests of a real connection pool.
         else if (waiting.length < connections) waiting.push(now)
         else counts.unsent += 1
       }

@@ -1,302 +1,400 @@
-// How fast the service is through HTTP, as ratios that hold within one run on one machine:
-//   prefill    requests a second (v2, credentials, a new user and a new key each) over what pgbench reaches when it
-//              writes the same rows into the same server, one transaction each, at its best concurrency
-//   benefits   requests a second over those of a bare node:http server that answers the same bytes
-// `serve` runs as built, on an embedded PostgreSQL of its own, and writes its log into a file.
-//   npm run bench -- [--seconds 10] [--connections 64] [--profile DIR]
-import { spawn, spawnSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
+// How many requests the service answers in a second over HTTP, and how much processor time of the service and of
+// PostgreSQL each one costs, beside a yardstick. Ratios are valid within one run on one machine: rounds of service
+// and yardstick alternate, and the median of each figure is printed.
+//   bare      a node:http server that reads the same request and answers the same bytes
+//   pgbench   the same rows written by one statement a user, each in a transaction of its own, at its best
+//             concurrency
+// Runs `serve` as built, on an embedded PostgreSQL of its own with fsync on; its log goes into a file.
+//   npm run bench -- [--quick] [--only GROUP,GROUP] [--seconds 2] [--rounds 3] [--connections 64] [--users 1000000]
+//     [--scenario TEXT] [--warm-up REQUESTS] [--soak SECONDS] [--profile DIR]
+// `--scenario` selects the scenarios of the group `requests` whose name contains a text. Groups: requests
+// connections users partners processes memory
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import pg from 'pg'
+import { lookAtBare, lookAtService, lookAtStatement, middle } from './http/measure.mjs'
+import { runner } from './http/pgbench.mjs'
+import { residentMegabytes } from './http/processor-time.mjs'
+import { copyUser, findUser, insertScript } from './http/rows.mjs'
+import { startBare, startStand } from './http/stand.mjs'
+import { print, ratio, row, time, whole } from './http/table.mjs'
 
 const { values: options } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '10' },
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    seconds: { type: 'string' },
+    rounds: { type: 'string' },
     connections: { type: 'string', default: '64' },
+    users: { type: 'string' },
+    scenario: { type: 'string', default: '' },
+    'warm-up': { type: 'string' },
+    soak: { type: 'string', default: '0' },
     profile: { type: 'string' },
   },
 })
-const seconds = Number(options.seconds)
+const { quick } = options
+const seconds = Number(options.seconds ?? (quick ? 1 : 2))
+const rounds = Number(options.rounds ?? (quick ? 1 : 3))
 const connections = Number(options.connections)
-const bin = fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url))
-const loader = fileURLToPath(new URL('load.mjs', import.meta.url))
-const catalogue = fileURLToPath(new URL('../service/assets/demo-catalogue.yaml', import.meta.url))
-const scratch = process.env.BENCH_BARE ? tmpdir() : mkdtempSync(join(tmpdir(), 'enrolment-bench-'))
-const dataDir = join(scratch, 'data')
-const environment = { PATH: process.env.PATH, HOME: scratch }
+const manyUsers = Number(options.users ?? (quick ? 20_000 : 1_000_000))
+// A young process compiles so much code again that a shorter warm-up would measure the compiler.
+const warmUp = Number(options['warm-up'] ?? (quick ? 3000 : 10_000))
+// Three times as many users as the service remembers, so that a user who is read again has been forgotten.
+const crowd = 80_000
+const manyPartners = quick ? 50 : 1000
+const groups = (options.only ?? 'requests,connections,users,partners,processes,memory').split(',')
 
-const say = (name, text) => process.stdout.write(`${name.padEnd(34)}${text}\n`)
-const rate = result => result.requests / result.seconds
-const shown = perSecond => `${Math.round(perSecond).toLocaleString('en-US')}/s`
-
-const enrolment = (...words) => {
-  const args = [bin, ...words, '--data', dataDir, '--json']
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd: scratch,
-    encoding: 'utf8',
-    env: environment,
-  })
-  if (status !== 0) throw new Error(`enrolment ${words.join(' ')}: ${stderr}`)
-  return JSON.parse(stdout)
+let serial = 0
+/** A name that no earlier run has used. */
+function freshName() {
+  serial += 1
+  return `b${serial}-${Date.now()}`
 }
 
-const startService = async () => {
-  const profiling = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []
-  if (options.profile) mkdirSync(options.profile, { recursive: true })
-  const log = openSync(join(scratch, 'service.log'), 'a')
-  const args = [...profiling, bin, 'serve', '--port', '0', '--data', dataDir]
-  const child = spawn(process.execPath, args, {
-    cwd: scratch,
-    env: environment,
-    stdio: ['ignore', 'pipe', log],
+const stand = await startStand({ profile: options.profile })
+const bares = []
+/** Stops everything that was started. */
+async function closeAll() {
+  for (const bare of bares) await bare.close()
+  await stand.close()
+}
+async function bareFor(bytes) {
+  const bare = await startBare(bytes)
+  bares.push(bare)
+  return bare
+}
+
+async function main() {
+  await sleep(quick ? 500 : 3000)
+  const atRest = residentMegabytes(stand.servicePids()[0])
+  const partner = await stand.newPartner('bench')
+  const scene = await prepare(partner)
+  if (groups.includes('requests')) await tellRequests(scene)
+  if (groups.includes('connections')) await tellConnections(scene)
+  if (groups.includes('partners')) await tellPartners(scene)
+  if (groups.includes('processes')) await tellProcesses(scene)
+  if (groups.includes('users')) await tellUsers(scene)
+  if (groups.includes('memory')) await tellMemory(scene, atRest)
+}
+
+function call(...asked) {
+  return stand.call(...asked)
+}
+
+const person = {
+  ...{ firstname: 'Ada', lastname: 'Rivera', email: 'ada@example.com', dob: '1990-03-27' },
+  ...{ zipcode: '33101', phone: '3055550142', gender: 'F', address: { state: 'FL', zipcode: '33101' } },
+}
+
+/**
+ * Creates users of each kind, records the answers about them, and starts the bare servers that give the same
+ * answers.
+ */
+async function prepare(partner) {
+  const sample = async (prefix, count, userid) =>
+    copyUser(stand.admin, await findUser(stand.admin, partner.partnerid, userid), { prefix, count })
+  const asked = { age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' }
+  await call(partner, '/user/prefill', { userid: 'prefilled', ...person })
+  await call(partner, '/user/account/create', {
+    ...{ userid: 'holder', ...person, offername: 'starter', benefits: ['telehealth'] },
   })
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line.startsWith('listening on ')) return { child, address: line.slice('listening on '.length) }
+  const picks = ['telehealth', 'identity', 'dental']
+  await call(partner, '/user/account/create', {
+    userid: 'swapping',
+    ...person,
+    offername: 'plus',
+    benefits: picks,
+  })
+  await call(partner, '/user/benefits/swap', { userid: 'swapping', add: ['vision'], remove: ['dental'] })
+  const listed = {}
+  for (const userid of ['prefilled', 'holder', 'swapping'])
+    listed[userid] = await call(partner, '/user/benefits', { userid, ...asked })
+  await sample('prefilled', 500, 'prefilled')
+  await sample('holder', 500, 'holder')
+  await sample('once', crowd, 'holder')
+  await sample('swapping', 500, 'swapping')
+  await stand.admin.query('analyze')
+  const created = await call(partner, '/user/account/get', { userid: 'holder' })
+  return {
+    ...{ partner, partners: [partner] },
+    bare: {
+      saved: await bareFor(Buffer.from('"prefill saved"')),
+      prefilled: await bareFor(listed.prefilled),
+      holder: await bareFor(listed.holder),
+      swapping: await bareFor(listed.swapping),
+      created: await bareFor(created),
+      token: await bareFor(Buffer.alloc(180, 'x')),
+    },
   }
-  throw new Error(`the service did not start: ${readFileSync(join(scratch, 'service.log'), 'utf8')}`)
 }
 
-const residentMegabytes = pid => {
-  try {
-    return (
-      Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024
+/** The scenarios by name: the load, the server to compare with, and the target of each ratio. */
+function scenariosOf(scene) {
+  const { partners, bare } = scene
+  const job = { partners, connections, seconds }
+  const fresh = kind => () => ({ ...job, kind, name: freshName() })
+  let from = 0
+  const once = () => {
+    // Starts beyond the last user that the previous round may have read.
+    from = (from + 30_000) % crowd
+    return { ...job, kind: 'benefits', prefix: 'once', from, users: crowd }
+  }
+  const again = (kind, prefix) => () => ({ ...job, kind, prefix, users: 500 })
+  return {
+    'prefill, new keys': { job: fresh('prefill'), bare: bare.saved, rows: true },
+    'prefill, repeats': { job: again('repeats', 'spent'), bare: bare.saved, expected: '409' },
+    'prefill, v1': { job: fresh('v1'), bare: bare.saved },
+    'benefits, same users': { job: again('benefits', 'holder'), bare: bare.holder },
+    'benefits, each user once': { job: once, bare: bare.holder },
+    'benefits, prefilled only': { job: again('benefits', 'prefilled'), bare: bare.prefilled },
+    'benefits, with enrolments': { job: again('varied', 'swapping'), bare: bare.swapping },
+    create: { job: fresh('create'), bare: bare.created },
+    token: { job: () => ({ ...job, kind: 'token' }), bare: bare.token },
+    'mix 60/30/10': {
+      job: () => ({ ...fresh('mix')(), prefix: 'holder', users: 500 }),
+      bare: bare.holder,
+    },
+  }
+}
+
+/** Measures a scenario and its yardstick by turns, after a round of each to warm up. */
+async function compare({ job, bare, expected }, more = {}, { processes = 1, times = rounds } = {}) {
+  const seen = []
+  const beside = []
+  await lookAtService(stand, { ...job(), ...more, seconds: 0.5, requests: warmUp }, { expected, processes })
+  await lookAtBare(bare, { ...job(), ...more, seconds: 0.5, requests: warmUp })
+  for (let round = 0; round < times; round += 1) {
+    seen.push(await lookAtService(stand, { ...job(), ...more }, { expected, processes }))
+    beside.push(await lookAtBare(bare, { ...job(), ...more }))
+  }
+  return { service: middle(seen), bare: middle(beside) }
+}
+
+/** The statement that writes the rows of one prefill, as text and as a file. */
+async function prefillStatement(scene) {
+  const { partnerid: partnerId } = scene.partner
+  await call(scene.partner, '/user/prefill', { userid: 'rows', ...person })
+  const { rows } = await stand.admin.query(
+    `select k.service_id from idempotency_keys k join users u using (partner_id, service_id)
+     where k.partner_id = $1 and k.operation = 'prefillUser' and u.status = 'prefilled' order by k.created_at desc limit 1`,
+    [partnerId],
+  )
+  const user = rows[0]
+    ? { partnerId, serviceId: rows[0].service_id }
+    : await findUser(stand.admin, partnerId, 'rows')
+  const text = await insertScript(stand.admin, user)
+  const file = join(stand.scratch, 'prefill.sql')
+  writeFileSync(file, text)
+  return { text, file }
+}
+
+/** The number of clients with which PostgreSQL runs the statement most often in a second. */
+async function bestClients(statement) {
+  let best = { perSecond: 0 }
+  for (const clients of quick ? [32] : [8, 16, 32, 64]) {
+    const { perSecond } = await lookAtStatement(stand, statement, { clients, seconds: quick ? 1 : 2 })
+    if (perSecond > best.perSecond) best = { clients, perSecond }
+  }
+  return best.clients
+}
+
+async function tellRequests(scene) {
+  const scenarios = scenariosOf(scene)
+  await lookAtService(stand, {
+    ...scenarios['prefill, new keys'].job(),
+    name: 'spent',
+    seconds: 0,
+    requests: 600,
+  })
+  row(
+    `${connections} connections`,
+    'req/s',
+    'Node µs',
+    'PG µs',
+    'bare/s',
+    'bare µs',
+    '/ bare',
+    'Node ×',
+    'PG ×',
+    'p50 ms',
+    'p99 ms',
+  )
+  let written
+  for (const [name, scenario] of Object.entries(scenarios)) {
+    if (!name.includes(options.scenario)) continue
+    const { service, bare } = await compare(scenario)
+    row(
+      ...[name, whole(service.perSecond), whole(service.node), whole(service.database)],
+      ...[whole(bare.perSecond), whole(bare.node), ratio(service.perSecond / bare.perSecond)],
+      ...[ratio(service.node / bare.node), ratio(service.database / bare.node)],
+      ...[time(service.p50), time(service.p99)],
     )
-  } catch {
-    return Number.NaN
+    if (!scenario.rows) continue
+    written = { scenario, service }
   }
-}
-
-const load = async job => {
-  const full = { connections, seconds, ...job }
-  const child = spawn(process.execPath, [loader, JSON.stringify(full)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let text = ''
-  for await (const chunk of child.stdout) text += chunk
-  return JSON.parse(text)
-}
-
-const tokenOf = async (address, partner) => {
-  const basic = Buffer.from(`${partner.clientid}:${partner.clientsecret}`).toString('base64')
-  const response = await fetch(`${address}/oauth2/token`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${basic}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials' }),
-  })
-  return (await response.json()).access_token
-}
-
-const headOf = (path, token, partner) =>
-  [
-    `POST ${path} HTTP/1.1`,
-    'Host: localhost',
-    `Authorization: Bearer ${token}`,
-    `x-api-key: ${partner.apikey}`,
-    'Content-Type: application/json\r\n',
-  ].join('\r\n')
-
-/** The socket's directory and port of the embedded server. */
-const serverOf = () => {
-  const lines = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')
-  return { host: lines[4], port: Number(lines[3]) }
-}
-
-const asSuperuser = async work => {
-  const client = new pg.Client({ ...serverOf(), user: 'postgres', database: 'enrolment' })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
-const checkpoint = () => asSuperuser(client => client.query('checkpoint'))
-
-const findPgbench = () => {
-  const folders = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : []
-  const places = folders.map(version => `/usr/lib/postgresql/${version}/bin/pgbench`)
-  return ['pgbench', ...places].find(place => spawnSync(place, ['--version']).status === 0)
-}
-
-/** One prefill as one statement: the same tables, row counts and sizes as the service writes; a single round trip. */
-const writePrefillScript = async partnerId => {
-  const size = await asSuperuser(async client => {
-    const { rows } = await client.query(`
-      select (select avg(octet_length(sealed))::int from documents) as sealed,
-        (select avg(octet_length(wrapped_key))::int from data_keys) as wrapped,
-        (select avg(octet_length(body))::int from events) as body,
-        (select (count(*) / greatest(1, (select count(*) from users)))::int from history) as lines`)
-    return rows[0]
-  })
-  const bytes = length => `decode(repeat('5a', ${length}), 'hex')`
-  const lines = Array.from(
-    { length: size.lines },
-    (_, at) => `(${at + 1}, uuidv7(), 'prefill', '', 'stored')`,
-  ).join(', ')
-  const file = join(scratch, 'prefill.sql')
-  writeFileSync(
-    file,
-    `with fresh as (select uuidv7() as id, now() as at),
-    u as (insert into users (partner_id, service_id, userid, status, created_at, updated_at, prefill_count,
-        prefill_written_at, entry_expires_at, due_at)
-      select '${partnerId}', id, id::text, 'prefilled', at, at, 1, at, at + interval '90 days', at + interval '90 days' from fresh),
-    k as (insert into data_keys select '${partnerId}', id, ${bytes(size.wrapped)} from fresh),
-    d as (insert into documents select '${partnerId}', id, 'prefill', ${bytes(size.sealed)}, at from fresh),
-    h as (insert into history (partner_id, service_id, sequence_number, entry_id, at, recorded_at, what, from_state, to_state, who, why)
-      select '${partnerId}', id, line.number, line.entry, at, at, line.what, line.old, line.new, 'partner', 'prefill'
-      from fresh, (values ${lines}) as line (number, entry, what, old, new)),
-    e as (insert into events (partner_id, event_id, service_id, userid, eventname, idempotency_key, body, data, created_at)
-      select '${partnerId}', uuidv7(), id, id::text, 'enrollment_request_received', gen_random_uuid(), ${bytes(size.body)}, '{}', at from fresh)
-    insert into idempotency_keys (partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number,
-      created_at, expires_at)
-    select '${partnerId}', 'prefillUser', sha256(id::text::bytea), sha256(id::text::bytea), gen_random_uuid(), id, 1, at,
-      at + interval '90 days' from fresh;\n`.replace(/\n\s*/g, ' '),
+  print(
+    'aims: benefits / bare 0.4 (each user once 0.3) and Node × 2.5; prefill Node × 6 and PG × 3; prefill / rows 1.5',
   )
-  return file
-}
-
-const pgbench = (program, script, clients, duration) => {
-  const { host, port } = serverOf()
-  const where = ['-h', host, '-p', String(port), '-U', 'enrolment']
-  const how = ['-n', '-M', 'prepared', '-f', script, '-c', String(clients), '-j', '2', '-T', String(duration)]
-  const { status, stdout, stderr } = spawnSync(program, [...where, ...how, 'enrolment'], { encoding: 'utf8' })
-  const perSecond = Number(/tps = ([\d.]+)/.exec(stdout ?? '')?.[1])
-  if (status !== 0 || !perSecond) throw new Error(`pgbench: ${stderr}`)
-  return perSecond
-}
-
-const measurePrefill = async (service, partner, token) => {
-  const head = headOf('/user/prefill', token, partner)
-  const job = { address: service.address, head, kind: 'prefill' }
-  await load({ ...job, name: `warm-${Date.now()}`, seconds: 2 })
-  await checkpoint()
-  const http = await load({ ...job, name: `bench-${Date.now()}` })
-  const time = `median ${http.milliseconds.median} ms, p99 ${http.milliseconds.p99} ms`
-  say('prefill through HTTP', `${shown(rate(http))}   ${time}   ${JSON.stringify(http.statuses)}`)
-  const program = findPgbench()
-  if (!program) {
-    say('pgbench', 'is not installed (Debian: postgresql-15); the ratio is left out')
-    return
+  if (!written) return
+  const statement = await prefillStatement(scene)
+  const clients = await bestClients(statement)
+  const seen = []
+  const beside = []
+  for (let round = 0; round < rounds; round += 1) {
+    await stand.admin.query('checkpoint')
+    seen.push(await lookAtService(stand, written.scenario.job()))
+    await stand.admin.query('checkpoint')
+    beside.push(await lookAtStatement(stand, statement, { clients, seconds }))
   }
-  const script = await writePrefillScript(partner.partnerid)
-  await checkpoint()
-  const tried = [8, 16, 32, 64].map(clients => ({ clients, perSecond: pgbench(program, script, clients, 2) }))
-  const best = tried.reduce((a, b) => (a.perSecond > b.perSecond ? a : b))
-  await checkpoint()
-  const reached = Math.max(best.perSecond, pgbench(program, script, best.clients, seconds))
-  say('the same rows by pgbench', `${shown(reached)}   ${best.clients} clients`)
-  say('prefill / pgbench', (rate(http) / reached).toFixed(2))
-}
-
-const startBare = async body => {
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => {
-      response.writeHead(200, {
-        'content-type': 'application/json; charset=utf-8',
-        'content-length': body.length,
-      })
-      response.end(body)
-    })
-  })
-  await new Promise(resolve => server.listen(0, '127.0.0.1', 4096, resolve))
-  process.stdout.write(`listening on http://127.0.0.1:${server.address().port}\n`)
-}
-
-const measureBenefits = async (service, partner, token) => {
-  const call = (path, body, more = {}) =>
-    fetch(service.address + path, {
-      method: 'POST',
-      headers: {
-        ...{
-          authorization: `Bearer ${token}`,
-          'x-api-key': partner.apikey,
-          'content-type': 'application/json',
-        },
-        ...more,
-      },
-      body: JSON.stringify(body),
-    })
-  const person = {
-    firstname: 'Ada',
-    lastname: 'Rivera',
-    email: 'ada@example.com',
-    dob: '1990-03-27',
-    state: 'FL',
-    zipcode: '33101',
-  }
-  const users = Array.from({ length: 500 }, (_, index) => `holder-${index}`)
-  for (const userid of users) {
-    const created = await call('/user/account/create', {
-      userid,
-      ...person,
-      offername: 'starter',
-      benefits: ['telehealth'],
-    })
-    if (created.status !== 200 && created.status !== 409) throw new Error(`create: ${created.status}`)
-  }
-  const asked = { userid: users[0], age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' }
-  const body = Buffer.from(await (await call('/user/benefits', asked)).arrayBuffer())
-  const bareFile = join(scratch, 'answer.json')
-  writeFileSync(bareFile, body)
-  const job = { head: headOf('/user/benefits', token, partner), kind: 'benefits', users }
-  await load({ ...job, address: service.address, seconds: 2 })
-  const http = await load({ ...job, address: service.address })
-  const time = `median ${http.milliseconds.median} ms, p99 ${http.milliseconds.p99} ms`
-  say(
-    'benefits through HTTP',
-    `${shown(rate(http))}   ${time}   ${JSON.stringify(http.statuses)}   ${body.length} bytes`,
+  const [service, rows] = [middle(seen), middle(beside)]
+  print('')
+  row(`the same rows by ${runner}`, 'req/s', 'PG µs', 'rows/s', 'rows PG µs', '/ rows')
+  row(
+    ...[`prefill, ${clients} clients`, whole(service.perSecond), whole(service.database)],
+    ...[whole(rows.perSecond), whole(rows.database), ratio(service.perSecond / rows.perSecond)],
   )
-  const bare = spawn(process.execPath, [fileURLToPath(import.meta.url)], {
-    env: { ...environment, BENCH_BARE: bareFile },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  try {
-    let address = ''
-    for await (const line of createInterface({ input: bare.stdout })) {
-      address = line.slice('listening on '.length)
-      break
+}
+
+async function tellConnections(scene) {
+  const scenarios = scenariosOf(scene)
+  print('')
+  row('by connections', 'req/s', '/ bare', 'p50 ms', 'p99 ms', 'bare p50', 'bare p99', 'p50 ×')
+  for (const name of ['prefill, new keys', 'benefits, same users']) {
+    for (const count of [1, 16, 64, 256]) {
+      const { service, bare } = await compare(
+        scenarios[name],
+        { connections: count },
+        { times: Math.min(rounds, 3) },
+      )
+      const alone = count === 1 ? await alonePart(scene, name) : Number.NaN
+      row(
+        ...[`${name}, ${count}`, whole(service.perSecond), ratio(service.perSecond / bare.perSecond)],
+        ...[time(service.p50), time(service.p99), time(bare.p50), time(bare.p99)],
+        ratio(service.p50 / (alone + bare.p50)),
+      )
     }
-    await load({ ...job, address, seconds: 2 })
-    const plain = await load({ ...job, address })
-    say('the same bytes by bare node:http', shown(rate(plain)))
-    say('benefits / bare', (rate(http) / rate(plain)).toFixed(2))
-  } finally {
-    bare.kill()
+  }
+  print('aim: p50 × 1.5 at one connection')
+  print('p50 × : over the sum of the database’s statement alone and a bare answer')
+}
+
+/** How many milliseconds the database needs for one request's statement alone. */
+async function alonePart(scene, name) {
+  if (name.startsWith('prefill')) {
+    const statement = await prefillStatement(scene)
+    return (await lookAtStatement(stand, statement, { clients: 1, seconds })).p50
+  }
+  const text = `select version from users where partner_id = '${scene.partner.partnerid}' and userid = 'holder' and is_current;\n`
+  const file = join(stand.scratch, 'version.sql')
+  writeFileSync(file, text)
+  return (await lookAtStatement(stand, { text, file }, { clients: 1, seconds })).p50
+}
+
+const hotNames = ['prefill, new keys', 'benefits, same users', 'benefits, each user once']
+
+async function tellPartners(scene) {
+  const partners = await stand.newPartners(manyPartners)
+  const sample = await findUser(stand.admin, scene.partner.partnerid, 'holder')
+  await copyToPartners(sample, partners)
+  const one = scenariosOf(scene)
+  print('')
+  row(`${manyPartners} partners over one`, '1', String(manyPartners), 'ratio', 'aim 0.80')
+  for (const name of ['prefill, new keys', 'benefits, same users']) {
+    const few = []
+    const many = []
+    for (let round = 0; round <= rounds; round += 1) {
+      few.push(await lookAtService(stand, one[name].job()))
+      // Each partner has one user of this name.
+      many.push(await lookAtService(stand, { ...one[name].job(), partners, prefix: 'shared', users: 1 }))
+    }
+    const [a, b] = [middle(few.slice(1)), middle(many.slice(1))]
+    row(name, whole(a.perSecond), whole(b.perSecond), ratio(b.perSecond / a.perSecond))
   }
 }
 
-const main = async () => {
-  const service = await startService()
-  try {
-    enrolment('catalogue', 'publish', catalogue)
-    const partner = enrolment('partner', 'create', '--name', 'bench')
-    await sleep(3000)
-    say('at rest', `${residentMegabytes(service.child.pid).toFixed(0)} MB resident`)
-    const token = await tokenOf(service.address, partner)
-    await measurePrefill(service, partner, token)
-    await measureBenefits(service, partner, token)
-    say('after the load', `${residentMegabytes(service.child.pid).toFixed(0)} MB resident`)
-  } finally {
-    service.child.kill('SIGTERM')
-    await new Promise(resolve => service.child.once('exit', resolve))
-    rmSync(scratch, { recursive: true, force: true })
+/** Creates one user named `shared-0` for each partner. */
+async function copyToPartners(sample, partners) {
+  await copyUser(stand.admin, sample, { prefix: 'shared', count: 1 })
+  const shared = await findUser(stand.admin, sample.partnerId, 'shared-0')
+  for (const { partnerid } of partners) {
+    await copyUser(stand.admin, shared, { prefix: 'shared', count: 1, partnerId: partnerid })
   }
 }
 
-if (process.env.BENCH_BARE) await startBare(readFileSync(process.env.BENCH_BARE))
-else await main()
+async function tellProcesses(scene) {
+  await stand.startAnother()
+  const scenarios = scenariosOf(scene)
+  print('')
+  row('two processes over one', '1', '2', 'ratio', 'aim 1.00')
+  for (const name of hotNames.slice(0, 2)) {
+    const single = []
+    const double = []
+    for (let round = 0; round <= rounds; round += 1) {
+      single.push(await lookAtService(stand, scenarios[name].job(), { processes: 1 }))
+      double.push(await lookAtService(stand, scenarios[name].job(), { processes: 2 }))
+    }
+    const [a, b] = [middle(single.slice(1)), middle(double.slice(1))]
+    row(name, whole(a.perSecond), whole(b.perSecond), ratio(b.perSecond / a.perSecond))
+  }
+}
+
+async function tellUsers(scene) {
+  const scenarios = scenariosOf(scene)
+  const few = {}
+  for (const name of hotNames) few[name] = await compare(scenarios[name])
+  const startedAt = performance.now()
+  const prefilled = await findUser(stand.admin, scene.partner.partnerid, 'prefilled')
+  const step = 50_000
+  for (let from = 0; from < manyUsers; from += step)
+    await copyUser(stand.admin, prefilled, { prefix: 'crowd', from, count: Math.min(step, manyUsers - from) })
+  await stand.admin.query('vacuum analyze')
+  await stand.admin.query('checkpoint')
+  print('')
+  const took = `${((performance.now() - startedAt) / 1000).toFixed(0)} s to make them`
+  row(`${whole(manyUsers)} more users (${took})`, 'before', 'after', 'ratio', 'aim 0.85')
+  for (const name of hotNames) {
+    const many = await compare(scenarios[name])
+    // Divided by the bare server's rate of the same minute, to cancel out whatever else the machine does.
+    const share = ({ service, bare }) => service.perSecond / bare.perSecond
+    row(name, ratio(share(few[name])), ratio(share(many)), ratio(share(many) / share(few[name])))
+  }
+}
+
+async function tellMemory(scene, atRest) {
+  const scenarios = scenariosOf(scene)
+  print('')
+  row('start', `${whole(stand.startMs)} ms`, '   aim 2,000 ms')
+  row('at rest', `${whole(atRest)} MB`, '   aim 130 MB')
+  const soak = Math.max(Number(options.soak), quick ? 2 : 20)
+  const sizes = []
+  const endsAt = performance.now() + soak * 1000
+  while (performance.now() < endsAt) {
+    const { memory } = await lookAtService(stand, {
+      ...scenarios['mix 60/30/10'].job(),
+      seconds: Math.min(10, soak),
+    })
+    sizes.push(memory)
+  }
+  const last = sizes.slice(-Math.ceil(sizes.length / 2))
+  row(
+    `under a mix for ${whole(soak)} s`,
+    `${whole(Math.max(...sizes))} MB`,
+    `   last half ${whole(Math.min(...last))}–${whole(Math.max(...last))} MB, aim 300 MB`,
+  )
+}
+
+// Ctrl-C stops the started processes too.
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, async () => {
+    await closeAll()
+    process.exit(130)
+  })
+}
+
+try {
+  await main()
+} finally {
+  await closeAll()
+}

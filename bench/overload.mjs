@@ -1,19 +1,17 @@
-// What overload does to prefill, as ratios that hold within one run on one machine:
-//   peak       the best goodput (200s a second) of several numbers of connections, each sending one request after the other
-//   flood      five times the peak, offered steadily whatever is answered: goodput over the peak, the share of 503, the p99
-//              of what was admitted, and how long after its end until latencies are as they were before
-//   neighbour  one partner floods while another sends a tenth of the peak: what the other gets, and how soon
-// `serve` runs as built, on an embedded PostgreSQL of its own. The generator shares the processors with the service, so
-// that what was really offered is told too.
+// How prefill behaves under overload, as ratios that are valid within one run on one machine:
+//   peak       the best goodput (200s in a second) over several numbers of connections, each sending one request
+//              after the other
+//   flood      five times the peak, sent at a steady rate: goodput over the peak, the share of 503, the p99 of
+//              admitted requests, and how long after the flood latencies are as before
+//   neighbor   one partner floods while another sends a tenth of the peak: how much the other gets, and how quickly
+// Runs `serve` as built, on an embedded PostgreSQL of its own. The generator shares the processors with the
+// service, so the rate that was really sent is printed too.
 //   npm run bench:overload -- [--seconds 20] [--times 5] [--connections 8000] [--profile DIR]
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { generate, say, startServed } from './served.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -25,74 +23,22 @@ const { values: options } = parseArgs({
 })
 const seconds = Number(options.seconds)
 const connections = Number(options.connections)
-const fileOf = path => fileURLToPath(new URL(path, import.meta.url))
-const bin = fileOf('../service/bin/enrolment.js')
-const scratch = mkdtempSync(join(tmpdir(), 'enrolment-overload-'))
-const dataDir = join(scratch, 'data')
-const environment = { ...process.env, HOME: scratch }
-
-const say = (name, text) => process.stdout.write(`${name.padEnd(34)}${text}\n`)
-const shown = perSecond => `${Math.round(perSecond).toLocaleString('en-US')}/s`
-const ratio = value => value.toFixed(2)
-
-const enrolment = (...words) => {
-  const args = [bin, ...words, '--data', dataDir, '--json']
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    ...{ cwd: scratch, encoding: 'utf8', env: environment },
-  })
-  if (status !== 0) throw new Error(`enrolment ${words.join(' ')}: ${stderr}`)
-  return JSON.parse(stdout)
+function shown(perSecond) {
+  return `${Math.round(perSecond).toLocaleString('en-US')}/s`
+}
+function ratio(value) {
+  return value.toFixed(2)
 }
 
-const startService = async () => {
-  const log = openSync(join(scratch, 'service.log'), 'a')
-  const profiling = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []
-  if (options.profile) mkdirSync(options.profile, { recursive: true })
-  const child = spawn(process.execPath, [...profiling, bin, 'serve', '--port', '0', '--data', dataDir], {
-    ...{ cwd: scratch, env: environment, stdio: ['ignore', 'pipe', log] },
-  })
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line.startsWith('listening on ')) return { child, address: line.slice('listening on '.length) }
-  }
-  throw new Error(`the service did not start: ${readFileSync(join(scratch, 'service.log'), 'utf8')}`)
+function closedLoop(at, head, job) {
+  return generate('load.mjs', { address: at, head, kind: 'prefill', name: `c${Date.now()}`, ...job })
 }
-
-/** Runs a generator in a process of its own and gives what it printed. */
-const generate = async (program, job) => {
-  const child = spawn(process.execPath, [fileOf(program), JSON.stringify(job)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let text = ''
-  for await (const chunk of child.stdout) text += chunk
-  return JSON.parse(text)
-}
-
-const headFor = async (address, name) => {
-  const partner = enrolment('partner', 'create', '--name', name)
-  const basic = Buffer.from(`${partner.clientid}:${partner.clientsecret}`).toString('base64')
-  const response = await fetch(`${address}/oauth2/token`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${basic}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials' }),
-  })
-  const { access_token } = await response.json()
-  return [
-    'POST /user/prefill HTTP/1.1',
-    'Host: localhost',
-    `Authorization: Bearer ${access_token}`,
-    `x-api-key: ${partner.apikey}`,
-    'Content-Type: application/json\r\n',
-  ].join('\r\n')
-}
-
-const closedLoop = (at, head, job) =>
-  generate('load.mjs', { address: at, head, kind: 'prefill', name: `c${Date.now()}`, ...job })
 
 /**
- * What a database in use has had long since: plans that a connection made while the tables were empty stay with it until
- * then, and would be measured here instead of overload.
+ * Analyzes the tables, as autovacuum has long done in a database in use. Otherwise connections would keep plans
+ * made while the tables were empty, and the benchmark would measure those plans.
  */
-const analyse = async () => {
+async function analyze(dataDir) {
   const lines = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')
   const client = new pg.Client({
     ...{ host: lines[4], port: Number(lines[3]), user: 'postgres', database: 'enrolment' },
@@ -102,11 +48,11 @@ const analyse = async () => {
   await client.end()
 }
 
-const findPeak = async (at, head) => {
+async function findPeak({ address: at, dataDir }, head) {
   await closedLoop(at, head, { connections: 64, seconds: 3 })
-  await analyse()
+  await analyze(dataDir)
   await closedLoop(at, head, { connections: 256, seconds: 5 })
-  await analyse()
+  await analyze(dataDir)
   let peak = 0
   for (const count of [64, 256, 1024]) {
     const result = await closedLoop(at, head, { connections: count, seconds: Math.max(3, seconds / 4) })
@@ -119,7 +65,7 @@ const findPeak = async (at, head) => {
   return peak
 }
 
-const describe = (stream, wanted) => {
+function describe(stream, wanted) {
   const total = Object.values(stream.statuses).reduce((sum, count) => sum + count, 0)
   const shed = stream.statuses['503'] ?? 0
   const sent = (stream.offered - stream.unsent) / seconds
@@ -132,8 +78,8 @@ const describe = (stream, wanted) => {
   ].join(' ')
 }
 
-/** Milliseconds from now until four looks in a row are as quick as before; looks for 20 s. */
-const untilNormal = async (at, head, usual) => {
+/** How many milliseconds pass until four measurements in a row are as fast as before; waits 20 s at most. */
+async function untilNormal(at, head, usual) {
   const startedAt = performance.now()
   let normalSince
   while (performance.now() - startedAt < 20_000) {
@@ -147,17 +93,18 @@ const untilNormal = async (at, head, usual) => {
   return Number.POSITIVE_INFINITY
 }
 
-const main = async () => {
-  const { child, address } = await startService()
+async function main() {
+  const served = await startServed('overload', { profile: options.profile })
+  const { address } = served
+  const headFor = async name => (await served.openPartner(name))('/user/prefill')
   try {
-    enrolment('catalogue', 'publish', fileOf('../service/assets/demo-catalogue.yaml'))
-    const head = await headFor(address, 'flooding')
-    const peak = await findPeak(address, head)
+    const head = await headFor('flooding')
+    const peak = await findPeak(served, head)
     const usual = (await closedLoop(address, head, { connections: 8, seconds: 2 })).milliseconds.median
     const perSecond = peak * Number(options.times)
     const flood = { name: `f${Date.now()}`, head, perSecond, connections }
     const [alone] = await generate('flood.mjs', { address, seconds, streams: [flood] })
-    // What the flood had sent is answered first; that time counts.
+    // The rest of the flood is answered first, and that time counts.
     const normalAfter = alone.drainedMs + (await untilNormal(address, head, usual))
     say(`flood of ${options.times}×`, describe(alone, perSecond))
     say('goodput / peak', ratio(alone.goodput / peak))
@@ -165,20 +112,18 @@ const main = async () => {
       'back to normal after',
       `${(normalAfter / 1000).toFixed(1)} s (median of 8 connections ≤ 2 × ${usual} ms)`,
     )
-    const other = { name: `o${Date.now()}`, head: await headFor(address, 'neighbour'), connections: 500 }
+    const other = { name: `o${Date.now()}`, head: await headFor('neighbor'), connections: 500 }
     const quiet = { ...other, perSecond: peak / 10 }
     const streams = [{ ...flood, name: `g${Date.now()}` }, quiet]
-    const [flooding, neighbour] = await generate('flood.mjs', { address, seconds, streams })
+    const [flooding, neighbor] = await generate('flood.mjs', { address, seconds, streams })
     say('one floods', describe(flooding, perSecond))
-    say('its neighbour', describe(neighbour, quiet.perSecond))
-    say('neighbour: goodput / wanted', ratio(neighbour.goodput / quiet.perSecond))
-    const lines = readFileSync(join(scratch, 'service.log'), 'utf8').trim().split('\n')
+    say('its neighbor', describe(neighbor, quiet.perSecond))
+    say('neighbor: goodput / wanted', ratio(neighbor.goodput / quiet.perSecond))
+    const lines = served.log().trim().split('\n')
     const told = lines.filter(line => line.includes('"event":"shed"'))
     say('lines of the log about it', `${told.length}, the last: ${told.at(-1)}`)
   } finally {
-    child.kill('SIGTERM')
-    await new Promise(resolve => child.once('exit', resolve))
-    rmSync(scratch, { recursive: true, force: true })
+    await served.close()
   }
 }
 

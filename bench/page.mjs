@@ -1,7 +1,7 @@
 // How fast the registration page is: the first view, START, for one person with a session.
-//   alone      milliseconds of one request after the other, as the browser sees them on loopback
-//   together   views a second over 32 connections
-// `dev` runs as built, on an embedded PostgreSQL of its own; the load comes from this process, on the same cores.
+//   alone      milliseconds of one request after the other, as a browser sees them on loopback
+//   together   views in a second over 32 connections
+// Runs `dev` as built, on an embedded PostgreSQL of its own; the load comes from this process, on the same cores.
 //   node bench/page.mjs [--seconds 5]
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -62,7 +62,7 @@ async function openSession(service) {
   return pressed.headers.getSetCookie()[0].split(';')[0]
 }
 
-/** Does `work` in so many lanes for so long. */
+/** Repeats `work` in `lanes` parallel loops for `seconds`. */
 async function during(ms, lanes, work) {
   const took = []
   const startedAt = performance.now()

@@ -1,24 +1,23 @@
-// Webhook delivery, ours beside job queues that would be used for it, and beside a bare undici loop as the limit. All in
-// one run on one machine: the same PostgreSQL with fsync on (a fresh database for each), the same receiver in a process
-// of its own, the same bytes; each peer sends with the same undici call and writes the same row into a log of tries.
-//   steady  events committed at a steady rate over 20 endpoints: from commit to receipt
-//   drain   a backlog over 20 endpoints: deliveries a second until the last has arrived, after a first one that is not
-//           measured: a sender runs for months, and is loaded and compiled once; several rounds, in which the systems take
-//           turns, since a machine is not equally fast all the time: the middle one counts
-//   dead    as steady, with a dead endpoint beside them for which a million wait
-//   slow    as steady, with every fifth endpoint slow: from commit to receipt at the others
-//   hostile as steady, with six endpoints beside them that answer nothing, a byte a second, or without end; in rounds, by
-//           turns with six honest ones in their place, and with those while somebody else asks the hostile ones that flood
-//           (`visited`: what they cost by being on this machine); ours only. The first failures of a process' life have much
-//           compiled again, which everybody notices: 90 seconds of warm-up show what lasts
-//   idle    transactions a second with nothing to do; ours is the whole `serve`; autovacuum rests, as its transactions count
-//   npm run bench:webhooks -- [--scenarios steady,drain,dead,slow,hostile,idle] [--systems ours,bare,pg-boss,graphile-worker,bullmq]
-//     [--rate 200] [--seconds 20] [--warm-up-seconds 20] [--backlog 100000] [--warm-up 20000] [--waiting 1000000] [--slow-ms 3000] [--concurrency 64]
-//     [--rounds 3] [--node same|own] [--redis-fsync always|everysec] [--peer-log single|batched] [--profile DIR]
-// All senders run on the same Node, the one that the peers need; `own` is to run ours and the bare loop on this one.
-// A peer's handler writes its row into the log by one statement; `batched` gathers the rows as we do, which none of their
-// documents tells a user to do.
-// Needs a build. Prints numbers and ratios; asserts nothing.
+// Webhook delivery: the service beside job queues that could do the same, and beside a bare undici loop as the limit.
+// All run on one machine in one run, with the same PostgreSQL with fsync on (a new database for each), the same
+// receiver in a process of its own, and the same bytes. Each peer sends with the same undici call and writes the same
+// row into a log of attempts.
+//   steady  events committed at a steady rate over 20 endpoints: time from commit to receipt
+//   drain   a backlog over 20 endpoints: deliveries in a second until the last has arrived, after a first, smaller
+//           backlog that is not measured, because a sender runs for months but is loaded and compiled once. The systems
+//           take turns over several rounds, because a machine's speed varies, and the median counts
+//   dead    like steady, beside a dead endpoint for which a million deliveries wait
+//   slow    like steady, with every fifth endpoint slow: time from commit to receipt at the others
+//   hostile like steady, beside six endpoints that answer nothing, a byte a second, or without end; only for the
+//           service. Rounds alternate between those six, six honest ones, and the honest six while another process
+//           requests the flooding endpoints (`visited`: their cost merely by being on this machine). The first failures
+//           of a process cause much code to be compiled again, so 90 seconds of warm-up show what lasts
+//   idle    transactions in a second with nothing to do; the service is the whole `serve`; autovacuum, whose
+//           transactions would count, is off
+//   npm run bench:webhooks -- [--scenarios steady,drain] [--systems ours,bare] [--profile DIR] …, see the options below
+// All senders run on the Node.js that the peers need; `--node own` runs the service and the bare loop on the present
+// one. A peer's handler writes its row into the log by a statement of its own; `batched` gathers rows as the service
+// does, which none of the peers' documents suggests. Needs a build. Prints numbers and ratios; asserts nothing.
 import { fork, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -28,11 +27,11 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import pg from 'pg'
 import { asked } from './webhooks/asked.mjs'
 import { latencyText, percentileOf, say, summed } from './webhooks/figures.mjs'
 import { installPeers } from './webhooks/peers.mjs'
 import { startRedis } from './webhooks/redis.mjs'
+import { asSuperuser } from './webhooks/superuser.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -63,23 +62,26 @@ const mixed = healthy.map((path, index) => (index % 5 === 0 ? path.replace('/hoo
 /** Honest endpoints that are not measured, as many as there are hostile ones. */
 const beside = Array.from({ length: 6 }, (_, index) => `/beside/${index}`)
 const DEAD = 'http://127.0.0.1:1/hook'
-/** How long what was committed last may take to arrive before it counts as late. */
+/** How long the last events may take to arrive before they count as late. */
 const PATIENCE_MS = 10_000
 const DRAIN_PATIENCE_MS = 240_000
-const here = name => fileURLToPath(new URL(name, import.meta.url))
-const load = name => import(new URL(`../service/dist/${name}`, import.meta.url).href)
+function here(name) {
+  return fileURLToPath(new URL(name, import.meta.url))
+}
 const results = new Map()
-const keep = (system, scenario, value) => results.set(`${system} ${scenario}`, value)
+function keep(system, scenario, value) {
+  return results.set(`${system} ${scenario}`, value)
+}
 
-// --- processes that are told what to do by messages
+// --- Processes that get their commands by messages.
 
-const startReceiver = async () => {
+async function startReceiver() {
   const child = fork(here('webhooks/receiver.mjs'), [options['slow-ms']])
   const { address } = await asked(child)
   return { child, address }
 }
 
-const openSystem = async (system, targets, shared) => {
+async function openSystem(system, targets, shared) {
   const isPeer = !['ours', 'bare'].includes(system)
   const name = `bench_${randomBytes(4).toString('hex')}`
   await shared.createDatabase(shared.address, name)
@@ -110,22 +112,12 @@ const openSystem = async (system, targets, shared) => {
   }
 }
 
-const asSuperuser = async (address, work) => {
-  const client = new pg.Client({ ...address, user: 'postgres' })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
+// --- Scenarios.
 
-// --- scenarios
-
-/** Commits events at the rate, and tells how long those for healthy targets took from commit to receipt. */
-const commitToReceipt = async (opened, shared, targets) => {
+/** Commits events at the rate, and returns how long those for healthy targets took from commit to receipt. */
+async function commitToReceipt(opened, shared, targets) {
   const { child } = shared.receiver
-  // What is loaded and compiled at the first events, and again after the first failures, is not what is measured.
+  // The first events, and the first failures, load and compile code, so they are not measured.
   await asked(child, { do: 'expect' })
   await opened.tell({ do: 'steady', rate, seconds: Number(options['warm-up-seconds']), targets })
   await sleep(1500)
@@ -146,13 +138,16 @@ const commitToReceipt = async (opened, shared, targets) => {
   return summed(keys.length, latencies)
 }
 
-const showLatency = (system, scenario, found) => {
+function showLatency(system, scenario, found) {
   keep(system, scenario, found)
   say(`${scenario}  ${system}`, latencyText(found))
 }
 
-/** Fills a backlog, has it drained, and tells how many milliseconds that took; `undefined` when it did not end. */
-const drained = async (opened, shared, count) => {
+/**
+ * Fills a backlog and lets the system drain it; returns the milliseconds this took, `undefined` when it did not end
+ * in time.
+ */
+async function drained(opened, shared, count) {
   await opened.tell({ do: 'fill', count, targets: healthy })
   await asSuperuser(shared.address, client => client.query('checkpoint'))
   const { child } = shared.receiver
@@ -163,7 +158,7 @@ const drained = async (opened, shared, count) => {
   return last && last.reached - at
 }
 
-const steadily = async (system, shared, targets) => {
+async function steadily(system, shared, targets) {
   const opened = await openSystem(system, targets, shared)
   await opened.tell({ do: 'start' })
   const found = await commitToReceipt(opened, shared, targets)
@@ -171,7 +166,7 @@ const steadily = async (system, shared, targets) => {
   return found
 }
 
-const withHostile = async work => {
+async function withHostile(work) {
   const child = fork(here('webhooks/hostile.mjs'))
   try {
     const { targets } = await asked(child)
@@ -184,13 +179,18 @@ const withHostile = async work => {
   }
 }
 
-/** The three ways of `hostile`: what is measured goes to the same endpoints at the same rate. */
-const honest = (system, shared) => steadily(system, shared, [...healthy, ...beside])
-const hostile = (system, shared) => withHostile(targets => steadily(system, shared, [...healthy, ...targets]))
+/** The three variants of `hostile`: the measured endpoints and their rate are the same in each. */
+function honest(system, shared) {
+  return steadily(system, shared, [...healthy, ...beside])
+}
+function hostile(system, shared) {
+  return withHostile(targets => steadily(system, shared, [...healthy, ...targets]))
+}
 
-const visited = (system, shared) =>
-  withHostile(async targets => {
-    // Those that are answered as delivered, and so asked all the time; the others are left alone after a few tries.
+function visited(system, shared) {
+  return withHostile(async targets => {
+    // Only endpoints whose answers count as delivered are requested all the time; the others are left alone after a
+    // few attempts.
     const floods = targets.filter(target => /\/(flood|chunks)$/.test(target))
     const perSecond = (rate * floods.length) / (healthy.length + targets.length)
     const visitor = fork(here('webhooks/visitor.mjs'), [...floods, String(perSecond)])
@@ -200,6 +200,7 @@ const visited = (system, shared) =>
       visitor.kill()
     }
   })
+}
 
 const runs = {
   async steady(system, shared) {
@@ -209,7 +210,7 @@ const runs = {
     showLatency(system, 'slow', await steadily(system, shared, mixed))
   },
   async hostile(system, shared) {
-    // The one undici call that the peers make takes a body whole: such endpoints end their process.
+    // The peers' undici call reads a body to its end, so such endpoints would end their process.
     if (system !== 'ours') return
     const ways = { honest, visited, hostile }
     const found = { honest: [], visited: [], hostile: [] }
@@ -280,11 +281,11 @@ const runs = {
         await client.query('select pg_reload_conf()')
       })
     await setAutovacuum('off')
-    // Counters are told by sessions when they have been idle for some seconds.
+    // Sessions report their counters only after they have been idle for some seconds.
     await sleep(15_000)
     const before = await transactions()
     await sleep(30_000)
-    // The look itself is one.
+    // Reading the counter is itself a transaction.
     const perSecond = ((await transactions()) - before - 1) / 30
     keep(system, 'idle', perSecond)
     say(`idle  ${system}`, `${perSecond.toFixed(2)} transactions/s`)
@@ -293,8 +294,8 @@ const runs = {
   },
 }
 
-/** The whole service as an operator runs it, on a database of its own. */
-const openService = async shared => {
+/** Starts the whole service as an operator would, on a database of its own. */
+async function openService(shared) {
   const name = `bench_${randomBytes(4).toString('hex')}`
   await shared.createDatabase(shared.address, name)
   const { host, port, user } = shared.address
@@ -320,9 +321,9 @@ const openService = async shared => {
   }
 }
 
-// --- what follows from the numbers
+// --- Conclusions from the numbers.
 
-const showRatios = peers => {
+function showRatios(peers) {
   const drained = name => {
     const rounds = results.get(`${name} drain`)
     return rounds && percentileOf(rounds, 0.5)
@@ -344,7 +345,7 @@ const showRatios = peers => {
   }
 }
 
-const main = async () => {
+async function main() {
   const systems = options.systems.split(',')
   const isPeer = name => !['ours', 'bare'].includes(name)
   const peers = systems.some(isPeer) ? installPeers() : {}
@@ -356,8 +357,8 @@ const main = async () => {
   if (systems.includes('bullmq') && !probe) say('BULLMQ LEFT OUT', 'redis-server is not installed')
   const chosen = systems.filter(name => !isPeer(name) || (!peers.missing && (name !== 'bullmq' || probe)))
 
-  const { ownEmbeddedDatabase } = await load('embedded/own.js')
-  const { createDatabase, dropDatabase } = await load('embedded/database.js')
+  const { ownEmbeddedDatabase } = await import('@benefit-enrolment/embedded-postgres')
+  const { createDatabase, dropDatabase } = await import('@benefit-enrolment/embedded-postgres')
   const owned = await ownEmbeddedDatabase({ dataDir: join(scratch, 'data'), log: () => {} })
   const receiver = await startReceiver()
   const shared = {

@@ -4,27 +4,6 @@ CREATE EXTENSION IF NOT EXISTS btree_gist WITH SCHEMA public;
 
 COMMENT ON EXTENSION btree_gist IS 'support for indexing common datatypes in GiST';
 
-CREATE TABLE public.installation (
-    only_row boolean DEFAULT true NOT NULL,
-    sandbox boolean NOT NULL,
-    keyring_check bytea NOT NULL,
-    log_offset bigint DEFAULT 0 NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    CONSTRAINT installation_only_row_check CHECK (only_row)
-);
-
-CREATE FUNCTION public.log_horizon() RETURNS bigint
-    LANGUAGE sql STABLE
-    RETURN (((pg_snapshot_xmin(pg_current_snapshot()))::text)::bigint + COALESCE((SELECT installation.log_offset FROM public.installation), (0)::bigint));
-
-CREATE FUNCTION public.log_limit() RETURNS bigint
-    LANGUAGE sql STABLE
-    RETURN (((pg_snapshot_xmax(pg_current_snapshot()))::text)::bigint + COALESCE((SELECT installation.log_offset FROM public.installation), (0)::bigint));
-
-CREATE FUNCTION public.log_position() RETURNS bigint
-    LANGUAGE sql
-    RETURN (((pg_current_xact_id())::text)::bigint + COALESCE((SELECT installation.log_offset FROM public.installation), (0)::bigint));
-
 CREATE TABLE public.access_tokens (
     partner_id uuid NOT NULL,
     token_id text NOT NULL,
@@ -37,12 +16,71 @@ CREATE TABLE public.access_tokens (
     revoked_at timestamp with time zone
 );
 
+CREATE TABLE public.audit_blocks (
+    partner_id uuid NOT NULL,
+    source text NOT NULL,
+    number integer NOT NULL,
+    from_at timestamp with time zone NOT NULL,
+    until_at timestamp with time zone NOT NULL,
+    rows integer NOT NULL,
+    key_id text NOT NULL,
+    leaves bytea NOT NULL,
+    previous bytea,
+    hash bytea NOT NULL,
+    sealed_at timestamp with time zone NOT NULL,
+    CONSTRAINT audit_blocks_check CHECK ((until_at > from_at)),
+    CONSTRAINT audit_blocks_number_check CHECK ((number > 0)),
+    CONSTRAINT audit_blocks_rows_check CHECK ((rows >= 0)),
+    CONSTRAINT audit_blocks_source_check CHECK ((source = ANY (ARRAY['history'::text, 'audit_log'::text])))
+);
+
+CREATE TABLE public.audit_log (
+    partner_id uuid NOT NULL,
+    entry_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor_kind text NOT NULL,
+    actor text NOT NULL,
+    source bytea,
+    action text NOT NULL,
+    service_id uuid,
+    result text NOT NULL,
+    sealed_reason bytea,
+    request_id uuid,
+    times integer DEFAULT 1 NOT NULL,
+    CONSTRAINT audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['credential'::text, 'session'::text, 'operator'::text, 'command'::text, 'nobody'::text]))),
+    CONSTRAINT audit_log_times_check CHECK ((times > 0))
+);
+
+CREATE TABLE public.beneficiary_designations (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    benefit text NOT NULL,
+    version integer NOT NULL,
+    status text NOT NULL,
+    who text NOT NULL,
+    sealed bytea NOT NULL,
+    written_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    CONSTRAINT beneficiary_designations_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'confirmed'::text, 'dropped'::text]))),
+    CONSTRAINT beneficiary_designations_version_check CHECK ((version > 0)),
+    CONSTRAINT beneficiary_designations_who_check CHECK ((who = ANY (ARRAY['partner'::text, 'user'::text, 'operator'::text])))
+);
+
 CREATE TABLE public.catalogue_versions (
     version integer NOT NULL,
     document jsonb NOT NULL,
     published_at timestamp with time zone NOT NULL,
     published_by text NOT NULL,
     CONSTRAINT catalogue_versions_version_check CHECK ((version > 0))
+);
+
+CREATE TABLE public.confirmations (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    confirmation_id uuid NOT NULL,
+    reference text NOT NULL,
+    sealed bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.consents (
@@ -52,7 +90,17 @@ CREATE TABLE public.consents (
     version text NOT NULL,
     text_hash bytea,
     locale text NOT NULL,
-    agreed_at timestamp with time zone NOT NULL
+    agreed_at timestamp with time zone NOT NULL,
+    channel text DEFAULT 'partner'::text NOT NULL,
+    recorded_by text,
+    sealed_evidence bytea,
+    CONSTRAINT consents_channel_check CHECK ((channel = ANY (ARRAY['page'::text, 'partner'::text, 'phone'::text, 'paper'::text, 'email'::text])))
+);
+
+CREATE TABLE public.credential_uses (
+    partner_id uuid NOT NULL,
+    credential_id text NOT NULL,
+    last_used_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.credentials (
@@ -80,7 +128,7 @@ CREATE TABLE public.dead_deliveries (
     attempts integer NOT NULL,
     reason text NOT NULL,
     died_at timestamp with time zone NOT NULL,
-    CONSTRAINT dead_deliveries_reason_check CHECK ((reason = ANY (ARRAY['tries'::text, 'age'::text])))
+    CONSTRAINT dead_deliveries_reason_check CHECK ((reason = ANY (ARRAY['attempts'::text, 'age'::text])))
 );
 
 CREATE TABLE public.deliveries (
@@ -88,7 +136,7 @@ CREATE TABLE public.deliveries (
     event_id uuid NOT NULL,
     endpoint_id uuid NOT NULL,
     service_id uuid NOT NULL,
-    sequence_number bigint NOT NULL,
+    "position" bigint NOT NULL,
     work text DEFAULT 'fresh'::text NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
     due_at timestamp with time zone NOT NULL,
@@ -115,7 +163,7 @@ CREATE TABLE public.delivery_attempts (
     tls_ms integer,
     first_byte_ms integer,
     total_ms integer NOT NULL,
-    answer text,
+    sealed_answer bytea,
     CONSTRAINT delivery_attempts_check CHECK (((status IS NULL) <> (error_class IS NULL))),
     CONSTRAINT delivery_attempts_pair_check CHECK ((pair = ANY (ARRAY['current'::text, 'next'::text])))
 )
@@ -137,7 +185,7 @@ CREATE TABLE public.delivery_attempts_rest (
     tls_ms integer,
     first_byte_ms integer,
     total_ms integer NOT NULL,
-    answer text,
+    sealed_answer bytea,
     CONSTRAINT delivery_attempts_check CHECK (((status IS NULL) <> (error_class IS NULL))),
     CONSTRAINT delivery_attempts_pair_check CHECK ((pair = ANY (ARRAY['current'::text, 'next'::text])))
 );
@@ -166,6 +214,7 @@ CREATE TABLE public.endpoint_health (
     paused_until timestamp with time zone,
     accepted_pair text,
     next_accepted_at timestamp with time zone,
+    certificate_ends_at timestamp with time zone,
     CONSTRAINT endpoint_health_accepted_pair_check CHECK ((accepted_pair = ANY (ARRAY['current'::text, 'next'::text])))
 );
 
@@ -193,6 +242,8 @@ CREATE TABLE public.enrolments (
     own_end_reason text,
     action_due_at timestamp with time zone,
     close_reason text,
+    is_single boolean DEFAULT false NOT NULL,
+    corrects uuid,
     CONSTRAINT enrolments_check CHECK (((ends_at IS NULL) OR (ends_at >= starts_at) OR (state = ANY (ARRAY['withdrawn'::text, 'declined'::text, 'rejected'::text, 'void'::text])))),
     CONSTRAINT enrolments_check1 CHECK (((state <> 'endscheduled'::text) OR (ends_at IS NOT NULL))),
     CONSTRAINT enrolments_check2 CHECK (((state <> 'ended'::text) OR (ends_at IS NOT NULL))),
@@ -202,41 +253,56 @@ CREATE TABLE public.enrolments (
     CONSTRAINT enrolments_state_check CHECK ((state = ANY (ARRAY['selected'::text, 'actionrequired'::text, 'scheduled'::text, 'enrolled'::text, 'endscheduled'::text, 'ended'::text, 'withdrawn'::text, 'declined'::text, 'rejected'::text, 'void'::text])))
 );
 
+CREATE TABLE public.erasures (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    erased_at timestamp with time zone NOT NULL,
+    scrubbed_at timestamp with time zone,
+    events_removed_at timestamp with time zone
+);
+
+CREATE TABLE public.event_log_heads (
+    partner_id uuid NOT NULL,
+    last bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT event_log_heads_last_check CHECK ((last >= 0))
+)
+WITH (fillfactor='50');
+
 CREATE TABLE public.events (
     partner_id uuid NOT NULL,
     event_id uuid NOT NULL,
+    "position" bigint NOT NULL,
     service_id uuid NOT NULL,
-    sequence_number bigint NOT NULL,
     userid text NOT NULL,
     eventname text NOT NULL,
-    idempotency_key uuid NOT NULL,
     body bytea NOT NULL,
-    data jsonb NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    log_position bigint DEFAULT public.log_position() NOT NULL
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL
 );
 
-ALTER TABLE public.events ALTER COLUMN sequence_number ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.events_sequence_number_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
+CREATE TABLE public.files (
+    hash bytea NOT NULL,
+    media_type text NOT NULL,
+    content bytea NOT NULL,
+    stored_at timestamp with time zone NOT NULL,
+    stored_by text NOT NULL,
+    CONSTRAINT files_hash_check CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT files_media_type_check CHECK ((media_type = ANY (ARRAY['application/pdf'::text, 'image/png'::text, 'image/webp'::text])))
 );
 
 CREATE TABLE public.history (
     partner_id uuid NOT NULL,
     service_id uuid NOT NULL,
-    sequence_number integer NOT NULL,
-    entry_id uuid NOT NULL,
+    version integer NOT NULL,
     at timestamp with time zone NOT NULL,
     recorded_at timestamp with time zone NOT NULL,
-    what text NOT NULL,
-    from_state text NOT NULL,
-    to_state text NOT NULL,
     who text NOT NULL,
-    why text NOT NULL
+    lines jsonb NOT NULL,
+    event_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    actor text,
+    request_id uuid,
+    reference text,
+    CONSTRAINT history_version_check CHECK ((version > 0))
 );
 
 CREATE TABLE public.idempotency_keys (
@@ -252,49 +318,85 @@ CREATE TABLE public.idempotency_keys (
     expires_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.installation (
+    only_row boolean DEFAULT true NOT NULL,
+    sandbox boolean NOT NULL,
+    keyring_check bytea NOT NULL,
+    root_key_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    quiet_since timestamp with time zone,
+    operator_policy jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT installation_only_row_check CHECK (only_row)
+);
+
 CREATE TABLE public.migrations (
     name text NOT NULL,
     applied_at timestamp with time zone NOT NULL
 );
 
-CREATE TABLE public.partners (
-    partner_id uuid NOT NULL,
-    name text NOT NULL,
-    aliases text[] DEFAULT '{}'::text[] NOT NULL,
-    timezone text NOT NULL,
-    locale text DEFAULT 'en'::text NOT NULL,
-    origins text[] DEFAULT '{}'::text[] NOT NULL,
-    redirects text[] DEFAULT '{}'::text[] NOT NULL,
-    help jsonb DEFAULT '{}'::jsonb NOT NULL,
-    offers text[],
-    api_key_optional boolean DEFAULT false NOT NULL,
-    rate_per_second double precision,
-    scopes text[],
-    wrapped_key bytea NOT NULL,
-    clock_offset_ms bigint DEFAULT 0 NOT NULL,
-    disabled_at timestamp with time zone,
+CREATE TABLE public.operator_links (
+    operator_id uuid NOT NULL,
+    link_id uuid NOT NULL,
+    pepper_id text NOT NULL,
+    hash bytea NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    CONSTRAINT partners_clock_offset_ms_check CHECK ((clock_offset_ms >= 0)),
-    CONSTRAINT partners_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'es'::text]))),
-    CONSTRAINT partners_name_check CHECK ((name <> ''::text)),
-    CONSTRAINT partners_rate_per_second_check CHECK ((rate_per_second > (0)::double precision))
+    expires_at timestamp with time zone NOT NULL,
+    spent_at timestamp with time zone
 );
 
-CREATE VIEW public.newest_events AS
- SELECT newest.partner_id,
-    newest.event_id,
-    newest.log_position,
-    newest.sequence_number
-   FROM (public.partners p
-     CROSS JOIN LATERAL ( SELECT e.partner_id,
-            e.event_id,
-            e.log_position,
-            e.sequence_number
-           FROM public.events e
-          WHERE (e.partner_id = p.partner_id)
-          ORDER BY e.log_position DESC, e.event_id DESC
-         LIMIT 1) newest);
+CREATE TABLE public.operator_passkeys (
+    credential_id bytea NOT NULL,
+    operator_id uuid NOT NULL,
+    public_key bytea NOT NULL,
+    counter bigint NOT NULL,
+    transports text[] DEFAULT '{}'::text[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone
+);
+
+CREATE TABLE public.operator_requests (
+    partner_id uuid NOT NULL,
+    request_id uuid NOT NULL,
+    action text NOT NULL,
+    service_id uuid,
+    sealed bytea NOT NULL,
+    asked_by uuid NOT NULL,
+    asked_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    decided_by uuid,
+    decided_at timestamp with time zone,
+    outcome text,
+    CONSTRAINT operator_requests_action_check CHECK ((action = ANY (ARRAY['void'::text, 'move'::text, 'erase'::text, 'publish'::text]))),
+    CONSTRAINT operator_requests_check CHECK (((decided_at IS NULL) = (outcome IS NULL))),
+    CONSTRAINT operator_requests_check1 CHECK (((decided_by IS NULL) OR (decided_by <> asked_by))),
+    CONSTRAINT operator_requests_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'lapsed'::text])))
+);
+
+CREATE TABLE public.operator_sessions (
+    session_id uuid NOT NULL,
+    operator_id uuid NOT NULL,
+    pepper_id text NOT NULL,
+    hash bytea NOT NULL,
+    csrf_hash bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone
+);
+
+CREATE TABLE public.operators (
+    operator_id uuid NOT NULL,
+    name text NOT NULL,
+    role text NOT NULL,
+    partners uuid[],
+    issuer text,
+    subject text,
+    created_at timestamp with time zone NOT NULL,
+    disabled_at timestamp with time zone,
+    CONSTRAINT operators_check CHECK (((issuer IS NULL) = (subject IS NULL))),
+    CONSTRAINT operators_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT operators_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'support'::text, 'admin'::text])))
+);
 
 CREATE TABLE public.page_sessions (
     partner_id uuid NOT NULL,
@@ -319,24 +421,88 @@ CREATE TABLE public.page_sessions (
     last_seen_at timestamp with time zone,
     birthdate_tries integer DEFAULT 0 NOT NULL,
     birthdate_passed_at timestamp with time zone,
+    birthdate_tried_at timestamp with time zone,
+    birthdate_again_tries integer DEFAULT 0 NOT NULL,
+    birthdate_again_at timestamp with time zone,
     appearance jsonb,
+    last_view text,
+    dead_link_at timestamp with time zone,
+    signed_out_at timestamp with time zone,
     outcome text,
     reference text,
     completed_at timestamp with time zone,
     result_pepper_id text,
     result_hash bytea,
+    CONSTRAINT page_sessions_birthdate_again_tries_check CHECK (((birthdate_again_tries >= 0) AND (birthdate_again_tries <= 5))),
     CONSTRAINT page_sessions_birthdate_tries_check CHECK (((birthdate_tries >= 0) AND (birthdate_tries <= 5))),
     CONSTRAINT page_sessions_check CHECK (((spent_at IS NULL) = (handle_hash IS NULL))),
     CONSTRAINT page_sessions_check1 CHECK (((outcome IS NULL) = (completed_at IS NULL))),
     CONSTRAINT page_sessions_delivery_check CHECK ((delivery = ANY (ARRAY['embed'::text, 'hosted'::text, 'sms'::text, 'email'::text]))),
     CONSTRAINT page_sessions_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'es'::text]))),
-    CONSTRAINT page_sessions_outcome_check CHECK ((outcome = ANY (ARRAY['enrolled'::text, 'swapped'::text, 'changed'::text, 'cancelled'::text, 'undone'::text, 'exited'::text]))),
+    CONSTRAINT page_sessions_outcome_check CHECK ((outcome = ANY (ARRAY['enrolled'::text, 'swapped'::text, 'changed'::text, 'cancelled'::text, 'undone'::text, 'exited'::text, 'challengefailed'::text]))),
     CONSTRAINT page_sessions_purpose_check CHECK ((purpose = ANY (ARRAY['registration'::text, 'benefits'::text, 'swap'::text, 'offerchange'::text])))
+);
+
+CREATE TABLE public.partners (
+    partner_id uuid NOT NULL,
+    name text NOT NULL,
+    aliases text[] DEFAULT '{}'::text[] NOT NULL,
+    timezone text NOT NULL,
+    locale text DEFAULT 'en'::text NOT NULL,
+    origins text[] DEFAULT '{}'::text[] NOT NULL,
+    redirects text[] DEFAULT '{}'::text[] NOT NULL,
+    help jsonb DEFAULT '{}'::jsonb NOT NULL,
+    legal jsonb DEFAULT '{}'::jsonb NOT NULL,
+    look jsonb DEFAULT '{}'::jsonb NOT NULL,
+    retain text,
+    offers text[],
+    api_key_optional boolean DEFAULT false NOT NULL,
+    rate_per_second double precision,
+    scopes text[],
+    wrapped_key bytea NOT NULL,
+    clock_offset_ms bigint DEFAULT 0 NOT NULL,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT partners_clock_offset_ms_check CHECK ((clock_offset_ms >= 0)),
+    CONSTRAINT partners_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'es'::text]))),
+    CONSTRAINT partners_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT partners_rate_per_second_check CHECK ((rate_per_second > (0)::double precision)),
+    CONSTRAINT partners_retain_check CHECK ((retain ~ '^[1-9][0-9]?y$'::text))
+);
+
+CREATE TABLE public.refused_creates (
+    partner_id uuid NOT NULL,
+    userid_hash bytea NOT NULL,
+    at timestamp with time zone NOT NULL,
+    request_id uuid NOT NULL,
+    code text NOT NULL,
+    reasons jsonb NOT NULL
+);
+
+CREATE TABLE public.retained_records (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    kind text NOT NULL,
+    wrapped_key bytea NOT NULL,
+    sealed bytea NOT NULL,
+    keep_until timestamp with time zone NOT NULL,
+    CONSTRAINT retained_records_kind_check CHECK ((kind = ANY (ARRAY['consents'::text, 'confirmations'::text, 'coverage'::text, 'beneficiaries'::text])))
+);
+
+CREATE TABLE public.search_hashes (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    kind text NOT NULL,
+    hash bytea NOT NULL,
+    CONSTRAINT search_hashes_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'phone'::text])))
 );
 
 CREATE TABLE public.users (
     partner_id uuid NOT NULL,
     service_id uuid NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
     userid text NOT NULL,
     is_current boolean DEFAULT true NOT NULL,
     status text NOT NULL,
@@ -349,6 +515,7 @@ CREATE TABLE public.users (
     offer_since timestamp with time zone,
     offer_version integer,
     offer_in_force boolean DEFAULT false NOT NULL,
+    offer_admits boolean DEFAULT true NOT NULL,
     pending_offer text,
     pending_offer_at timestamp with time zone,
     swap_pairs jsonb,
@@ -371,7 +538,8 @@ CREATE TABLE public.users (
     CONSTRAINT users_check9 CHECK (((status = 'active'::text) OR ((pending_offer IS NULL) AND (swap_pairs IS NULL)))),
     CONSTRAINT users_prefill_count_check CHECK ((prefill_count >= 0)),
     CONSTRAINT users_status_check CHECK ((status = ANY (ARRAY['none'::text, 'prefilled'::text, 'registering'::text, 'active'::text, 'cancelled'::text, 'erased'::text]))),
-    CONSTRAINT users_userid_check CHECK ((userid <> ''::text))
+    CONSTRAINT users_userid_check CHECK ((userid <> ''::text)),
+    CONSTRAINT users_version_check CHECK ((version > 0))
 );
 
 CREATE TABLE public.webhook_endpoints (
@@ -399,11 +567,26 @@ ALTER TABLE ONLY public.delivery_attempts ATTACH PARTITION public.delivery_attem
 ALTER TABLE ONLY public.access_tokens
     ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (partner_id, token_id);
 
+ALTER TABLE ONLY public.audit_blocks
+    ADD CONSTRAINT audit_blocks_pkey PRIMARY KEY (partner_id, source, number);
+
+ALTER TABLE ONLY public.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (partner_id, entry_id);
+
+ALTER TABLE ONLY public.beneficiary_designations
+    ADD CONSTRAINT beneficiary_designations_pkey PRIMARY KEY (partner_id, service_id, benefit, version);
+
 ALTER TABLE ONLY public.catalogue_versions
     ADD CONSTRAINT catalogue_versions_pkey PRIMARY KEY (version);
 
+ALTER TABLE ONLY public.confirmations
+    ADD CONSTRAINT confirmations_pkey PRIMARY KEY (partner_id, service_id, confirmation_id);
+
 ALTER TABLE ONLY public.consents
     ADD CONSTRAINT consents_pkey PRIMARY KEY (partner_id, service_id, name, version);
+
+ALTER TABLE ONLY public.credential_uses
+    ADD CONSTRAINT credential_uses_pkey PRIMARY KEY (partner_id, credential_id);
 
 ALTER TABLE ONLY public.credentials
     ADD CONSTRAINT credentials_pkey PRIMARY KEY (partner_id, credential_id);
@@ -441,11 +624,20 @@ ALTER TABLE ONLY public.enrolments
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_service_id_benefit_partner_id_tstzrange_excl EXCLUDE USING gist (service_id WITH =, benefit WITH =, partner_id WITH =, tstzrange(starts_at, ends_at) WITH &&) WHERE ((state = ANY (ARRAY['selected'::text, 'actionrequired'::text, 'scheduled'::text, 'enrolled'::text, 'endscheduled'::text, 'ended'::text])));
 
+ALTER TABLE ONLY public.erasures
+    ADD CONSTRAINT erasures_pkey PRIMARY KEY (partner_id, service_id);
+
+ALTER TABLE ONLY public.event_log_heads
+    ADD CONSTRAINT event_log_heads_pkey PRIMARY KEY (partner_id);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (partner_id, event_id);
 
+ALTER TABLE ONLY public.files
+    ADD CONSTRAINT files_pkey PRIMARY KEY (hash);
+
 ALTER TABLE ONLY public.history
-    ADD CONSTRAINT history_pkey PRIMARY KEY (partner_id, service_id, sequence_number);
+    ADD CONSTRAINT history_pkey PRIMARY KEY (partner_id, service_id, version);
 
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (partner_id, operation, key_hash);
@@ -456,11 +648,41 @@ ALTER TABLE ONLY public.installation
 ALTER TABLE ONLY public.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.operator_links
+    ADD CONSTRAINT operator_links_pkey PRIMARY KEY (link_id);
+
+ALTER TABLE ONLY public.operator_passkeys
+    ADD CONSTRAINT operator_passkeys_pkey PRIMARY KEY (credential_id);
+
+ALTER TABLE ONLY public.operator_requests
+    ADD CONSTRAINT operator_requests_pkey PRIMARY KEY (partner_id, request_id);
+
+ALTER TABLE ONLY public.operator_sessions
+    ADD CONSTRAINT operator_sessions_pkey PRIMARY KEY (session_id);
+
+ALTER TABLE ONLY public.operators
+    ADD CONSTRAINT operators_issuer_subject_key UNIQUE (issuer, subject);
+
+ALTER TABLE ONLY public.operators
+    ADD CONSTRAINT operators_name_key UNIQUE (name);
+
+ALTER TABLE ONLY public.operators
+    ADD CONSTRAINT operators_pkey PRIMARY KEY (operator_id);
+
 ALTER TABLE ONLY public.page_sessions
     ADD CONSTRAINT page_sessions_pkey PRIMARY KEY (partner_id, session_id);
 
 ALTER TABLE ONLY public.partners
     ADD CONSTRAINT partners_pkey PRIMARY KEY (partner_id);
+
+ALTER TABLE ONLY public.refused_creates
+    ADD CONSTRAINT refused_creates_pkey PRIMARY KEY (partner_id, userid_hash, at, request_id);
+
+ALTER TABLE ONLY public.retained_records
+    ADD CONSTRAINT retained_records_pkey PRIMARY KEY (partner_id, service_id, kind);
+
+ALTER TABLE ONLY public.search_hashes
+    ADD CONSTRAINT search_hashes_pkey PRIMARY KEY (partner_id, service_id, kind);
 
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (partner_id, service_id);
@@ -470,27 +692,41 @@ ALTER TABLE ONLY public.webhook_endpoints
 
 CREATE INDEX access_tokens_expiry ON public.access_tokens USING btree (partner_id, expires_at);
 
+CREATE INDEX audit_log_at ON public.audit_log USING brin (at);
+
+CREATE INDEX audit_log_subject ON public.audit_log USING btree (partner_id, service_id, entry_id) WHERE (service_id IS NOT NULL);
+
+CREATE INDEX confirmations_reference ON public.confirmations USING btree (partner_id, reference);
+
 CREATE INDEX dead_deliveries_of_endpoint ON public.dead_deliveries USING btree (partner_id, endpoint_id, event_id);
 
 CREATE INDEX deliveries_due ON public.deliveries USING btree (partner_id, endpoint_id, work, due_at, event_id) WHERE (NOT parked);
 
-CREATE INDEX deliveries_of_user ON public.deliveries USING btree (partner_id, endpoint_id, service_id, sequence_number) WHERE ordered;
+CREATE INDEX deliveries_of_user ON public.deliveries USING btree (partner_id, endpoint_id, service_id, "position") WHERE ordered;
 
-CREATE INDEX deliveries_parked ON public.deliveries USING btree (partner_id, endpoint_id, service_id, sequence_number) WHERE parked;
+CREATE INDEX deliveries_parked ON public.deliveries USING btree (partner_id, endpoint_id, service_id, "position") WHERE parked;
 
 CREATE INDEX documents_drafts ON public.documents USING btree (partner_id, written_at) WHERE (kind = 'draft'::text);
 
 CREATE INDEX endpoint_leases_of_owner ON public.endpoint_leases USING btree (owner);
 
-CREATE INDEX events_log ON public.events USING btree (partner_id, log_position, event_id);
+CREATE INDEX erasures_unscrubbed ON public.erasures USING btree (partner_id, service_id) WHERE (scrubbed_at IS NULL);
 
-CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (partner_id, expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX erasures_with_events ON public.erasures USING btree (partner_id, service_id) WHERE (events_removed_at IS NULL);
 
-CREATE INDEX idempotency_keys_user ON public.idempotency_keys USING btree (partner_id, service_id) WHERE (service_id IS NOT NULL);
+CREATE UNIQUE INDEX events_position ON public.events USING btree (partner_id, "position");
+
+CREATE INDEX history_recorded ON public.history USING brin (recorded_at);
+
+CREATE INDEX idempotency_keys_answers ON public.idempotency_keys USING btree (partner_id, service_id) WHERE (sealed_answer IS NOT NULL);
+
+CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (partner_id, expires_at);
 
 CREATE INDEX page_sessions_age ON public.page_sessions USING btree (partner_id, created_at) WHERE (created_at IS NOT NULL);
 
 CREATE INDEX page_sessions_user ON public.page_sessions USING btree (partner_id, userid) WHERE (userid IS NOT NULL);
+
+CREATE INDEX search_hashes_found ON public.search_hashes USING btree (partner_id, hash);
 
 CREATE UNIQUE INDEX users_by_userid ON public.users USING btree (partner_id, userid) WHERE is_current;
 
@@ -501,59 +737,23 @@ ALTER INDEX public.delivery_attempts_pkey ATTACH PARTITION public.delivery_attem
 ALTER TABLE ONLY public.access_tokens
     ADD CONSTRAINT access_tokens_partner_id_credential_id_fkey FOREIGN KEY (partner_id, credential_id) REFERENCES public.credentials(partner_id, credential_id);
 
-ALTER TABLE ONLY public.consents
-    ADD CONSTRAINT consents_partner_id_service_id_fkey FOREIGN KEY (partner_id, service_id) REFERENCES public.users(partner_id, service_id);
-
 ALTER TABLE ONLY public.credentials
     ADD CONSTRAINT credentials_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);
-
-ALTER TABLE ONLY public.data_keys
-    ADD CONSTRAINT data_keys_partner_id_service_id_fkey FOREIGN KEY (partner_id, service_id) REFERENCES public.users(partner_id, service_id);
-
-ALTER TABLE ONLY public.dead_deliveries
-    ADD CONSTRAINT dead_deliveries_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
-
-ALTER TABLE ONLY public.dead_deliveries
-    ADD CONSTRAINT dead_deliveries_partner_id_event_id_fkey FOREIGN KEY (partner_id, event_id) REFERENCES public.events(partner_id, event_id);
-
-ALTER TABLE ONLY public.deliveries
-    ADD CONSTRAINT deliveries_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
-
-ALTER TABLE ONLY public.deliveries
-    ADD CONSTRAINT deliveries_partner_id_event_id_fkey FOREIGN KEY (partner_id, event_id) REFERENCES public.events(partner_id, event_id);
-
-ALTER TABLE ONLY public.documents
-    ADD CONSTRAINT documents_partner_id_service_id_fkey FOREIGN KEY (partner_id, service_id) REFERENCES public.users(partner_id, service_id);
 
 ALTER TABLE ONLY public.endpoint_health
     ADD CONSTRAINT endpoint_health_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
 
 ALTER TABLE ONLY public.endpoint_leases
-    ADD CONSTRAINT endpoint_leases_owner_fkey FOREIGN KEY (owner) REFERENCES public.dispatchers(dispatcher_id);
-
-ALTER TABLE ONLY public.endpoint_leases
     ADD CONSTRAINT endpoint_leases_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
 
-ALTER TABLE ONLY public.enrolments
-    ADD CONSTRAINT enrolments_catalogue_version_fkey FOREIGN KEY (catalogue_version) REFERENCES public.catalogue_versions(version);
+ALTER TABLE ONLY public.operator_links
+    ADD CONSTRAINT operator_links_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(operator_id);
 
-ALTER TABLE ONLY public.enrolments
-    ADD CONSTRAINT enrolments_partner_id_service_id_fkey FOREIGN KEY (partner_id, service_id) REFERENCES public.users(partner_id, service_id);
+ALTER TABLE ONLY public.operator_passkeys
+    ADD CONSTRAINT operator_passkeys_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(operator_id);
 
-ALTER TABLE ONLY public.events
-    ADD CONSTRAINT events_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);
-
-ALTER TABLE ONLY public.idempotency_keys
-    ADD CONSTRAINT idempotency_keys_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);
-
-ALTER TABLE ONLY public.page_sessions
-    ADD CONSTRAINT page_sessions_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);
-
-ALTER TABLE ONLY public.users
-    ADD CONSTRAINT users_offer_version_fkey FOREIGN KEY (offer_version) REFERENCES public.catalogue_versions(version);
-
-ALTER TABLE ONLY public.users
-    ADD CONSTRAINT users_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);
+ALTER TABLE ONLY public.operator_sessions
+    ADD CONSTRAINT operator_sessions_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(operator_id);
 
 ALTER TABLE ONLY public.webhook_endpoints
     ADD CONSTRAINT webhook_endpoints_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partners(partner_id);

@@ -1,4 +1,4 @@
-// Builds what browsers load: the page's script and style sheet, and the drop-in script of the embed.
+// Builds what browsers load: script and style sheet of the page and of the operator's console, and the embed's drop-in script.
 // node scripts/build-browser.mjs [DIR]: into DIR alone, or to where the packages have them.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,9 @@ for (const name of readdirSync(out)) rmSync(new URL(name, out))
 const script = await bundle('embed/src/page/page.ts', 'esm')
 const stylesheet = await bundle('service/assets/page/page.css', 'iife')
 const dropIn = await bundle('embed/src/drop-in.ts', 'iife')
-const integrityOf = contents => `sha384-${createHash('sha384').update(contents).digest('base64')}`
+function integrityOf(contents) {
+  return `sha384-${createHash('sha384').update(contents).digest('base64')}`
+}
 const manifest = {
   script: write('page', 'js', script),
   stylesheet: write('page', 'css', stylesheet),
@@ -27,12 +29,16 @@ const manifest = {
     integrity: integrityOf(dropIn),
   },
   released: keepReleased(),
+  console: {
+    script: write('console', 'js', await bundle('service/assets/console/console.js', 'esm')),
+    stylesheet: write('console', 'css', await bundle('service/assets/console/console.css', 'iife')),
+  },
 }
 writeFileSync(new URL('benefit-enrolment.js', out), dropIn)
 if (!directory) writeFileSync(new URL('embed/dist/benefit-enrolment.js', root), dropIn)
 writeFileSync(new URL('manifest.json', out), `${JSON.stringify(manifest, undefined, 2)}\n`)
 
-/** What was released stays served at its address for ever, whatever is built now. */
+/** A released script is served at its address forever, whatever is built later. */
 function keepReleased() {
   const folder = new URL('embed/released/', root)
   if (!existsSync(folder)) return []
@@ -56,13 +62,13 @@ async function bundle(entry, format) {
     format,
     target: ['es2022', 'chrome111', 'firefox114', 'safari16.4'],
     legalComments: 'none',
-    // Letters beyond ASCII as escapes: a host's page may be read in any encoding.
+    // Letters beyond ASCII are escaped, because a host's page may have any encoding.
     charset: 'ascii',
   })
   return outputFiles[0].contents
 }
 
-/** The name changes with the content, so that a browser may keep it for ever. */
+/** The name changes with the content, so that browsers may keep the file forever. */
 function write(name, extension, contents) {
   const hash = createHash('sha256').update(contents).digest('hex').slice(0, 12)
   const file = `${name}.${hash}.${extension}`

@@ -1,7 +1,8 @@
-// Makes docs/schema.sql: what the migrations leave on a stock PostgreSQL 15, as its own pg_dump tells it.
-//   node scripts/dump-schema.mjs SERVER_URL          compares; ends with 1 and the difference when the file is old
-//   node scripts/dump-schema.mjs SERVER_URL --write  makes the file anew
-// SERVER_URL names a server on which a database may be made; PG_DUMP another pg_dump than that of the path.
+// Compares docs/schema.sql with the schema that the migrations create on a stock PostgreSQL 15, as its pg_dump
+// prints it.
+//   node scripts/dump-schema.mjs SERVER_URL          compares; exits with 1 and prints the difference when the file is old
+//   node scripts/dump-schema.mjs SERVER_URL --write  writes the file
+// SERVER_URL names a server on which databases may be created; PG_DUMP names a pg_dump other than that of the PATH.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,12 +14,12 @@ const file = fileURLToPath(new URL('../docs/schema.sql', import.meta.url))
 const bin = fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url))
 const [serverUrl, mode] = process.argv.slice(2)
 
-const fail = text => {
+function fail(text) {
   process.stderr.write(`${text}\n`)
   process.exit(1)
 }
 
-const run = (program, args, environment = {}) => {
+function run(program, args, environment = {}) {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     cwd: tmpdir(),
     encoding: 'utf8',
@@ -28,9 +29,9 @@ const run = (program, args, environment = {}) => {
   return stdout
 }
 
-/** What differs from machine to machine goes: versions, session settings, the dump's own guard lines. */
-const readable = dump =>
-  `${[
+/** Removes what differs between machines: versions, session settings, and the dump's own guard lines. */
+function readable(dump) {
+  return `${[
     '-- Made by scripts/dump-schema.mjs from the migrations; do not edit.',
     ...dump
       .split('\n')
@@ -39,8 +40,9 @@ const readable = dump =>
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim()}\n`
+}
 
-const firstDifference = (a, b) => {
+function firstDifference(a, b) {
   const [left, right] = [a.split('\n'), b.split('\n')]
   const at = left.findIndex((line, index) => line !== right[index])
   return `line ${at + 1}:\n- ${left[at] ?? ''}\n+ ${right[at] ?? ''}`

@@ -17,7 +17,7 @@ else {
   )
 }
 
-/** A version that was released with other bytes stays as it was: partners have its hash in their pages. */
+/** Refuses to overwrite a released version with other bytes, because partners have its hash in their pages. */
 function keep() {
   const released = new URL('embed/released/', root)
   const kept = new URL(`${version}.js`, released)

@@ -30,7 +30,8 @@ const built = { stylesheets: ['/page.css'], script: '/page.js', icon: '/icon.svg
 const server = createServer((request, response) => {
   const { pathname } = new URL(request.url, 'http://localhost')
   const answer = (type, body) => response.writeHead(200, { 'content-type': type }).end(body)
-  if (pathname === '/page.css') return answer('text/css', readFileSync('service/assets/page/page.css'))
+  if (['/page.css', '/tokens.css'].includes(pathname))
+    return answer('text/css', readFileSync(`service/assets/page${pathname}`))
   if (pathname === '/page.js') return answer('text/javascript', '')
   if (pathname.startsWith('/icons/')) return answer('image/svg+xml', iconOf(pathname.slice(7, -4)))
   const [, locale, name] = pathname.split('/')

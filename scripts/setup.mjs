@@ -1,26 +1,39 @@
-// Installs what the lockfile names and builds, when either is out of date; run by `npm start` and `npm test`.
+// Installs the packages of the lockfile and builds, when either is out of date; run by `npm start` and `npm test`.
 import { spawnSync } from 'node:child_process'
-import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
+const packages = ['contract', 'embedded-postgres', 'service', 'client', 'embed']
+/** The parts of `dist` that other steps write, which have no source file of their own. */
+const assembled = /^(page|gig-platform|docs|cjs)[/\\]|^benefit-enrolment\.js$/
 const stamp = 'node_modules/.built'
-const built = ['service/dist/main.js', 'service/dist/page/manifest.json', 'client/dist/index.js']
+const built = [
+  'service/dist/main.js',
+  'service/dist/page/manifest.json',
+  'service/dist/docs/site.json',
+  'client/src/generated.ts',
+  'client/dist/index.js',
+  'client/dist/cjs/index.js',
+]
 const sources = [
   'contract',
+  'embedded-postgres',
   'service',
   'client',
   'embed',
+  'examples',
   'scripts',
+  'docs',
   'tsconfig.base.json',
   'package-lock.json',
 ]
 const notSources = new Set(['node_modules', 'dist', 'migrations', 'icons'])
 
-/** When the newest file below a path was changed; built output does not count. */
-const newestIn = path => {
+/** When the newest file below a path was changed, without built output. */
+function newestIn(path) {
   const entry = statSync(path)
   if (!entry.isDirectory()) return entry.mtimeMs
   return readdirSync(path).reduce(
@@ -29,7 +42,7 @@ const newestIn = path => {
   )
 }
 
-const modifiedAt = path => {
+function modifiedAt(path) {
   try {
     return statSync(join(root, path)).mtimeMs
   } catch {
@@ -37,8 +50,8 @@ const modifiedAt = path => {
   }
 }
 
-const run = (command, args) => {
-  // Progress goes to standard error: standard output belongs to what is started afterwards.
+function run(command, args) {
+  // Progress goes to standard error, because standard output belongs to the program that is started afterwards.
   const { status, error } = spawnSync(command, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -50,8 +63,22 @@ const run = (command, args) => {
   }
 }
 
+/** Removes built files whose source was deleted; otherwise they would be packed and published. */
+function removeLeftovers() {
+  for (const name of packages) {
+    const dist = join(root, name, 'dist')
+    if (!existsSync(dist)) continue
+    for (const path of readdirSync(dist, { recursive: true })) {
+      const source = /^(.*?)\.(?:d\.ts|js|js\.map)$/.exec(path)?.[1]
+      if (!source || assembled.test(path)) continue
+      if (!['.ts', '.tsx'].some(ending => existsSync(join(root, name, 'src', source + ending))))
+        rmSync(join(dist, path))
+    }
+  }
+}
+
 /** Brings node_modules and the built output up to date. */
-export const setUp = () => {
+export function setUp() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < 20 || (major === 20 && minor < 19)) {
     process.stderr.write(`This needs Node 20.19 or later; here is ${process.versions.node}.\n`)
@@ -64,9 +91,14 @@ export const setUp = () => {
   const builtAt = built.every(path => modifiedAt(path) > 0) ? modifiedAt(stamp) : 0
   if (sources.some(path => newestIn(join(root, path)) >= builtAt)) {
     const startedAt = new Date()
+    removeLeftovers()
+    run(process.execPath, [join(root, 'scripts/build-client-types.mjs')])
     run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', root])
     run(process.execPath, [join(root, 'scripts/build-browser.mjs')])
-    // As old as the start of the build: what was saved while it ran is built again.
+    run(process.execPath, [join(root, 'scripts/build-demo.mjs')])
+    run(process.execPath, [join(root, 'scripts/build-docs.mjs')])
+    run(process.execPath, [join(root, 'scripts/build-cjs.mjs')])
+    // The mark is as old as the start of the build, so that a file saved during the build is built again.
     writeFileSync(join(root, stamp), '')
     utimesSync(join(root, stamp), startedAt, startedAt)
   }

@@ -1,4 +1,4 @@
-// `npm start`: sets up, then runs `enrolment dev` in this process, so that signals reach it directly.
+// `npm start`: sets up, and then runs `enrolment dev` in this process, so that signals reach it directly.
 import { setUp } from './setup.mjs'
 
 setUp()

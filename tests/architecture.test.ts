@@ -9,19 +9,33 @@ const source = 'service/src'
 
 // From the top down; a folder may use those of the layers below it.
 const layers: readonly (readonly string[])[] = [
-  ['main.ts', 'commands', 'demo', 'service.ts', 'config.ts', 'installation.ts'],
-  ['oauth', 'prefill', 'benefits', 'accounts', 'offers', 'registration', 'webhooks', 'sandbox', 'system'],
+  ['main.ts', 'commands', 'demo', 'service.ts', 'config.ts', 'installation.ts', 'quiet.ts'],
+  ['docs', 'console'],
+  [
+    'oauth',
+    'prefill',
+    'benefits',
+    'accounts',
+    'offers',
+    'registration',
+    'webhooks',
+    'rosters',
+    'sandbox',
+    'system',
+  ],
   ['membership', 'schedule', 'idempotency'],
-  ['partners', 'catalogue'],
-  ['http', 'db', 'vault', 'embedded'],
+  ['partners', 'catalogue', 'audit'],
+  ['files', 'look'],
+  ['http', 'db', 'vault'],
   // Dates and sentences that need nothing and may be used by all.
-  ['calendar', 'operator-error.ts', 'log.ts'],
+  ['calendar', 'csv.ts', 'operator-error.ts', 'log.ts', 'version.ts'],
 ]
 
 // Beside each other within a layer, each for a reason; never in a ring.
 const besides: Readonly<Record<string, string>> = {
-  'schedule > membership': 'what is due is applied by the ledger like any command',
-  'membership > idempotency': 'a claim is committed with what it claims',
+  'audit > partners': 'blocks of what was recorded are signed by a key that hangs on the partner’s',
+  'schedule > membership': 'what is due is applied by the executor like any command',
+  'membership > idempotency': 'a key is reserved in the transaction of the change that it protects',
   'registration > accounts': 'the page makes the changes of the API, by the same rules',
   'registration > benefits': 'the page makes the changes of the API, by the same rules',
   'registration > offers': 'the page makes the changes of the API, by the same rules',
@@ -31,8 +45,8 @@ const besides: Readonly<Record<string, string>> = {
 
 // Only these know the outside world by these names.
 const owners: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['http', 'partners', 'oauth', 'system', 'registration', 'service.ts'],
-  pg: ['db', 'embedded'],
+  fastify: ['http', 'partners', 'oauth', 'system', 'docs', 'registration', 'console', 'service.ts'],
+  pg: ['db'],
   undici: ['webhooks'],
   luxon: ['calendar'],
 }
@@ -43,14 +57,18 @@ const besideTheClient: Readonly<Record<string, string>> = {
   'tests/api/listener.ts': 'fetches to hand to the client',
   'tests/api/forms.test.ts': 'bytes, media types, sizes, headers twice, methods and paths',
   'tests/api/key-headers.test.ts': 'Version and Idempotency-Key missing or malformed',
+  'tests/api/audit.test.ts': 'a token that was revoked, and none',
   'tests/api/authentication.test.ts': 'no token, another scheme, a token that was never issued',
+  'tests/api/metrics.test.ts': 'health, pages, paths that are no operation, and the listener of the operator',
   'tests/api/limits.test.ts': 'requests beyond what the operator allows, and pages for people',
+  'tests/api/failed-authentications.test.ts': 'tokens that a client would renew',
+  'tests/api/server-manners.test.ts': 'headers twice, connections that break, health, pages for people',
   'tests/api/token.test.ts': 'forms of OAuth that other libraries send, and a token held by hand',
   'tests/api/declared-errors.test.ts': 'broken JSON, a header twice and no token, for each operation',
   'tests/api/no-personal-data.test.ts': 'broken JSON, and personal data in a path',
   'tests/api/problems.test.ts': 'methods and paths that are no operation, health, pages of the docs',
   'tests/api/openapi.test.ts': 'the description, which tools read',
-  'tests/api/reference.test.ts': 'pages for people',
+  'tests/api/files.test.ts': 'documents and icons',
   'tests/api/benefits.test.ts': 'icons',
   'tests/api/listing-by-catalogue.test.ts': 'icons',
   'tests/crash/stopped.test.ts': 'the listener of the operator, which is no part of the API',
@@ -71,12 +89,18 @@ const tracked = execFileSync(
 )
   .trim()
   .split('\n')
-const read = (file: string) => readFileSync(join(root, file), 'utf8')
+function read(file: string) {
+  return readFileSync(join(root, file), 'utf8')
+}
 const production = tracked.filter(file => file.startsWith(`${source}/`) && !file.endsWith('.test.ts'))
 
 /** The first part of a path below service/src: the folder, or the file when it lies in none. */
-const placeOf = (file: string) => file.slice(source.length + 1).split('/')[0] ?? ''
-const layerOf = (place: string) => layers.findIndex(layer => layer.includes(place))
+function placeOf(file: string) {
+  return file.slice(source.length + 1).split('/')[0] ?? ''
+}
+function layerOf(place: string) {
+  return layers.findIndex(layer => layer.includes(place))
+}
 
 const arrows = production.flatMap(file =>
   [...read(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, target = '']) => ({
@@ -115,8 +139,34 @@ describe('the arrows of the service', () => {
   })
 })
 
+test('no file imports itself by way of others, not even a type: each can be read without knowing what stands above it', () => {
+  const imported = new Map(
+    tracked
+      .filter(file => /\.tsx?$/.test(file) && !/\.test\.ts$|^tests\//.test(file))
+      .map(file => [
+        file,
+        [...read(file).matchAll(/from\s+'(\.[^']+)'/g)].map(([, target = '']) =>
+          normalize(join(dirname(file), target)),
+        ),
+      ]),
+  )
+  const open = new Set<string>()
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (file: string, path: readonly string[]) => {
+    if (open.has(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' > '))
+    if (open.has(file) || done.has(file)) return
+    open.add(file)
+    for (const target of imported.get(file) ?? []) visit(target, [...path, file])
+    open.delete(file)
+    done.add(file)
+  }
+  for (const file of imported.keys()) visit(file, [])
+  expect(circles).toEqual([])
+})
+
 /** What a module loads before it runs: its imports but those of types, and their imports. */
-const loadedBy = (file: string, found = new Set<string>()): ReadonlySet<string> => {
+function loadedBy(file: string, found = new Set<string>()): ReadonlySet<string> {
   for (const [, target = ''] of read(file).matchAll(
     /^(?:im|ex)port (?!type )[\w*,\s{}]+? from '([^']+)'/gm,
   )) {

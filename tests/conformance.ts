@@ -32,7 +32,7 @@ const routes = Object.values(operations).map(({ id, method, path }) => ({
 }))
 
 /** Opens the check for a service under a stage path. */
-export const openConformance = (basePath: string): Conformance => {
+export function openConformance(basePath: string): Conformance {
   const violations: string[] = []
   const check: Conformance['check'] = exchange => {
     for (const violation of judge(exchange)) {
@@ -55,7 +55,7 @@ export const openConformance = (basePath: string): Conformance => {
   }
 }
 
-const judge = (exchange: Exchange): string[] => {
+function judge(exchange: Exchange): string[] {
   const { method, status, headers, text } = exchange
   const found: string[] = []
   if (!/^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/.test(headers.get('request-id') ?? ''))
@@ -81,10 +81,11 @@ const judge = (exchange: Exchange): string[] => {
   return found
 }
 
-const escapePointer = (part: string | number): string =>
-  encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))
+function escapePointer(part: string | number): string {
+  return encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))
+}
 
-const judgeProblem = ({ status, headers, text }: Exchange): string[] => {
+function judgeProblem({ status, headers, text }: Exchange): string[] {
   const problem = JSON.parse(text) as Record<string, unknown>
   const code = String(problem['code'])
   const found: string[] = []

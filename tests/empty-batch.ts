@@ -1,13 +1,18 @@
-import type { Batch } from '../service/src/membership/save.ts'
+import type { BatchWrites } from '../service/src/membership/commands/batch-writes.ts'
 
 /** A batch that saves nothing, to be filled with what a test saves. */
-export const emptyBatch: Batch = {
+export const emptyBatch: BatchWrites = {
+  recordedAt: 0,
   renamed: [],
   users: [],
   erased: [],
+  retained: [],
   ended: [],
   enrolments: [],
   consents: [],
+  confirmations: [],
+  designations: [],
+  decidedDesignations: [],
   documents: [],
   history: [],
   events: [],

@@ -1,26 +1,41 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
+import { createDatabase, ownEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../service/src/db/database.ts'
 import { migrate } from '../service/src/db/migrate.ts'
-import { createDatabase } from '../service/src/embedded/database.ts'
-import { ownEmbeddedDatabase } from '../service/src/embedded/own.ts'
+import {
+  type Cluster,
+  closeOnCluster,
+  clusterOf,
+  createOnCluster,
+  databaseUrl,
+  dropOnCluster,
+  onNode,
+} from './cluster.ts'
 import { patientDatabase } from './patient-database.ts'
 
-/** Where tests make their databases: the embedded PostgreSQL, or the server of TEST_DATABASE_URL. */
-export type TestServer =
+/** Where tests make their databases: the embedded PostgreSQL, or the server or Citus cluster of TEST_DATABASE_URL. */
+export type TestServer = { readonly template: string } & (
   | { kind: 'embedded'; host: string; port: number; user: string }
   | { kind: 'url'; url: string }
+  | { kind: 'cluster'; url: string; cluster: Cluster }
+)
 
 declare module 'vitest' {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface ProvidedContext {
     testServer: TestServer
   }
 }
 
-export const templateName = 'enrolment_test_template'
+// Two runs may share a server: each has a template of its own.
+const templateName = `enrolment_test_template_${randomBytes(4).toString('hex')}`
+
+/** How an empty database is made, as `create database NAME` goes on. */
+export const emptyDatabase = "template template0 encoding 'UTF8' locale 'C'"
 
 /** Starts the database server of the run and makes the migrated template that every test copies. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
@@ -28,7 +43,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   return url ? onServer(project, url) : embedded(project)
 }
 
-const embedded = async (project: TestProject) => {
+async function embedded(project: TestProject) {
   const dataDir = await mkdtemp(join(tmpdir(), 'enrolment-tests-'))
   const owned = await ownEmbeddedDatabase({ dataDir, log: () => {} })
   await createDatabase(owned.address, templateName)
@@ -36,31 +51,25 @@ const embedded = async (project: TestProject) => {
   await migrate(template)
   await template.close()
   const { host, port, user } = owned.address
-  project.provide('testServer', { kind: 'embedded', host, port, user })
+  project.provide('testServer', { template: templateName, kind: 'embedded', host, port, user })
   return async () => {
     await owned.stop()
     await rm(dataDir, { recursive: true, force: true })
   }
 }
 
-const onServer = async (project: TestProject, url: string) => {
-  const admin = new pg.Client({ connectionString: url })
-  await admin.connect()
-  await admin.query(`drop database if exists ${templateName} with (force)`)
-  await admin.query(`create database ${templateName} template template0 encoding 'UTF8' locale 'C'`)
+async function onServer(project: TestProject, url: string) {
+  const cluster = await clusterOf(url)
+  const drop = () => dropOnCluster(cluster ?? [url], templateName)
+  if (cluster) await createOnCluster(cluster, templateName, emptyDatabase)
+  else await onNode(url, `create database ${templateName} ${emptyDatabase}`)
   const template = openDatabase({ url: databaseUrl(url, templateName) }, { max: 1, ...patientDatabase })
   await migrate(template)
   await template.close()
-  project.provide('testServer', { kind: 'url', url })
-  return async () => {
-    await admin.query(`drop database if exists ${templateName} with (force)`)
-    await admin.end()
-  }
-}
-
-/** The URL of another database on the same server. */
-export const databaseUrl = (url: string, name: string): string => {
-  const other = new URL(url)
-  other.pathname = `/${name}`
-  return other.href
+  if (cluster) await closeOnCluster(cluster, templateName)
+  project.provide('testServer', {
+    template: templateName,
+    ...(cluster ? { kind: 'cluster', url, cluster } : { kind: 'url', url }),
+  })
+  return drop
 }

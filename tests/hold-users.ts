@@ -5,7 +5,7 @@ import type { TestPartner, TestService } from './rig.ts'
 type Hold = { readonly since: number; readonly letGo: () => void; lastedMs?: number }
 
 let holds: Hold[] = []
-const letGoOfAll = () => {
+function letGoOfAll() {
   for (const hold of holds) hold.letGo()
 }
 
@@ -13,7 +13,7 @@ const letGoOfAll = () => {
  * A test in which those who wait must not give up: beyond four seconds the service answers them 503. Where it failed and this
  * machine had been so slow, and only there, it is played again.
  */
-export const testInTime = (name: string, scene: () => Promise<void>): void => {
+export function testInTime(name: string, scene: () => Promise<void>): void {
   const again = { count: 9, condition: /^Held for too long/ }
   test(name, { retry: again }, async () => {
     holds = []
@@ -30,10 +30,10 @@ export const testInTime = (name: string, scene: () => Promise<void>): void => {
 }
 
 /** Locks every user row of a partner, as another process at work on them would; held once this resolves. */
-export const holdUsers = async (
+export async function holdUsers(
   service: TestService,
   partner: TestPartner,
-): Promise<{ release: () => Promise<void> }> => {
+): Promise<{ release: () => Promise<void> }> {
   let letGo = () => {}
   const isReleased = new Promise<void>(resolve => {
     letGo = resolve
@@ -67,7 +67,7 @@ export const holdUsers = async (
 }
 
 /** The same database, but for locks: on it a statement waits for one for as long as it takes. */
-export const patientForLocks = (database: Database): Database => {
+export function patientForLocks(database: Database): Database {
   const transaction: Database['transaction'] = run =>
     database.transaction(async tx => {
       await tx.query({ name: '', text: 'set local lock_timeout = 0', values: [] })
@@ -78,7 +78,7 @@ export const patientForLocks = (database: Database): Database => {
 }
 
 /** Resolves once another session on the database waits for a lock. */
-export const waitForLock = async ({ database }: Pick<TestService, 'database'>): Promise<void> => {
+export async function waitForLock({ database }: Pick<TestService, 'database'>): Promise<void> {
   for (;;) {
     const [session] = await database.query({ name: '', text: waitingSession, values: [] })
     if (session) return

@@ -6,8 +6,8 @@ import { patientDatabase } from './patient-database.ts'
  * On connections that are opened from now on, plans are kept from the first execution on, and nobody but the service
  * analyses a table: the plans are those of a new installation.
  */
-export const keepPlans = (database: Database): Promise<void> =>
-  database.script(`
+export function keepPlans(database: Database): Promise<void> {
+  return database.script(`
     do $$ declare name text; begin
       execute format('alter database %I set plan_cache_mode = force_generic_plan', current_database());
       for name in select oid::regclass::text from pg_class
@@ -15,15 +15,16 @@ export const keepPlans = (database: Database): Promise<void> =>
         execute format('alter table %s set (autovacuum_enabled = false)', name);
       end loop;
     end $$`)
+}
 
 /**
  * Tells how often these indexes were walked, and how many rows that has read. Ends all connections to the database, as
  * what they did is counted then, and their plans go with them.
  */
-export const readByIndexes = async (
+export async function readByIndexes(
   address: DatabaseAddress,
   indexes: readonly string[],
-): Promise<{ scans: number; read: number }> => {
+): Promise<{ scans: number; read: number }> {
   const database = openDatabase(address, { max: 1, ...patientDatabase })
   try {
     await database.query(sql`

@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 export type RawAnswer = { status: number; headers: Record<string, string>; text: string; json: () => unknown }
 
 /** Sends bytes that a typed client cannot send, and reads one answer. */
-export const sendRaw = (baseUrl: string, bytes: string | Buffer): Promise<RawAnswer> =>
-  new Promise((resolve, reject) => {
+export function sendRaw(baseUrl: string, bytes: string | Buffer): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(baseUrl)
     const socket = connect(Number(port), hostname)
     const chunks: Buffer[] = []
@@ -21,14 +21,15 @@ export const sendRaw = (baseUrl: string, bytes: string | Buffer): Promise<RawAns
     socket.on('close', () => reject(new Error(`closed after ${Buffer.concat(chunks).length} bytes`)))
     socket.write(bytes)
   })
+}
 
 /** One request of a partner with exactly these headers and this body. */
-export const rawRequest = (
+export function rawRequest(
   method: string,
   path: string,
   headers: readonly (readonly [string, string])[],
   body?: string | Buffer,
-): Buffer => {
+): Buffer {
   const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(body)
   const lines = [
     `${method} ${path} HTTP/1.1`,
@@ -40,7 +41,7 @@ export const rawRequest = (
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes])
 }
 
-const parse = (bytes: Buffer): RawAnswer | undefined => {
+function parse(bytes: Buffer): RawAnswer | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')

@@ -1,45 +1,49 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
+import { createDatabase, dropDatabase } from '@benefit-enrolment/embedded-postgres'
 import { inject, vi } from 'vitest'
-import { type Client, type ClientOptions, createClient } from '../client/src/index.ts'
-import type { RequestLimits } from '../contract/src/index.ts'
-import { parseCatalogue } from '../service/src/catalogue/parse.ts'
+import { type ClientOptions, createClient, type PartnerClient } from '../client/src/index.ts'
+import { type RequestLimits, scopeNames } from '../contract/src/index.ts'
+import { readWholeCatalogue } from '../service/src/catalogue/bring-files.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
-import { createDatabase, dropDatabase } from '../service/src/embedded/database.ts'
 import { type AdmissionLimits, defaultLimits } from '../service/src/http/admission.ts'
 import { claimInstallation } from '../service/src/installation.ts'
 import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
 import { createPartner, type ManageContext, type PartnerSettings } from '../service/src/partners/manage.ts'
 import { type Service, startService } from '../service/src/service.ts'
 import { type Keyring, loadKeyring } from '../service/src/vault/keyring.ts'
+import { copyOnCluster, createOnCluster, databaseUrl, dropOnCluster, onNode } from './cluster.ts'
 import { type Conformance, openConformance } from './conformance.ts'
-import { databaseUrl, templateName } from './global-setup.ts'
+import { emptyDatabase } from './global-setup.ts'
 import { patientDatabase } from './patient-database.ts'
 import { movedClock, slowClock } from './slow-clock.ts'
 
-/** Makes a fresh migrated database; `drop` removes it. */
-export const freshDatabase = async (): Promise<{ address: DatabaseAddress; drop: () => Promise<void> }> => {
+/** Makes a fresh migrated database, or an empty one; `drop` removes it. */
+export async function freshDatabase({
+  empty = false,
+}: {
+  empty?: boolean
+} = {}): Promise<{ address: DatabaseAddress; drop: () => Promise<void> }> {
   const server = inject('testServer')
   const name = `test_${randomBytes(6).toString('hex')}`
   if (server.kind === 'embedded') {
     const address = { host: server.host, port: server.port, user: server.user, database: name }
-    await createDatabase(address, name, templateName)
+    await createDatabase(address, name, empty ? undefined : server.template)
     return { address, drop: () => dropDatabase(address, name) }
   }
-  const run = async (statement: string) => {
-    const admin = new pg.Client({ connectionString: server.url })
-    await admin.connect()
-    await admin.query(statement)
-    await admin.end()
-  }
-  await run(`create database ${name} template ${templateName}`)
-  return {
-    address: { url: databaseUrl(server.url, name) },
-    drop: () => run(`drop database if exists ${name} with (force)`),
-  }
+  const address = { url: databaseUrl(server.url, name) }
+  const cluster = server.kind === 'cluster' ? server.cluster : ([server.url] as const)
+  if (server.kind === 'url')
+    await onNode(
+      server.url,
+      `create database ${name} ${empty ? emptyDatabase : `template ${server.template}`}`,
+    )
+  else if (empty) await createOnCluster(cluster, name, emptyDatabase)
+  else await copyOnCluster(cluster, name, server.template)
+  return { address, drop: () => dropOnCluster(cluster, name) }
 }
 
 /** Credentials of a partner, and a client that uses them. */
@@ -48,9 +52,9 @@ export type TestPartner = {
   readonly clientId: string
   readonly clientSecret: string
   readonly apiKey: string
-  readonly client: Client
+  readonly client: PartnerClient
   /** A client with other options, for example with fewer scopes, or without the API key. */
-  readonly connect: (options?: Partial<ClientOptions> & { withoutApiKey?: boolean }) => Client
+  readonly connect: (options?: Partial<ClientOptions> & { withoutApiKey?: boolean }) => PartnerClient
   /** An access token. */
   readonly token: () => Promise<string>
 }
@@ -67,8 +71,9 @@ export type TestService = {
   /** Checks answers against the description; a violation fails the test file at its end. */
   readonly conformance: Conformance
   readonly service: () => Service
+  /** Makes a partner that has every scope where the settings do not say otherwise. */
   readonly newPartner: (settings?: PartnerSettings) => Promise<TestPartner>
-  /** Publishes a catalogue given as YAML. */
+  /** Publishes a catalogue given as YAML; the files it names lie beside the demo catalogue. */
   readonly publish: (yaml: string) => Promise<number>
   /** Moves the service's real time forward, which hardly moves by itself. */
   readonly advance: (ms: number) => void
@@ -85,7 +90,7 @@ export const demoCatalogueFile = fileURLToPath(
 export const demoCatalogue = await readFile(demoCatalogueFile, 'utf8')
 
 /** Starts a service on a fresh database, with the demo catalogue published; a sandbox unless told otherwise. */
-export const startTestService = async (
+export async function startTestService(
   options: {
     sandbox?: boolean
     basePath?: string
@@ -95,8 +100,10 @@ export const startTestService = async (
     catalogue?: string
     limits?: AdmissionLimits
     requestLimits?: RequestLimits
+    /** Opens the operators' console beside it. */
+    console?: boolean
   } = {},
-): Promise<TestService> => {
+): Promise<TestService> {
   const { sandbox = true } = options
   const { address, drop } = await freshDatabase()
   const database = openDatabase(address, { max: 8, ...patientDatabase })
@@ -109,9 +116,10 @@ export const startTestService = async (
     now: real(),
   })
   const publish = async (yaml: string): Promise<number> => {
-    const parsed = parseCatalogue(yaml)
+    const parsed = await readWholeCatalogue(yaml, dirname(demoCatalogueFile))
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
-    return (await publishVersion(database, { document: parsed.document, at: real(), by: 'test' })).version
+    const { document, brought: files } = parsed
+    return (await publishVersion(database, { document, files, at: real(), by: 'test' })).version
   }
   await publish(options.catalogue ?? demoCatalogue)
   const logged: TestService['logged'] = []
@@ -121,7 +129,8 @@ export const startTestService = async (
       database,
       deliveryDatabase,
       webhookRules: { sandbox, allow: [] },
-      dispatcher: { pollMs: 50, leaseMs: 3000 },
+      // So long that a busy machine ends no lease.
+      dispatcher: { pollMs: 50, leaseMs: 20_000 },
       keyring,
       installation,
       host: '127.0.0.1',
@@ -130,8 +139,9 @@ export const startTestService = async (
       log: (event, fields = {}) => logged.push({ event, fields }),
       real,
       // That the machine is slow is no overload, where a test does not say so.
-      limits: options.limits ?? { ...defaultLimits, loopDelayMs: 60_000 },
+      limits: options.limits ?? { ...defaultLimits, loopDelayMs: 60_000, loopShare: 1 },
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
+      ...(options.console ? { console: { host: '127.0.0.1', port: 0, url: undefined } } : {}),
     })
   let service = await start()
   const manage: ManageContext = {
@@ -158,7 +168,10 @@ export const startTestService = async (
     advance,
     now: real,
     async newPartner(settings = {}) {
-      const { row, clientSecret, apiKey } = await createPartner({ name: 'Test Partner', ...settings }, manage)
+      const { row, clientSecret, apiKey } = await createPartner(
+        { name: 'Test Partner', scopes: scopeNames, ...settings },
+        manage,
+      )
       const clientId = clientIdOf(row.partner_id)
       const connect: TestPartner['connect'] = ({ withoutApiKey = false, ...more } = {}) =>
         createClient({

@@ -2,7 +2,7 @@
 export type MovedClock = { readonly now: () => number; readonly advance: (ms: number) => void }
 
 /** Another clock, moved. */
-export const movedClock = (now: () => number): MovedClock => {
+export function movedClock(now: () => number): MovedClock {
   let offset = 0
   return {
     now: () => now() + offset,
@@ -20,7 +20,7 @@ const SLOWNESS = 100
  * A clock that hardly moves by itself: what nobody has advanced to never comes due, on however slow a machine. It does not
  * stand still either, so that times that should differ can.
  */
-export const slowClock = (startAt = Date.now()): MovedClock => {
+export function slowClock(startAt = Date.now()): MovedClock {
   const began = machineTime()
   return movedClock(() => startAt + Math.floor((machineTime() - began) / SLOWNESS))
 }

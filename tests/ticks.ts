@@ -5,7 +5,7 @@ import { onTestFinished, vi } from 'vitest'
  * the event loop, however long that took. So a time limit strikes as it should, and a machine that is slow or stands still
  * brings none nearer.
  */
-export const goByTicks = (): void => {
+export function goByTicks(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], shouldAdvanceTime: true })
   onTestFinished(() => {
     vi.useRealTimers()

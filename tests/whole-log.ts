@@ -7,10 +7,10 @@ import { sql } from '../service/src/db/sql.ts'
  * A partner's whole event log, read by pages. The log holds events back while an older transaction is open anywhere on
  * the server, also one of another test's database: it is read again until all that was raised is there.
  */
-export const wholeLog = async (
+export async function wholeLog(
   client: Client,
   from: { database: Database; partnerId: string },
-): Promise<EventPage> => {
+): Promise<EventPage> {
   const [raised] = await from.database.query<{ count: number }>(
     sql`select count(*) as count from events where partner_id = ${from.partnerId}`,
   )

@@ -1,6 +1,9 @@
-/** Sends a message to a child process, if there is one, and gives its next message; throws when it ends instead. */
-export const asked = (child, message) =>
-  new Promise((resolve, reject) => {
+/**
+ * Sends a message to a child process, if one is given, and returns the child's next message. Throws when the child
+ * ends instead.
+ */
+export function asked(child, message) {
+  return new Promise((resolve, reject) => {
     const onExit = code => reject(new Error(`a process ended with ${code}`))
     child.once('exit', onExit)
     child.once('message', answer => {
@@ -9,3 +12,4 @@ export const asked = (child, message) =>
     })
     if (message) child.send(message)
   })
+}

@@ -1,5 +1,5 @@
-// Endpoints that break every rule, in a process of their own: by path, each kind does one thing to every request. In life
-// they have a machine of their own; here they get what processor time is left.
+// Endpoints that break every rule, in a process of their own: the path says which rule. In reality they would have
+// a machine of their own; here they get the processor time that is left.
 import { createServer } from 'node:net'
 import { constants, setPriority } from 'node:os'
 
@@ -8,8 +8,8 @@ setPriority(constants.priority.PRIORITY_LOW)
 const head = 'HTTP/1.1 200 OK\r\n'
 const piece = 'x'.repeat(65_536)
 
-/** Writes for as long as the other side takes it, 100 MB at most. */
-const flood = (socket, text) => {
+/** Writes as long as the other side reads, 100 MB at most. */
+function flood(socket, text) {
   while (socket.writable && socket.bytesWritten < 100_000_000) if (!socket.write(text)) break
   socket.once('drain', () => flood(socket, text))
 }

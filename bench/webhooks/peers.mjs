@@ -1,5 +1,5 @@
-// The queues that we are measured beside, installed for the benchmark only: in a folder that git ignores, with a Node of
-// their own, since their newest versions need one that the service does not.
+// The queues to compare with, installed for the benchmark only, in a folder that git ignores. They get a Node.js of
+// their own, because their newest versions need a newer one than the service.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,8 +16,11 @@ const wanted = {
   allowScripts: { node: true },
 }
 
-/** Installs the peers unless they are there; gives their folder, their Node and its version, or says why there are none. */
-export const installPeers = () => {
+/**
+ * Installs the peers unless they are installed; returns their folder, their Node.js and its version, or says why
+ * there are none.
+ */
+export function installPeers() {
   const manifest = join(folder, 'package.json')
   const text = `${JSON.stringify(wanted, null, 2)}\n`
   const node = join(folder, 'node_modules/node/bin/node')

@@ -1,12 +1,15 @@
-// The partner's side: a plain node:http server in a process of its own, the same for all that is measured. It answers 200
-// at once, and at /slow/… after a while; it notes when each key first arrived, on the clock that all processes share.
+// The partner's side: a plain node:http server in a process of its own, the same for every system. It answers 200
+// at once, or after a while at /slow/…, and notes when each key first arrived, by the clock that all processes
+// share.
 import { createServer } from 'node:http'
 
 const slowMs = Number(process.argv[2])
 const arrivals = new Map()
 let goal = Number.POSITIVE_INFINITY
 let repeats = 0
-const now = () => Number(process.hrtime.bigint()) / 1e6
+function now() {
+  return Number(process.hrtime.bigint()) / 1e6
+}
 
 const server = createServer((request, response) => {
   const at = now()

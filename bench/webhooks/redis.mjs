@@ -4,8 +4,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Starts Redis with an append-only file; `fsync` is `always` or `everysec`. `undefined` where none is installed. */
-export const startRedis = async (directory, fsync) => {
+/**
+ * Starts Redis with an append-only file; `fsync` is `always` or `everysec`. `undefined` when Redis is not
+ * installed.
+ */
+export async function startRedis(directory, fsync) {
   if (spawnSync('redis-server', ['--version']).status !== 0) return undefined
   const socket = join(directory, 'redis.sock')
   const settings = ['--port', '0', '--unixsocket', socket, '--dir', directory, '--save', '']

@@ -1,10 +1,12 @@
-// One system under measurement, in a process of its own: it commits events and delivers them. Told what to do by its
-// parent, one message at a time; answers each.
+// One system under measurement, in a process of its own: it commits events and delivers them. Its parent sends one
+// command at a time, and it answers each.
 import { randomUUID } from 'node:crypto'
 
 const { system, ...config } = JSON.parse(process.argv[2])
 const { open } = await import(new URL(`systems/${system}.mjs`, import.meta.url))
-const now = () => Number(process.hrtime.bigint()) / 1e6
+function now() {
+  return Number(process.hrtime.bigint()) / 1e6
+}
 const opened = await open(config)
 let usageAtStart
 
@@ -20,7 +22,7 @@ const sample = {
 const body = JSON.stringify(sample)
 
 const jobs = {
-  /** Queues events before anything is sent, evenly over some targets. */
+  /** Queues events before anything is sent, spread evenly over the targets. */
   async fill({ count, targets }) {
     for (let from = 0; from < count; from += 5000) {
       const size = Math.min(5000, count - from)
@@ -36,11 +38,11 @@ const jobs = {
     await opened.start()
     return { at }
   },
-  /** Ends what is under way and sends nothing until the next start. */
+  /** Ends what is under way, and sends nothing until the next start. */
   async rest() {
     await opened.rest()
   },
-  /** Commits events by the clock, each on its own, whether earlier ones have arrived or not. */
+  /** Commits events by the clock, each in a transaction of its own, whether earlier ones have arrived or not. */
   async steady({ rate, seconds, targets }) {
     const committed = []
     const pending = new Set()

@@ -1,5 +1,6 @@
-// Asks hostile endpoints at an even pace and hangs up after 16 KiB of each answer: what they cost a machine that they share
-// with the service, whoever asks them.  node visitor.mjs ORIGIN/KIND… PER-SECOND
+// Requests hostile endpoints at an even rate and hangs up after 16 KiB of each answer, to show what these endpoints
+// cost the machine that they share with the service, whoever requests them.
+//   node visitor.mjs ORIGIN/KIND… PER-SECOND
 import { connect } from 'node:net'
 import { constants, setPriority } from 'node:os'
 
@@ -9,7 +10,7 @@ const targets = process.argv.slice(2, -1).map(text => new URL(text))
 const perSecond = Number(process.argv.at(-1))
 const body = 'x'.repeat(200)
 
-const visit = ({ hostname, port, pathname }) => {
+function visit({ hostname, port, pathname }) {
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {})
   socket.on('data', () => {

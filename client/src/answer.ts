@@ -1,4 +1,6 @@
-import { BenefitEnrolmentError, type ErrorFacts, type FieldProblem } from './error.ts'
+import type { BenefitEnrolmentError, ErrorFacts } from './error.ts'
+import { errorOf } from './error-classes.ts'
+import type { FieldProblem } from './generated.ts'
 import { readRetryAfter } from './retry.ts'
 
 /** A 200 with its JSON, or the error that the answer means. */
@@ -11,7 +13,7 @@ export type Answer =
  * error with code `protocol`, which tells status and media type but nothing of the body. Rejects when the
  * connection breaks off.
  */
-export const readAnswer = async (operation: string, response: Response): Promise<Answer> => {
+export async function readAnswer(operation: string, response: Response): Promise<Answer> {
   const mediaType = (response.headers.get('content-type') ?? 'no media type').split(';', 1)[0]?.trim() ?? ''
   const body = await response.text()
   const json = /^application\/(problem\+)?json$/i.test(mediaType) ? parse(body) : undefined
@@ -25,7 +27,7 @@ export const readAnswer = async (operation: string, response: Response): Promise
     replayed: isReplayed(response.headers),
   }
   const known = response.status >= 400 ? (readProblem(json) ?? readOAuthError(json)) : undefined
-  const error = new BenefitEnrolmentError({ ...facts, ...(known ?? unreadable(response.status, mediaType)) })
+  const error = errorOf({ ...facts, ...(known ?? unreadable(response.status, mediaType)) })
   const tokenIsBad =
     error.code === 'unauthorized' &&
     /\berror="invalid_token"/.test(response.headers.get('www-authenticate') ?? '')
@@ -33,20 +35,23 @@ export const readAnswer = async (operation: string, response: Response): Promise
 }
 
 /** Whether the service says that it had seen this key with this request before (contract §4). */
-export const isReplayed = (headers: Headers): boolean => headers.get('idempotency-replayed') === 'true'
+export function isReplayed(headers: Headers): boolean {
+  return headers.get('idempotency-replayed') === 'true'
+}
 
 /** The error for a request that got no answer, or one that broke off. */
-export const noAnswer = (operation: string, cause: unknown): BenefitEnrolmentError =>
-  new BenefitEnrolmentError({
+export function noAnswer(operation: string, cause: unknown): BenefitEnrolmentError {
+  return errorOf({
     operation,
     code: 'network',
     detail: 'There was no complete answer; what was sent may have worked. The cause says more.',
     cause,
   })
+}
 
 type Told = Pick<ErrorFacts, 'code' | 'detail' | 'errors' | 'userMessage'> & { requestId?: string }
 
-const readProblem = (json: unknown): Told | undefined => {
+function readProblem(json: unknown): Told | undefined {
   if (!isRecord(json) || typeof json['code'] !== 'string' || typeof json['detail'] !== 'string')
     return undefined
   const { code, detail, errors, usermessage, requestid } = json
@@ -59,20 +64,22 @@ const readProblem = (json: unknown): Told | undefined => {
   }
 }
 
-const readOAuthError = (json: unknown): Told | undefined => {
+function readOAuthError(json: unknown): Told | undefined {
   if (!isRecord(json) || typeof json['error'] !== 'string') return undefined
   const { error, error_description: description } = json
   return { code: error, detail: typeof description === 'string' ? description : 'No token was issued.' }
 }
 
-const unreadable = (status: number, mediaType: string): Told => ({
-  code: 'protocol',
-  detail:
-    `The answer with status ${status} and media type ${mediaType.slice(0, 60)} is not the service's. ` +
-    'Check baseUrl and what stands between you and the service.',
-})
+function unreadable(status: number, mediaType: string): Told {
+  return {
+    code: 'protocol',
+    detail:
+      `The answer with status ${status} and media type ${mediaType.slice(0, 60)} is not the service's. ` +
+      'Check baseUrl and what stands between you and the service.',
+  }
+}
 
-const parse = (body: string): unknown => {
+function parse(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
@@ -80,9 +87,13 @@ const parse = (body: string): unknown => {
   }
 }
 
-const isFieldProblem = (item: unknown): item is FieldProblem =>
-  isRecord(item) && [item['field'], item['code'], item['message']].every(part => typeof part === 'string')
+function isFieldProblem(item: unknown): item is FieldProblem {
+  return (
+    isRecord(item) && [item['field'], item['code'], item['message']].every(part => typeof part === 'string')
+  )
+}
 
 /** Whether a parsed JSON value is an object with members. */
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -21,7 +21,7 @@ const ok = json(200, 'prefill saved')
 const replayed = { 'idempotency-replayed': 'true', 'idempotency-original-status': '200' }
 
 /** Prefills against a script and tells how it ended and what was sent. */
-const prefillAgainst = async (steps: Step[], options = {}) => {
+async function prefillAgainst(steps: Step[], options = {}) {
   await using server = await startScriptedServer({ [prefillLine]: steps })
   const [result] = await Promise.allSettled([connect(server.baseUrl, options).prefillUser(ada)])
   const keys = server.calls().map(call => call.headers['idempotency-key'])

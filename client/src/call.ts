@@ -1,8 +1,8 @@
 import { isReplayed, noAnswer, readAnswer } from './answer.ts'
-import type { CallOptions } from './client.ts'
 import { type BenefitEnrolmentError, isBenefitEnrolmentError } from './error.ts'
+import type { CallOptions } from './options.ts'
 import { type PreparedRequest, prepareRequest } from './request.ts'
-import { mayHaveWorked, mayPass, waitBeforeNextTry } from './retry.ts'
+import { mayHaveWorked, mayPass, waitBeforeNextAttempt } from './retry.ts'
 import type { OperationName } from './routes.ts'
 import { pause, withTimeLimit } from './time-limit.ts'
 import type { TokenSource } from './token.ts'
@@ -23,6 +23,20 @@ export type ResponseInfo = {
   ms: number
 }
 
+/** What a call went through, for logs: nothing of it holds a secret or a person's data. */
+export type LogEntry = {
+  level: 'debug' | 'warn'
+  /** What happened: a token was refused and is renewed, a call is tried again, or a call failed for good. */
+  event: 'renewing_token' | 'retrying' | 'failed'
+  operation: OperationName
+  attempt: number
+  code: string
+  status: number
+  requestId: string | undefined
+  /** How long it waits before the next attempt. */
+  waitMs?: number
+}
+
 /** What all calls of one client share. */
 export type Connection = {
   readonly baseUrl: string
@@ -33,68 +47,92 @@ export type Connection = {
   readonly deadlineMs: number
   readonly tries: number
   readonly onResponse: ((info: ResponseInfo) => void) | undefined
+  readonly onLog: ((entry: LogEntry) => void) | undefined
 }
+
+/** The body of a 200, and what else its answer told. */
+export type Answered = { readonly value: unknown; readonly response: ResponseInfo }
 
 /** One call: an operation, what it takes, and its options. */
 export type Call = { operation: OperationName; input: object; options: CallOptions }
 
 /**
- * Makes a call and resolves with the body of its 200. Tries again what is safe to repeat and may pass; renews a
+ * Makes a call and resolves with its 200. Tries again what is safe to repeat and may pass; renews a
  * refused token once. Rejects with a `BenefitEnrolmentError`, or with the reason of the caller's signal.
  */
-export const makeCall = async (connection: Connection, call: Call): Promise<unknown> => {
+export async function makeCall(connection: Connection, call: Call): Promise<Answered> {
   const { operation, options } = call
   const request = prepareRequest(operation, call.input, options)
   const endsAt = performance.now() + connection.deadlineMs
   let made = 0
   let attempt = 0
   let hasRenewed = false
-  let anEarlierTryMayHaveWorked = false
+  let anEarlierAttemptMayHaveWorked = false
   for (;;) {
     const ms = Math.min(options.timeoutMs ?? connection.timeoutMs, endsAt - performance.now())
     attempt += 1
-    const outcome = await tryOnce(connection, call, { request, attempt, ms })
-    if (outcome.ok) return outcome.value
-    const { error, refusedToken, wasSent } = outcome
-    if (anEarlierTryMayHaveWorked && isOwnRepeat(operation, error)) return 'prefill saved'
+    const outcome = await attemptOnce(connection, call, { request, attempt, ms })
+    if (outcome.ok) return outcome
+    const { error, refusedToken, wasSent, response } = outcome
+    if (anEarlierAttemptMayHaveWorked && response && isOwnRepeat(operation, error))
+      return { value: 'prefill saved', response }
+    const log = (entry: Pick<LogEntry, 'level' | 'event' | 'waitMs'>) => {
+      const { code, status, requestId } = error
+      tell(connection.onLog, { ...entry, operation, attempt, code, status, requestId })
+    }
     if (refusedToken !== undefined && !hasRenewed) {
+      log({ level: 'debug', event: 'renewing_token' })
       connection.tokens.discard(refusedToken)
       hasRenewed = true
       continue
     }
     made += 1
-    if (!mayPass(error) || (wasSent && !request.isRepeatable)) throw error
-    const wait = waitBeforeNextTry({
+    const fail = () => {
+      log({ level: 'warn', event: 'failed' })
+      return error
+    }
+    if (!mayPass(error) || (wasSent && !request.isRepeatable)) throw fail()
+    const wait = waitBeforeNextAttempt({
       made,
       tries: connection.tries,
       remainingMs: endsAt - performance.now(),
       retryAfterMs: error.retryAfterMs,
       random: Math.random(),
     })
-    if (wait === undefined) throw error
-    anEarlierTryMayHaveWorked ||= wasSent && mayHaveWorked(error)
+    if (wait === undefined) throw fail()
+    log({ level: 'warn', event: 'retrying', waitMs: Math.round(wait) })
+    anEarlierAttemptMayHaveWorked ||= wasSent && mayHaveWorked(error)
     await pause(wait, options.signal)
   }
 }
 
 /** The service says that it had applied this very request before: an earlier try of ours worked (contract §4). */
-const isOwnRepeat = (operation: OperationName, error: BenefitEnrolmentError): boolean =>
-  operation === 'prefillUser' &&
-  error.status === 409 &&
-  error.replayed &&
-  (error.code === 'user_exists' || error.code === 'prefill_superseded')
+function isOwnRepeat(operation: OperationName, error: BenefitEnrolmentError): boolean {
+  return (
+    operation === 'prefillUser' &&
+    error.status === 409 &&
+    error.replayed &&
+    (error.code === 'user_exists' || error.code === 'prefill_superseded')
+  )
+}
 
 type Outcome =
-  | { ok: true; value: unknown }
-  | { ok: false; error: BenefitEnrolmentError; wasSent: boolean; refusedToken?: string }
+  | ({ ok: true } & Answered)
+  | {
+      ok: false
+      error: BenefitEnrolmentError
+      wasSent: boolean
+      refusedToken?: string
+      response?: ResponseInfo
+    }
 
-type Try = { request: PreparedRequest; attempt: number; ms: number }
+type Attempt = { request: PreparedRequest; attempt: number; ms: number }
 
-const tryOnce = async (
+async function attemptOnce(
   connection: Connection,
   call: Call,
-  { request, attempt, ms }: Try,
-): Promise<Outcome> => {
+  { request, attempt, ms }: Attempt,
+): Promise<Outcome> {
   const { operation } = call
   const { signal: callerSignal } = call.options
   let wasSent = false
@@ -106,7 +144,7 @@ const tryOnce = async (
       const startedAt = performance.now()
       const response = await send(connection, request, { token, signal })
       const answer = await readAnswer(operation, response)
-      tell(connection.onResponse, {
+      const info: ResponseInfo = {
         operation,
         status: response.status,
         requestId: response.headers.get('request-id') ?? undefined,
@@ -114,10 +152,11 @@ const tryOnce = async (
         headers: response.headers,
         attempt,
         ms: performance.now() - startedAt,
-      })
-      if (answer.ok) return answer
+      }
+      tell(connection.onResponse, info)
+      if (answer.ok) return { ...answer, response: info }
       const { error, tokenIsBad } = answer
-      return { ok: false, error, wasSent, ...(tokenIsBad ? { refusedToken: token } : {}) }
+      return { ok: false, error, wasSent, response: info, ...(tokenIsBad ? { refusedToken: token } : {}) }
     })
   } catch (error) {
     if (callerSignal?.aborted) throw callerSignal.reason
@@ -125,11 +164,11 @@ const tryOnce = async (
   }
 }
 
-const send = (
+function send(
   connection: Connection,
   request: PreparedRequest,
   { token, signal }: { token: string; signal: AbortSignal },
-): Promise<Response> => {
+): Promise<Response> {
   const headers = new Headers(request.headers)
   headers.set('authorization', `Bearer ${token}`)
   if (connection.apiKey !== undefined) headers.set('x-api-key', connection.apiKey)
@@ -144,7 +183,7 @@ const send = (
 }
 
 /** An observer that throws must not turn a write that worked into one that failed. */
-const tell = (observer: Connection['onResponse'], info: ResponseInfo): void => {
+function tell<T>(observer: ((info: T) => void) | undefined, info: T): void {
   try {
     observer?.(info)
   } catch {}

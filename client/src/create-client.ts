@@ -1,7 +1,12 @@
-import { type Connection, makeCall, type ResponseInfo } from './call.ts'
-import type { CallOptions, Client } from './client.ts'
-import { type OperationName, routes, type Scope } from './routes.ts'
+import { type Connection, type LogEntry, makeCall, type ResponseInfo } from './call.ts'
+import { type EachEvent, eachEventOf } from './each-event.ts'
+import type { Client, Scope } from './generated.ts'
+import { routes } from './generated-routes.ts'
+import type { CallOptions } from './options.ts'
+import type { OperationName } from './routes.ts'
 import { createTokenSource } from './token.ts'
+
+export type { OperationName } from './routes.ts'
 
 /** How to reach the service, and as whom. */
 export type ClientOptions = {
@@ -23,6 +28,23 @@ export type ClientOptions = {
   fetch?: typeof globalThis.fetch
   /** Told of every answer to a call, for logs, metrics and rate limits; what it throws is ignored. */
   onResponse?: (info: ResponseInfo) => void
+  /** Told of renewed tokens, retries and failures, for your log; what it throws is ignored. */
+  onLog?: (entry: LogEntry) => void
+}
+
+/** The same operations, each resolving with what its answer told beside the body. */
+export type ClientWithResponse = {
+  [Id in keyof Client]: (
+    ...taken: Parameters<Client[Id]>
+  ) => Promise<{ value: Awaited<ReturnType<Client[Id]>>; response: ResponseInfo }>
+}
+
+/** A client, and what goes beyond one call. */
+export type PartnerClient = Client & {
+  /** The same operations, each with status, headers and request id of its answer. */
+  readonly withResponse: ClientWithResponse
+  /** Walks through the event log, page after page: `for await (const event of client.eachEvent())`. */
+  readonly eachEvent: EachEvent
 }
 
 /**
@@ -30,7 +52,7 @@ export type ClientOptions = {
  * It opens nothing until the first call, and there is nothing to close. Throws a TypeError for options that cannot
  * work; it names the option and never its value.
  */
-export const createClient = (options: ClientOptions): Client => {
+export function createClient(options: ClientOptions): PartnerClient {
   const {
     clientId,
     clientSecret,
@@ -64,17 +86,28 @@ export const createClient = (options: ClientOptions): Client => {
     deadlineMs,
     tries,
     onResponse: options.onResponse,
+    onLog: options.onLog,
   }
-  const methods = (Object.keys(routes) as OperationName[]).map(operation => [
-    operation,
+  const names = Object.keys(routes) as OperationName[]
+  const call =
+    (operation: OperationName) =>
     (input: object, callOptions: CallOptions = {}) =>
-      makeCall(connection, { operation, input, options: callOptions }),
-  ])
+      makeCall(connection, { operation, input, options: callOptions })
+  const bare = (operation: OperationName) => {
+    const made = call(operation)
+    return async (input: object, callOptions?: CallOptions) => (await made(input, callOptions)).value
+  }
   // That each method takes and answers what its type says is held by drift.ts, not by inference.
-  return Object.fromEntries(methods) as Client
+  const client = Object.fromEntries(names.map(name => [name, bare(name)])) as Client
+  const withResponse = Object.fromEntries(names.map(name => [name, call(name)])) as ClientWithResponse
+  // Not counted among the operations.
+  return Object.defineProperties(client, {
+    withResponse: { value: withResponse },
+    eachEvent: { value: eachEventOf(client) },
+  }) as PartnerClient
 }
 
-const readBaseUrl = (text: string): string => {
+function readBaseUrl(text: string): string {
   const refusal = new TypeError('baseUrl must be an http(s) address without user info, query and fragment')
   if (!URL.canParse(text)) throw refusal
   const url = new URL(text)
@@ -84,7 +117,7 @@ const readBaseUrl = (text: string): string => {
 
 const longestTimerMs = 2 ** 31 - 1
 
-const checkMilliseconds = (name: string, ms: number): void => {
+function checkMilliseconds(name: string, ms: number): void {
   if (!(ms > 0 && ms <= longestTimerMs)) {
     throw new TypeError(`${name} must be more than 0 and at most ${longestTimerMs} milliseconds`)
   }

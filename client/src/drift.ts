@@ -1,9 +1,11 @@
-// Type assertions only, never published: this file does not compile when the client and the contract differ.
+// Type assertions only, never published: this file does not compile where generated.ts says otherwise than the contract's own
+// types, by a fault of the generator or because it was made before the contract changed.
 import type * as contract from '@benefit-enrolment/contract'
-import type { Client, NoFields } from './client.ts'
-import type { ErrorCode, OAuthErrorCode } from './error-codes.ts'
-import type { EventName, WebhookEvent } from './events.ts'
-import type { OperationName, routes, Scope } from './routes.ts'
+import type { Client, ErrorCode, EventName, OAuthErrorCode, Scope } from './generated.ts'
+import type { routes } from './generated-routes.ts'
+import type { WebhookEvent } from './named-parts.ts'
+import type { NoFields } from './options.ts'
+import type { OperationName } from './routes.ts'
 
 /** Intersections and aliases resolved, so that only the shape is compared. */
 type Plain<T> = T extends object ? { [K in keyof T]: Plain<T[K]> } : T

@@ -1,14 +1,5 @@
-import type { ClientErrorCode, ErrorCode, OAuthErrorCode } from './error-codes.ts'
-
-/** One field or reason of a refusal (contract §12). The service never echoes a value here. */
-export type FieldProblem = {
-  /** Where, as a path such as `address.zipcode`; `""` for the whole request. */
-  field: string
-  /** A stable code, for example `required`, or the code of a catalogue rule. */
-  code: string
-  /** What is wrong and what would be right. */
-  message: string
-}
+import type { ClientErrorCode } from './error-codes.ts'
+import type { ErrorCode, FieldProblem, OAuthErrorCode } from './generated.ts'
 
 /** What a {@link BenefitEnrolmentError} is made of. */
 export type ErrorFacts = {
@@ -27,7 +18,8 @@ export type ErrorFacts = {
 
 /**
  * Every refusal and failure that the client reports. Neither message nor members hold a secret or a person's data.
- * Branch on `code`; it may also be a string that this version of the client does not know yet.
+ * Branch on `code`, which may also be a string that this version of the client does not know yet, or on the class: each
+ * family of statuses has one (`NotFoundError`, `RuleError`, …).
  */
 export class BenefitEnrolmentError extends Error {
   override readonly name = 'BenefitEnrolmentError'
@@ -67,5 +59,6 @@ export class BenefitEnrolmentError extends Error {
 }
 
 /** Whether `error` came from this client; true also for one from another copy of the package. */
-export const isBenefitEnrolmentError = (error: unknown): error is BenefitEnrolmentError =>
-  error instanceof Error && error.name === 'BenefitEnrolmentError'
+export function isBenefitEnrolmentError(error: unknown): error is BenefitEnrolmentError {
+  return error instanceof Error && error.name === 'BenefitEnrolmentError'
+}

@@ -1,16 +1,27 @@
-export * from './benefits.ts'
-export type { ResponseInfo } from './call.ts'
-export type { CallOptions, Client, NoFields, PrefillOptions } from './client.ts'
-export { type ClientOptions, createClient } from './create-client.ts'
-export * from './endpoints.ts'
-export { BenefitEnrolmentError, type FieldProblem, isBenefitEnrolmentError } from './error.ts'
-export type { ClientErrorCode, ErrorCode, OAuthErrorCode } from './error-codes.ts'
-export type { EventName, WebhookEvent } from './events.ts'
-export * from './link-tokens.ts'
-export * from './offers.ts'
-export * from './person.ts'
-export type { OperationName, Scope } from './routes.ts'
-export * from './user.ts'
+export type { LogEntry, ResponseInfo } from './call.ts'
+export {
+  type ClientOptions,
+  type ClientWithResponse,
+  createClient,
+  type OperationName,
+  type PartnerClient,
+} from './create-client.ts'
+export type { EachEvent, EventWalk } from './each-event.ts'
+export { BenefitEnrolmentError, isBenefitEnrolmentError } from './error.ts'
+export {
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  ForbiddenError,
+  InvalidRequestError,
+  NotFoundError,
+  RuleError,
+  UnavailableError,
+} from './error-classes.ts'
+export type { ClientErrorCode } from './error-codes.ts'
+export type * from './generated.ts'
+export type * from './named-parts.ts'
+export type { CallOptions, NoFields, PrefillOptions } from './options.ts'
 export {
   type VerifiedDelivery,
   type WebhookCredentials,

@@ -19,7 +19,7 @@ const partnerOperations = (Object.values(operations) as Operation[]).filter(
   ({ caller }) => caller === 'partner',
 )
 
-const bundle = async () => {
+async function bundle() {
   const { outputFiles, metafile } = await build({
     entryPoints: [join(folder, 'src/index.ts')],
     ...{ bundle: true, minify: true, format: 'esm', write: false, metafile: true },
@@ -57,7 +57,7 @@ test('there is a method for every operation that a partner calls, and no other',
 })
 
 test('the comment of each method names exactly the refusals of its operation that not every one has', () => {
-  const source = readFileSync(join(folder, 'src/client.ts'), 'utf8')
+  const source = readFileSync(join(folder, 'src/generated.ts'), 'utf8')
   // The second line: what the client itself rules out, and what an operation says by not being there.
   const everywhere = new Set<string>([...partnerErrors, ...keyedErrors])
   for (const code of ['idempotency_key_missing', 'unsupported_version', 'not_found']) everywhere.add(code)

@@ -1,6 +1,6 @@
-import type { CallOptions } from './client.ts'
-import { BenefitEnrolmentError } from './error.ts'
-import { type OperationName, type Route, routes } from './routes.ts'
+import { errorOf } from './error-classes.ts'
+import type { CallOptions } from './options.ts'
+import { type OperationName, routeOf } from './routes.ts'
 
 /** A request as it is sent on every try of one call; only the token is added. */
 export type PreparedRequest = {
@@ -18,12 +18,12 @@ export type PreparedRequest = {
  * DELETE, else the JSON body. Throws `bad_request` for a path parameter that no path can hold, and
  * `idempotency_key_invalid` for such a key; the values are not told.
  */
-export const prepareRequest = (
+export function prepareRequest(
   operation: OperationName,
   input: object,
   options: CallOptions & { version?: 'v1' | 'v2' },
-): PreparedRequest => {
-  const route: Route = routes[operation]
+): PreparedRequest {
+  const route = routeOf(operation)
   const fields = new Map<string, unknown>(Object.entries(input))
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = fields.get(name)
@@ -49,13 +49,13 @@ export const prepareRequest = (
   }
 }
 
-const pathSegment = (operation: string, name: string, value: unknown): string => {
+function pathSegment(operation: string, name: string, value: unknown): string {
   // A dot segment would vanish from the URL, and the request would reach another operation.
   if (typeof value === 'string' && !['', '.', '..'].includes(value) && !/\p{Surrogate}/u.test(value)) {
     return encodeURIComponent(value)
   }
   const problem = { field: name, code: 'format', message: `${name} must be text, and not ".", ".." or empty` }
-  throw new BenefitEnrolmentError({
+  throw errorOf({
     operation,
     code: 'bad_request',
     detail: 'Nothing was sent. Correct the fields named in errors.',
@@ -63,17 +63,17 @@ const pathSegment = (operation: string, name: string, value: unknown): string =>
   })
 }
 
-const queryOf = (fields: Map<string, unknown>): string => {
+function queryOf(fields: Map<string, unknown>): string {
   const given = [...fields].filter(([, value]) => value !== undefined)
   return given.length === 0
     ? ''
     : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`
 }
 
-const idempotencyKey = (operation: string, given: string | undefined): string => {
+function idempotencyKey(operation: string, given: string | undefined): string {
   if (given === undefined) return crypto.randomUUID()
   if (/^[\x21-\x7e]{1,255}$/.test(given)) return given
-  throw new BenefitEnrolmentError({
+  throw errorOf({
     operation,
     code: 'idempotency_key_invalid',
     detail: 'Nothing was sent. Give 1 to 255 visible ASCII characters as the key.',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readRetryAfter, waitBeforeNextTry } from './retry.ts'
+import { readRetryAfter, waitBeforeNextAttempt } from './retry.ts'
 
 const state = fc.record({
   made: fc.integer({ min: 1, max: 50 }),
@@ -13,7 +13,7 @@ const state = fc.record({
 test('a wait is never shorter than the service asked, never longer than the time that remains', () => {
   fc.assert(
     fc.property(state, given => {
-      const wait = waitBeforeNextTry(given)
+      const wait = waitBeforeNextAttempt(given)
       if (wait === undefined) return
       expect(given.made).toBeLessThan(given.tries)
       expect(wait).toBeGreaterThanOrEqual(given.retryAfterMs ?? 100)
@@ -25,7 +25,7 @@ test('a wait is never shorter than the service asked, never longer than the time
 
 test('waits grow to five seconds', () => {
   const waits = [1, 2, 3, 4, 5, 6, 7].map(made =>
-    waitBeforeNextTry({ made, tries: 9, remainingMs: 60_000, retryAfterMs: undefined, random: 0 }),
+    waitBeforeNextAttempt({ made, tries: 9, remainingMs: 60_000, retryAfterMs: undefined, random: 0 }),
   )
   expect(waits).toEqual([100, 200, 400, 800, 1_600, 2_500, 2_500])
 })

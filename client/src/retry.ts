@@ -6,25 +6,27 @@ const firstWaitMs = 200
 const longestWaitMs = 5_000
 
 /** Whether the same request may fare better a little later. */
-export const mayPass = (error: BenefitEnrolmentError): boolean =>
-  error.code === 'network' || error.code === 'timeout' || passingStatuses.has(error.status)
+export function mayPass(error: BenefitEnrolmentError): boolean {
+  return error.code === 'network' || error.code === 'timeout' || passingStatuses.has(error.status)
+}
 
 /** Whether the service may have done what was asked although the answer is this error. */
-export const mayHaveWorked = (error: BenefitEnrolmentError): boolean =>
-  mayPass(error) && !refusedUnheard.has(error.status)
+export function mayHaveWorked(error: BenefitEnrolmentError): boolean {
+  return mayPass(error) && !refusedUnheard.has(error.status)
+}
 
 /**
  * How many milliseconds to wait before try number `made + 1`: a growing time with jitter, and never less than the
  * service asked for. `undefined` when the tries are used up, or the wait would outlast the time that remains.
  */
-export const waitBeforeNextTry = (state: {
+export function waitBeforeNextAttempt(state: {
   made: number
   tries: number
   remainingMs: number
   retryAfterMs: number | undefined
   /** From 0 up to 1. */
   random: number
-}): number | undefined => {
+}): number | undefined {
   if (state.made >= state.tries) return undefined
   const grown = Math.min(firstWaitMs * 2 ** (state.made - 1), longestWaitMs)
   // Half of it is chance, so that many clients that failed together do not come back together.
@@ -34,7 +36,7 @@ export const waitBeforeNextTry = (state: {
 }
 
 /** The milliseconds that a `Retry-After` asks for, given the present instant; `undefined` when it cannot be read. */
-export const readRetryAfter = (text: string | null, nowMs: number): number | undefined => {
+export function readRetryAfter(text: string | null, nowMs: number): number | undefined {
   if (text === null) return undefined
   if (/^\d+$/.test(text)) return Number(text) * 1_000
   const at = Date.parse(text)

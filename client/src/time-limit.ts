@@ -1,4 +1,5 @@
-import { BenefitEnrolmentError } from './error.ts'
+import type { BenefitEnrolmentError } from './error.ts'
+import { errorOf } from './error-classes.ts'
 
 /** Whose work is limited, to how many milliseconds, and the signal by which the caller may end it sooner. */
 export type Limit = { operation: string; ms: number; signal?: AbortSignal | undefined }
@@ -7,7 +8,7 @@ export type Limit = { operation: string; ms: number; signal?: AbortSignal | unde
  * Runs `work` and settles with it, or sooner: it rejects with code `timeout` when the time is over, and with the
  * signal's reason when the caller ends it. Either way the signal given to `work` fires.
  */
-export const withTimeLimit = <T>(limit: Limit, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+export function withTimeLimit<T>(limit: Limit, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { signal } = limit
   // Not AbortSignal.any: on Node 20 it keeps what it made for as long as the caller's signal lives.
   const controller = new AbortController()
@@ -33,8 +34,8 @@ export const withTimeLimit = <T>(limit: Limit, work: (signal: AbortSignal) => Pr
 }
 
 /** Waits `ms` milliseconds; rejects with the signal's reason when the caller ends the wait. */
-export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
     const abort = () => {
       clearTimeout(timer)
       reject(signal?.reason)
@@ -46,10 +47,12 @@ export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void
     if (signal?.aborted) abort()
     else signal?.addEventListener('abort', abort, { once: true })
   })
+}
 
-const timeLimitPassed = (operation: string): BenefitEnrolmentError =>
-  new BenefitEnrolmentError({
+function timeLimitPassed(operation: string): BenefitEnrolmentError {
+  return errorOf({
     operation,
     code: 'timeout',
     detail: 'There was no complete answer in time; what was sent may have worked.',
   })
+}

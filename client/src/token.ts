@@ -1,5 +1,6 @@
 import { isRecord, noAnswer, readAnswer } from './answer.ts'
-import { BenefitEnrolmentError, isBenefitEnrolmentError } from './error.ts'
+import { isBenefitEnrolmentError } from './error.ts'
+import { errorOf } from './error-classes.ts'
 import { withTimeLimit } from './time-limit.ts'
 
 /** What a token is asked with (contract §3). */
@@ -30,7 +31,7 @@ const aheadMs = 60_000
  * when that is shorter), and has one request under way at most, which all callers share. A renewal that fails while
  * the old token still lives costs nothing.
  */
-export const createTokenSource = (request: TokenRequest): TokenSource => {
+export function createTokenSource(request: TokenRequest): TokenSource {
   let held: HeldToken | undefined
   let underWay: Promise<string> | undefined
 
@@ -60,7 +61,7 @@ export const createTokenSource = (request: TokenRequest): TokenSource => {
 
 const operation = 'issueToken'
 
-const requestToken = async (request: TokenRequest): Promise<HeldToken> => {
+async function requestToken(request: TokenRequest): Promise<HeldToken> {
   const askedAt = Date.now()
   const answer = await withTimeLimit({ operation, ms: request.timeoutMs }, async signal => {
     const response = await request.fetch(`${request.baseUrl}/oauth2/token`, {
@@ -85,7 +86,7 @@ const requestToken = async (request: TokenRequest): Promise<HeldToken> => {
   return readToken(answer.value, askedAt)
 }
 
-const readToken = (value: unknown, askedAt: number): HeldToken => {
+function readToken(value: unknown, askedAt: number): HeldToken {
   const { access_token: token, token_type: type, expires_in: seconds } = isRecord(value) ? value : {}
   if (
     typeof token !== 'string' ||
@@ -94,7 +95,7 @@ const readToken = (value: unknown, askedAt: number): HeldToken => {
     typeof seconds !== 'number'
   ) {
     const detail = 'The answer of the token endpoint is not a bearer token. Check baseUrl.'
-    throw new BenefitEnrolmentError({ operation, code: 'protocol', status: 200, detail })
+    throw errorOf({ operation, code: 'protocol', status: 200, detail })
   }
   const lifeMs = seconds * 1_000
   return {
@@ -105,4 +106,6 @@ const readToken = (value: unknown, askedAt: number): HeldToken => {
 }
 
 /** RFC 6749 §2.3.1: id and secret are form-encoded before they are joined by a colon. */
-const formEncode = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
+function formEncode(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1)
+}

@@ -15,30 +15,37 @@ const idempotencyKey = '5f0c6a34-53f1-4d53-8d8b-6b0a0d8b7c11'
 const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`
 const otherSecret = `whsec_${Buffer.from('another-secret-of-thirty-two-byt').toString('base64')}`
 const now = 1_800_000_000_000
-const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+function basic(text: string) {
+  return `Basic ${Buffer.from(text).toString('base64')}`
+}
 
-const sign = (signedBy: string, signedBody = body, timestamp = now / 1_000) =>
-  `v1,${createHmac('sha256', Buffer.from(signedBy.slice(6), 'base64'))
+function sign(signedBy: string, signedBody = body, timestamp = now / 1_000) {
+  return `v1,${createHmac('sha256', Buffer.from(signedBy.slice(6), 'base64'))
     .update(`msg-1.${timestamp}.${signedBody}`)
     .digest('base64')}`
+}
 
-const delivery = (
+function delivery(
   changes: Record<string, string | string[] | undefined> = {},
   sent: string | Uint8Array = body,
-) => ({
-  headers: {
-    Authorization: basic('partner:pässword'),
-    'Idempotency-Key': idempotencyKey,
-    'webhook-id': 'msg-1',
-    'webhook-timestamp': String(now / 1_000),
-    'webhook-signature': sign(secret),
-    ...changes,
-  },
-  body: sent,
-})
+) {
+  return {
+    headers: {
+      Authorization: basic('partner:pässword'),
+      'Idempotency-Key': idempotencyKey,
+      'webhook-id': 'msg-1',
+      'webhook-timestamp': String(now / 1_000),
+      'webhook-signature': sign(secret),
+      ...changes,
+    },
+    body: sent,
+  }
+}
 const password = { username: 'partner', password: 'pässword', now }
 
-const refusal = (field: string, code: string) => ({ code: 'webhook_invalid', errors: [{ field, code }] })
+function refusal(field: string, code: string) {
+  return { code: 'webhook_invalid', errors: [{ field, code }] }
+}
 
 describe('a delivery that the service made', () => {
   test.each([

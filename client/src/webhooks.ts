@@ -1,6 +1,6 @@
 import { isRecord } from './answer.ts'
 import { BenefitEnrolmentError } from './error.ts'
-import type { WebhookEvent } from './events.ts'
+import type { WebhookEvent } from './named-parts.ts'
 
 /** A delivery as it arrived: the body must be the exact bytes, before any JSON parser. */
 export type WebhookRequest = {
@@ -24,7 +24,7 @@ export type WebhookCredentials = {
 /** A delivery that can be trusted. */
 export type VerifiedDelivery = {
   event: WebhookEvent
-  /** The same on every try and replay of one event and at all your endpoints: keep it, and handle each once. */
+  /** The `eventid` of the event, the same on every try and replay and at all your endpoints: keep it, and handle each once. */
   idempotencyKey: string
 }
 
@@ -60,7 +60,7 @@ export const webhooks = {
 const encoder = new TextEncoder()
 
 /** An empty value is most likely a variable that was not set; to take it for "no check" would open the door. */
-const readList = (credentials: WebhookCredentials, name: 'password' | 'secret') => {
+function readList(credentials: WebhookCredentials, name: 'password' | 'secret') {
   if (!Object.hasOwn(credentials, name)) return undefined
   const given = credentials[name] ?? []
   const list = typeof given === 'string' ? [given] : given
@@ -69,23 +69,23 @@ const readList = (credentials: WebhookCredentials, name: 'password' | 'secret') 
   return list
 }
 
-const readSecret = (secret: string): Uint8Array<ArrayBuffer> => {
+function readSecret(secret: string): Uint8Array<ArrayBuffer> {
   const bytes = fromBase64(secret.replace(/^whsec_/, ''))
   if (bytes === undefined || bytes.length === 0) throw new TypeError('secret must be whsec_ and base64')
   return bytes
 }
 
-const readBody = (body: string | Uint8Array): Uint8Array<ArrayBuffer> => {
+function readBody(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return encoder.encode(body)
   if (body instanceof Uint8Array) return new Uint8Array(body)
   throw new TypeError('body must be the raw body, a string or bytes, not what a JSON parser made of it')
 }
 
-const checkPassword = async (
+async function checkPassword(
   headers: WebhookRequest['headers'],
   username: string,
   passwords: readonly string[],
-): Promise<void> => {
+): Promise<void> {
   const sent = /^basic +([^ ]+) *$/i.exec(header(headers, 'authorization'))?.[1]
   if (sent === undefined) throw invalid('authorization', 'malformed', 'must be Basic credentials')
   const sentDigest = await digest(sent)
@@ -97,11 +97,7 @@ const checkPassword = async (
   if (!holds) throw invalid('authorization', 'mismatch', 'does not hold the user name and password')
 }
 
-const checkTimestamp = (
-  headers: WebhookRequest['headers'],
-  toleranceSeconds: number,
-  now: number,
-): string => {
+function checkTimestamp(headers: WebhookRequest['headers'], toleranceSeconds: number, now: number): string {
   const timestamp = header(headers, 'webhook-timestamp')
   if (!/^\d{1,12}$/.test(timestamp)) {
     throw invalid('webhook-timestamp', 'malformed', 'must be seconds since 1970')
@@ -113,11 +109,11 @@ const checkTimestamp = (
   return timestamp
 }
 
-const checkSignature = async (
+async function checkSignature(
   headers: WebhookRequest['headers'],
   secrets: readonly Uint8Array<ArrayBuffer>[],
   { timestamp, body }: { timestamp: string; body: Uint8Array<ArrayBuffer> },
-): Promise<void> => {
+): Promise<void> {
   const start = encoder.encode(`${header(headers, 'webhook-id')}.${timestamp}.`)
   const signed = new Uint8Array(start.length + body.length)
   signed.set(start)
@@ -138,7 +134,7 @@ const checkSignature = async (
   throw invalid('webhook-signature', 'mismatch', 'does not fit the secret and the body')
 }
 
-const readEvent = (body: Uint8Array): WebhookEvent => {
+function readEvent(body: Uint8Array): WebhookEvent {
   try {
     const event: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
     if (isWebhookEvent(event)) return event
@@ -146,7 +142,7 @@ const readEvent = (body: Uint8Array): WebhookEvent => {
   throw invalid('body', 'malformed', 'must be the JSON of an event')
 }
 
-const isWebhookEvent = (value: unknown): value is WebhookEvent => {
+function isWebhookEvent(value: unknown): value is WebhookEvent {
   if (!isRecord(value) || !isRecord(value['currentofferdetails'])) return false
   const { offer, updatedat, serviceid } = value['currentofferdetails']
   return [value['userid'], value['eventname'], offer, updatedat, serviceid].every(
@@ -154,7 +150,7 @@ const isWebhookEvent = (value: unknown): value is WebhookEvent => {
   )
 }
 
-const header = (headers: WebhookRequest['headers'], name: string): string => {
+function header(headers: WebhookRequest['headers'], name: string): string {
   const values = isHeaders(headers)
     ? [headers.get(name)]
     : Object.entries(headers).flatMap(([key, value]) => (key.toLowerCase() === name ? value : []))
@@ -164,28 +160,33 @@ const header = (headers: WebhookRequest['headers'], name: string): string => {
   return given[0]
 }
 
-const isHeaders = (headers: WebhookRequest['headers']): headers is Headers =>
-  typeof headers['get'] === 'function'
+function isHeaders(headers: WebhookRequest['headers']): headers is Headers {
+  return typeof headers['get'] === 'function'
+}
 
-const invalid = (field: string, code: string, what: string): BenefitEnrolmentError =>
-  new BenefitEnrolmentError({
+function invalid(field: string, code: string, what: string): BenefitEnrolmentError {
+  return new BenefitEnrolmentError({
     operation: 'webhooks.verify',
     code: 'webhook_invalid',
     detail: `Do not trust this delivery: ${field} ${what}.`,
     errors: [{ field, code, message: `${field} ${what}` }],
   })
+}
 
-const digest = async (text: string): Promise<Uint8Array> =>
-  new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))
+async function digest(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))
+}
 
 /** Takes the same time wherever two digests differ. */
-const isEqual = (one: Uint8Array, other: Uint8Array): boolean =>
-  one.reduce((difference, byte, at) => difference | (byte ^ (other[at] ?? 256)), 0) === 0
+function isEqual(one: Uint8Array, other: Uint8Array): boolean {
+  return one.reduce((difference, byte, at) => difference | (byte ^ (other[at] ?? 256)), 0) === 0
+}
 
-const toBase64 = (bytes: Uint8Array): string =>
-  btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''))
+function toBase64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''))
+}
 
-const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined => {
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(text), character => character.charCodeAt(0))
   } catch {

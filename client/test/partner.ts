@@ -9,11 +9,12 @@ export const ada = {
 } as const satisfies Prefill
 
 /** A client of a test's server, with credentials that must show up in no error. */
-export const connect = (baseUrl: string, options: Partial<ClientOptions> = {}) =>
-  createClient({
+export function connect(baseUrl: string, options: Partial<ClientOptions> = {}) {
+  return createClient({
     baseUrl,
     clientId: 'canary-id',
     clientSecret: 'canary-secret',
     apiKey: 'canary-key',
     ...options,
   })
+}

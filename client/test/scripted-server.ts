@@ -9,17 +9,16 @@ export type Received = { line: string; headers: IncomingHttpHeaders; body: strin
 export type Step = (response: ServerResponse, received: Received) => void
 
 /** Answers JSON. */
-export const json =
-  (status: number, value: unknown, headers: Record<string, string> = {}): Step =>
-  response => {
+export function json(status: number, value: unknown, headers: Record<string, string> = {}): Step {
+  return response => {
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers })
     response.end(JSON.stringify(value))
   }
+}
 
 /** Answers a problem as the service does. */
-export const problem =
-  (status: number, code: string, headers: Record<string, string> = {}): Step =>
-  response => {
+export function problem(status: number, code: string, headers: Record<string, string> = {}): Step {
+  return response => {
     response.writeHead(status, {
       'content-type': 'application/problem+json',
       'request-id': 'r-1',
@@ -39,43 +38,50 @@ export const problem =
       }),
     )
   }
+}
 
 /** Answers as a proxy does that knows nothing of the service. */
-export const html =
-  (status: number, headers: Record<string, string> = {}): Step =>
-  response => {
+export function html(status: number, headers: Record<string, string> = {}): Step {
+  return response => {
     response.writeHead(status, { 'content-type': 'text/html', ...headers })
     response.end('<h1>Gateway</h1>')
   }
+}
 
 /** Takes the request and closes the connection without an answer: the answer is lost. */
-export const lose = (): Step => response => {
-  response.socket?.destroy()
+export function lose(): Step {
+  return response => {
+    response.socket?.destroy()
+  }
 }
 
 /** Begins an answer and breaks off in its body. */
-export const breakOff = (): Step => response => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
-  response.write('"prefill', () => response.socket?.destroy())
+export function breakOff(): Step {
+  return response => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+    response.write('"prefill', () => response.socket?.destroy())
+  }
 }
 
 /** Takes the request and never answers. */
-export const hang = (): Step => () => {}
+export function hang(): Step {
+  return () => {}
+}
 
 /** Answers with a token of its own number. */
-export const token =
-  (name: string, seconds = 3600): Step =>
-  response =>
+export function token(name: string, seconds = 3600): Step {
+  return response =>
     json(200, { access_token: name, token_type: 'Bearer', expires_in: seconds, scope: 'prefill:write' })(
       response,
       { line: '', headers: {}, body: '' },
     )
+}
 
 /**
  * A real HTTP server that follows a script: for each request line one step a request, in order. Tokens are issued
  * as `token-1`, `token-2`, … unless the script says otherwise. A request that no step is left for gets a 418.
  */
-export const startScriptedServer = async (script: Record<string, Step[]>) => {
+export async function startScriptedServer(script: Record<string, Step[]>) {
   const received: Received[] = []
   const left = new Map(Object.entries(script).map(([line, steps]) => [line, [...steps]]))
   let tokens = 0

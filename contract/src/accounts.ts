@@ -78,6 +78,7 @@ export const createUser = operation({
     ...keyedErrors,
     'offername_required',
     'offername_unknown',
+    'benefit_unknown',
     'user_exists',
     'ineligible',
     'slots_exceeded',
@@ -102,7 +103,10 @@ export const updateUser = operation({
   summary: "Change a user's data; absent and empty mean unchanged, null clears",
   description:
     'Each update that is answered 200 moves `updatedat` and raises `user_update_successful`, also one that changes ' +
-    'nothing: it tells that the update arrived. A repeat under the same Idempotency-Key does neither.',
+    'nothing: it tells that the update arrived. A repeat under the same Idempotency-Key does neither. A change of dob, ' +
+    'state or zipcode judges eligibility again: a benefit whose own rules no longer admit the user ends with the ' +
+    'period, what has not begun is withdrawn. The rules of an offer decide who may join it: a holder whom they no ' +
+    'longer admit keeps it, with `offerineligible` in `conditions`.',
   body: UpdateUser,
   reply: User,
   errors: [...partnerErrors, ...keyedErrors, 'user_not_found', 'user_cancelled'],
@@ -119,7 +123,7 @@ export const Cancelled = Type.Object(
     benefits: Type.Array(
       Type.Object(
         { name: Type.String(), endsattimestamp: Type.Union([Timestamp, Type.Null()]) },
-        { additionalProperties: false },
+        { additionalProperties: false, title: 'EndingBenefit' },
       ),
     ),
     reinstatableuntil: Timestamp,
@@ -190,7 +194,7 @@ export const reinstateUser = operation({
       notrestored: Type.Array(
         Type.Object(
           { name: Type.String(), code: Type.String(), message: Type.String() },
-          { additionalProperties: false },
+          { additionalProperties: false, title: 'NotRestored' },
         ),
         { description: 'Benefits that could not return, and why' },
       ),
@@ -231,7 +235,7 @@ export const getUser = operation({
     },
     { additionalProperties: false, title: 'GetUser' },
   ),
-  reply: Type.Union([User, ErasedUser]),
+  reply: Type.Union([User, ErasedUser], { title: 'UserOrErased' }),
   errors: [...partnerErrors, 'user_not_found'],
   example: { body: { userid: 'u-1001', include: ['timeline'] }, reply: { ...exampleUser, timeline: [] } },
 })

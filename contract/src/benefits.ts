@@ -72,14 +72,14 @@ export const getBenefits = operation({
   section: 'interface §4.2',
   summary: 'List the benefits open to a user, each with an enrolment status',
   body: BenefitsRequest,
-  reply: Type.Array(BenefitWithStatus),
+  reply: Type.Array(BenefitWithStatus, { title: 'BenefitsWithStatus' }),
   errors: [...partnerErrors, 'partnername_not_allowed', 'offername_unknown', 'user_not_found'],
   example: {
     body: { userid: 'u-1001', age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' },
     reply: [
       {
         name: 'accident',
-        displayname: 'Accident cover',
+        displayname: 'Accident coverage',
         icon: 'https://benefits.example.com/icons/accident.svg',
         description: 'A lump sum after an accident',
         status: 'enrolled',
@@ -157,7 +157,14 @@ export const swapBenefits = operation({
   summary: 'Swap benefits in and out at the next boundary; both lists empty undo a pending swap',
   body: SwapRequest,
   reply: Swap,
-  errors: [...benefitErrors, 'ineligible', 'slots_exceeded', 'change_locked'],
+  errors: [
+    ...benefitErrors,
+    'benefit_unknown',
+    'cancel_pending',
+    'ineligible',
+    'slots_exceeded',
+    'change_locked',
+  ],
   example: { body: { userid: 'u-1001', add: ['telehealth'], remove: ['identity'] }, reply: exampleSwap },
 })
 
@@ -194,7 +201,7 @@ export const enrolBenefit = operation({
     { additionalProperties: false, title: 'EnrolRequest' },
   ),
   reply: HeldBenefit,
-  errors: [...benefitErrors, 'ineligible', 'slots_exceeded'],
+  errors: [...benefitErrors, 'benefit_unknown', 'ineligible', 'slots_exceeded'],
   example: { body: { userid: 'u-1001', name: 'telehealth', consents: [] }, reply: exampleUser.benefits[0] },
 })
 
@@ -218,7 +225,7 @@ export const declineBenefit = operation({
     { additionalProperties: false, title: 'DeclineRequest' },
   ),
   reply: HeldBenefit,
-  errors: [...benefitErrors, 'benefit_in_force', 'change_locked'],
+  errors: [...benefitErrors, 'benefit_unknown', 'ineligible', 'benefit_in_force', 'change_locked'],
   example: {
     body: { userid: 'u-1001', name: 'telehealth', reason: 'not wanted' },
     reply: { ...exampleUser.benefits[0], name: 'telehealth', displayname: 'Telehealth', state: 'declined' },

@@ -1,4 +1,5 @@
-import type { InterfaceVersion } from './openapi.ts'
+/** The versions of the interface that can be described (interface §9). */
+export type InterfaceVersion = '1.0.1' | '1.0.2'
 
 /** One version of the interface and how it differs from the one before. */
 export type InterfaceChange = {
@@ -23,5 +24,60 @@ export const interfaceChanges: readonly InterfaceChange[] = [
     version: '1.0.1',
     describedsince: '2026-11-20',
     changes: ['The first version that is described.'],
+  },
+]
+
+/** A change since the last release of the description. */
+export type UnreleasedChange = {
+  readonly text: string
+  /** What it touches: ids of operations, names of schemas and events, as the description has them. */
+  readonly names: readonly string[]
+  /** A program that was right before may be wrong after it. */
+  readonly breaking?: true
+}
+
+/**
+ * What changed since the description in contract/released.json, which a test compares with today's: what has no entry
+ * here, and what breaks without saying so, fails. `node scripts/release-description.mjs` begins anew.
+ */
+export const unreleasedChanges: readonly UnreleasedChange[] = [
+  {
+    text: 'Event `benefit_enrollment_corrected`: the operator voided an enrolment or moved its dates.',
+    names: ['WebhookEvent'],
+  },
+  { text: '`GET /healthz` tells the version of the service.', names: ['Health'] },
+  {
+    text: 'Beneficiaries can be read and proposed, under scopes of their own that no partner has by default.',
+    names: [
+      'getBeneficiaries',
+      'proposeBeneficiaries',
+      'GetBeneficiaries',
+      'ProposeBeneficiaries',
+      'ProposedBeneficiary',
+      'Beneficiaries',
+      'BenefitBeneficiaries',
+      'Beneficiary',
+      'Designation',
+    ],
+  },
+  {
+    text: 'Who is no longer admitted to the offer held keeps it: the condition `offerineligible` and the event `offer_action_required` tell of it.',
+    names: ['WebhookEvent'],
+  },
+  {
+    text: 'A benefit that was asked for before its start raises `benefit_enrollment_scheduled`, and `benefit_enrollment_successful` when it is in force.',
+    names: ['WebhookEvent'],
+  },
+  {
+    text: 'What is still missing at its due date is withdrawn: `benefit_declined`, whose `data` in the event log has `reason: "expired"`.',
+    names: ['LoggedEvent', 'EventDetails'],
+  },
+  {
+    text: 'A name that the catalogue does not know is 400 `benefit_unknown`; a swap, or an offer change at the next period, while a cancel is pending is 409 `cancel_pending`.',
+    names: [],
+  },
+  {
+    text: '`POST /user/linktoken/result` also takes a `sessionid`, and knows the outcomes `undone`, which was told as `changed`, and `challengefailed`. A link for a cancelled user, other than to register, is 409 `user_cancelled`.',
+    names: ['ResultRequest', 'SessionResult', 'createLinkToken'],
   },
 ]

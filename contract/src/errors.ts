@@ -50,6 +50,11 @@ export const errors = {
     title: 'The offer is unknown',
     remedy: 'Send an empty offername, or the name of one of your offers.',
   },
+  benefit_unknown: {
+    status: 400,
+    title: 'The benefit is unknown',
+    remedy: 'Send names of benefits as POST /user/benefits lists them.',
+  },
   offername_required: {
     status: 400,
     title: 'The offer is missing',
@@ -125,6 +130,12 @@ export const errors = {
     status: 409,
     title: 'The user is cancelled',
     remedy: 'Reinstate the user, or create the user again.',
+  },
+  cancel_pending: {
+    status: 409,
+    title: 'A cancel is pending',
+    remedy: 'Reinstate the user first, or make a change that takes effect at once.',
+    person: 'cannotnow',
   },
   not_cancelled: {
     status: 409,
@@ -221,7 +232,9 @@ export const errors = {
 export type ErrorCode = keyof typeof errors
 
 /** Whether `text` is a code of the error table. */
-export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errors, text)
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errors, text)
+}
 
 /** A language of texts and user messages. */
 export type Locale = 'en' | 'es'
@@ -246,7 +259,7 @@ const personTexts = {
 } as const
 
 /** A sentence for the person being enrolled, without any value of theirs. */
-export const userMessage = (code: ErrorCode, locale: Locale): string => {
+export function userMessage(code: ErrorCode, locale: Locale): string {
   const entry: ErrorEntry = errors[code]
   return personTexts[entry.person ?? 'asksender'][locale]
 }

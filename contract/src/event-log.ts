@@ -10,7 +10,7 @@ const Eventid = Type.String({
   minLength: 1,
   maxLength: 64,
   'x-rule': 'must be the id of an event',
-  description: 'The id of an event, from `GET /events`',
+  description: 'The id of an event, from `GET /events` or the `Idempotency-Key` of a delivery',
 })
 const params = Type.Object({ eventid: Eventid }, { additionalProperties: false })
 
@@ -22,7 +22,15 @@ export const LoggedEvent = Type.Object(
     userid: Type.String(),
     createdat: Timestamp,
     data: Type.Object(
-      { name: Type.Optional(Type.String({ description: 'The single benefit that the event is about' })) },
+      {
+        name: Type.Optional(Type.String({ description: 'The single benefit that the event is about' })),
+        reason: Type.Optional(
+          Type.String({
+            description:
+              'Of `benefit_declined`: `expired` where what the benefit waited for did not come in time',
+          }),
+        ),
+      },
       { description: 'What the delivery itself has no field for' },
     ),
     body: Type.Object(
@@ -31,7 +39,11 @@ export const LoggedEvent = Type.Object(
         eventname: Type.String(),
         currentofferdetails: CurrentOfferDetails,
       },
-      { additionalProperties: false, description: 'The body of every delivery of this event' },
+      {
+        additionalProperties: false,
+        title: 'EventBody',
+        description: 'The body of every delivery of this event',
+      },
     ),
   },
   { additionalProperties: false, title: 'LoggedEvent' },
@@ -107,7 +119,7 @@ export const getEvent = operation({
             attempts: Type.Integer({ description: 'Tries that were spent' }),
             dueattimestamp: OptionalTimestamp,
           },
-          { additionalProperties: false },
+          { additionalProperties: false, title: 'OpenDelivery' },
         ),
         { description: 'What is delivered stands here no more; see the attempts' },
       ),
@@ -148,10 +160,11 @@ export const listAttempts = operation({
             firstbytems: Type.Union([Type.Integer(), Type.Null()]),
             totalms: Type.Integer(),
             answer: Type.Union([Type.String(), Type.Null()], {
-              description: 'The first 1 KiB of the answer; what cannot be printed is escaped',
+              description:
+                'The first 1 KiB of an answer other than 2xx, until the user is erased; what cannot be printed is escaped',
             }),
           },
-          { additionalProperties: false },
+          { additionalProperties: false, title: 'Attempt' },
         ),
       ),
     },
@@ -174,7 +187,7 @@ export const listAttempts = operation({
           tlsms: 25,
           firstbytems: 62,
           totalms: 63,
-          answer: '"received"',
+          answer: null,
         },
       ],
     },

@@ -10,11 +10,14 @@ export const events = {
   offer_cancel_scheduled: 'A cancel is pending',
   offer_cancel_successful: 'A cancel took effect',
   offer_reinstate_successful: 'A cancel was undone, or the user was restored',
+  offer_action_required: "The user's data no longer fit the offer held",
   user_update_successful: 'An update of the user was answered 200, whether or not a value differs',
   user_erased: 'The user was erased',
+  benefit_enrollment_corrected: 'The operator voided an enrolment of the user, or moved its dates',
+  benefit_enrollment_scheduled: 'A single benefit was accepted and starts later',
   benefit_enrollment_successful: 'A single benefit came into force',
   benefit_enrollment_ended: 'A single benefit ended on its own',
-  benefit_declined: 'A single benefit was declined',
+  benefit_declined: 'A single benefit was declined, or what it waited for did not come in time',
   benefit_action_required: 'A single benefit waits for an action of the user',
   user_benefits_pendingswap: 'A swap is pending',
   user_benefits_swap_cancelled: 'A pending swap was undone, replaced or dropped',
@@ -28,4 +31,6 @@ export type EventName = keyof typeof events
 /** All event names, in the order of the contract. */
 export const eventNames = Object.keys(events) as EventName[]
 /** Whether `text` names an event. */
-export const isEventName = (text: string): text is EventName => Object.hasOwn(events, text)
+export function isEventName(text: string): text is EventName {
+  return Object.hasOwn(events, text)
+}

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { states } from './states.ts'
 
 // `x-rule` completes the sentence "<field> …" in the message of a 400; a message never carries the value.
@@ -9,15 +9,20 @@ export const Userid = Type.String({
   maxLength: 128,
   pattern: '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f]*$',
   'x-rule': 'must be 1 to 128 characters without control characters, and not "." or ".."',
-  description: "The partner's identifier of the user; case-sensitive",
+  description:
+    "The partner's identifier of the user; case-sensitive. Never an e-mail address or a name: it is kept in clear and sent in paths and webhooks",
 })
 
-const line = (maxLength: number) => ({
-  maxLength,
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-  'x-rule': `must be at most ${maxLength} characters without control characters`,
-})
-const text = (maxLength: number, description: string) => Type.String({ ...line(maxLength), description })
+function line(maxLength: number) {
+  return {
+    maxLength,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    'x-rule': `must be at most ${maxLength} characters without control characters`,
+  }
+}
+function text(maxLength: number, description: string) {
+  return Type.String({ ...line(maxLength), description })
+}
 
 const patterns = {
   email: { pattern: '^(|[^@\\s]+@[^@\\s.]+(\\.[^@\\s.]+)+)$', maxLength: 254 },
@@ -55,7 +60,7 @@ export const OptionalState = Type.Optional(
 
 /** State of the person in Update User. */
 export const UpdatedState = Type.Optional(
-  Type.Unsafe<string | null>({ enum: [...states, '', null], 'x-rule': rules.state }),
+  Type.Unsafe<(typeof states)[number] | '' | null>({ enum: [...states, '', null], 'x-rule': rules.state }),
 )
 
 /** An address (interface §2.2); `""` means not given. */
@@ -74,7 +79,7 @@ export const Address = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, 'x-rule': 'must be an object' },
+  { additionalProperties: false, title: 'Address', 'x-rule': 'must be an object' },
 )
 
 /** The fields of a prefill record besides `userid` (interface §2.1); all optional, `""` means not given. */
@@ -99,8 +104,9 @@ export const personFields = {
   address: Type.Optional(Address),
 }
 
-const nullable = (schema: Record<string, unknown>) =>
-  Type.Unsafe<string | null>({ ...schema, type: ['string', 'null'] })
+function nullable(schema: Record<string, unknown>) {
+  return Type.Unsafe<string | null>({ ...schema, type: ['string', 'null'] })
+}
 
 /** The fields of Update User: absent and `""` mean unchanged, `null` clears (contract §2). */
 export const updatedFields = {
@@ -111,10 +117,14 @@ export const updatedFields = {
   dob: Type.Optional(nullable({ ...patterns.dob, 'x-rule': rules.dob })),
   phone: Type.Optional(nullable({ ...patterns.phone, 'x-rule': rules.phone })),
   gender: Type.Optional(
-    Type.Unsafe<string | null>({ enum: ['M', 'F', 'X', 'U', '', null], 'x-rule': rules.gender }),
+    Type.Unsafe<'M' | 'F' | 'X' | 'U' | '' | null>({
+      enum: ['M', 'F', 'X', 'U', '', null],
+      'x-rule': rules.gender,
+    }),
   ),
   address: Type.Optional(
-    Type.Unsafe<{ [K in keyof typeof Address.properties]?: string | null } | null>({
+    Type.Unsafe<{ [K in keyof Static<typeof Address>]?: Static<typeof Address>[K] | null } | null>({
+      title: 'AddressChange',
       type: ['object', 'null'],
       additionalProperties: false,
       'x-rule': 'must be an object, or null to clear it',
@@ -171,7 +181,7 @@ export const GivenConsent = Type.Object(
     ),
     locale: Type.Optional(Type.Enum(['en', 'es', ''], { 'x-rule': 'must be en or es' })),
   },
-  { additionalProperties: false, 'x-rule': 'must be an object with name and version' },
+  { additionalProperties: false, title: 'GivenConsent', 'x-rule': 'must be an object with name and version' },
 )
 
 /** Consents in a request. */

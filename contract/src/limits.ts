@@ -3,6 +3,7 @@ export type LoadLimits = {
   readonly inFlight: number
   readonly reserved: number
   readonly loopDelayMs: number
+  readonly loopShare?: number
 }
 
 /** What one request may be, and how often an address may fail to authenticate (contract §2, §13). */
@@ -20,28 +21,31 @@ export type RequestLimits = {
 }
 
 /** The limits of a service in sentences, a paragraph each; without numbers where none are given. */
-export const describeLimits = (limits?: LoadLimits & RequestLimits): string[] => [
-  ...(limits
-    ? [
-        [
-          `A body has at most ${limits.bodyKib} KiB and is nested at most ${limits.bodyNesting} deep; a request has at`,
-          `most ${limits.headers} headers, of ${limits.headersKib} KiB together. The headers have to arrive within`,
-          `${limits.headersSeconds} seconds, the whole request within ${limits.requestSeconds}. After`,
-          `${limits.failedAuthentications} failed authentications in a minute from one address further failing ones are`,
-          'answered 429 `too_many_requests` instead of 401; right credentials are never refused.',
-        ].join(' '),
-      ]
-    : []),
-  [
-    'There is no rate limit unless the operator sets one for you. Under overload requests are refused with 503',
-    '`unavailable` and `Retry-After`, token, cancel and erase last, prefill before them. What was refused so has left no',
-    'trace and spent no key: send it again after that time.',
+export function describeLimits(limits?: LoadLimits & RequestLimits): string[] {
+  return [
     ...(limits
       ? [
-          `A process sheds from ${limits.inFlight} requests in flight on (${limits.reserved} of them kept for those`,
-          `four), sooner while its event loop is more than ${limits.loopDelayMs} ms late. From there on only a partner`,
-          'is admitted that holds less than its equal share, so that none keeps another out.',
+          [
+            `A body has at most ${limits.bodyKib} KiB and is nested at most ${limits.bodyNesting} deep; a request has at`,
+            `most ${limits.headers} headers, of ${limits.headersKib} KiB together. The headers have to arrive within`,
+            `${limits.headersSeconds} seconds, the whole request within ${limits.requestSeconds}. After`,
+            `${limits.failedAuthentications} failed authentications in a minute from one address further failing ones are`,
+            'answered 429 `too_many_requests` instead of 401; right credentials are never refused.',
+          ].join(' '),
         ]
       : []),
-  ].join(' '),
-]
+    [
+      'There is no rate limit unless the operator sets one for you. Under overload requests are refused with 503',
+      '`unavailable` and `Retry-After`, token, cancel and erase last, prefill before them. What was refused so has left no',
+      'trace and spent no key: send it again after that time.',
+      ...(limits
+        ? [
+            `A process sheds from ${limits.inFlight} requests in flight on (${limits.reserved} of them kept for those`,
+            `four), sooner while its event loop is more than ${limits.loopDelayMs} ms late. From there on only a partner`,
+            'is admitted that holds less than its equal share, so that none keeps another out. Nor may the requests of one',
+            'take much more of the time of a process than an equal part while others ask.',
+          ]
+        : []),
+    ].join(' '),
+  ]
+}

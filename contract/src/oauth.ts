@@ -66,7 +66,7 @@ export const revokeToken = operation({
     },
     { title: 'RevokeRequest' },
   ),
-  reply: Type.Object({}, { additionalProperties: false }),
+  reply: Type.Object({}, { additionalProperties: false, title: 'Revoked' }),
   errors: [],
   example: { body: { token: 'enr_at_sandbox_…' }, reply: {} },
 })

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { CodeName, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
 import { FieldProblem } from './problem.ts'
-import { CurrentOfferDetails, exampleUser } from './user.ts'
+import { CurrentOfferDetails, exampleUser, PendingOffer } from './user.ts'
 
 const changeFields = {
   userid: Userid,
@@ -34,10 +34,7 @@ const changeAnswer = {
     description: '`none`: a pending change was undone',
   }),
   currentofferdetails: CurrentOfferDetails,
-  pendingoffer: Type.Union([
-    Type.Object({ offer: Type.String(), effectiveattimestamp: Timestamp }, { additionalProperties: false }),
-    Type.Null(),
-  ]),
+  pendingoffer: Type.Union([PendingOffer, Type.Null()]),
   gained: Names,
   lost: Names,
   kept: Names,
@@ -64,6 +61,7 @@ const offerErrors = [
   'offername_unknown',
   'user_not_found',
   'user_cancelled',
+  'cancel_pending',
   'ineligible',
   'direction_mismatch',
   'already_on_offer',
@@ -134,6 +132,7 @@ export const listAvailableOffers = operation({
       },
       { additionalProperties: false, title: 'AvailableOffer' },
     ),
+    { title: 'Offers' },
   ),
   errors: [...partnerErrors, 'user_not_found', 'user_cancelled'],
   example: {
@@ -161,6 +160,7 @@ export const previewOfferChange = operation({
   tag: 'Offers',
   section: 'contract §8',
   summary: 'Show what an offer change would do; the preview holds for 15 minutes',
+  description: 'The 15 minutes are real time, in a sandbox whose clock is moved too.',
   body: Type.Object(changeFields, { additionalProperties: false, title: 'PreviewOfferChange' }),
   reply: Type.Object(
     { ...changeAnswer, previewid: Type.String(), expiresat: Timestamp },

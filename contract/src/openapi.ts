@@ -1,15 +1,16 @@
+import type { InterfaceVersion } from './changes.ts'
 import { type ErrorCode, type ErrorEntry, errors, userMessage } from './errors.ts'
 import { events } from './event-names.ts'
 import { exampleEvent, WebhookEvent } from './events.ts'
 import { describeLimits, type LoadLimits, type RequestLimits } from './limits.ts'
+import { collectSchemas, type NamedSchemas } from './named-schemas.ts'
 import { type OAuthErrorCode, oauthErrorCodes, oauthErrors } from './oauth-errors.ts'
 import { commonErrors, type Operation } from './operation.ts'
 import { operations } from './operations.ts'
+import { parameterExamples } from './parameter-examples.ts'
 import { OAuthError, Problem } from './problem.ts'
 import { scopes, scopesOf } from './scopes.ts'
-
-/** The versions of the interface that can be described (interface §9). */
-export type InterfaceVersion = '1.0.1' | '1.0.2'
+import { type Tag, tags } from './tags.ts'
 
 type Json = Record<string, unknown>
 
@@ -26,13 +27,16 @@ export type DescribedService = {
  * The OpenAPI 3.1 description made from the declarations (contract §13).
  * Version 1.0.1 has neither the swap timestamps, nor the webhook's Idempotency-Key, nor x-api-key.
  */
-export const describeInterface = (options: DescribedService): Json => {
+export function describeInterface(options: DescribedService): Json {
+  const schemas = collectSchemas()
+  schemas.refer(Problem)
+  schemas.refer(OAuthError)
   const paths: Record<string, Json> = {}
   for (const operation of Object.values(operations) as Operation[]) {
     if (operation.scope === 'sandbox:control' && !options.sandbox) continue
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method.toLowerCase()]: describeOperation(operation, options),
+      [operation.method.toLowerCase()]: describeOperation(operation, { ...options, schemas }),
     }
   }
   const description = {
@@ -44,12 +48,14 @@ export const describeInterface = (options: DescribedService): Json => {
         'Prefill a user, list the benefits with status, enrol, and hear of every change by a webhook.',
         ...describeLimits(options.limits),
       ].join('\n\n'),
+      contact: { name: 'The operator of this service', url: `${options.baseUrl}/docs` },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: options.baseUrl }],
-    tags: [...new Set(Object.values(operations).map(operation => operation.tag))].map(name => ({ name })),
+    externalDocs: { description: 'Guides, errors and samples', url: `${options.baseUrl}/docs` },
+    tags: tagsOf(options.sandbox),
     paths,
-    webhooks: { event: { post: describeWebhook(options.version) } },
+    webhooks: { event: { post: describeWebhook(options.version, schemas) } },
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An access token of POST /oauth2/token' },
@@ -72,39 +78,78 @@ export const describeInterface = (options: DescribedService): Json => {
           description: 'User name and password of the endpoint',
         },
       },
-      schemas: { Problem: plain(Problem), OAuthError: plain(OAuthError) },
+      schemas: schemas.all(),
     },
   }
   return options.version === '1.0.1' ? (withoutSwapTimestamps(description) as Json) : description
 }
 
-const describeOperation = (
+function describeOperation(
   operation: Operation,
-  options: { baseUrl: string; version: InterfaceVersion },
-): Json => ({
-  operationId: operation.id,
-  tags: [operation.tag],
-  summary: operation.summary,
-  description: [operation.description, `Source: ${operation.section}.`].filter(Boolean).join('\n\n'),
-  security: securityOf(operation, options.version),
-  parameters: parametersOf(operation),
-  ...(operation.body
-    ? {
-        requestBody: {
-          required: true,
-          content: {
-            [operation.caller === 'client' ? 'application/x-www-form-urlencoded' : 'application/json']: {
-              schema: plain(operation.body),
-              ...(operation.example.body === undefined ? {} : { example: operation.example.body }),
+  options: { baseUrl: string; version: InterfaceVersion; schemas: NamedSchemas },
+): Json {
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: [operation.description, sourceOf(operation, options.baseUrl)].filter(Boolean).join('\n\n'),
+    security: securityOf(operation, options.version),
+    parameters: parametersOf(operation),
+    ...(operation.body
+      ? {
+          requestBody: {
+            required: true,
+            content: {
+              [operation.caller === 'client' ? 'application/x-www-form-urlencoded' : 'application/json']: {
+                schema:
+                  operation.caller === 'client'
+                    ? formSchema(operation)
+                    : options.schemas.refer(operation.body),
+                ...(operation.example.body === undefined ? {} : { example: operation.example.body }),
+              },
             },
           },
-        },
-      }
-    : {}),
-  responses: { 200: describeReply(operation), ...describeErrors(operation, options) },
-})
+        }
+      : {}),
+    responses: { 200: describeReply(operation, options.schemas), ...describeErrors(operation, options) },
+  }
+}
 
-const securityOf = (operation: Operation, version: InterfaceVersion): Json[] => {
+/** The groups that have an operation here, with what each is for. */
+function tagsOf(isSandbox: boolean): Json[] {
+  return Object.entries(tags)
+    .filter(([name]) => isSandbox || name !== ('Sandbox' satisfies Tag))
+    .map(([name, description]) => ({ name, description }))
+}
+
+/** Where a partner can read the promise: `contract §4` is a section of a page of the docs. */
+function sourceOf({ section }: Operation, baseUrl: string): string {
+  const [, document = '', number = ''] = /^(contract|interface) §(\d+(?:\.\d+)?)/.exec(section) ?? []
+  return `Promised in [${section}](${baseUrl}/docs/${document}#section-${number}).`
+}
+
+const visibleAscii = '^[!-~]+$'
+const exampleKey = '7c2f4f0e-6b1d-4c8e-9d0a-3f1e5b7a9c21'
+
+/** Converters ignore `const` and take an example for each form field. */
+function formSchema({ body, example }: Operation): Json {
+  const schema = plain(body)
+  const given = example.body as Json
+  const properties = Object.entries(schema['properties'] as Record<string, Json>).map(([name, property]) => [
+    name,
+    { ...property, example: given[name] ?? exampleOf(name, property) },
+  ])
+  return { ...schema, properties: Object.fromEntries(properties) }
+}
+
+/** What a parameter may look like. Throws for one of which nobody said. */
+function exampleOf(name: string, { enum: values }: Json): unknown {
+  const example = parameterExamples[name] ?? (values as unknown[] | undefined)?.[0]
+  if (example === undefined) throw new Error(`contract/src/parameter-examples.ts has no example of ${name}`)
+  return example
+}
+
+function securityOf(operation: Operation, version: InterfaceVersion): Json[] {
   if (operation.caller === 'open') return []
   if (operation.caller === 'client') return [{ clientbasic: [] }, {}]
   const apikey = version === '1.0.2' ? { apikey: [] } : {}
@@ -114,7 +159,7 @@ const securityOf = (operation: Operation, version: InterfaceVersion): Json[] => 
   ]
 }
 
-const parametersOf = (operation: Operation): Json[] => {
+function parametersOf(operation: Operation): Json[] {
   const fields = (schema: unknown, place: 'path' | 'query'): Json[] => {
     const { properties = {}, required = [] } = (schema ?? {}) as {
       properties?: Record<string, Json>
@@ -124,7 +169,9 @@ const parametersOf = (operation: Operation): Json[] => {
       name,
       in: place,
       required: place === 'path' || required.includes(name),
+      ...(typeof property['description'] === 'string' ? { description: property['description'] } : {}),
       schema: plain(property),
+      example: exampleOf(name, property),
     }))
   }
   const headers = Object.entries(operation.headers ?? {}).map(([name, header]) => ({
@@ -133,13 +180,15 @@ const parametersOf = (operation: Operation): Json[] => {
     required: false,
     description: header.description,
     schema: plain(header.schema),
+    example: name === 'version' ? 'v2' : exampleKey,
   }))
   const key = {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
     description: 'Makes the write idempotent for 24 h: the same request again gets the first answer again',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: visibleAscii },
+    example: exampleKey,
   }
   return [
     ...fields(operation.params, 'path'),
@@ -157,21 +206,24 @@ const retryAfter = {
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'string', pattern: '^[0-9]+$' } },
 }
 
-const describeReply = (operation: Operation): Json => ({
-  description: 'Done',
-  headers: answerHeaders,
-  content: {
-    [operation.path.endsWith('.yaml') ? 'application/yaml' : 'application/json']: {
-      schema: plain(operation.reply),
-      example: operation.example.reply,
+function describeReply(operation: Operation, schemas: NamedSchemas): Json {
+  return {
+    description: 'Done',
+    headers: answerHeaders,
+    content: {
+      [operation.path.endsWith('.yaml') ? 'application/yaml' : 'application/json']: {
+        // A tool reads YAML before it compares, and would not find the string that we send.
+        schema: operation.path.endsWith('.yaml') ? {} : schemas.refer(operation.reply),
+        example: operation.example.reply,
+      },
     },
-  },
-})
+  }
+}
 
-const describeErrors = (
+function describeErrors(
   operation: Operation,
   { baseUrl, version }: { baseUrl: string; version: InterfaceVersion },
-): Json => {
+): Json {
   const isClient = operation.caller === 'client'
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of [...operation.errors, ...commonErrors]) {
@@ -198,31 +250,39 @@ const describeErrors = (
 }
 
 /** What is refused before it is known where the request goes has the form of a problem at the token endpoint too. */
-const isBeforePath = (code: ErrorCode): boolean => code === 'request_timeout' || code === 'headers_too_large'
+function isBeforePath(code: ErrorCode): boolean {
+  return code === 'request_timeout' || code === 'headers_too_large'
+}
 
-const problemContent = (codes: readonly ErrorCode[], baseUrl: string): Json => ({
-  'application/problem+json': {
-    schema: { $ref: '#/components/schemas/Problem' },
-    examples: Object.fromEntries(codes.map(code => [code, { value: exampleProblem(code, baseUrl) }])),
-  },
-})
+function problemContent(codes: readonly ErrorCode[], baseUrl: string): Json {
+  return {
+    'application/problem+json': {
+      schema: { $ref: '#/components/schemas/Problem' },
+      examples: Object.fromEntries(codes.map(code => [code, { value: exampleProblem(code, baseUrl) }])),
+    },
+  }
+}
 
-const oauthContent = (codes: readonly (ErrorCode | OAuthErrorCode)[]): Json => ({
-  'application/json': {
-    schema: { $ref: '#/components/schemas/OAuthError' },
-    examples: Object.fromEntries(codes.map(code => [code, { value: { error: code } }])),
-  },
-})
+function oauthContent(codes: readonly (ErrorCode | OAuthErrorCode)[]): Json {
+  return {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/OAuthError' },
+      examples: Object.fromEntries(codes.map(code => [code, { value: { error: code } }])),
+    },
+  }
+}
 
-const describeOAuthErrors = (): Json =>
-  Object.fromEntries(
+function describeOAuthErrors(): Json {
+  return Object.fromEntries(
     [400, 401].map(status => {
       const codes = oauthErrorCodes.filter(code => oauthErrors[code] === status)
       return [status, { description: codes.join('; '), headers: answerHeaders, content: oauthContent(codes) }]
     }),
   )
+}
 
-const exampleProblem = (code: ErrorCode, baseUrl: string): Problem => {
+/** A believable problem of one code, for examples. */
+export function exampleProblem(code: ErrorCode, baseUrl: string): Problem {
   const entry: ErrorEntry = errors[code]
   const requestid = '019abc12-3456-7def-8123-456789abcded'
   return {
@@ -241,42 +301,49 @@ const exampleProblem = (code: ErrorCode, baseUrl: string): Problem => {
   }
 }
 
-const describeWebhook = (version: InterfaceVersion): Json => ({
-  operationId: 'receiveEvent',
-  summary: 'Sent to the address that the partner provides, for every event it wants',
-  description: Object.entries(events)
-    .map(([name, when]) => `- \`${name}\`: ${when}`)
-    .join('\n'),
-  security: [{ webhookbasic: [] }],
-  parameters:
-    version === '1.0.1'
-      ? []
-      : [
-          {
-            name: 'Idempotency-Key',
-            in: 'header',
-            required: true,
-            description: 'A UUID, the same on every try of one event',
-            schema: { type: 'string', format: 'uuid' },
-          },
-        ],
-  requestBody: {
-    required: true,
-    content: { 'application/json': { schema: plain(WebhookEvent), example: exampleEvent } },
-  },
-  responses: {
-    200: {
-      description: 'Received; any 2xx within 15 s counts',
-      content: { 'application/json': { schema: { type: 'string' }, example: 'received' } },
+function describeWebhook(version: InterfaceVersion, schemas: NamedSchemas): Json {
+  return {
+    operationId: 'receiveEvent',
+    tags: ['Events'],
+    summary: 'Sent to the address that the partner provides, for every event it wants',
+    description: Object.entries(events)
+      .map(([name, when]) => `- \`${name}\`: ${when}`)
+      .join('\n'),
+    security: [{ webhookbasic: [] }],
+    parameters:
+      version === '1.0.1'
+        ? []
+        : [
+            {
+              name: 'Idempotency-Key',
+              in: 'header',
+              required: true,
+              description:
+                'The `eventid` of the event, a UUID: the same on every try, every replay and at every endpoint',
+              schema: { type: 'string', format: 'uuid' },
+              example: '019aa1b2-0d11-7c00-8a3e-5b6c7d8e9f00',
+            },
+          ],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: schemas.refer(WebhookEvent), example: exampleEvent } },
     },
-    default: { description: 'Anything else: the delivery is tried again' },
-  },
-})
+    responses: {
+      200: {
+        description: 'Received; any 2xx within 15 s counts',
+        content: { 'application/json': { schema: { type: 'string' }, example: 'received' } },
+      },
+      default: { description: 'Anything else: the delivery is tried again' },
+    },
+  }
+}
 
 /** A schema as plain JSON; TypeBox keeps its own marks in properties that JSON does not show. */
-const plain = (schema: unknown): Json => JSON.parse(JSON.stringify(schema)) as Json
+function plain(schema: unknown): Json {
+  return JSON.parse(JSON.stringify(schema)) as Json
+}
 
-const withoutSwapTimestamps = (value: unknown): unknown => {
+function withoutSwapTimestamps(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value
       .filter(item => item !== 'swapeffectiveattimestamp' && item !== 'swapexpiresattimestamp')

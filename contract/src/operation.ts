@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import type { Scope } from './scopes.ts'
+import type { Tag } from './tags.ts'
 
 /**
  * How an operation treats `Idempotency-Key` (contract §4).
@@ -22,7 +23,7 @@ export type Operation = {
   readonly idempotency: Idempotency
   readonly summary: string
   readonly description?: string
-  readonly tag: string
+  readonly tag: Tag
   /** Where it was promised, for example `interface §4.1`. */
   readonly section: string
   readonly params?: TSchema
@@ -36,7 +37,9 @@ export type Operation = {
 }
 
 /** Declares an operation and keeps its literal type. */
-export const operation = <const T extends Operation>(declared: T): T => declared
+export function operation<const T extends Operation>(declared: T): T {
+  return declared
+}
 
 /** The JSON body that an operation takes; `undefined` when it takes none. */
 export type BodyOf<T extends Operation> = T extends { body: infer S extends TSchema } ? Static<S> : undefined

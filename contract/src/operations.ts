@@ -1,15 +1,16 @@
 import * as accounts from './accounts.ts'
+import * as beneficiaries from './beneficiaries.ts'
 import * as benefits from './benefits.ts'
 import * as eventLog from './event-log.ts'
-import * as linktokens from './linktokens.ts'
+import * as linktokens from './link-tokens.ts'
 import * as oauth from './oauth.ts'
 import * as offers from './offers.ts'
-import type { Operation } from './operation.ts'
+import type { Caller, Operation } from './operation.ts'
 import * as prefill from './prefill.ts'
 import * as system from './system.ts'
 import * as webhooks from './webhooks.ts'
 
-/** Every operation of the interface by its id; the service mounts them all, and a missing handler does not compile. */
+/** Every operation of the interface by its id; the service mounts them all. A missing handler of a partner's operation does not compile. */
 export const operations = {
   issueToken: oauth.issueToken,
   revokeToken: oauth.revokeToken,
@@ -22,6 +23,8 @@ export const operations = {
   cancelUser: accounts.cancelUser,
   reinstateUser: accounts.reinstateUser,
   eraseUser: accounts.eraseUser,
+  getBeneficiaries: beneficiaries.getBeneficiaries,
+  proposeBeneficiaries: beneficiaries.proposeBeneficiaries,
   changeOffer: offers.changeOffer,
   undoOfferChange: offers.undoOfferChange,
   listAvailableOffers: offers.listAvailableOffers,
@@ -57,3 +60,11 @@ export const operations = {
 export type Operations = typeof operations
 /** The id of an operation. */
 export type OperationId = keyof Operations
+/** The ids of the operations that this kind of caller makes. */
+export type OperationIdOf<Who extends Caller> = {
+  [Id in OperationId]: Operations[Id]['caller'] extends Who ? Id : never
+}[OperationId]
+/** The ids of the operations that only a sandbox has. */
+export type SandboxOperationId = {
+  [Id in OperationId]: Operations[Id] extends { readonly scope: 'sandbox:control' } ? Id : never
+}[OperationId]

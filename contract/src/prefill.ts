@@ -57,10 +57,13 @@ export const prefillUser = operation({
     'of the body together with a counter, so that older data can be written again. An entry lives 90 days.',
   headers: {
     'idempotency-key': {
-      schema: Type.String({ minLength: 1, maxLength: 255 }),
+      schema: Type.String({ minLength: 1, maxLength: 255, pattern: '^[!-~]+$' }),
       description: 'Unique per request; usually a hash of the request body',
     },
-    version: { schema: Type.String(), description: '`v2` enables idempotency; `v1` or absent: none' },
+    version: {
+      schema: Type.Enum(['v1', 'v2']),
+      description: '`v2` enables idempotency; `v1` or absent: none',
+    },
   },
   body: Prefill,
   reply: Type.Literal('prefill saved'),

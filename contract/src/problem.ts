@@ -11,7 +11,7 @@ export const FieldProblem = Type.Object(
     }),
     message: Type.String({ description: 'What is wrong and what would be right' }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'FieldProblem' },
 )
 
 /** The body of every error but those of the token endpoint: `application/problem+json`, RFC 9457 (contract §12). */

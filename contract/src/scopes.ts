@@ -9,6 +9,8 @@ export const scopes = {
   'offers:write': 'change offers, list and preview changes',
   'linktokens:create': 'create and revoke link tokens, exchange results',
   'events:read': 'read events and delivery attempts',
+  'beneficiaries:read': 'read whom members name as beneficiaries; never by default',
+  'beneficiaries:write': 'propose beneficiaries; never by default',
   'webhooks:write': 'manage webhook endpoints, test, enable, replay',
   'sandbox:control': 'move the clock of a sandbox',
 } as const
@@ -19,9 +21,15 @@ export type Scope = keyof typeof scopes
 /** All scope names, in the order of the contract. */
 export const scopeNames = Object.keys(scopes) as Scope[]
 
+/** What a partner may ask for whose scopes nobody has set: all but what tells of people who are no users. */
+export const defaultScopes = scopeNames.filter(name => !name.startsWith('beneficiaries:'))
+
 /** Whether `text` names a scope. */
-export const isScope = (text: string): text is Scope => Object.hasOwn(scopes, text)
+export function isScope(text: string): text is Scope {
+  return Object.hasOwn(scopes, text)
+}
 
 /** The scopes that have a use in a service of this kind: the clock is a sandbox's. */
-export const scopesOf = (isSandbox: boolean): Scope[] =>
-  scopeNames.filter(name => isSandbox || name !== 'sandbox:control')
+export function scopesOf(isSandbox: boolean): Scope[] {
+  return scopeNames.filter(name => isSandbox || name !== 'sandbox:control')
+}

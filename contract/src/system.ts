@@ -3,7 +3,13 @@ import { interfaceChanges } from './changes.ts'
 import { Timestamp } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
 
-const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false })
+const Health = Type.Object(
+  {
+    status: Type.Literal('ok'),
+    version: Type.Optional(Type.String({ description: 'The version of the service; `/healthz` tells it.' })),
+  },
+  { additionalProperties: false, title: 'Health' },
+)
 
 /** Answers 200 as long as the process lives (contract §13). */
 export const getHealth = operation({
@@ -17,7 +23,7 @@ export const getHealth = operation({
   summary: 'Whether the process is alive',
   reply: Health,
   errors: [],
-  example: { reply: { status: 'ok' } },
+  example: { reply: { status: 'ok', version: '0.1.0' } },
 })
 
 /** Answers 200 when requests can be served, else 503 (contract §13). */
@@ -53,7 +59,7 @@ export const getOpenapiJson = operation({
   section: 'contract §13',
   summary: 'The interface description, OpenAPI 3.1',
   query: VersionQuery,
-  reply: Type.Object({}, { title: 'OpenAPI' }),
+  reply: Type.Object({ openapi: Type.String() }, { title: 'OpenAPI', additionalProperties: true }),
   errors: ['bad_request'],
   example: { reply: { openapi: '3.1.0' } },
 })
@@ -94,7 +100,7 @@ export const getChangelog = operation({
             describedsince: Type.String({ description: 'YYYY-MM-DD' }),
             changes: Type.Array(Type.String()),
           },
-          { additionalProperties: false },
+          { additionalProperties: false, title: 'InterfaceVersion' },
         ),
       ),
     },

@@ -19,7 +19,13 @@ export const enrolmentStates = [
 /** A state of an enrolment. */
 export type EnrolmentState = (typeof enrolmentStates)[number]
 /** What may overlap with a user's state (contract §9). */
-export const conditions = ['offerchangepending', 'swappending', 'cancelpending', 'actionrequired'] as const
+export const conditions = [
+  'offerchangepending',
+  'swappending',
+  'cancelpending',
+  'actionrequired',
+  'offerineligible',
+] as const
 /** A condition of a user. */
 export type Condition = (typeof conditions)[number]
 
@@ -27,6 +33,12 @@ export type Condition = (typeof conditions)[number]
 export const CurrentOfferDetails = Type.Object(
   { offer: Type.String(), updatedat: Timestamp, serviceid: Type.String() },
   { additionalProperties: false, title: 'CurrentOfferDetails' },
+)
+
+/** An offer that is to come: a pending change or, without one, a first offer that is still to start. */
+export const PendingOffer = Type.Object(
+  { offer: Type.String(), effectiveattimestamp: Timestamp },
+  { additionalProperties: false, title: 'PendingOffer' },
 )
 
 /** One benefit that a user holds or held. */
@@ -64,21 +76,18 @@ export const User = Type.Object(
     status: Type.Enum(['prefilled', 'registering', 'active', 'cancelled']),
     conditions: Type.Array(Type.Enum([...conditions])),
     currentofferdetails: CurrentOfferDetails,
-    pendingoffer: Type.Union([
-      Type.Object({ offer: Type.String(), effectiveattimestamp: Timestamp }, { additionalProperties: false }),
-      Type.Null(),
-    ]),
+    pendingoffer: Type.Union([PendingOffer, Type.Null()]),
     benefits: Type.Array(HeldBenefit),
     requiredactions: Type.Array(
       Type.Object(
         { code: Type.String(), name: Type.String(), dueattimestamp: OptionalTimestamp },
-        { additionalProperties: false },
+        { additionalProperties: false, title: 'RequiredAction' },
       ),
     ),
     consents: Type.Array(
       Type.Object(
         { name: Type.String(), version: Type.String(), agreedattimestamp: Timestamp, locale: Type.String() },
-        { additionalProperties: false },
+        { additionalProperties: false, title: 'Consent' },
       ),
     ),
     createdat: Timestamp,
@@ -115,7 +124,7 @@ export const exampleUser = {
   benefits: [
     {
       name: 'accident',
-      displayname: 'Accident cover',
+      displayname: 'Accident coverage',
       state: 'enrolled',
       startsattimestamp: '2026-11-20T15:04:05.123Z',
       endsattimestamp: null,

@@ -12,7 +12,7 @@ const Webhookid = Type.String({
 })
 const params = Type.Object({ webhookid: Webhookid }, { additionalProperties: false })
 
-const eventsRule = 'must be a list of different event names, or "all"'
+const eventsRule = 'must be "all" by itself, or a list of different event names; GET /docs lists them'
 const WantedEvents = Type.Unsafe<EventName[] | 'all' | ''>({
   anyOf: [
     {

@@ -1,42 +1,48 @@
 import type { Appearance, EnrolmentEvent, EventContent, Exit, Success } from './events.ts'
 import { type Opening, startOpening } from './opening.ts'
 
-/** What may change while the embed is there. */
-export interface Changeable {
+/** The options that `update` can change while the page is shown. */
+export type Changeable = {
   readonly locale?: 'en' | 'es' | undefined
   readonly appearance?: Appearance | undefined
 }
 
-/** What `create` takes (contract §11). */
+/** The options of `create` (contract §11). */
 export interface Options extends Changeable {
-  /** The service's base URL, such as `https://benefits.example`. The drop-in script knows where it came from. */
+  /**
+   * The service's base URL, such as `https://benefits.example`. The drop-in script uses the address from which it
+   * was loaded.
+   */
   readonly service: string
-  /** Your partner id; the drop-in script takes it from its own `data-partner`. */
+  /** Your partner id. The drop-in script takes it from its own `data-partner`. */
   readonly partner: string
-  /** A link token with `delivery: "embed"`, or a function that fetches one; it is called again when one has ended. */
+  /**
+   * A link token with `delivery: "embed"`, or a function that fetches one; the function is called again when a
+   * token has expired or been used.
+   */
   readonly token: string | (() => string | Promise<string>)
   readonly onSuccess?: ((success: Success) => void) | undefined
   readonly onExit?: ((exit: Exit) => void) | undefined
   readonly onEvent?: ((event: EnrolmentEvent) => void) | undefined
-  /** Shows the page inside this element; without it, in a dialog. */
+  /** The element that shows the page; without it the page is shown in a dialog. */
   readonly container?: Element | undefined
 }
 
-/** The embed's handle. */
-export interface Embed {
-  /** Shows the page; nothing happens when it is shown already. Throws after `destroy`. */
+/** An embed, as `create` returns it. */
+export type Embed = {
+  /** Shows the page; does nothing while it is shown. Throws after `destroy`. */
   open(): void
-  /** Closes the page and calls `onExit`; what was answered is kept for the next time. */
+  /** Closes the page and calls `onExit`. Submitted answers are kept for the next time. */
   exit(): void
-  /** Changes language or look; what was typed stays. */
+  /** Changes the language or the look; typed text stays. */
   update(changes: Changeable): void
-  /** Takes everything away without a call-back: elements, listeners, timers, ports. */
+  /** Removes everything (elements, listeners, timers, ports) without calling `onExit`. */
   destroy(): void
 }
 
 /**
- * Makes an embed that shows nothing until `open`. Throws a TypeError when service, partner or token are missing or
- * the service's address is none; everything later is an `ERROR` event.
+ * Makes an embed that shows nothing until `open`. Throws a TypeError when service, partner or token is missing or
+ * the service's address is not a URL; every later problem is an `ERROR` event.
  */
 export function create(options: Options): Embed {
   const { token, partner, onSuccess, onExit, onEvent, container } = options

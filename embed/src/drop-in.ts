@@ -2,8 +2,8 @@ import { create, type Embed, type Options } from './create.ts'
 import { defineElement } from './element.ts'
 import { version } from './events.ts'
 
-/** What the drop-in script puts on the page: `BenefitEnrolment.create`, which knows service and partner by itself. */
-export interface DropIn {
+/** The global that the drop-in script defines. Its `create` fills in service and partner from the script's own tag. */
+export type DropIn = {
   readonly version: string
   create(options: Omit<Options, 'service' | 'partner'> & Partial<Pick<Options, 'service' | 'partner'>>): Embed
 }
@@ -12,7 +12,7 @@ declare global {
   var BenefitEnrolment: DropIn | undefined
 }
 
-/** Where there is no document, as when a server renders, there is no tag to read, and nothing to define. */
+/** Without a document, as in server rendering, there is no tag to read and no element to define. */
 const script = typeof document === 'undefined' ? null : document.currentScript
 const defaults =
   script && 'src' in script

@@ -1,27 +1,28 @@
 import { create, type Embed, type Options } from './create.ts'
 import type { Appearance, EnrolmentEvent, Exit, Success } from './events.ts'
 
-/** What the element takes when its own attributes do not say. */
+/** Values for attributes that the element does not have. */
 export type Defaults = Partial<Pick<Options, 'service' | 'partner'>>
 
 /**
- * Defines `<benefit-enrolment>`; defining it twice, or where there are no elements as on a server, changes nothing. Attributes: `service`, `partner`, `locale`,
- * `inline`. Properties: `token`, `appearance`. Methods: `open`, `exit`. Events, each with its `detail`: `success`,
- * `exit`, `event`. With `inline` it shows the page in itself as soon as it has a token, else in a dialog on `open`.
+ * Defines `<benefit-enrolment>`; does nothing when it is defined already, or where there are no custom elements, as
+ * on a server. Attributes: `service`, `partner`, `locale`, `inline`. Properties: `token`, `appearance`. Methods:
+ * `open`, `exit`. Events, each with its `detail`: `success`, `exit`, `event`. With `inline` the element shows the
+ * page inside itself as soon as it has a token, otherwise in a dialog on `open`.
  */
 export function defineElement(defaults: Defaults = {}): void {
   if (typeof customElements === 'undefined' || customElements.get('benefit-enrolment')) return
   customElements.define('benefit-enrolment', elementWith(defaults))
 }
 
-/** What the element tells, by the name of the event. */
-export interface BenefitEnrolmentEvents {
+/** The element's events by name. */
+export type BenefitEnrolmentEvents = {
   readonly success: CustomEvent<Success>
   readonly exit: CustomEvent<Exit>
   readonly event: CustomEvent<EnrolmentEvent>
 }
 
-/** The element, for typed code: `document.querySelector('benefit-enrolment')` gives one. */
+/** The type of the element that `document.querySelector('benefit-enrolment')` returns. */
 export interface BenefitEnrolmentElement extends HTMLElement {
   addEventListener<Name extends keyof BenefitEnrolmentEvents>(
     name: Name,
@@ -40,6 +41,7 @@ export interface BenefitEnrolmentElement extends HTMLElement {
 }
 
 declare global {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface HTMLElementTagNameMap {
     'benefit-enrolment': BenefitEnrolmentElement
   }

@@ -1,13 +1,13 @@
 import type { ErrorCode } from './events.ts'
 
-/** The text for people, in the language of the embed. */
+/** The message for the person at the screen, in the language of the embed. */
 export function messageOf(code: ErrorCode, locale: string | undefined): string {
   const spanish = (locale ?? document.documentElement.lang).startsWith('es')
   const [english, other] = code === 'CONFLICT' ? conflict : code === 'LINK_TOKEN_ENDED' ? ended : failed
   return spanish ? other : english
 }
 
-/** The text for developers. */
+/** The message for the developer. */
 export const developerMessages: Readonly<Record<ErrorCode, string>> = {
   LINK_TOKEN_ENDED:
     'The link token was used, has expired or is unknown. Give a function as token to renew it.',

@@ -1,16 +1,17 @@
-/** The version that this package, its frame address and its events carry. */
-export const version = '0.1.0'
+/** The version of this package, which its frame address and its events carry too. */
+export const version = '0.2.0'
 
-/** What a session came to. */
+/** The result of a session. */
 export type Outcome = 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone' | 'exited'
 
 /**
- * Why something failed, with a text for people and one for developers.
+ * Why something failed; each code has a text for people and one for developers.
  *
- * `LINK_TOKEN_ENDED`: used, expired or unknown, and a fresh one ended, too. `TOKEN_FETCH_FAILED`: your `token` function
- * threw or gave no string. `ORIGIN_NOT_ALLOWED`: this page's origin is not registered for the partner, or not allowed
- * by the token. `LOAD_TIMEOUT`: the service did not answer. `VERSION_MISMATCH`: the service no longer speaks this
- * version. `CONFLICT`: the answers changed in another window; the person sees the newest. `INTERNAL`: anything else.
+ * `LINK_TOKEN_ENDED`: the link token was used, has expired or is unknown, and so was a second one.
+ * `TOKEN_FETCH_FAILED`: your `token` function threw or returned no string. `ORIGIN_NOT_ALLOWED`: this page's origin
+ * is not registered for the partner, or the token does not allow it. `LOAD_TIMEOUT`: the service did not answer.
+ * `VERSION_MISMATCH`: the service no longer supports this version. `CONFLICT`: the answers changed in another
+ * window, and the person sees the newest. `INTERNAL`: anything else.
  */
 export type ErrorCode =
   | 'LINK_TOKEN_ENDED'
@@ -21,7 +22,7 @@ export type ErrorCode =
   | 'CONFLICT'
   | 'INTERNAL'
 
-/** What happened, by name; no event carries personal data. */
+/** The events and their content; none carries personal data. */
 export type EventContent =
   | { readonly name: 'OPEN' }
   | { readonly name: 'READY'; readonly sessionid: string }
@@ -42,39 +43,46 @@ export type EventContent =
   | { readonly name: 'APPEARANCE_REFUSED'; readonly problems: readonly string[] }
 
 /**
- * An event of the embed (contract §11). `version` is the version of this union. Stable are `OPEN READY VIEW SUBMIT
- * ENROLLED SWAPPED EXIT ERROR SESSION_EXPIRED`; the rest informs and may change. `at` is ISO 8601, UTC.
+ * An event of the embed (contract §11). `version` is the version of this union, `at` is ISO 8601 in UTC. `OPEN
+ * READY VIEW SUBMIT ENROLLED SWAPPED EXIT ERROR SESSION_EXPIRED` are stable; the others are informative and may
+ * change.
  */
 export type EnrolmentEvent = EventContent & { readonly version: 1; readonly at: string }
 
-/** What `onSuccess` gets: your server may exchange the token with `POST /user/linktoken/result` within 24 hours. */
-export interface Success {
+/**
+ * The argument of `onSuccess`: your server may exchange the token with `POST /user/linktoken/result` within 24
+ * hours.
+ */
+export type Success = {
   readonly resulttoken: string
   readonly outcome: Outcome
   readonly sessionid: string
 }
 
 /**
- * What `onExit` gets when the embed has closed; `error` when that is why. `resulttoken`, once a session had begun: your
- * server may exchange it as that of `onSuccess`; the answer is `exited` where nothing was done.
+ * The argument of `onExit`. `error` is set when an error closed the embed. `resulttoken` is set once a session has
+ * begun, and your server may exchange it like that of `onSuccess`; the answer is `exited` when nothing was done.
  */
-export interface Exit {
+export type Exit = {
   readonly outcome: Outcome
   readonly error?: ErrorCode
   readonly resulttoken?: string
 }
 
-/** The colours a look may set, each `#rrggbb`. */
+/** The colors that a look may set, each `#rrggbb`. */
 export type ColourName = 'accent' | 'onaccent' | 'background' | 'surface' | 'text' | 'muted' | 'line'
 
-/** A look. The service checks contrast (text 4.5:1, controls 3:1); one that fails is refused with the pair named. */
-export interface Appearance {
+/**
+ * A look. The service checks contrast (4.5:1 for text, 3:1 for controls), and a refusal names the pair of colors
+ * that failed.
+ */
+export type Appearance = {
   readonly scheme?: 'auto' | 'light' | 'dark'
   readonly light?: Readonly<Partial<Record<ColourName, string>>>
   readonly dark?: Readonly<Partial<Record<ColourName, string>>>
   /** Corner radius in CSS pixels, 0 to 24. */
   readonly radius?: number
   readonly fonts?: readonly string[]
-  /** Your mark in the place of your initial: `data:image/svg+xml;base64,…` (or png, webp), at most 3,000 characters. */
+  /** Your logo in place of your initial: `data:image/svg+xml;base64,…` (or png, webp), at most 3,000 characters. */
   readonly logo?: string
 }

@@ -11,13 +11,13 @@ import {
 import { hello, portGiven, protocol, type ToFrame, type ToHost } from './protocol.ts'
 import { type Shell, showDialog, showInline } from './shell.ts'
 
-/** What one showing of the page is told and whom it tells. */
-export interface Setting {
+/** The parts of an embed that one showing of the page needs. */
+export type Setting = {
   readonly service: URL
   readonly partner: string
   readonly token: string | (() => string | Promise<string>)
   readonly container: Element | undefined
-  /** Language and look as they are now: both may change while the page is shown. */
+  /** The present language and look; both may change while the page is shown. */
   readonly looks: () => {
     readonly locale: 'en' | 'es' | undefined
     readonly appearance: Appearance | undefined
@@ -27,15 +27,15 @@ export interface Setting {
   readonly exit: () => void
 }
 
-/** One showing of the page, from open to close. */
-export interface Opening {
+/** One showing of the page, from `open` to its close. */
+export type Opening = {
   readonly send: (message: ToFrame) => void
-  /** What it came to, and why it failed if it did. */
+  /** The outcome, and the error if there was one. */
   readonly result: () => Exit
   readonly close: () => void
 }
 
-interface State {
+type State = {
   readonly setting: Setting
   shell: Shell | undefined
   port: MessagePort | undefined
@@ -43,14 +43,14 @@ interface State {
   outcome: Outcome
   failure: ErrorCode | undefined
   resulttoken: string | undefined
-  /** A first token is fetched while the frame loads. */
+  /** The first token, which is fetched while the frame loads. */
   firstToken: Promise<string | undefined> | undefined
   renewed: boolean
   ready: boolean
   over: boolean
 }
 
-/** Shows the page and speaks with it until it is closed. */
+/** Shows the page and exchanges messages with it until it is closed. */
 export function startOpening(setting: Setting): Opening {
   const state: State = {
     setting,
@@ -97,13 +97,13 @@ function showFrame(state: State): void {
     locale: locale ?? '',
     shown: container ? 'inline' : 'dialog',
   }).toString()
-  // A frame that its site does not allow loads without a word.
+  // A frame that the service does not allow on this origin loads silently and never sends its greeting.
   const loaded = () => !state.port && !state.failure && wait(state, 2_000, 'ORIGIN_NOT_ALLOWED')
   const show = container ? showInline : showDialog
   state.shell = show(container ?? document.body, address.href, { locale, loaded, exit })
 }
 
-/** Only the frame that we made, showing only the service, is given a port. */
+/** Answers the greeting with a port, but only for the frame created here while it shows the service. */
 function greet(state: State, event: MessageEvent<unknown>): void {
   const { service, looks, container } = state.setting
   const frame = state.shell?.frame.contentWindow
@@ -148,7 +148,7 @@ function hear(state: State, message: ToHost): void {
   }
 }
 
-/** A fresh token once: when that has ended, too, another would not help. */
+/** Fetches a new token once: if that one has ended too, a third would not help. */
 async function renewToken(state: State): Promise<void> {
   const mayRenew = typeof state.setting.token === 'function' && !state.renewed
   if (!mayRenew) fail(state, 'LINK_TOKEN_ENDED')
@@ -160,7 +160,7 @@ async function renewToken(state: State): Promise<void> {
 async function fetchToken(state: State): Promise<string | undefined> {
   const { token } = state.setting
   try {
-    // Later than `open`, which may be followed by `destroy` at once, as in StrictMode.
+    // Waits until `open` has returned, because `destroy` may follow at once, as in React's StrictMode.
     await undefined
     if (state.over) return undefined
     const fetched = typeof token === 'function' ? await token() : token

@@ -1,22 +1,22 @@
 import type { Appearance, ErrorCode, EventContent, Outcome } from './events.ts'
 
-/** The version of what host and frame say to each other. */
+/** The version of the messages between host and frame. */
 export const protocol = 1
 
-/** What the frame calls out first: its protocol and nothing else, since anyone may hear it. */
+/** The frame's first message. It holds the protocol's version and nothing else, because any page may receive it. */
 export const hello = `benefit-enrolment/${protocol} hello`
 
-/** What the host answers to that exact origin, with a port; everything else goes through the port. */
+/** The host's answer to that origin, with a port; every later message goes through the port. */
 export const portGiven = `benefit-enrolment/${protocol} port`
 
-/** Through the port, host to frame. */
+/** Messages through the port from host to frame. */
 export type ToFrame =
   | {
       readonly say: 'start'
       readonly token: string
       readonly locale?: string | undefined
       readonly appearance?: Appearance | undefined
-      /** True when the frame may take the focus, as in a dialog. */
+      /** True when the frame may take the focus, as it may in a dialog. */
       readonly focus: boolean
     }
   | { readonly say: 'token'; readonly token: string }
@@ -27,10 +27,10 @@ export type ToFrame =
       readonly appearance?: Appearance | undefined
     }
 
-/** Through the port, frame to host. */
+/** Messages through the port from frame to host. */
 export type ToHost =
   | { readonly say: 'event'; readonly event: EventContent }
-  /** A session began: what its outcome can be asked with, whatever that will be. */
+  /** A session began; the token can be exchanged for its outcome, whatever that will be. */
   | { readonly say: 'session'; readonly resulttoken: string }
   | { readonly say: 'error'; readonly code: ErrorCode }
   | {

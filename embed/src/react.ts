@@ -1,19 +1,21 @@
+'use client'
+
 import { createElement, type ReactElement, useEffect, useMemo, useRef } from 'react'
 import { create, type Embed, type Options } from './create.ts'
 
-/** What the hook gives: the same functions for the whole life of the component. */
+/** The functions that the hook returns; they stay the same for the whole life of the component. */
 export type EmbedControls = Pick<Embed, 'open' | 'exit'>
 
 /**
- * The embed as a hook: `open` shows the page in a dialog. It is taken away with the component, is safe in StrictMode,
- * and always calls the newest call-backs. `service` and `partner` may change; that closes what is open.
+ * The embed as a hook: `open` shows the page in a dialog. The embed is removed with the component, works in
+ * StrictMode, and always calls the newest callbacks. When `service` or `partner` changes, an open page is closed.
  */
 export function useBenefitEnrolment(options: Omit<Options, 'container'>): EmbedControls {
   const embed = useEmbed(options)
   return useMemo(() => ({ open: () => embed.current?.open(), exit: () => embed.current?.exit() }), [embed])
 }
 
-/** The page shown in its place at once, as high as its content. */
+/** Shows the page at once, in the place of this component and as high as its content. */
 export function BenefitEnrolment(props: Omit<Options, 'container'>): ReactElement {
   const place = useRef<HTMLDivElement>(null)
   const embed = useEmbed(props, place)

@@ -1,21 +1,24 @@
-/** What holds the frame: a dialog or a place in the host's page. */
-export interface Shell {
+/** The element that holds the frame: a dialog, or a section of the host's page. */
+export type Shell = {
   readonly frame: HTMLIFrameElement
-  /** Tells people something in the frame's place. */
+  /** Shows a message in place of the frame. */
   say(message: string): void
   setHeight(height: number): void
-  /** Takes it away and gives the focus back to where it was. */
+  /** Removes the shell; a dialog gives the focus back to the element that had it before. */
   remove(): void
 }
 
-/** What a shell is told. */
-export interface Told {
+/** What a shell needs from its embed. */
+export type Told = {
   readonly locale: string | undefined
   readonly loaded: () => void
   readonly exit: () => void
 }
 
-/** Shows the frame in a modal dialog of its own shadow tree, with a close button that works whatever the frame does. */
+/**
+ * Shows the frame in a modal dialog in a shadow tree of its own, with a close button that works whatever the frame
+ * does.
+ */
 export function showDialog(parent: Element, address: string, told: Told): Shell {
   const opener = document.activeElement
   const dialog = document.createElement('dialog')
@@ -55,7 +58,7 @@ export function showInline(parent: Element, address: string, told: Told): Shell 
   }
 }
 
-/** Style goes in by the object model alone, which the strictest policy of a host allows. */
+/** Styles are set through the object model only, which even the strictest content security policy of a host allows. */
 function show(parent: Element, box: HTMLElement, address: string, told: Told): Shell {
   const host = document.createElement('div')
   const root = host.attachShadow({ mode: 'open' })
@@ -64,7 +67,7 @@ function show(parent: Element, box: HTMLElement, address: string, told: Told): S
   root.adoptedStyleSheets = [sheet]
   const frame = document.createElement('iframe')
   frame.title = titleOf(told.locale)
-  frame.setAttribute('sandbox', 'allow-scripts allow-same-origin allow-forms allow-popups')
+  frame.setAttribute('sandbox', 'allow-scripts allow-same-origin allow-forms allow-popups allow-downloads')
   frame.allow = ''
   frame.referrerPolicy = 'no-referrer'
   frame.onload = told.loaded

@@ -1,5 +1,6 @@
 // @ts-check
-// All that a platform's server does with the service: share what it knows, list, mint a link, exchange a result.
+// Everything that a platform's server does with the service: shares what it knows, lists benefits, creates a link
+// token, exchanges a result.
 import { createHash } from 'node:crypto'
 import { createClient, isBenefitEnrolmentError } from '@benefit-enrolment/client'
 
@@ -19,7 +20,7 @@ import { createClient, isBenefitEnrolmentError } from '@benefit-enrolment/client
  */
 
 /**
- * Opens the way to the service. `onCall` hears of every answer, for the panel that shows what happens.
+ * Connects to the service. `onCall` hears of every answer, for the panel that shows what happens.
  * @param {import('./platform.mjs').Settings} settings
  * @param {(call: object) => void} onCall
  */
@@ -29,7 +30,7 @@ export async function openBenefits(settings, onCall) {
     ...{ baseUrl: service, clientId, clientSecret, apiKey },
     onResponse: ({ operation, status, ms }) => onCall({ operation, status, ms: Math.round(ms) }),
   })
-  // The drop-in's address carries its version, and its hash lets the browser check what it got.
+  // The drop-in's address contains its version; its hash lets the browser check what it loaded.
   const dropIn = await (await fetch(`${service}/embed/`)).json()
 
   let clock = new Date()
@@ -40,59 +41,90 @@ export async function openBenefits(settings, onCall) {
     /** @type {{ path: string, integrity: string }} */
     dropIn,
 
-    /** Shares what the driver told us, so that the page is filled in. @param {Driver} driver */
+    /** Shares what the driver told the platform, so that the page is filled in. @param {Driver} driver */
     async share(driver) {
       const { userid, firstname, lastname, email, phone, dob, street, city, state, zipcode } = driver
       const address = { addline1: street, addline2: '', addline3: '', city, state, zipcode }
       const prefill = { userid, firstname, lastname, email, phone, dob, zipcode, address }
-      // A hash of the data and a counter of our own: the same write again has the same key.
+      // The key is a hash of the data and a counter of the platform, so that repeating the same write repeats its
+      // key.
       const idempotencyKey = createHash('sha256')
         .update(`1 ${JSON.stringify(prefill)}`)
         .digest('hex')
       await client.prefillUser(prefill, { idempotencyKey })
     },
 
-    /** The tiles to show, and where the driver stands. @param {Driver} driver */
+    /** The tiles to show, and the driver's status. @param {Driver} driver */
     async standingOf({ userid, dob, state, zipcode, locale }) {
       const request = { userid, age: ageOf(dob), state, zipcode, partnername: '', offername: '' }
       const [tiles, user] = await Promise.all([
         client.getBenefits(request, { acceptLanguage: locale }),
-        client.getUser({ userid }),
+        client.getUser({ userid, include: ['timeline'] }, { acceptLanguage: locale }),
       ])
       return {
         tiles,
         status: user.status,
-        offer: 'currentofferdetails' in user ? user.currentofferdetails.offer : '',
+        plan:
+          'currentofferdetails' in user
+            ? (planNames[user.currentofferdetails.offer]?.[locale] ?? user.currentofferdetails.offer)
+            : '',
+        swap: swapOf(user),
       }
     },
 
     /**
      * A token for the embed, or an address to send the driver to.
      * @param {Driver} driver
-     * @param {{ deeplinkdata?: string, backTo?: string }} wish
+     * @param {{ deeplinkdata?: string, purpose?: 'swap', backTo?: string }} wish
      */
-    async linkFor({ userid, locale }, { deeplinkdata, backTo }) {
+    async linkFor({ userid, locale }, { deeplinkdata, purpose, backTo }) {
       const link = await client.createLinkToken({
         ...{ userid, locale },
         ...(deeplinkdata ? { deeplinkdata } : {}),
+        ...(purpose ? { purpose } : {}),
         ...(backTo ? { delivery: 'hosted', redirecturl: backTo } : { delivery: 'embed' }),
       })
       return backTo ? { linkurl: link.linkurl } : { token: link.linktoken }
     },
 
-    /** What the session came to, told by the service itself. @param {Driver} driver @param {string} resulttoken */
+    /** The session's result, asked from the service itself. @param {Driver} driver @param {string} resulttoken */
     async resultFor({ userid }, resulttoken) {
       const result = await client.exchangeResult({ resulttoken })
       if (result.userid !== userid) throw new Error('This result is not about the driver who is signed in.')
       return { outcome: result.outcome, reference: result.reference }
     },
 
-    /** Moves the sandbox's clock past the first of the next month: what is pending takes effect. */
+    /** Moves the sandbox's clock past the first of the next month, so that pending changes take effect. */
     async nextMonth() {
-      clock = new Date(Date.UTC(clock.getUTCFullYear(), clock.getUTCMonth() + 1, 1, 12))
-      return client.advanceClock({ advanceto: clock.toISOString() })
+      // After a restart the sandbox may be months ahead of this process, and its clock goes forward only.
+      for (let months = 0; ; months += 1) {
+        clock = new Date(Date.UTC(clock.getUTCFullYear(), clock.getUTCMonth() + 1, 1, 12))
+        try {
+          return await client.advanceClock({ advanceto: clock.toISOString() })
+        } catch (error) {
+          if (months === 60 || !isBenefitEnrolmentError(error) || error.status !== 400) throw error
+        }
+      }
     },
   }
+}
+
+/**
+ * The plans' names as the platform shows them; the service knows them by the names of its offers. @type
+ * {Record<string, Record<string, string>>}
+ */
+const planNames = {
+  starter: { en: 'Starter', es: 'Inicial' },
+  plus: { en: 'Plus', es: 'Plus' },
+  premier: { en: 'Premier', es: 'Premier' },
+}
+
+/** The state of the driver's last swap. @param {object} user @returns {'none' | 'pending' | 'done'} */
+function swapOf(user) {
+  if ('conditions' in user && Array.isArray(user.conditions) && user.conditions.includes('swappending'))
+    return 'pending'
+  const timeline = 'timeline' in user && Array.isArray(user.timeline) ? user.timeline : []
+  return timeline.some(({ why }) => why === 'swapped out') ? 'done' : 'none'
 }
 
 /** A sentence for people. @param {unknown} error */

@@ -1,5 +1,5 @@
 // @ts-check
-// The webhook of a partner: verify, answer at once, keep each event once.
+// A partner's webhook: verify the delivery, answer at once, keep each event once.
 import { webhooks } from '@benefit-enrolment/client'
 
 const mostKept = 500
@@ -42,7 +42,7 @@ export function openInbox({ username, password }) {
       } catch {
         return answer(401, 'not from the benefit service')
       }
-      // At least once means that an event may come twice: the key tells.
+      // Events are delivered at least once, so an event may come twice; its key stays the same.
       if (!seen.has(delivery.idempotencyKey)) {
         seen.add(delivery.idempotencyKey)
         const headers = Object.fromEntries(
@@ -56,7 +56,7 @@ export function openInbox({ username, password }) {
       return answer(200, 'received')
     },
 
-    /** Tells a page of everything that arrives from now on. @param {import('node:http').ServerResponse} response */
+    /** Sends a page everything that arrives from now on. @param {import('node:http').ServerResponse} response */
     follow(response) {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
       response.write(': hello\n\n')

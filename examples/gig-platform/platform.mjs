@@ -1,6 +1,6 @@
 // @ts-check
-// Harbor Rides, a made-up platform for drivers: everything a partner's server needs to integrate the service.
-// The benefits part is in benefits.mjs, the webhook in inbox.mjs; what is here is the platform's own web server.
+// Harbor Rides, a made-up platform for drivers: everything that a partner's server needs to integrate the service.
+// benefits.mjs calls the service, inbox.mjs receives webhooks, and this file is the platform's own web server.
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -17,7 +17,10 @@ import { openInbox } from './inbox.mjs'
  * @property {{ port: number, username: string, password: string }} webhook where it listens, and who may send
  */
 
-/** Starts the platform on a loopback port: the wanted one, or a free one when that is taken. @param {Settings} settings */
+/**
+ * Starts the platform on a loopback port: the one in the settings, or a free one when that is taken. @param
+ * {Settings} settings
+ */
 export async function startPlatform(settings) {
   const inbox = openInbox(settings.webhook)
   const benefits = await openBenefits(settings, call => inbox.tell('call', call))
@@ -29,13 +32,16 @@ export async function startPlatform(settings) {
   const routes = {
     'GET /demo': ({ response }) => sendPage(response, benefits),
     'GET /demo/app.js': ({ response }) => sendFile(response, 'app.js', 'text/javascript'),
+    'GET /demo/inbox.js': ({ response }) => sendFile(response, 'inbox.js', 'text/javascript'),
+    'GET /demo/looks.js': ({ response }) => sendFile(response, 'looks.js', 'text/javascript'),
+    'GET /demo/words.js': ({ response }) => sendFile(response, 'words.js', 'text/javascript'),
     'GET /demo/style.css': ({ response }) => sendFile(response, 'style.css', 'text/css'),
     'GET /favicon.ico': ({ response }) => response.writeHead(204).end(),
     'GET /demo/inbox': ({ response }) => send(response, 200, inbox.received()),
     'GET /demo/live': ({ response }) => inbox.follow(response),
     'POST /webhook': ({ request, response }) => inbox.receive(request, response),
 
-    // From here on: what the platform's own page asks its own server.
+    // The routes below answer the platform's own page.
     'GET /demo/api/me': async ({ response, driver }) =>
       send(response, 200, driver ? { driver, ...(await benefits.standingOf(driver)) } : {}),
     'POST /demo/api/drivers': async ({ request, response }) => {
@@ -51,12 +57,12 @@ export async function startPlatform(settings) {
       send(response, 200, {})
     },
     'POST /demo/api/linktoken': withDriver(async ({ request, response }, driver) => {
-      const { deeplinkdata, hosted } = await readJson(request)
-      // Whose link it is comes from our own session, never from the browser.
+      const { deeplinkdata, purpose, hosted } = await readJson(request)
+      // The platform's own session says whose link it is, never the browser.
       send(
         response,
         200,
-        await benefits.linkFor(driver, { deeplinkdata, backTo: hosted && `${origins[0]}/demo` }),
+        await benefits.linkFor(driver, { deeplinkdata, purpose, backTo: hosted && `${origins[0]}/demo` }),
       )
     }),
     'POST /demo/api/result': withDriver(async ({ request, response }, driver) => {
@@ -69,16 +75,24 @@ export async function startPlatform(settings) {
   }
 
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
-    const route = routes[`${request.method} ${pathname}`]
+    // `new URL` is not used, because it throws for requests such as `GET //`, which would end the process.
+    const [pathname] = (request.url ?? '/').split('?')
+    const name = `${request.method} ${pathname}`
+    const route = Object.hasOwn(routes, name) ? routes[name] : undefined
+    // A request under another host name comes from another site's page, whose name resolves to this machine (DNS
+    // rebinding).
+    if (!origins.includes(`http://${request.headers.host}`))
+      return send(response, 421, { error: 'This server has another name.' })
     const session = /(?:^|; )driver=([^;]+)/.exec(request.headers.cookie ?? '')?.[1] ?? ''
     const exchange = { request, response, driver: signedIn.get(session) }
     if (!route) return send(response, 404, { error: 'There is no such page.' })
-    // Only our own pages may ask our own server to do something.
+    // Only the platform's own pages may use the platform's API.
     const { origin } = request.headers
-    if (request.method === 'POST' && pathname !== '/webhook' && origin && !origins.includes(origin))
+    if (pathname !== '/webhook' && origin && !origins.includes(origin))
       return send(response, 403, { error: 'This came from another site.' })
-    Promise.resolve(route(exchange)).catch(error => send(response, 502, { error: sentenceOf(error) }))
+    Promise.resolve()
+      .then(() => route(exchange))
+      .catch(error => send(response, 502, { error: sentenceOf(error) }))
   })
   await listen(server, settings.webhook.port).catch(() => listen(server, 0))
   const address = server.address()
@@ -114,7 +128,7 @@ function withDriver(work) {
 async function sendPage(response, { service, partnerId, dropIn }) {
   const page = await readFile(new URL('site/index.html', import.meta.url), 'utf8')
   const { origin } = new URL(service)
-  // The strictest policy works: the drop-in needs the service in script-src and frame-src, and nothing else.
+  // Even this strict policy works: the drop-in needs the service in script-src and frame-src, and nothing else.
   const policy = [
     "default-src 'none'",
     `script-src 'self' ${origin}`,

@@ -10,7 +10,7 @@ create table endpoint_leases (
   partner_id uuid not null,
   endpoint_id uuid not null,
   -- Null: nobody.
-  owner uuid references dispatchers,
+  owner uuid,
   -- Grows with each change of owner: what an earlier one still writes is refused.
   epoch bigint not null,
   primary key (partner_id, endpoint_id),
@@ -32,6 +32,8 @@ create table endpoint_health (
   -- The pair of credentials that was accepted last, and since when the new one is.
   accepted_pair text check (accepted_pair in ('current', 'next')),
   next_accepted_at timestamptz,
+  -- When the endpoint's certificate ends, as seen at the last connection.
+  certificate_ends_at timestamptz,
   primary key (partner_id, endpoint_id),
   foreign key (partner_id, endpoint_id) references webhook_endpoints
 );
@@ -42,11 +44,9 @@ create table dead_deliveries (
   event_id uuid not null,
   endpoint_id uuid not null,
   attempts integer not null,
-  reason text not null check (reason in ('tries', 'age')),
+  reason text not null check (reason in ('attempts', 'age')),
   died_at timestamptz not null,
-  primary key (partner_id, event_id, endpoint_id),
-  foreign key (partner_id, endpoint_id) references webhook_endpoints,
-  foreign key (partner_id, event_id) references events
+  primary key (partner_id, event_id, endpoint_id)
 );
 create index dead_deliveries_of_endpoint on dead_deliveries (partner_id, endpoint_id, event_id);
 
@@ -68,8 +68,8 @@ create table delivery_attempts (
   tls_ms integer,
   first_byte_ms integer,
   total_ms integer not null,
-  -- The first 1 KiB of the answer, as it came.
-  answer text,
+  -- The first 1 KiB of what came with a status other than 2xx, sealed with the data key of the event's user.
+  sealed_answer bytea,
   -- In the order in which the tries of an event are listed: the log is written most, and one index serves both.
   primary key (partner_id, event_id, started_at, attempt_id),
   check ((status is null) <> (error_class is null))

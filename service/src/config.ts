@@ -1,10 +1,12 @@
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import ipaddr from 'ipaddr.js'
+import { DAY_MS } from './calendar/time.ts'
 import { type AdmissionLimits, defaultLimits } from './http/admission.ts'
 import { defaultRequestLimits } from './http/request-limits.ts'
+import { type LogLevel, logLevels } from './log.ts'
 import { OperatorError } from './operator-error.ts'
 import { readRootKeys } from './vault/keyring.ts'
-import { type AllowedRange, parseAllowList } from './webhooks/address.ts'
+import { type AllowedRange, parseAllowList } from './webhooks/egress/address.ts'
 
 /** Everything that the environment can set, read once at the start. */
 export type Config = {
@@ -16,34 +18,57 @@ export type Config = {
   readonly dataDir: string | undefined
   readonly trustProxy: readonly string[]
   readonly webhookAllow: readonly AllowedRange[]
-  readonly metricsPort: number | undefined
+  readonly metrics: { readonly host: string; readonly port: number | undefined }
+  /** Where the operators' console listens; absent: there is none, but for `dev`. */
+  readonly consolePort: number | undefined
+  /** Where operators reach the console; needed where it is not reached on loopback. */
+  readonly consoleUrl: string | undefined
+  /** `mailto:` or https: whom to tell of something unsafe. */
+  readonly securityContact: string | undefined
   readonly databaseConnections: number
+  /** The least that the log tells. */
+  readonly logLevel: LogLevel
+  /** How long entries of the audit log are kept. */
+  readonly auditKeepMs: number
+  /** The list of erasures; absent: beside the embedded database, else none. */
+  readonly erasures: string | undefined
+  /** How long after SIGTERM `serve` is not ready and still serves. */
+  readonly drainSeconds: number
   readonly limits: AdmissionLimits
   readonly requestLimits: RequestLimits
 }
 
 const known = new Set([
+  'ENROLMENT_AUDIT_KEEP',
   'ENROLMENT_BASE_URL',
   'ENROLMENT_BODY_KIB',
   'ENROLMENT_BODY_NESTING',
+  'ENROLMENT_CONSOLE_BASE_URL',
+  'ENROLMENT_CONSOLE_PORT',
   'ENROLMENT_DATA',
   'ENROLMENT_DATABASE_CONNECTIONS',
+  'ENROLMENT_DRAIN_SECONDS',
+  'ENROLMENT_ERASURES',
   'ENROLMENT_FAILED_AUTHENTICATIONS',
   'ENROLMENT_HEADERS',
   'ENROLMENT_HEADERS_KIB',
   'ENROLMENT_HEADERS_SECONDS',
   'ENROLMENT_LOOP_DELAY_MS',
+  'ENROLMENT_LOOP_SHARE',
+  'ENROLMENT_LOG',
+  'ENROLMENT_METRICS_HOST',
   'ENROLMENT_METRICS_PORT',
   'ENROLMENT_REQUESTS_IN_FLIGHT',
   'ENROLMENT_REQUESTS_RESERVED',
   'ENROLMENT_REQUEST_SECONDS',
   'ENROLMENT_ROOT_KEY',
+  'ENROLMENT_SECURITY_CONTACT',
   'ENROLMENT_TRUST_PROXY',
   'ENROLMENT_WEBHOOK_ALLOW',
 ])
 
 /** Reads the environment. Throws OperatorError on an unknown or wrong variable, with a sentence that says what to do. */
-export const readConfig = (environment: Environment): Config => {
+export function readConfig(environment: Environment): Config {
   for (const name of Object.keys(environment)) {
     if (name.startsWith('ENROLMENT_') && !known.has(name)) {
       throw new OperatorError(
@@ -65,21 +90,32 @@ export const readConfig = (environment: Environment): Config => {
     host: host === '' ? undefined : host,
     port: readPort('PORT', environment['PORT']),
     dataDir: environment['ENROLMENT_DATA'] || undefined,
+    erasures: environment['ENROLMENT_ERASURES'] || undefined,
     trustProxy: readNetworks(environment['ENROLMENT_TRUST_PROXY']),
     webhookAllow: parseAllowList(environment['ENROLMENT_WEBHOOK_ALLOW'] ?? ''),
-    metricsPort: readPort('ENROLMENT_METRICS_PORT', environment['ENROLMENT_METRICS_PORT']),
+    metrics: {
+      host: readAddress('ENROLMENT_METRICS_HOST', environment['ENROLMENT_METRICS_HOST'] || '127.0.0.1'),
+      port: readPort('ENROLMENT_METRICS_PORT', environment['ENROLMENT_METRICS_PORT']),
+    },
+    consolePort: readPort('ENROLMENT_CONSOLE_PORT', environment['ENROLMENT_CONSOLE_PORT']),
+    consoleUrl: readConsoleUrl(environment['ENROLMENT_CONSOLE_BASE_URL']),
+    securityContact: readContact(environment['ENROLMENT_SECURITY_CONTACT']),
+    logLevel: readLogLevel(environment['ENROLMENT_LOG'] || 'info'),
+    // A stop by hand in a test or a terminal should not be felt; an orchestrator with a slow load balancer sets more.
+    drainSeconds: readNumber(environment, 'ENROLMENT_DRAIN_SECONDS', { least: 0, most: 300, value: 1 }),
     databaseConnections: readNumber(environment, 'ENROLMENT_DATABASE_CONNECTIONS', {
       // Writes that wait for a row take five of them; below that, one held row could stop everybody.
       least: 8,
       most: 999,
       value: 10,
     }),
+    auditKeepMs: readYears('ENROLMENT_AUDIT_KEEP', environment['ENROLMENT_AUDIT_KEEP'] || '6y'),
     limits: readLimits(environment),
     requestLimits: readRequestLimits(environment),
   }
 }
 
-const readBaseUrl = (text: string | undefined): string | undefined => {
+function readBaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const wrong = new OperatorError(
     'ENROLMENT_BASE_URL must be an absolute address like https://benefits.example.com/stage, without query or user.',
@@ -91,20 +127,45 @@ const readBaseUrl = (text: string | undefined): string | undefined => {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Whether the text is a port of 0 to 65535. */
-export const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) <= 65_535
+/** An origin alone: the console's cookies hold for a whole host, so it shares that with nothing else. */
+function readConsoleUrl(text: string | undefined): string | undefined {
+  if (!text) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isOrigin = url && ['http:', 'https:'].includes(url.protocol) && `${url.origin}/` === url.href
+  if (url && isOrigin) return url.origin
+  throw new OperatorError(
+    'ENROLMENT_CONSOLE_BASE_URL must be an address like https://console.example.com, without a path.',
+  )
+}
 
-const readPort = (name: string, text: string | undefined): number | undefined => {
+/** Whether the text is a port of 0 to 65535. */
+export function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535
+}
+
+function readPort(name: string, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined
   if (!isPort(text)) throw new OperatorError(`${name} must be a port number from 0 to 65535.`)
   return Number(text)
+}
+
+function readLogLevel(text: string): LogLevel {
+  const level = logLevels.find(one => one === text)
+  if (!level) throw new OperatorError(`ENROLMENT_LOG must be one of ${logLevels.join(', ')}.`)
+  return level
+}
+
+function readAddress(name: string, text: string): string {
+  if (!ipaddr.isValid(text))
+    throw new OperatorError(`${name} must be an address of this machine like 10.0.0.5 or ::1.`)
+  return text
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 type Range = { readonly least: number; readonly most: number; readonly value: number }
 
 /** A whole number within a range; `value` when nothing is given. */
-const readNumber = (environment: Environment, name: string, range: Range): number => {
+function readNumber(environment: Environment, name: string, range: Range): number {
   const { least, most, value } = range
   const text = environment[name] || String(value)
   const count = /^\d{1,6}$/.test(text) ? Number(text) : -1
@@ -113,7 +174,7 @@ const readNumber = (environment: Environment, name: string, range: Range): numbe
   return count
 }
 
-const readLimits = (environment: Environment): AdmissionLimits => {
+function readLimits(environment: Environment): AdmissionLimits {
   const inFlight = readNumber(environment, 'ENROLMENT_REQUESTS_IN_FLIGHT', {
     least: 100,
     most: 100_000,
@@ -132,11 +193,18 @@ const readLimits = (environment: Environment): AdmissionLimits => {
       most: 10_000,
       value: defaultLimits.loopDelayMs,
     }),
+    // In percent; 100 is no bound.
+    loopShare:
+      readNumber(environment, 'ENROLMENT_LOOP_SHARE', {
+        least: 10,
+        most: 100,
+        value: (defaultLimits.loopShare ?? 1) * 100,
+      }) / 100,
   }
 }
 
 /** The lower ends leave room for every request of the interface. */
-const readRequestLimits = (environment: Environment): RequestLimits => {
+function readRequestLimits(environment: Environment): RequestLimits {
   const read = (name: string, limit: keyof RequestLimits, [least, most]: readonly [number, number]) =>
     readNumber(environment, name, { least, most, value: Math.min(most, defaultRequestLimits[limit]) })
   // No more than the rotation of keys waits for requests that began before it.
@@ -152,7 +220,14 @@ const readRequestLimits = (environment: Environment): RequestLimits => {
   }
 }
 
-const readNetworks = (text: string | undefined): string[] => {
+/** Years like `6y`, 1 to 99, in milliseconds. */
+function readYears(name: string, text: string): number {
+  const years = /^([1-9]\d?)y$/.exec(text)?.[1]
+  if (!years) throw new OperatorError(`${name} must be a number of years like 6y, from 1y to 99y.`)
+  return Number(years) * 366 * DAY_MS
+}
+
+function readNetworks(text: string | undefined): string[] {
   const networks = (text ?? '')
     .split(',')
     .map(item => item.trim())
@@ -166,5 +241,14 @@ const readNetworks = (text: string | undefined): string[] => {
 }
 
 // A socket's directory may stand in the query, with nothing between @ and the slash.
-const isDatabaseUrl = (text: string): boolean =>
-  /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@localhost/'))
+function isDatabaseUrl(text: string): boolean {
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@localhost/'))
+}
+
+function readContact(text: string | undefined): string | undefined {
+  if (!text) return undefined
+  if (/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(text)) return text
+  throw new OperatorError(
+    'ENROLMENT_SECURITY_CONTACT must be an address like mailto:security@example.com or https://example.com/security.',
+  )
+}

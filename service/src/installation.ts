@@ -2,33 +2,42 @@ import type { Database, Executor } from './db/database.ts'
 import { sql, timestamp } from './db/sql.ts'
 import { OperatorError } from './operator-error.ts'
 import { keyedHash, sameHash } from './vault/hash.ts'
-import type { Keyring } from './vault/keyring.ts'
+import { type Keyring, type KeyringSource, loadKeyring } from './vault/keyring.ts'
 
 /** What a database is for ever: a sandbox or not (contract §1). */
 export type Installation = { readonly sandbox: boolean }
 
-type Row = { sandbox: boolean; keyring_check: Buffer }
+type Row = { sandbox: boolean; keyring_check: Buffer; root_key_id: string }
+
+/**
+ * Loads the keys for a database. One that belongs to a keyring already gets no new one: throws OperatorError where there
+ * is none to be read, and says which is wanted.
+ */
+export async function loadKeyringFor(db: Executor, source: KeyringSource): Promise<Keyring> {
+  const [row] = await db.query<Row>(sql`select sandbox, keyring_check, root_key_id from installation`)
+  return loadKeyring({ ...source, ...(row ? { wantedRootKey: row.root_key_id } : {}) })
+}
 
 /**
  * Reads the mark of a database; where there is none yet, sets it to what is wanted. Who wants either sets nothing, and
  * takes a database without a mark for a production one.
  * Throws OperatorError when `wanted` is the other kind, or when the keys are not those of this database.
  */
-export const claimInstallation = async (
+export async function claimInstallation(
   database: Database,
   context: { keyring: Keyring; wanted: 'sandbox' | 'live' | 'either'; now: number },
-): Promise<Installation> => {
+): Promise<Installation> {
   const { keyring, wanted, now } = context
-  const check = checkOf(keyring.rootKeys.current.key)
+  const { id, key } = keyring.rootKeys.current
   if (wanted !== 'either')
     await database.query(sql`
-    insert into installation (sandbox, keyring_check, created_at)
-    values (${wanted === 'sandbox'}, ${check}, ${timestamp(now)}) on conflict do nothing`)
-  const [row] = await database.query<Row>(sql`select sandbox, keyring_check from installation`)
+    insert into installation (sandbox, keyring_check, root_key_id, created_at)
+    values (${wanted === 'sandbox'}, ${checkOf(key)}, ${id}, ${timestamp(now)}) on conflict do nothing`)
+  const [row] = await database.query<Row>(sql`select sandbox, keyring_check, root_key_id from installation`)
   if (!row) return { sandbox: false }
   if (!rootKeyOfMark(keyring, row.keyring_check)) {
     throw new OperatorError(
-      'The keys are not those of this database: restore the keyring.json that belongs to it, or set the ENROLMENT_ROOT_KEY it is kept with.',
+      `The keys are not those of this database: it belongs to the root key ${row.root_key_id}, and these are ${[...keyring.rootKeys.byId.keys()].join(', ')}. Restore the keyring.json that belongs to it, or set the ENROLMENT_ROOT_KEY it is kept with.`,
     )
   }
   if (wanted === 'live' && row.sandbox) {
@@ -45,17 +54,21 @@ export const claimInstallation = async (
 }
 
 /** The id of the root key that the mark of a database hangs on; `undefined` when there is no mark, or no such key here. */
-export const markedBy = async (db: Executor, keyring: Keyring): Promise<string | undefined> => {
-  const [row] = await db.query<Row>(sql`select sandbox, keyring_check from installation`)
+export async function markedBy(db: Executor, keyring: Keyring): Promise<string | undefined> {
+  const [row] = await db.query<Row>(sql`select sandbox, keyring_check, root_key_id from installation`)
   return row && rootKeyOfMark(keyring, row.keyring_check)
 }
 
 /** Hangs the mark of a database on the root key in use. */
-export const markAnew = async (db: Executor, keyring: Keyring): Promise<void> => {
-  await db.query(sql`update installation set keyring_check = ${checkOf(keyring.rootKeys.current.key)}`)
+export async function markAnew(db: Executor, keyring: Keyring): Promise<void> {
+  const { id, key } = keyring.rootKeys.current
+  await db.query(sql`update installation set keyring_check = ${checkOf(key)}, root_key_id = ${id}`)
 }
 
-const checkOf = (rootKey: Buffer): Buffer => keyedHash(rootKey, 'installation', 'keyring')
+function checkOf(rootKey: Buffer): Buffer {
+  return keyedHash(rootKey, 'installation', 'keyring')
+}
 
-const rootKeyOfMark = (keyring: Keyring, check: Buffer): string | undefined =>
-  [...keyring.rootKeys.byId].find(([, key]) => sameHash(checkOf(key), check))?.[0]
+function rootKeyOfMark(keyring: Keyring, check: Buffer): string | undefined {
+  return [...keyring.rootKeys.byId].find(([, key]) => sameHash(checkOf(key), check))?.[0]
+}

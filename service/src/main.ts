@@ -1,14 +1,23 @@
-import { readFile } from 'node:fs/promises'
+import { EmbeddedPostgresError } from '@benefit-enrolment/embedded-postgres/error'
 import { type Command, helpOf, readInput, UsageError } from './commands/command.ts'
 import { describeCause } from './log.ts'
 import { OperatorError } from './operator-error.ts'
+import { serviceVersion } from './version.ts'
 
 /** Commands by their first words. Only what is called is loaded: the whole service is many times what most need. */
 const groups: readonly { words: readonly string[]; load: () => Promise<readonly Command[]> }[] = [
   { words: ['dev'], load: async () => [(await import('./commands/dev.ts')).dev] },
   { words: ['serve'], load: async () => [(await import('./commands/serve.ts')).serve] },
+  { words: ['roster'], load: async () => [(await import('./commands/roster.ts')).roster] },
   { words: ['migrate'], load: async () => [(await import('./commands/migrate.ts')).migrateSchema] },
-  { words: ['partner', 'key'], load: async () => (await import('./commands/partner.ts')).partnerCommands },
+  { words: ['maintain'], load: async () => [(await import('./commands/maintain.ts')).maintain] },
+  {
+    words: ['partner', 'key'],
+    load: async () => [
+      ...(await import('./commands/partner.ts')).partnerCommands,
+      ...(await import('./commands/partner-leaving.ts')).partnerLeavingCommands,
+    ],
+  },
   { words: ['keyring'], load: async () => (await import('./commands/keyring.ts')).keyringCommands },
   { words: ['catalogue'], load: async () => (await import('./commands/catalogue.ts')).catalogueCommands },
   { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },
@@ -16,17 +25,32 @@ const groups: readonly { words: readonly string[]; load: () => Promise<readonly 
     words: ['deliveries', 'replay'],
     load: async () => (await import('./commands/deliveries.ts')).deliveryCommands,
   },
+  { words: ['users'], load: async () => (await import('./commands/users.ts')).usersCommands },
+  { words: ['events'], load: async () => (await import('./commands/events.ts')).eventCommands },
   { words: ['user'], load: async () => (await import('./commands/user.ts')).userCommands },
+  {
+    words: ['backup', 'restore', 'resume'],
+    load: async () => (await import('./commands/backup.ts')).backupCommands,
+  },
+  { words: ['operator'], load: async () => (await import('./commands/operator.ts')).operatorCommands },
+  { words: ['audit'], load: async () => (await import('./commands/audit.ts')).auditCommands },
+  {
+    words: ['listen', 'trigger', 'doctor', 'link', 'people'],
+    load: async () => (await import('./commands/partner-side/tools.ts')).partnerTools,
+  },
   { words: ['clock'], load: async () => (await import('./commands/clock.ts')).clockCommands },
 ]
 
-const groupsOf = (word: string | undefined) => groups.filter(({ words }) => words.some(one => one === word))
+function groupsOf(word: string | undefined) {
+  return groups.filter(({ words }) => words.some(one => one === word))
+}
 
-const load = async (wanted: typeof groups): Promise<readonly Command[]> =>
-  (await Promise.all(wanted.map(group => group.load()))).flat()
+async function load(wanted: typeof groups): Promise<readonly Command[]> {
+  return (await Promise.all(wanted.map(group => group.load()))).flat()
+}
 
 /** All commands, or those whose name begins with the given word. */
-const overview = async (word?: string): Promise<string> => {
+async function overview(word?: string): Promise<string> {
   const near = groupsOf(word)
   const commands = await load(near.length > 0 ? near : groups)
   const shown = commands.filter(command => command.name.startsWith(`${word} `))
@@ -46,9 +70,9 @@ const overview = async (word?: string): Promise<string> => {
 }
 
 /** The command that the words begin with, and the words after its name. */
-const find = async (
+async function find(
   words: readonly string[],
-): Promise<{ command: Command; rest: readonly string[] } | undefined> => {
+): Promise<{ command: Command; rest: readonly string[] } | undefined> {
   for (const command of await load(groupsOf(words[0]))) {
     const name = command.name.split(' ')
     if (name.every((word, index) => words[index] === word)) return { command, rest: words.slice(name.length) }
@@ -57,14 +81,13 @@ const find = async (
 }
 
 /** Runs one command line; gives the exit code: 0 done, 1 refused with a sentence, 2 not understood. */
-const run = async (words: readonly string[]): Promise<number> => {
+async function run(words: readonly string[]): Promise<number> {
   if (words.length === 0 || words[0] === '--help' || words[0] === '-h' || words[0] === 'help') {
     process.stdout.write(`${await overview()}\n`)
     return words.length === 0 ? 2 : 0
   }
   if (words[0] === '--version') {
-    const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
-    process.stdout.write(`${version}\n`)
+    process.stdout.write(`${serviceVersion}\n`)
     return 0
   }
   const found = await find(words)
@@ -88,7 +111,7 @@ const run = async (words: readonly string[]): Promise<number> => {
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {
-  if (error instanceof OperatorError) {
+  if (error instanceof OperatorError || error instanceof EmbeddedPostgresError) {
     process.stderr.write(`${error.message}\n`)
     process.exitCode = error instanceof UsageError ? 2 : 1
   } else {

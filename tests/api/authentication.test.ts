@@ -18,7 +18,9 @@ afterAll(() => service[Symbol.asyncDispose]())
 const partnerOperations = (Object.values(operations) as Operation[]).filter(
   operation => operation.caller === 'partner',
 )
-const pathOf = (operation: Operation) => operation.path.replace(/\{\w+\}/g, 'nobody')
+function pathOf(operation: Operation) {
+  return operation.path.replace(/\{\w+\}/g, 'nobody')
+}
 const json = { 'content-type': 'application/json' }
 
 // Raw: the client always sends a token, and one that it was given by the service.

@@ -37,7 +37,7 @@ type Name = keyof typeof operations
 const names = Object.keys(operations) as Name[]
 
 /** What each operation says to a user of its own, whom `prepare` has brought to a state. */
-const outcomesIn = async (state: string, prepare: (userid: string) => Promise<unknown>) => {
+async function outcomesIn(state: string, prepare: (userid: string) => Promise<unknown>) {
   const outcomes: Partial<Record<Name, 200 | string>> = {}
   for (const name of names) {
     const userid = `${state} ${name}`
@@ -47,12 +47,16 @@ const outcomesIn = async (state: string, prepare: (userid: string) => Promise<un
   }
   return outcomes
 }
-const all = (outcome: 200 | string) =>
-  Object.fromEntries(names.map(name => [name, outcome])) as Record<Name, 200 | string>
+function all(outcome: 200 | string) {
+  return Object.fromEntries(names.map(name => [name, outcome])) as Record<Name, 200 | string>
+}
 
-const prefill = (userid: string) => client.prefillUser({ userid, ...ada })
-const create = (userid: string) =>
-  client.createUser({ userid, ...ada, offername: 'starter', benefits: ['telehealth'] })
+function prefill(userid: string) {
+  return client.prefillUser({ userid, ...ada })
+}
+function create(userid: string) {
+  return client.createUser({ userid, ...ada, offername: 'starter', benefits: ['telehealth'] })
+}
 const withoutAccount = {
   ...all('user_not_found'),
   prefillUser: 200,
@@ -71,7 +75,7 @@ test('prefilled: can be prefilled, listed, fetched, linked, created and erased; 
   expect(await outcomesIn('prefilled', prefill)).toEqual(prefilled)
 })
 
-const openLink = async (userid: string) => {
+async function openLink(userid: string) {
   const { linkurl } = await client.createLinkToken({ userid, offername: 'starter' })
   const visitor = newVisitor(service.baseUrl)
   await visitor.get(linkurl ?? '')
@@ -126,6 +130,27 @@ test('a cancel in effect: update, offers, enrol and swap are 409 user_cancelled'
     cancelUser: 200,
     reinstateUser: 200,
   })
+})
+
+test('a cancel in effect leaves a link the way back only, and one still pending any', async () => {
+  const purposes = ['registration', 'benefits', 'swap', 'offerchange'] as const
+  const ask = (userid: string) =>
+    Promise.all(
+      purposes.map(purpose =>
+        client.createLinkToken({ userid, purpose }).then(
+          () => 200,
+          ({ status, code }: { status: number; code: string }) => `${status} ${code}`,
+        ),
+      ),
+    )
+  await create('linked')
+  await client.cancelUser({ userid: 'linked' })
+  expect(await ask('linked')).toEqual([200, 200, 200, 200])
+  await client.cancelUser({ userid: 'linked', effective: 'immediate' })
+  const refused = '409 user_cancelled'
+  expect(await ask('linked')).toEqual([200, refused, refused, refused])
+  await client.reinstateUser({ userid: 'linked' })
+  expect(await ask('linked')).toEqual([200, 200, 200, 200])
 })
 
 test('erased: get and erase answer what is left, prefill and create start a new user, all else is 404', async () => {

@@ -1,5 +1,12 @@
 /** What a test says of a benefit; the rest is filled in. */
-type Benefit = { name: string; sortorder?: number; displayname?: string; rules?: object[]; consent?: object }
+type Benefit = {
+  name: string
+  sortorder?: number
+  displayname?: string
+  rules?: object[]
+  consent?: object
+  beneficiaries?: 'required' | 'optional'
+}
 /** What a test says of an offer. */
 type Offer = {
   offer: string
@@ -11,11 +18,13 @@ type Offer = {
   rules?: object[]
 }
 
-const both = (text: string) => ({ en: text, es: `${text} ES` })
+function both(text: string) {
+  return { en: text, es: `${text} ES` }
+}
 
 /** A catalogue document, as text that can be published (JSON is YAML). */
-export const catalogueOf = (benefits: readonly Benefit[], offers: readonly Offer[]): string =>
-  JSON.stringify({
+export function catalogueOf(benefits: readonly Benefit[], offers: readonly Offer[]): string {
+  return JSON.stringify({
     schema: 1,
     benefits: benefits.map(({ displayname, ...benefit }) => ({
       displayname: both(displayname ?? benefit.name),
@@ -41,17 +50,22 @@ export const catalogueOf = (benefits: readonly Benefit[], offers: readonly Offer
       ...offer,
     })),
   })
+}
 
 /** A rule by age, with a text in both languages. */
-export const ageRule = (code: string, age: { min?: number; max?: number }) => ({
-  code,
-  age,
-  text: { en: `Refused by ${code}.`, es: `Rechazado por ${code}.` },
-})
+export function ageRule(code: string, age: { min?: number; max?: number }) {
+  return {
+    code,
+    age,
+    text: { en: `Refused by ${code}.`, es: `Rechazado por ${code}.` },
+  }
+}
 
 /** A rule by states. */
-export const stateRule = (code: string, states: { in?: string[]; notin?: string[] }) => ({
-  code,
-  states,
-  text: { en: `Refused by ${code}.`, es: `Rechazado por ${code}.` },
-})
+export function stateRule(code: string, states: { in?: string[]; notin?: string[] }) {
+  return {
+    code,
+    states,
+    text: { en: `Refused by ${code}.`, es: `Rechazado por ${code}.` },
+  }
+}

@@ -32,7 +32,7 @@ describe('create, 200', () => {
       currentofferdetails: { offer: 'starter', updatedat: since, serviceid: user.serviceid },
       pendingoffer: null,
       benefits: [
-        { name: 'accident', displayname: 'Accident cover', ...cover },
+        { name: 'accident', displayname: 'Accident coverage', ...cover },
         { name: 'dental', displayname: 'Dental discount', ...cover },
       ],
       requiredactions: [],
@@ -53,7 +53,7 @@ describe('create, 200', () => {
         eventname => `{"userid":"u1","eventname":"${eventname}","currentofferdetails":${details}}`,
       ),
     )
-    for (const { key } of events) expect(key).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab]/)
+    for (const { key } of events) expect(key).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab]/)
     expect(new Set(events.map(({ key }) => key)).size).toBe(2)
   })
 
@@ -207,10 +207,10 @@ describe('create, refused', () => {
     }
   })
 
-  test('400: a pick that is in no catalogue, or twice in the list', async () => {
+  test('400: a pick that the catalogue does not know, or twice in the list', async () => {
     const { client } = await service.newPartner()
     await expect(client.createUser({ ...account, benefits: ['dental', 'none'] })).rejects.toMatchObject({
-      code: 'bad_request',
+      code: 'benefit_unknown',
       errors: [{ field: 'benefits[1]' }],
     })
     await expect(client.createUser({ ...account, benefits: ['dental', 'dental'] })).rejects.toMatchObject({

@@ -13,10 +13,14 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-const pathOf = (operation: Operation) => operation.path.replace(/\{\w+\}/g, 'u1')
-const isRead = (operation: Operation) => operation.method === 'GET'
+function pathOf(operation: Operation) {
+  return operation.path.replace(/\{\w+\}/g, 'u1')
+}
+function isRead(operation: Operation) {
+  return operation.method === 'GET'
+}
 /** Calls an operation by its name, with no more than the parameters of its path. */
-const call = (client: Client, operation: Operation, more: object = {}): Promise<unknown> => {
+function call(client: Client, operation: Operation, more: object = {}): Promise<unknown> {
   const named = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, 'u1'])
   return client[unchecked<keyof Client>(operation.id)](unchecked({ ...Object.fromEntries(named), ...more }))
 }
@@ -48,14 +52,21 @@ const common: Record<(typeof partnerErrors)[number], (operation: Operation) => P
 type Recipe = (partner: TestPartner) => Promise<unknown>
 const account = { userid: 'u1', ...ada, offername: 'starter' } as const
 const asks = { userid: 'u1', ...adaAsks }
-const prefill = ({ client }: TestPartner, idempotencyKey: string, sent: Prefill = { userid: 'u1' }) =>
-  client.prefillUser(sent, { idempotencyKey })
-const keyed = (idempotencyKey: string | undefined) => (idempotencyKey === undefined ? {} : { idempotencyKey })
-const create = ({ client }: TestPartner, sent: CreateUser, key?: string) =>
-  client.createUser(sent, keyed(key))
-const decline = ({ client }: TestPartner, name: string, key?: string) =>
-  client.declineBenefit({ userid: 'u1', name }, keyed(key))
-const erase = ({ client }: TestPartner) => client.eraseUser({ userid: 'u1' })
+function prefill({ client }: TestPartner, idempotencyKey: string, sent: Prefill = { userid: 'u1' }) {
+  return client.prefillUser(sent, { idempotencyKey })
+}
+function keyed(idempotencyKey: string | undefined) {
+  return idempotencyKey === undefined ? {} : { idempotencyKey }
+}
+function create({ client }: TestPartner, sent: CreateUser, key?: string) {
+  return client.createUser(sent, keyed(key))
+}
+function decline({ client }: TestPartner, name: string, key?: string) {
+  return client.declineBenefit({ userid: 'u1', name }, keyed(key))
+}
+function erase({ client }: TestPartner) {
+  return client.eraseUser({ userid: 'u1' })
+}
 
 /** How each operation of the main job is brought to each further error that it declares. */
 const recipes: Partial<Record<OperationId, Record<string, Recipe>>> = {
@@ -99,6 +110,7 @@ const recipes: Partial<Record<OperationId, Record<string, Recipe>>> = {
     },
     offername_required: partner => create(partner, { userid: 'u1', ...ada }),
     offername_unknown: partner => create(partner, { ...account, offername: 'x' }),
+    benefit_unknown: partner => create(partner, { ...account, benefits: ['none'] }),
     user_exists: async partner => {
       await create(partner, account)
       return create(partner, account)
@@ -134,6 +146,14 @@ const recipes: Partial<Record<OperationId, Record<string, Recipe>>> = {
       await partner.client.cancelUser({ userid: 'u1', effective: 'immediate' })
       return decline(partner, 'dental')
     },
+    benefit_unknown: async partner => {
+      await create(partner, account)
+      return decline(partner, 'none')
+    },
+    ineligible: async partner => {
+      await create(partner, account)
+      return decline(partner, 'hospital')
+    },
     benefit_in_force: async partner => {
       await create(partner, account)
       return decline(partner, 'accident')
@@ -154,9 +174,13 @@ const recipes: Partial<Record<OperationId, Record<string, Recipe>>> = {
 /** What the client rules out; key-headers.test.ts sends it raw, to each operation that declares it. */
 const ruledOut = ['idempotency_key_missing', 'idempotency_key_invalid', 'unsupported_version']
 
-const declaredBy = (operation: Operation): readonly string[] => operation.errors
+function declaredBy(operation: Operation): readonly string[] {
+  return operation.errors
+}
 const ofPartners = (Object.values(operations) as Operation[]).filter(({ caller }) => caller === 'partner')
-const isCommon = (code: string): code is keyof typeof common => Object.hasOwn(common, code)
+function isCommon(code: string): code is keyof typeof common {
+  return Object.hasOwn(common, code)
+}
 
 describe.each(ofPartners)('$id', operation => {
   // The body of a GET is not looked at.

@@ -19,15 +19,18 @@ type Schema = {
   readonly required?: readonly string[]
   readonly items?: Schema
 }
-const isText = (schema: Schema): boolean =>
-  [schema.type ?? []].flat().includes('string') ||
-  (schema.enum ?? []).some(value => typeof value === 'string') ||
-  (schema.anyOf ?? []).some(isText)
+function isText(schema: Schema): boolean {
+  return (
+    [schema.type ?? []].flat().includes('string') ||
+    (schema.enum ?? []).some(value => typeof value === 'string') ||
+    (schema.anyOf ?? []).some(isText)
+  )
+}
 
 type Path = readonly (string | number)[]
 /** Where a request may have a text and need not, at any depth; in a list the place is 0. */
-const optionalTexts = (schema: Schema, above: Path = []): Path[] =>
-  Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+function optionalTexts(schema: Schema, above: Path = []): Path[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const here = [...above, name]
     const isOptional = !schema.required?.includes(name)
     const inside = property.items
@@ -35,9 +38,10 @@ const optionalTexts = (schema: Schema, above: Path = []): Path[] =>
       : optionalTexts(property, here)
     return [...(isOptional && isText(property) ? [here] : []), ...inside]
   })
+}
 
 /** The request with `""` at the path, or with nothing there, whatever stood there before. */
-const withAt = (request: unknown, path: Path, value?: ''): unknown => {
+function withAt(request: unknown, path: Path, value?: ''): unknown {
   const [first = '', ...rest] = path
   if (typeof first === 'number') {
     const [item] = request as readonly unknown[]
@@ -51,9 +55,12 @@ const withAt = (request: unknown, path: Path, value?: ''): unknown => {
 const userid = 'u1'
 const consents = [{ name: 'identity', version: '2026-01' }]
 const address = { url: 'http://127.0.0.1:9/hook', username: 'hook', password: 'secret' }
-const create = (client: Client) =>
-  client.createUser({ userid, ...ada, offername: 'starter', benefits: ['identity'] })
-const addWebhook = async (client: Client) => ({ webhookid: (await client.createWebhook(address)).webhookid })
+function create(client: Client) {
+  return client.createUser({ userid, ...ada, offername: 'starter', benefits: ['identity'] })
+}
+async function addWebhook(client: Client) {
+  return { webhookid: (await client.createWebhook(address)).webhookid }
+}
 
 /** What comes before a request of each operation, and the rest of that request. */
 const requests: Partial<Record<OperationId, (client: Client) => Promise<object>>> = {
@@ -72,6 +79,11 @@ const requests: Partial<Record<OperationId, (client: Client) => Promise<object>>
     await create(client)
     return { userid }
   },
+  proposeBeneficiaries: async client => {
+    await client.createUser({ userid, ...ada, offername: 'premier' })
+    const grace = { kind: 'primary', name: 'Grace', relationship: 'spouse', share: 100 }
+    return { userid, name: 'life', beneficiaries: [grace] }
+  },
   enrolBenefit: async client => {
     await client.createUser({ userid, ...ada, offername: 'starter' })
     return { userid, name: 'identity', consents }
@@ -89,6 +101,7 @@ const requests: Partial<Record<OperationId, (client: Client) => Promise<object>>
     return { userid, offername: 'plus' }
   },
   createLinkToken: async () => ({ userid }),
+  exchangeResult: async client => ({ sessionid: (await client.createLinkToken({ userid })).sessionid }),
   listEvents: async client => {
     await create(client)
     return {}
@@ -108,7 +121,7 @@ const cases = (Object.values(operations) as Operation[])
   )
 
 /** How a call ends, without what differs from one time to the next. */
-const endOf = async (call: Promise<unknown>): Promise<string> => {
+async function endOf(call: Promise<unknown>): Promise<string> {
   const answer = await call.catch((reason: unknown) => {
     if (!isBenefitEnrolmentError(reason)) throw reason
     return { code: reason.code, errors: reason.errors }

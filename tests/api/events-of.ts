@@ -10,10 +10,11 @@ export type StoredEvent = {
 }
 
 /** The events of a partner, in the order in which they were raised. */
-export const eventsOf = (service: TestService, partner: TestPartner): Promise<StoredEvent[]> =>
-  service.database.query<StoredEvent>({
+export function eventsOf(service: TestService, partner: TestPartner): Promise<StoredEvent[]> {
+  return service.database.query<StoredEvent>({
     name: '',
-    text: `select userid, eventname, convert_from(body, 'UTF8') as body, data, idempotency_key::text as key
-      from events where partner_id = $1 order by log_position, event_id`,
+    text: `select userid, eventname, convert_from(body, 'UTF8') as body, data, event_id::text as key
+      from events where partner_id = $1 order by position`,
     values: [partner.partnerId],
   })
+}

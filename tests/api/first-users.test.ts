@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { saveBatch } from '../../service/src/membership/save.ts'
-import { newUser } from '../../service/src/membership/state.ts'
+import { statementsOf } from '../../service/src/membership/commands/save.ts'
+import { newUser } from '../../service/src/membership/rules/state.ts'
 import { emptyBatch } from '../empty-batch.ts'
 import { keepPlans, readByIndexes } from '../kept-plans.ts'
 import { patientDatabase } from '../patient-database.ts'
@@ -12,17 +12,18 @@ import { ada, startTestService, type TestPartner, type TestService } from '../ri
 const users = ['users_pkey', 'users_by_userid']
 const links = ['page_sessions_pkey', 'page_sessions_user', 'page_sessions_age']
 
-const sizeKnown = async ({ database }: TestService): Promise<number> => {
+async function sizeKnown({ database }: TestService): Promise<number> {
   const [table] = await database.query<{ rows: number }>(
     sql`select reltuples as rows from pg_class where oid = 'users'::regclass`,
   )
   return table?.rows ?? 0
 }
 
-const prefill = ({ client }: TestPartner, count: number) =>
-  Promise.all(
+function prefill({ client }: TestPartner, count: number) {
+  return Promise.all(
     Array.from({ length: count }, () => client.prefillUser({ userid: crypto.randomUUID(), ...ada })),
   )
+}
 
 test('a burst of users into an empty database reads each of them, and not all for each', async () => {
   await using service = await startTestService()
@@ -65,7 +66,7 @@ test('the links of a user who is over are found by their key on an empty databas
   const database = openDatabase(service.address, { max: 1, ...patientDatabase })
   const at = Date.now()
   const user = newUser({ partnerId, serviceId: crypto.randomUUID(), userid: 'u-1002', at })
-  const end = () => database.transaction(tx => saveBatch(tx, { ...emptyBatch, ended: [{ user, at }] }))
+  const end = () => database.commit(statementsOf({ ...emptyBatch, recordedAt: at, ended: [user] }))
   // From here on its plan is kept.
   await end()
   await Promise.all(Array.from({ length: 100 }, () => client.createLinkToken({ userid: 'u-1001' })))

@@ -14,17 +14,20 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]())
 
 /** A prefill with exactly these bytes; nothing of it may be stored when it is refused. */
-const prefillBytes = (
+function prefillBytes(
   bytes: string | Uint8Array<ArrayBuffer>,
   headers: Record<string, string | undefined> = {},
-) => caller.send('POST', '/user/prefill', { bytes, headers })
-const fieldsOf = (answer: Answer) =>
-  (answer.body as { errors: { field: string }[] }).errors.map(({ field }) => field)
+) {
+  return caller.send('POST', '/user/prefill', { bytes, headers })
+}
+function fieldsOf(answer: Answer) {
+  return (answer.body as { errors: { field: string }[] }).errors.map(({ field }) => field)
+}
 
-const prefillRaw = async (
+async function prefillRaw(
   headers: readonly (readonly [string, string])[],
   body = '{"userid":"raw"}',
-): Promise<Answer> => {
+): Promise<Answer> {
   const known = Object.entries(await caller.credentials())
   return sendBytes(service, {
     method: 'POST',
@@ -47,9 +50,9 @@ describe('400 malformed_json', () => {
     ['NaN', '{"userid":NaN}'],
     ['nesting of 9', `{"userid":${nested(8)}}`],
     ['nesting of 20,000', nested(20_000)],
-    ['an escaped NUL', '{"userid":"a\\u0000b"}'],
     ['a NUL byte', '{"userid":"a\0b"}'],
     ['a NUL in a name', '{"user\\u0000id":"u1"}'],
+    ['an object of 501 members', `{${Array.from({ length: 501 }, (_, at) => `"m${at}":1`)}}`],
     ['a lone high surrogate', '{"userid":"\\ud800"}'],
     ['a lone low surrogate', '{"userid":"x\\udc00"}'],
     ['surrogates the wrong way round', '{"userid":"\\udc00\\ud800"}'],
@@ -70,6 +73,12 @@ describe('400 malformed_json', () => {
   ])('%s', async (_, bytes) => {
     expect(await prefillBytes(new Uint8Array(bytes))).toMatchObject({ status: 400, code: 'malformed_json' })
   })
+})
+
+test('an escaped NUL is refused with the name of its field', async () => {
+  const answer = await prefillBytes('{"userid":"u1","address":{"city":"Mi\\u0000ami"}}')
+  expect(answer).toMatchObject({ status: 400, code: 'bad_request' })
+  expect(answer.body).toMatchObject({ errors: [{ field: 'address.city', code: 'nul' }] })
 })
 
 describe('what JSON allows is read as it is meant', () => {
@@ -226,7 +235,7 @@ describe('sizes', () => {
 })
 
 describe('404 and 405', () => {
-  test.each(['/', '/user', '/user/prefill/', '/USER/PREFILL', '/user/prefill/x', '/nothing'])(
+  test.each(['/user', '/user/prefill/', '/USER/PREFILL', '/user/prefill/x', '/nothing'])(
     '%s does not exist: 404 not_found',
     async path => {
       expect(await caller.post(path, {})).toMatchObject({ status: 404, code: 'not_found' })

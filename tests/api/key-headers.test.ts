@@ -15,7 +15,9 @@ afterAll(() => service[Symbol.asyncDispose]())
 
 const body = { userid: 'u1', ...ada }
 const account = { ...body, offername: 'starter', benefits: ['telehealth'] }
-const eventCount = async (caller: Caller) => (await eventsOf(service, caller.partner)).length
+async function eventCount(caller: Caller) {
+  return (await eventsOf(service, caller.partner)).length
+}
 
 describe('prefill without Version, or with v1', () => {
   test.each([undefined, 'v1'])('Version %s: the key is ignored and each request counts', async version => {

@@ -17,11 +17,13 @@ type Write = (client: Client, idempotencyKey: string) => Promise<unknown>
 type Case = { id: string; write: Write; other: Write; prepare?: (client: Client) => Promise<unknown> }
 
 const account = { userid: 'u1', ...ada, offername: 'starter' } as const
-const create =
-  (more: Partial<CreateUser> = {}): Write =>
-  (client, idempotencyKey) =>
-    client.createUser({ ...account, ...more }, { idempotencyKey })
-const makeUser = (client: Client) => client.createUser({ ...account, benefits: ['telehealth'] })
+function create(more: Partial<CreateUser> = {}): Write {
+  return (client, idempotencyKey) => client.createUser({ ...account, ...more }, { idempotencyKey })
+}
+function makeUser(client: Client) {
+  return client.createUser({ ...account, benefits: ['telehealth'] })
+}
+const grace = { kind: 'primary', name: 'Grace King', relationship: 'spouse', share: 100 } as const
 
 const cases: Case[] = [
   { id: 'createUser', write: create(), other: create({ benefits: ['dental'] }) },
@@ -79,6 +81,19 @@ const cases: Case[] = [
     other: (client, idempotencyKey) => client.undoSwap({ userid: 'u2' }, { idempotencyKey }),
   },
   {
+    id: 'proposeBeneficiaries',
+    prepare: async client => {
+      await client.createUser({ userid: 'u1', ...ada, offername: 'premier' })
+    },
+    write: (client, idempotencyKey) =>
+      client.proposeBeneficiaries({ userid: 'u1', name: 'life', beneficiaries: [grace] }, { idempotencyKey }),
+    other: (client, idempotencyKey) =>
+      client.proposeBeneficiaries(
+        { userid: 'u1', name: 'life', beneficiaries: [{ ...grace, name: 'Tom' }] },
+        { idempotencyKey },
+      ),
+  },
+  {
     id: 'enrolBenefit',
     prepare: makeUser,
     write: (client, idempotencyKey) =>
@@ -97,13 +112,15 @@ const cases: Case[] = [
 ]
 
 /** A partner with its listener, after `prepare`. */
-const open = async (prepare?: Case['prepare']): Promise<Listener & { partner: TestPartner }> => {
+async function open(prepare?: Case['prepare']): Promise<Listener & { partner: TestPartner }> {
   const partner = await service.newPartner()
   const listener = listenTo(partner)
   await prepare?.(listener.client)
   return { partner, ...listener }
 }
-const eventCount = async ({ partner }: { partner: TestPartner }) => (await eventsOf(service, partner)).length
+async function eventCount({ partner }: { partner: TestPartner }) {
+  return (await eventsOf(service, partner)).length
+}
 
 test('every keyed write on a user has its case here', () => {
   const keyed = (Object.values(operations) as Operation[]).filter(

@@ -23,9 +23,12 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-const padded = (bytes: number) =>
-  caller.send('POST', '/user/prefill', { bytes: '{"userid":"u1"}'.padEnd(bytes) })
-const detailOf = (answer: { body: unknown }) => (answer.body as { detail: string }).detail
+function padded(bytes: number) {
+  return caller.send('POST', '/user/prefill', { bytes: '{"userid":"u1"}'.padEnd(bytes) })
+}
+function detailOf(answer: { body: unknown }) {
+  return (answer.body as { detail: string }).detail
+}
 
 describe('a limit that the operator set', () => {
   test('holds for bodies, and is told', async () => {
@@ -66,7 +69,7 @@ describe('a limit that the operator set', () => {
   test('stands in the description and in the reference', async () => {
     const { body } = await send(service, 'GET', '/openapi.json')
     const { info } = unchecked<{ info: { description: string } }>(body)
-    const reference = (await send(service, 'GET', '/docs')).text
+    const reference = (await send(service, 'GET', '/docs/limits')).text
     for (const told of [
       'at most 17 KiB',
       'at most 5 deep',

@@ -11,10 +11,10 @@ export type Listener = {
 }
 
 /** Opens a client whose answers are listened to, as a partner does by `onResponse`. */
-export const listenTo = (
+export function listenTo(
   partner: TestPartner,
   options: Parameters<TestPartner['connect']>[0] = {},
-): Listener => {
+): Listener {
   const told: ResponseInfo[] = []
   return {
     client: partner.connect({ ...options, onResponse: info => told.push(info) }),
@@ -28,7 +28,7 @@ export const listenTo = (
 }
 
 /** A fetch for a client that keeps the text of every answer whole: the client tells only what it reads of it. */
-export const keepTexts = (fetch: typeof globalThis.fetch) => {
+export function keepTexts(fetch: typeof globalThis.fetch) {
   const texts: string[] = []
   return {
     texts,
@@ -44,7 +44,7 @@ export const keepTexts = (fetch: typeof globalThis.fetch) => {
  * A fetch for a client that loses the first answer to each address but the token endpoint's: the service has answered,
  * and the connection breaks. `meanwhile` happens before the client can try again.
  */
-export const loseAnswers = (fetch: typeof globalThis.fetch, meanwhile = async (): Promise<void> => {}) => {
+export function loseAnswers(fetch: typeof globalThis.fetch, meanwhile = async (): Promise<void> => {}) {
   const lost = new Set<string>()
   return async (...request: Parameters<typeof fetch>): Promise<Response> => {
     const answer = await fetch(...request)

@@ -16,20 +16,22 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-const publish = async (...version: Parameters<typeof catalogueOf>) => {
+async function publish(...version: Parameters<typeof catalogueOf>) {
   await service.publish(catalogueOf(...version))
   // The newest version is looked for again when the last look is a second old.
   service.advance(1000)
 }
-const prefilled = async (settings = {}) => {
+async function prefilled(settings = {}) {
   const { client } = await service.newPartner(settings)
   await client.prefillUser({ userid: 'u1' })
   return client
 }
-const namesFor = async (
+async function namesFor(
   client: Awaited<ReturnType<typeof prefilled>>,
   more: { offername?: string; age?: number } = {},
-) => (await client.getBenefits({ ...asks, ...more })).map(({ name }) => name)
+) {
+  return (await client.getBenefits({ ...asks, ...more })).map(({ name }) => name)
+}
 
 test('the order is sortorder, then displayname, then name, whatever the offers and the status', async () => {
   await publish([alpha, beta, gamma, delta], [basic, second])

@@ -26,7 +26,7 @@ const canaries = [
 const key = 'keycanary-7f3a'
 
 /** Every operation on a user, well and badly asked, with canaries wherever a person's data may stand. */
-const liveThrough = async (partner: TestPartner): Promise<void> => {
+async function liveThrough(partner: TestPartner): Promise<void> {
   const { texts, fetch } = keepTexts(service.conformance.fetch)
   const client = partner.connect({ fetch })
   const v2 = { idempotencyKey: `${key}-1` }
@@ -75,7 +75,7 @@ const liveThrough = async (partner: TestPartner): Promise<void> => {
 }
 
 /** What a client cannot send: broken JSON, and canaries in a path and in a query that do not exist. */
-const sendRaw = async (partner: TestPartner): Promise<void> => {
+async function sendRaw(partner: TestPartner): Promise<void> {
   const { send, credentials } = await openCaller(service, partner)
   const broken = { bytes: '{"firstname":"Adacanary","firstname":"Riveracanary"' }
   expect(await send('POST', '/user/prefill', broken)).toMatchObject({ status: 400 })
@@ -84,7 +84,7 @@ const sendRaw = async (partner: TestPartner): Promise<void> => {
 }
 
 /** Every table as text. */
-const dump = async (): Promise<Map<string, string>> => {
+async function dump(): Promise<Map<string, string>> {
   const tables = await service.database.query<{ name: string }>({
     name: '',
     text: `select table_name as name from information_schema.tables where table_schema = 'public'`,
@@ -103,12 +103,15 @@ const dump = async (): Promise<Map<string, string>> => {
 }
 
 /** A text as it may stand in a dump: in clear, in hexadecimal, in base64. */
-const forms = (text: string): string[] => {
+function forms(text: string): string[] {
   const bytes = Buffer.from(text)
   return [text, bytes.toString('hex'), bytes.toString('base64').replace(/.{2}=*$/, '')]
 }
-const found = (haystack: string, needles: readonly string[]): string[] =>
-  needles.filter(needle => forms(needle).some(form => haystack.toLowerCase().includes(form.toLowerCase())))
+function found(haystack: string, needles: readonly string[]): string[] {
+  return needles.filter(needle =>
+    forms(needle).some(form => haystack.toLowerCase().includes(form.toLowerCase())),
+  )
+}
 
 describe('after a run of all operations', () => {
   const secrets = () => [

@@ -13,7 +13,7 @@ type Content = Record<
 >
 type Described = {
   operationId: string
-  parameters: { name: string; in: string }[]
+  parameters: { name: string; in: string; schema: object; example?: unknown }[]
   security: object[]
   requestBody?: { content: Content }
   responses: Record<string, { content?: Content }>
@@ -24,20 +24,24 @@ type Description = {
   servers: { url: string }[]
   paths: Record<string, Record<string, Described>>
   webhooks: { event: { post: Described } }
-  components: { securitySchemes: object }
+  components: { securitySchemes: object; schemas: Record<string, { title?: string }> }
+  tags: { name: string; description?: string }[]
 }
 
 let service: TestService
 let description: Description
-const read = async (query = ''): Promise<Description> =>
-  (await send(service, 'GET', `/openapi.json${query}`)).body as Description
+async function read(query = ''): Promise<Description> {
+  return (await send(service, 'GET', `/openapi.json${query}`)).body as Description
+}
 beforeAll(async () => {
   service = await startTestService()
   description = await read()
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-const described = (): Described[] => Object.values(description.paths).flatMap(path => Object.values(path))
+function described(): Described[] {
+  return Object.values(description.paths).flatMap(path => Object.values(path))
+}
 const declared = Object.values(operations) as Operation[]
 
 test.each(['', '?version=1.0.1', '?version=1.0.2'])('/openapi.json%s is valid OpenAPI 3.1', async query => {
@@ -60,6 +64,48 @@ test('it names the base address, the version, and every operation of the contrac
   expect(new Set(described().map(({ operationId }) => operationId))).toEqual(
     new Set(declared.map(({ id }) => id)),
   )
+})
+
+test('each resource that the interface names is a schema by that name', () => {
+  const names = [
+    'Prefill',
+    'Address',
+    'BenefitsRequest',
+    'BenefitWithStatus',
+    'WebhookEvent',
+    'CurrentOfferDetails',
+  ]
+  const others = ['User', 'CreateUser', 'UpdateUser', 'LinkToken', 'AccessToken', 'Offers', 'Problem', 'Swap']
+  expect(Object.keys(description.components.schemas)).toEqual(expect.arrayContaining([...names, ...others]))
+  for (const operation of described()) {
+    for (const content of [operation.requestBody?.content ?? {}, operation.responses['200']?.content ?? {}]) {
+      for (const [type, { schema }] of Object.entries(content)) {
+        if (type === 'application/json' && !('const' in schema))
+          expect({ id: operation.operationId, schema: Object.keys(schema) }).toEqual({
+            id: operation.operationId,
+            schema: ['$ref'],
+          })
+      }
+    }
+  }
+})
+
+test('each parameter and form field has an example that its schema takes, and each tag says what it is for', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  for (const { operationId, parameters, requestBody } of described()) {
+    for (const { name, schema, example } of parameters)
+      expect({ operationId, name, fits: ajv.validate(schema, example) }).toEqual({
+        operationId,
+        name,
+        fits: true,
+      })
+    const form = requestBody?.content['application/x-www-form-urlencoded']?.schema as
+      | { properties: Record<string, { example?: unknown }> }
+      | undefined
+    for (const [name, { example }] of Object.entries(form?.properties ?? {}))
+      expect({ operationId, name, example }).toEqual({ operationId, name, example: expect.any(String) })
+  }
+  expect(description.tags.every(({ description }) => (description ?? '').length > 10)).toBe(true)
 })
 
 test('an empty version is none: the newest', async () => {
@@ -135,7 +181,8 @@ test('the webhooks section has the exact body, the Idempotency-Key and every eve
   const { post } = description.webhooks.event
   expect(post.parameters).toMatchObject([{ name: 'Idempotency-Key', in: 'header', required: true }])
   const { schema, example } = post.requestBody?.content['application/json'] ?? {}
-  expect(schema).toMatchObject({
+  expect(schema).toEqual({ $ref: '#/components/schemas/WebhookEvent' })
+  expect(description.components.schemas['WebhookEvent']).toMatchObject({
     required: ['userid', 'eventname', 'currentofferdetails'],
     properties: { eventname: { enum: eventNames } },
   })

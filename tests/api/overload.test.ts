@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect } from 'vitest'
+import { connect } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { holdUsers, testInTime } from '../hold-users.ts'
 import { newVisitor } from '../page/visitor.ts'
@@ -14,13 +15,13 @@ beforeEach(async () => {
 })
 afterEach(() => service[Symbol.asyncDispose]())
 
-const numberOf = async (service: TestService, name: string): Promise<number> => {
+async function numberOf(service: TestService, name: string): Promise<number> {
   const lines = (await service.service().metrics()).split('\n')
   return Number(lines.find(line => line.startsWith(`${name} `))?.slice(name.length + 1))
 }
 
 /** A partner one of whose users is held, so that what is asked of it stays in flight until `release`. */
-const openHolder = async (service: TestService) => {
+async function openHolder(service: TestService) {
   const partner = await service.newPartner()
   await partner.client.createUser({ userid: 'held', ...ada, offername: 'starter' })
   await partner.client.createUser({ userid: 'free', ...ada, offername: 'starter' })
@@ -181,3 +182,17 @@ testInTime(
     expect((await newVisitor(own.baseUrl).get('/register')).status).toBe(401)
   },
 )
+
+test('bytes that wait to be sent count as requests in flight, until they are taken or given up', async () => {
+  const { hostname, port } = new URL(service.baseUrl)
+  const load = () => numberOf(service, 'http_requests_in_flight')
+  const before = await load()
+  const ask = `GET /openapi.json HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`
+  // Asked for one after the other and never read: more than the system keeps for somebody.
+  const slow = connect({ host: hostname, port: Number(port) }, () => slow.write(ask.repeat(64)))
+  slow.on('error', () => {})
+  slow.pause()
+  await expect.poll(load).toBeGreaterThan(before + 4)
+  slow.destroy()
+  await expect.poll(load).toBe(before)
+})

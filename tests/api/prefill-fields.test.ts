@@ -15,16 +15,20 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]())
 
 /** A prefill of one field; a name like `address.city` stands inside the address. */
-const prefillOf = (field: string, value: unknown, client = partner.client): Promise<unknown> => {
+function prefillOf(field: string, value: unknown, client = partner.client): Promise<unknown> {
   const inside = field.startsWith('address.') ? field.slice('address.'.length) : undefined
   const given = inside === undefined ? { [field]: value } : { address: { [inside]: value } }
   return client.prefillUser(unchecked({ userid: 'u1', ...given }))
 }
-const isoDate = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+function isoDate(ms: number) {
+  return new Date(ms).toISOString().slice(0, 10)
+}
 const day = 86_400_000
 
 type Examples = { right: unknown[]; wrong: unknown[] }
-const long = (count: number) => 'ä'.repeat(count)
+function long(count: number) {
+  return 'ä'.repeat(count)
+}
 const zipcodes = {
   right: ['33101', '331011234', '00501', ''],
   wrong: ['8040', '804011', '80401-1234', '80401 ', ' 80401', 'ABCDE', '８０４０１', '80401\n', '8040112345'],

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BenefitEnrolmentError, Prefill } from '../../client/src/index.ts'
 import { holdUsers, testInTime, waitForLock } from '../hold-users.ts'
-import { newVisitor } from '../page/visitor.ts'
+import { wholeRunTest } from '../long.ts'
+import { newVisitor, recordsAgreed } from '../page/visitor.ts'
 import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
 import { type Listener, listenTo } from './listener.ts'
@@ -18,32 +19,38 @@ const body = { userid: 'u1', ...ada }
 
 /** A partner that prefills, with its listener. */
 type Caller = Listener & { readonly partner: TestPartner }
-const openCaller = async (): Promise<Caller> => {
+async function openCaller(): Promise<Caller> {
   const partner = await service.newPartner()
   return { partner, ...listenTo(partner) }
 }
 
 /** A prefill with `Version: v2` and a key. */
-const prefill = ({ client }: Pick<Caller, 'client'>, key: string, sent: Prefill = body) =>
-  client.prefillUser(sent, { idempotencyKey: key })
+function prefill({ client }: Pick<Caller, 'client'>, key: string, sent: Prefill = body) {
+  return client.prefillUser(sent, { idempotencyKey: key })
+}
 
-const expectReplay = async (
+async function expectReplay(
   caller: Caller,
   call: Promise<unknown>,
   code: 'user_exists' | 'prefill_superseded',
-) => {
+) {
   expect(await refusalOf(call)).toMatchObject({ status: 409, code, replayed: true })
   expect(caller.last().headers.get('idempotency-original-status')).toBe('200')
 }
-const expectRefused = async (call: Promise<unknown>, code: BenefitEnrolmentError['code']) =>
-  expect(await refusalOf(call)).toMatchObject({ status: 409, code, replayed: false })
+async function expectRefused(call: Promise<unknown>, code: BenefitEnrolmentError['code']) {
+  return expect(await refusalOf(call)).toMatchObject({ status: 409, code, replayed: false })
+}
 
 /** What the entry does not hold, told by what create misses. */
-const missingFields = async ({ client }: Caller): Promise<string[]> =>
-  fieldsOf(await refusalOf(client.createUser({ userid: 'u1', offername: 'starter' })))
-const serviceIdOf = async ({ client }: Caller): Promise<string> =>
-  (await client.getUser({ userid: 'u1' })).serviceid
-const eventCount = async ({ partner }: Caller) => (await eventsOf(service, partner)).length
+async function missingFields({ client }: Caller): Promise<string[]> {
+  return fieldsOf(await refusalOf(client.createUser({ userid: 'u1', offername: 'starter' })))
+}
+async function serviceIdOf({ client }: Caller): Promise<string> {
+  return (await client.getUser({ userid: 'u1' })).serviceid
+}
+async function eventCount({ partner }: Caller) {
+  return (await eventsOf(service, partner)).length
+}
 
 test('with v1 each request counts', async () => {
   const caller = await openCaller()
@@ -95,7 +102,7 @@ describe('v2 with a key', () => {
     await visitor.post(linkurl ?? '')
     await visitor.get('/register/benefits')
     await visitor.post('/register/benefits')
-    expect((await visitor.post('/register/enrol')).view).toBe('DONE')
+    expect((await visitor.post('/register/enrol', recordsAgreed)).view).toBe('DONE')
     expect(await caller.client.getUser({ userid: 'u1' })).toMatchObject({ status: 'active' })
     await expectReplay(caller, prefill(caller, 'k1'), 'user_exists')
   })
@@ -285,16 +292,19 @@ describe('at the same time', () => {
     expect(new Set(await outcomes)).toEqual(new Set([200, 'user_exists']))
   })
 
-  test('when the first try cannot end in time, the second gets 503 with Retry-After, and its key is not spent', async () => {
-    const caller = await openCaller()
-    await prefill(caller, 'k0')
-    const held = await holdUsers(service, caller.partner)
-    const outcomes = await outcomesOf([prefill(caller, 'k1'), prefill(caller, 'k1')])
-    await held.release()
-    expect(outcomes).toEqual(['unavailable', 'unavailable'])
-    for (const { status, headers } of caller.told.slice(-2)) {
-      expect([status, headers.get('retry-after')]).toEqual([503, '1'])
-    }
-    expect(await prefill(caller, 'k1')).toBe('prefill saved')
-  })
+  wholeRunTest(
+    'when the first try cannot end in time, the second gets 503 with Retry-After, and its key is not spent',
+    async () => {
+      const caller = await openCaller()
+      await prefill(caller, 'k0')
+      const held = await holdUsers(service, caller.partner)
+      const outcomes = await outcomesOf([prefill(caller, 'k1'), prefill(caller, 'k1')])
+      await held.release()
+      expect(outcomes).toEqual(['unavailable', 'unavailable'])
+      for (const { status, headers } of caller.told.slice(-2)) {
+        expect([status, headers.get('retry-after')]).toEqual([503, '1'])
+      }
+      expect(await prefill(caller, 'k1')).toBe('prefill saved')
+    },
+  )
 })

@@ -22,12 +22,12 @@ export type Sending = {
 }
 
 /** Sends one request to a service; the answer is held against the description. */
-export const send = async (
+export async function send(
   service: TestService,
   method: string,
   path: string,
   sending: Sending = {},
-): Promise<Answer> => {
+): Promise<Answer> {
   const body = sending.bytes ?? (sending.body === undefined ? undefined : JSON.stringify(sending.body))
   const response = await service.conformance.fetch(service.baseUrl + path, {
     method,
@@ -40,7 +40,7 @@ export const send = async (
 }
 
 /** Sends a request whose form fetch would not let pass: headers twice, odd bytes, wrong lengths. */
-export const sendBytes = async (
+export async function sendBytes(
   service: TestService,
   request: {
     method: string
@@ -48,7 +48,7 @@ export const sendBytes = async (
     headers: readonly (readonly [string, string])[]
     body?: string | Buffer
   },
-): Promise<Answer> => {
+): Promise<Answer> {
   const { method, path, headers, body } = request
   const stage = new URL(service.baseUrl).pathname.replace(/\/$/, '')
   const raw = await sendRaw(service.baseUrl, rawRequest(method, stage + path, headers, body))
@@ -57,7 +57,7 @@ export const sendBytes = async (
   return answerOf(raw.status, answered, raw.text)
 }
 
-const answerOf = (status: number, headers: Headers, text: string): Answer => {
+function answerOf(status: number, headers: Headers, text: string): Answer {
   const isJson = /\bjson\b/.test(headers.get('content-type') ?? '')
   const body = isJson ? (JSON.parse(text) as unknown) : undefined
   const { code, error } = (body ?? {}) as { code?: string; error?: string }
@@ -78,10 +78,10 @@ export type Caller = {
 }
 
 /** Makes a partner, or takes a given one, and sends with its credentials. */
-export const openCaller = async (
+export async function openCaller(
   service: TestService,
   given: PartnerSettings | TestPartner = {},
-): Promise<Caller> => {
+): Promise<Caller> {
   const partner = 'partnerId' in given ? given : await service.newPartner(given)
   let held: { token: string; at: number } | undefined
   const credentials = async () => {

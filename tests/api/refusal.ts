@@ -1,7 +1,7 @@
 import { type BenefitEnrolmentError, isBenefitEnrolmentError } from '../../client/src/index.ts'
 
 /** The refusal that a call of the client ends with. Throws when the call succeeds, or fails otherwise. */
-export const refusalOf = async (call: Promise<unknown>): Promise<BenefitEnrolmentError> => {
+export async function refusalOf(call: Promise<unknown>): Promise<BenefitEnrolmentError> {
   const [outcome] = await Promise.allSettled([call])
   if (outcome.status === 'fulfilled') throw new Error('the call was not refused')
   if (!isBenefitEnrolmentError(outcome.reason)) throw outcome.reason
@@ -9,10 +9,12 @@ export const refusalOf = async (call: Promise<unknown>): Promise<BenefitEnrolmen
 }
 
 /** The fields that a refusal names. */
-export const fieldsOf = (refusal: BenefitEnrolmentError): string[] => refusal.errors.map(({ field }) => field)
+export function fieldsOf(refusal: BenefitEnrolmentError): string[] {
+  return refusal.errors.map(({ field }) => field)
+}
 
 /** How calls of the client ended: 200, or the code of each refusal. */
-export const outcomesOf = async (calls: readonly Promise<unknown>[]): Promise<(200 | string)[]> => {
+export async function outcomesOf(calls: readonly Promise<unknown>[]): Promise<(200 | string)[]> {
   const outcomes = await Promise.allSettled(calls)
   return outcomes.map(outcome => {
     if (outcome.status === 'fulfilled') return 200

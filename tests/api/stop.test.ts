@@ -35,4 +35,6 @@ test('a stop does not wait for a connection that has not asked for anything', as
   await ended
 })
 
-const sleepFor = (ms: number) => new Promise<string>(resolve => setTimeout(() => resolve('late'), ms))
+function sleepFor(ms: number) {
+  return new Promise<string>(resolve => setTimeout(() => resolve('late'), ms))
+}

@@ -17,23 +17,27 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]())
 
 const form = 'application/x-www-form-urlencoded'
-const basic = (id: string, secret: string) =>
-  `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
+function basic(id: string, secret: string) {
+  return `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
+}
 
-const askToken = (
+function askToken(
   fields: Record<string, string> | string,
   authorization?: string,
   path = '/oauth2/token',
-): Promise<Answer> =>
-  send(service, 'POST', path, {
+): Promise<Answer> {
+  return send(service, 'POST', path, {
     headers: { authorization, 'content-type': form },
     bytes: typeof fields === 'string' ? fields : new URLSearchParams(fields).toString(),
   })
+}
 const grant = { grant_type: 'client_credentials' }
-const own = (partner: TestPartner) => basic(partner.clientId, partner.clientSecret)
+function own(partner: TestPartner) {
+  return basic(partner.clientId, partner.clientSecret)
+}
 
 /** What the service says to a read of an unknown user: 404 while the token holds. */
-const statusWith = async (partner: TestPartner, token: string): Promise<number> => {
+async function statusWith(partner: TestPartner, token: string): Promise<number> {
   const answer = await send(service, 'POST', '/user/account/get', {
     headers: {
       authorization: `Bearer ${token}`,
@@ -44,7 +48,9 @@ const statusWith = async (partner: TestPartner, token: string): Promise<number> 
   })
   return answer.status
 }
-const tokenOf = (answer: Answer) => (answer.body as { access_token: string }).access_token
+function tokenOf(answer: Answer) {
+  return (answer.body as { access_token: string }).access_token
+}
 
 describe('through the client', () => {
   const ask = (client: Client) => refusalOf(client.getUser({ userid: 'nobody' }))
@@ -130,7 +136,7 @@ describe('through the client', () => {
 })
 
 describe('POST /oauth2/token, 200', () => {
-  test('client id and secret by HTTP Basic or in the body get a token of one hour with all scopes', async () => {
+  test('client id and secret by HTTP Basic or in the body get a token of one hour with all scopes that it was given', async () => {
     const partner = await service.newPartner()
     const inBody = { ...grant, client_id: partner.clientId, client_secret: partner.clientSecret }
     for (const answer of [await askToken(grant, own(partner)), await askToken(inBody)]) {
@@ -144,12 +150,24 @@ describe('POST /oauth2/token, 200', () => {
       expect(answer.body).toMatchObject({
         scope:
           'prefill:write benefits:read benefits:write users:read users:write users:cancel offers:write ' +
-          'linktokens:create events:read webhooks:write sandbox:control',
+          'linktokens:create events:read beneficiaries:read beneficiaries:write webhooks:write sandbox:control',
       })
       expect(answer.headers.get('cache-control')).toBe('no-store')
       expect(tokenOf(answer)).toMatch(/^enr_at_sandbox_[\dA-Za-z]+_[\dA-Za-z]{49}$/)
       expect(await statusWith(partner, tokenOf(answer))).toBe(404)
     }
+  })
+
+  test('a partner whose scopes nobody set gets all but those of beneficiaries, and cannot ask for these', async () => {
+    const partner = await service.newPartner({ scopes: undefined })
+    const answer = await askToken(grant, own(partner))
+    expect((answer.body as { scope: string }).scope).toBe(
+      'prefill:write benefits:read benefits:write users:read users:write users:cancel offers:write ' +
+        'linktokens:create events:read webhooks:write sandbox:control',
+    )
+    expect(await askToken({ ...grant, scope: 'beneficiaries:read' }, own(partner))).toMatchObject({
+      ...{ status: 400, code: 'invalid_scope' },
+    })
   })
 
   test('a partner that was given few scopes gets these by default', async () => {

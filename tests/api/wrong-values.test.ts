@@ -32,6 +32,18 @@ describe('400 bad_request', () => {
     expect(fieldsOf(refusal)).toEqual([field])
   })
 
+  test('a list that is far too long is refused for its length, and none of its items is judged', async () => {
+    const consents = unchecked<[]>(Array.from({ length: 15_000 }, () => ({})))
+    const refusal = await refusalOf(partner.client.createUser({ userid: 'u1', consents }))
+    expect(fieldsOf(refusal)).toEqual(['consents'])
+    expect(refusal).toMatchObject({ errors: [{ code: 'maxItems' }] })
+  })
+
+  test('a large request is told its first wrong field, since to gather all would cost too much', async () => {
+    const sent = { userid: '', firstname: 'x'.repeat(20_000), zipcode: 'x' }
+    expect(fieldsOf(await refusalOf(partner.client.prefillUser(sent)))).toHaveLength(1)
+  })
+
   test('all wrong fields are named at once', async () => {
     const sent = { userid: '', zipcode: 'x', dob: 'y', extra: 1 }
     const refusal = await refusalOf(partner.client.prefillUser(unchecked(sent)))

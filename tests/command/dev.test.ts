@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
+import { wholeRunTest } from '../long.ts'
 import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
 
 // Only catches a hang: each test starts the service several times, on a machine that may be busy.
@@ -13,19 +14,23 @@ vi.setConfig({ testTimeout: 180_000 })
 
 type Demo = { partnerid: string; clientid: string; clientsecret: string; apikey: string }
 
-const startDev = (dataDir: string, ...words: string[]): Promise<ServiceProcess> =>
-  startProcess(['dev', '--port', '0', '--data', dataDir, ...words])
-const demoOf = async (dataDir: string): Promise<Demo> =>
-  JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as Demo
-const clientOf = (service: ServiceProcess, demo: Demo) =>
-  createClient({
+function startDev(dataDir: string, ...words: string[]): Promise<ServiceProcess> {
+  return startProcess(['dev', '--port', '0', '--data', dataDir, ...words])
+}
+async function demoOf(dataDir: string): Promise<Demo> {
+  return JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as Demo
+}
+function clientOf(service: ServiceProcess, demo: Demo) {
+  return createClient({
     baseUrl: service.address,
     clientId: demo.clientid,
     clientSecret: demo.clientsecret,
     apiKey: demo.apikey,
   })
-const postmasterOf = async (dataDir: string): Promise<number> =>
-  Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
+}
+async function postmasterOf(dataDir: string): Promise<number> {
+  return Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
+}
 
 test('dev prints where it listens, then curl lines that work as printed', async () => {
   const dataDir = await newDataDir()
@@ -48,14 +53,27 @@ test('dev prints where it listens, then curl lines that work as printed', async 
   expect(created).toMatchObject({ status: 'active', currentofferdetails: { offer: 'starter' } })
   expect(statusesOf(after)).toEqual(['enrolled', 'notenrolled'])
   expect(Array.isArray(inbox)).toBe(true)
+
+  const { linkurl } = await clientOf(service, demo).createLinkToken({ userid: 'looks' })
+  const page = await (await fetch(linkurl ?? '')).text()
+  for (const shown of [
+    ...['/page/theme.css?', '1-800-555-0142', 'https://harborrides.example/privacy'],
+    ...['https://harborrides.example/terms', 'Administered by Tidewater Benefits LLC'],
+  ])
+    expect(page).toContain(shown)
+  const [site] = /http:\/\/\S+\/demo\b/.exec(service.stdout()) ?? []
+  const [, tryLook = ''] =
+    /href="([^"]+)"[^>]*>Design your own/.exec(await (await fetch(site ?? '')).text()) ?? []
+  expect((await fetch(tryLook)).status).toBe(200)
 })
 
 const expectedStatuses = [200, 200, 409, 200, 200, 200, 200]
-const statusesOf = (benefits: unknown): string[] =>
-  [...new Set((benefits as { status: string }[]).map(benefit => benefit.status))].sort()
+function statusesOf(benefits: unknown): string[] {
+  return [...new Set((benefits as { status: string }[]).map(benefit => benefit.status))].sort()
+}
 
 /** Runs the printed lines by bash just as they stand; gives the status and the body of each curl. */
-const runPrinted = async (printed: string): Promise<{ status: number; body: unknown }[]> => {
+async function runPrinted(printed: string): Promise<{ status: number; body: unknown }[]> {
   const lines = printed.slice(printed.indexOf('# 1. a token'))
   // The only thing between bash and the lines: each curl also tells its status, on standard error.
   const script = `curl() { command curl -w '%{stderr}%{http_code}\\n' "$@"; }\nset -e\n${lines.replace(/^(curl.*)$/gm, "$1; echo '---'")}`
@@ -68,6 +86,26 @@ const runPrinted = async (printed: string): Promise<{ status: number; body: unkn
     body: index === 0 ? undefined : (JSON.parse(bodies[index - 1] ?? 'null') as unknown),
   }))
 }
+
+test('dev makes the people of a sandbox once, and the inbox shows nothing of theirs', async () => {
+  const dataDir = await newDataDir()
+  const first = await startDev(dataDir)
+  const demo = await demoOf(dataDir)
+  const client = clientOf(first, demo)
+  const people = ['person-eligible', 'person-enrolled', 'person-erased', 'person-webhook-fails']
+  const idsOf = () => Promise.all(people.map(async userid => (await client.getUser({ userid })).serviceid))
+  const made = await idsOf()
+  const failing = (await client.listWebhooks({})).webhooks.filter(({ url }) => !url.endsWith('/webhook'))
+  expect(failing.map(({ events }) => events)).toEqual([['offer_reinstate_successful']])
+  expect((await runPrinted(first.stdout())).at(-1)?.body).not.toContainEqual(
+    expect.objectContaining({ body: expect.objectContaining({ userid: expect.stringMatching(/^person-/) }) }),
+  )
+  expect(await first.stop()).toBe(0)
+  const second = await startDev(dataDir)
+  expect((await clientOf(second, demo).getUser({ userid: 'person-enrolled' })).serviceid).toBe(made[1])
+  const { webhooks } = await clientOf(second, demo).listWebhooks({})
+  expect(webhooks).toHaveLength(2)
+})
 
 test('a second start finds its data and its demo partner, and tells its story with a new user', async () => {
   const dataDir = await newDataDir()
@@ -97,7 +135,7 @@ describe('ending', () => {
     }
   })
 
-  test('Ctrl-C that arrives twice, as npm passes it on, still ends it with 0', async () => {
+  wholeRunTest('Ctrl-C that arrives twice, as npm passes it on, still ends it with 0', async () => {
     const dataDir = await newDataDir()
     const service = await startDev(dataDir)
     const pid = await postmasterOf(dataDir)
@@ -107,7 +145,7 @@ describe('ending', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  test('the next start comes up after kill -9 of it, of its database, and of both', async () => {
+  wholeRunTest('the next start comes up after kill -9 of it, of its database, and of both', async () => {
     const dataDir = await newDataDir()
     let demo: Demo | undefined
     for (const [round, victims] of [['service'], ['database'], ['service', 'database']].entries()) {
@@ -155,7 +193,7 @@ describe('beside a running dev', () => {
     ])
   })
 
-  test('a second dev on the same data is refused, and the first goes on', async () => {
+  wholeRunTest('a second dev on the same data is refused, and the first goes on', async () => {
     const dataDir = await newDataDir()
     const service = await startDev(dataDir)
     const second = await run(['dev', '--port', '0', '--data', dataDir])
@@ -167,7 +205,7 @@ describe('beside a running dev', () => {
     expect(await readinessOf(service)).toBe(200)
   })
 
-  test('its database is refused to serve, for ever', async () => {
+  wholeRunTest('its database is refused to serve, for ever', async () => {
     const dataDir = await newDataDir()
     const service = await startDev(dataDir)
     expect(await service.stop()).toBe(0)
@@ -178,7 +216,7 @@ describe('beside a running dev', () => {
     )
   })
 
-  test('a lost or foreign keyring is refused, and put back works', async () => {
+  wholeRunTest('a lost or foreign keyring is refused, and put back works', async () => {
     const dataDir = await newDataDir()
     const service = await startDev(dataDir)
     expect(await service.stop()).toBe(0)
@@ -186,16 +224,24 @@ describe('beside a running dev', () => {
     execFileSync('mv', [keyring, `${keyring}.kept`])
     const { code, stderr } = await run(['dev', '--port', '0', '--data', dataDir])
     expect(code).toBe(1)
-    expect(stderr.trim().split('\n').at(-1)).toMatch(/^The keys are not those of this database: restore/)
+    const [wanted = ''] = JSON.parse(await readFile(`${keyring}.kept`, 'utf8')).rootkeys.keys.map(
+      ({ id }: { id: string }) => id,
+    )
+    expect(stderr.trim().split('\n').at(-1)).toMatch(
+      new RegExp(`^There is no ${keyring}, and this database belongs to the root key ${wanted}: restore`),
+    )
+    // Nothing was made that could be taken for the right one.
+    expect(existsSync(keyring)).toBe(false)
     execFileSync('mv', [`${keyring}.kept`, keyring])
     expect(await (await startDev(dataDir)).stop()).toBe(0)
   })
 })
 
-const readinessOf = async (service: ServiceProcess): Promise<number> =>
-  (await fetch(`${service.address}/readyz`)).status
+async function readinessOf(service: ServiceProcess): Promise<number> {
+  return (await fetch(`${service.address}/readyz`)).status
+}
 
-const isAlive = (pid: number): boolean => {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readKeyringFile, replaceKeyringFile } from '../../service/src/vault/keyring.ts'
 import { withCurrent, withNext } from '../../service/src/vault/keyring-file.ts'
 import { newKey } from '../../service/src/vault/seal.ts'
+import { wholeRunTest } from '../long.ts'
 import { ada } from '../rig.ts'
 import { clientsOf, idOf, type Key, openStage, refusal, type Stage } from './keyring-stage.ts'
 import type { Created } from './place.ts'
@@ -33,55 +34,61 @@ describe('a rotation that does not run to its end', () => {
     for (const one of clientsOf(stage, await stage.newPartner())) await one.prefillUser({ userid })
   }
 
-  test('because it was killed with the new keys added leaves keys that work, and the next goes on with them', async () => {
-    await bothWork()
-    const before = readKeyringFile(stage.dataDir)
-    const isAdded = () => readKeyringFile(stage.dataDir).rootKeys.next !== undefined
-    expect(await runKilledWhen(['keyring', 'rotate'], stage.place, isAdded)).toBe(true)
-    const { rootKeys, peppers } = readKeyringFile(stage.dataDir)
-    expect([rootKeys.current, peppers.current]).toEqual([before.rootKeys.current, before.peppers.current])
-    expect(idOf(await stage.keys('root'), 'next')).toBe(rootKeys.next)
-    expect(await refusal(stage, 'keyring', 'retire', rootKeys.next ?? '')).toMatch(
-      /is about to become current/,
-    )
-    await bothWork()
+  wholeRunTest(
+    'because it was killed with the new keys added leaves keys that work, and the next goes on with them',
+    async () => {
+      await bothWork()
+      const before = readKeyringFile(stage.dataDir)
+      const isAdded = () => readKeyringFile(stage.dataDir).rootKeys.next !== undefined
+      expect(await runKilledWhen(['keyring', 'rotate'], stage.place, isAdded)).toBe(true)
+      const { rootKeys, peppers } = readKeyringFile(stage.dataDir)
+      expect([rootKeys.current, peppers.current]).toEqual([before.rootKeys.current, before.peppers.current])
+      expect(idOf(await stage.keys('root'), 'next')).toBe(rootKeys.next)
+      expect(await refusal(stage, 'keyring', 'retire', rootKeys.next ?? '')).toMatch(
+        /is about to become current/,
+      )
+      await bothWork()
 
-    const { rotated } = await runJson<{ rotated: Key[] }>(['keyring', 'rotate'], stage.place)
-    expect(rotated.map(key => key.id)).toEqual([rootKeys.next, peppers.next])
-    expect(await stage.keys()).toHaveLength(4)
-    await bothWork()
-  })
+      const { rotated } = await runJson<{ rotated: Key[] }>(['keyring', 'rotate'], stage.place)
+      expect(rotated.map(key => key.id)).toEqual([rootKeys.next, peppers.next])
+      expect(await stage.keys()).toHaveLength(4)
+      await bothWork()
+    },
+  )
 
-  test('because it was killed before the re-wrap works too, and the key is not retired before a re-wrap', async () => {
-    const file = readKeyringFile(stage.dataDir)
-    const old = file.rootKeys.current
-    const added = withNext(file.rootKeys, newKey())
-    replaceKeyringFile(stage.dataDir, { ...file, rootKeys: added })
-    await bothWork()
-    const rootKeys = withCurrent(added, added.next ?? '', 1)
-    if (!rootKeys) throw new Error('refused')
-    replaceKeyringFile(stage.dataDir, { ...file, rootKeys })
-    await bothWork()
-    const partners = (await stage.keys('root')).find(key => key.id === old)?.inuse['partners'] ?? 0
-    expect(partners).toBeGreaterThan(0)
+  wholeRunTest(
+    'because it was killed before the re-wrap works too, and the key is not retired before a re-wrap',
+    async () => {
+      const file = readKeyringFile(stage.dataDir)
+      const old = file.rootKeys.current
+      const added = withNext(file.rootKeys, newKey())
+      replaceKeyringFile(stage.dataDir, { ...file, rootKeys: added })
+      await bothWork()
+      const rootKeys = withCurrent(added, added.next ?? '', 1)
+      if (!rootKeys) throw new Error('refused')
+      replaceKeyringFile(stage.dataDir, { ...file, rootKeys })
+      await bothWork()
+      const partners = (await stage.keys('root')).find(key => key.id === old)?.inuse['partners'] ?? 0
+      expect(partners).toBeGreaterThan(0)
 
-    expect(await refusal(stage, 'keyring', 'retire', old)).toMatch(
-      /^The root key \w+ is in use \(\d+ partners, 1 mark of the database\): run `enrolment keyring rewrap`/,
-    )
-    expect(await runJson(['keyring', 'rewrap'], stage.place)).toEqual({
-      current: rootKeys.current,
-      rewrapped: partners,
-    })
-    expect(await runJson(['keyring', 'rewrap'], stage.place)).toMatchObject({ rewrapped: 0 })
-    expect(await runJson(['keyring', 'retire', old], stage.place)).toEqual({
-      id: old,
-      kind: 'root',
-      retired: true,
-    })
-    await bothWork()
-    await stage.restart()
-    await bothWork()
-  })
+      expect(await refusal(stage, 'keyring', 'retire', old)).toMatch(
+        /^The root key \w+ is in use \(\d+ partners, 1 mark of the database\): run `enrolment keyring rewrap`/,
+      )
+      expect(await runJson(['keyring', 'rewrap'], stage.place)).toEqual({
+        current: rootKeys.current,
+        rewrapped: partners,
+      })
+      expect(await runJson(['keyring', 'rewrap'], stage.place)).toMatchObject({ rewrapped: 0 })
+      expect(await runJson(['keyring', 'retire', old], stage.place)).toEqual({
+        id: old,
+        kind: 'root',
+        retired: true,
+      })
+      await bothWork()
+      await stage.restart()
+      await bothWork()
+    },
+  )
 
   test('because the file cannot be written says so and changes nothing', async () => {
     const path = join(stage.dataDir, 'keyring.json')
@@ -97,7 +104,7 @@ describe('a rotation that does not run to its end', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
 
-  test('beside another at the same time ends well as that one does, and no key is lost', async () => {
+  wholeRunTest('beside another at the same time ends well as that one does, and no key is lost', async () => {
     const before = readKeyringFile(stage.dataDir)
     const both = await Promise.all([1, 2].map(() => run(['keyring', 'rotate', 'root'], stage.place)))
     expect(both.map(({ code, stderr }) => ({ code, stderr }))).toEqual([

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { readKeyringFile, replaceKeyringFile } from '../../service/src/vault/keyring.ts'
 import { withoutOld } from '../../service/src/vault/keyring-file.ts'
+import { wholeRunTest } from '../long.ts'
 import { ada } from '../rig.ts'
 import { clientsOf, idOf, openStage, refusal, type Shown } from './keyring-stage.ts'
 import { codeOf } from './place.ts'
@@ -12,7 +13,7 @@ import { runJson } from './process.ts'
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
-test('what is hashed under a pepper that is gone opens nothing more, on either process', async () => {
+wholeRunTest('what is hashed under a pepper that is gone opens nothing more, on either process', async () => {
   const stage = await openStage()
   onTestFinished(() => stage.close())
   const partner = await stage.newPartner()
@@ -29,27 +30,30 @@ test('what is hashed under a pepper that is gone opens nothing more, on either p
     await expect.poll(() => codeOf(one.getUser({ userid: 'u1' }))).toBe('invalid_client')
 })
 
-test('a keyring that cannot be read any more stops no running process, and the log says so', async () => {
-  const stage = await openStage()
-  onTestFinished(() => stage.close())
-  const partner = await stage.newPartner()
-  const path = join(stage.dataDir, 'keyring.json')
-  const good = await readFile(path)
-  await writeFile(path, '{')
-  const [a] = clientsOf(stage, partner)
-  await expect
-    .poll(async () => {
-      await clientsOf(stage, partner)[0].prefillUser({ userid: 'u1' })
-      return stage.services[0]?.log().filter(line => line.event === 'keyring_unreadable').length
-    })
-    .toBe(1)
-  await a.prefillUser({ userid: 'u1', ...ada })
-  await writeFile(path, good)
-  await runJson(['keyring', 'rotate'], stage.place)
-  for (const one of clientsOf(stage, partner)) await one.getUser({ userid: 'u1' })
-})
+wholeRunTest(
+  'a keyring that cannot be read any more stops no running process, and the log says so',
+  async () => {
+    const stage = await openStage()
+    onTestFinished(() => stage.close())
+    const partner = await stage.newPartner()
+    const path = join(stage.dataDir, 'keyring.json')
+    const good = await readFile(path)
+    await writeFile(path, '{')
+    const [a] = clientsOf(stage, partner)
+    await expect
+      .poll(async () => {
+        await clientsOf(stage, partner)[0].prefillUser({ userid: 'u1' })
+        return stage.services[0]?.log().filter(line => line.event === 'keyring_unreadable').length
+      })
+      .toBe(1)
+    await a.prefillUser({ userid: 'u1', ...ada })
+    await writeFile(path, good)
+    await runJson(['keyring', 'rotate'], stage.place)
+    for (const one of clientsOf(stage, partner)) await one.getUser({ userid: 'u1' })
+  },
+)
 
-test('with ENROLMENT_ROOT_KEY the keys rotate by its list: behind, in front, alone', async () => {
+wholeRunTest('with ENROLMENT_ROOT_KEY the keys rotate by its list: behind, in front, alone', async () => {
   const [older, newer] = [1, 2].map(() => randomBytes(32).toString('base64'))
   const stage = await openStage({ ENROLMENT_ROOT_KEY: `${older}` })
   onTestFinished(() => stage.close())
@@ -88,7 +92,7 @@ test('with ENROLMENT_ROOT_KEY the keys rotate by its list: behind, in front, alo
   await runJson(['key', 'revoke', partner.partnerid, live[0] ?? ''], stage.place)
   partner.clientsecret = secret
   const others = (await stage.keys()).filter(key => oldIds.includes(key.id))
-  expect(others.flatMap(key => Object.values(key.inuse))).toEqual([0, 0, 0, 0, 0])
+  expect(new Set(others.flatMap(key => Object.values(key.inuse)))).toEqual(new Set([0]))
 
   await stage.restart({ ENROLMENT_ROOT_KEY: `${newer}` })
   await works()

@@ -32,7 +32,7 @@ export type Stage = {
 }
 
 /** Starts both services, the catalogue published. */
-export const openStage = async (env: Readonly<Record<string, string>> = {}): Promise<Stage> => {
+export async function openStage(env: Readonly<Record<string, string>> = {}): Promise<Stage> {
   const { place: begun, remove } = await newWorkplace(env)
   let place = begun
   let services: ServiceProcess[] = []
@@ -77,17 +77,19 @@ export const openStage = async (env: Readonly<Record<string, string>> = {}): Pro
 }
 
 /** A client of each of the two services. */
-export const clientsOf = ({ services }: Stage, partner: Created): [Client, Client] => {
+export function clientsOf({ services }: Stage, partner: Created): [Client, Client] {
   const [first, second] = services
   if (!first || !second) throw new Error('not started')
   return [clientOf(first, partner), clientOf(second, partner)]
 }
 
 /** What a command that is refused says. */
-export const refusal = (stage: Stage, ...words: string[]): Promise<string> => runRefused(words, stage.place)
+export function refusal(stage: Stage, ...words: string[]): Promise<string> {
+  return runRefused(words, stage.place)
+}
 
 /** The id of the only key in this state. */
-export const idOf = (keys: readonly Key[], state: string): string => {
+export function idOf(keys: readonly Key[], state: string): string {
   const found = keys.filter(key => key.state === state)
   expect(found).toHaveLength(1)
   return found[0]?.id ?? ''

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { readKeyringFile } from '../../service/src/vault/keyring.ts'
+import { wholeRunTest } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
@@ -12,7 +13,7 @@ import { run, runJson } from './process.ts'
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 /** All events of a partner. */
-const eventsOf = async (stage: Stage, partner: Created) => {
+async function eventsOf(stage: Stage, partner: Created) {
   const database = openDatabase(
     { url: stage.place.env['DATABASE_URL'] ?? '' },
     { max: 1, ...patientDatabase },
@@ -151,37 +152,40 @@ describe('a rotation of both under load, on two processes', () => {
     }
   })
 
-  test('ends with the old keys retired once nothing hangs on them, and a restart that knows the new ones only', async () => {
-    const [a, b] = clientsOf(stage, partner)
-    await Promise.all([a, b].map(one => one.getUser({ userid: 'ada' })))
-    const old = (await stage.keys()).filter(key => key.state === 'old')
-    for (const { id } of old.filter(key => key.kind === 'root'))
-      await runJson(['keyring', 'retire', id], stage.place)
-    const peppers = old.filter(key => key.kind === 'pepper')
-    // The link was made under the later of the two.
-    expect(peppers.map(key => key.inuse['sessions'])).toEqual([0, 1])
-    expect(await refusal(stage, 'keyring', 'retire', peppers.at(-1)?.id ?? '')).toMatch(
-      /^The pepper \w+ is in use \(.*access token.*\): `enrolment keyring show` tells when/,
-    )
-    // What was hashed under the old ones is given up: the link, and the secret together with its tokens.
-    await a.revokeLinkToken({ sessionid: linkId })
-    const { live, secret } = await runJson<{ live: string[]; secret: string }>(
-      ['key', 'rotate', partner.partnerid],
-      stage.place,
-    )
-    await runJson(['key', 'revoke', partner.partnerid, live[0] ?? ''], stage.place)
-    for (const { id } of peppers) await runJson(['keyring', 'retire', id], stage.place)
-    expect((await stage.keys()).map(key => key.state)).toEqual(['current', 'current'])
-
-    const renewed = { ...partner, clientsecret: secret }
-    for (const one of clientsOf(stage, renewed)) await one.getUser({ userid: 'ada' })
-    await stage.restart()
-    for (const [round, one] of clientsOf(stage, renewed).entries()) {
-      expect(await codeOf(one.prefillUser({ userid: 'ada', ...ada }, { idempotencyKey: 'ada' }))).toBe(
-        'user_exists replayed',
+  wholeRunTest(
+    'ends with the old keys retired once nothing hangs on them, and a restart that knows the new ones only',
+    async () => {
+      const [a, b] = clientsOf(stage, partner)
+      await Promise.all([a, b].map(one => one.getUser({ userid: 'ada' })))
+      const old = (await stage.keys()).filter(key => key.state === 'old')
+      for (const { id } of old.filter(key => key.kind === 'root'))
+        await runJson(['keyring', 'retire', id], stage.place)
+      const peppers = old.filter(key => key.kind === 'pepper')
+      // The link was made under the later of the two.
+      expect(peppers.map(key => key.inuse['sessions'])).toEqual([0, 1])
+      expect(await refusal(stage, 'keyring', 'retire', peppers.at(-1)?.id ?? '')).toMatch(
+        /^The pepper \w+ is in use \(.*access token.*\): `enrolment keyring show` tells when/,
       )
-      await one.updateUser({ userid: 'ada', phone: `305555014${round}` })
-    }
-    expect(stage.written()).not.toMatch(/"event":"(failure|keyring_unreadable|crashed)"/)
-  })
+      // What was hashed under the old ones is given up: the link, and the secret together with its tokens.
+      await a.revokeLinkToken({ sessionid: linkId })
+      const { live, secret } = await runJson<{ live: string[]; secret: string }>(
+        ['key', 'rotate', partner.partnerid],
+        stage.place,
+      )
+      await runJson(['key', 'revoke', partner.partnerid, live[0] ?? ''], stage.place)
+      for (const { id } of peppers) await runJson(['keyring', 'retire', id], stage.place)
+      expect((await stage.keys()).map(key => key.state)).toEqual(['current', 'current'])
+
+      const renewed = { ...partner, clientsecret: secret }
+      for (const one of clientsOf(stage, renewed)) await one.getUser({ userid: 'ada' })
+      await stage.restart()
+      for (const [round, one] of clientsOf(stage, renewed).entries()) {
+        expect(await codeOf(one.prefillUser({ userid: 'ada', ...ada }, { idempotencyKey: 'ada' }))).toBe(
+          'user_exists replayed',
+        )
+        await one.updateUser({ userid: 'ada', phone: `305555014${round}` })
+      }
+      expect(stage.written()).not.toMatch(/"event":"(failure|keyring_unreadable|crashed)"/)
+    },
+  )
 })

@@ -10,18 +10,19 @@ const nobody = { uid: 65534, gid: 65534 }
 const isRoot = process.getuid?.() === 0
 
 /** Nothing listens there. */
-const deadPort = async (): Promise<number> => {
+async function deadPort(): Promise<number> {
   const server = await listening()
   const { port } = server.address() as { port: number }
   await new Promise(resolve => server.close(resolve))
   return port
 }
 
-const listening = (): Promise<Server> =>
-  new Promise(resolve => {
+function listening(): Promise<Server> {
+  return new Promise(resolve => {
     const server = createServer(socket => socket.destroy())
     server.listen(0, '127.0.0.1', () => resolve(server))
   })
+}
 
 describe('what was typed', () => {
   const serve = ['serve', '--data', '/nonexistent/never-made']
@@ -57,6 +58,15 @@ describe('what was typed', () => {
     [['deliveries', 'a', '--status', 'lost'], /--status must be waiting, dead or delivered/],
     [['deliveries', 'a', '--limit', '0'], /--limit must be a whole number/],
     [['replay', 'a', 'b'], /Say which events/],
+    [['deliveries', 'a', '--event', 'e'], /--event must be an id/],
+    [
+      ['deliveries', 'a', '--user', 'u', '--event', '019abc12-0000-7000-8000-000000000000'],
+      /--user or --event/,
+    ],
+    [['events', 'show', 'e'], /ID is the eventid/],
+    [['users', 'ending'], /--by is needed/],
+    [['users', 'ending', '--by', 'May'], /--by must be a date/],
+    [['user', 'show', 'a', 'b', '--timezone', 'Mars'], /--timezone must be a zone/],
     [['replay', 'a', 'b', '--from', 'noon'], /--from must look like/],
     [['clock', 'advance', 'a', 'noon'], /The instant must look like/],
   ])('enrolment %j is not understood', async (words, sentence) => {
@@ -121,6 +131,7 @@ describe('what the environment says', () => {
     [{ PORT: 'http' }, /PORT must be a port number from 0 to 65535/],
     [{ PORT: '65536' }, /PORT must be a port number/],
     [{ ENROLMENT_METRICS_PORT: '-1' }, /ENROLMENT_METRICS_PORT must be a port number/],
+    [{ ENROLMENT_METRICS_HOST: 'everywhere' }, /ENROLMENT_METRICS_HOST must be an address/],
     [{ ENROLMENT_BASE_URL: 'benefits.example.com' }, /ENROLMENT_BASE_URL must be an absolute address/],
     [{ ENROLMENT_BASE_URL: 'ftp://example.com' }, /ENROLMENT_BASE_URL must be an absolute address/],
     [{ ENROLMENT_DATABASE_CONNECTIONS: '0' }, /ENROLMENT_DATABASE_CONNECTIONS must be a number/],
@@ -223,7 +234,7 @@ describe('the data directory', () => {
   })
 })
 
-const canRun = (account: { uid: number; gid: number }): boolean => {
+function canRun(account: { uid: number; gid: number }): boolean {
   try {
     execFileSync(process.execPath, [join(root, 'service/bin/enrolment.js'), '--help'], {
       ...account,

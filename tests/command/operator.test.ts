@@ -4,10 +4,20 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
+import { readMigrations } from '../../service/src/db/migrations.ts'
+import { wholeRunTest } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, adaAsks } from '../rig.ts'
 import { type Created, clientOf, codeOf, newWorkplace, type Workplace } from './place.ts'
-import { root, run, runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
+import {
+  root,
+  run,
+  runJson,
+  runRefused,
+  type ServiceProcess,
+  startKeptProcess,
+  startProcess,
+} from './process.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
@@ -49,29 +59,26 @@ test('the limits of the environment are those of the service', async () => {
 })
 
 const demoCatalogue = join(root, 'service/assets/demo-catalogue.yaml')
-const refusal = (...words: string[]): Promise<string> => runRefused(words, place)
+function refusal(...words: string[]): Promise<string> {
+  return runRefused(words, place)
+}
 
 test('migrate brings the schema up, and may be run twice at once', async () => {
-  const { place: empty, address, remove } = await newWorkplace()
+  const { place: empty, remove } = await newWorkplace({}, { empty: true })
   endings.push(remove)
-  const database = openDatabase(address, { max: 1, ...patientDatabase })
-  const [owner] = await database.query<{ name: string }>({
-    name: '',
-    text: 'select current_user as name',
-    values: [],
-  })
-  await database.script(
-    `drop schema public cascade; create schema public authorization "${owner?.name ?? ''}"`,
-  )
-  const both = await Promise.all([runJson(['migrate'], empty), runJson(['migrate'], empty)])
-  expect(both).toEqual([{ ok: true }, { ok: true }])
+  const both = await Promise.all([
+    runJson<{ applied: string[] }>(['migrate'], empty),
+    runJson<{ applied: string[] }>(['migrate'], empty),
+  ])
+  // Each file was applied by one of the two.
+  const applied = both.flatMap(one => one.applied)
+  expect(applied.sort()).toEqual((await readMigrations()).map(({ name }) => name))
   expect(await run(['migrate'], empty)).toEqual({
     code: 0,
     stdout: 'The schema is up to date.\n',
     stderr: '',
   })
   expect(await runJson(['partner', 'list'], empty)).toEqual({ partners: [] })
-  await database.close()
 })
 
 describe('the catalogue', () => {
@@ -242,6 +249,15 @@ describe('partners', () => {
   })
 })
 
+type Rotated = {
+  kind: string
+  secret: string
+  clientsecret: string
+  id: string
+  live: string[]
+  older: string[]
+}
+
 describe('webhooks', () => {
   type Listed = { webhookid: string; url: string; events: unknown; disabled?: unknown }
   const settings = ['--username', 'hook', '--password', 'very:secret']
@@ -270,7 +286,8 @@ describe('webhooks', () => {
     })
     const listed = await list(created.partnerid)
     expect(listed.map(one => one.webhookid).sort()).toEqual([created.webhookid, added.webhookid].sort())
-    expect(listed).toEqual((await clientOf(service, created).listWebhooks({})).webhooks)
+    const shown = (await clientOf(service, created).listWebhooks({})).webhooks
+    expect(listed).toEqual(shown.map(one => ({ ...one, certificateendsattimestamp: null })))
     const text = JSON.stringify(listed)
     for (const hidden of ['very:secret', created.webhooksecret, added.webhooksecret])
       expect(text).not.toContain(hidden)
@@ -306,16 +323,15 @@ describe('webhooks', () => {
 describe('keys', () => {
   test('are rotated without a gap: two live at once, a third refused, the revoked one dead within a second', async () => {
     const created = await runJson<Created>(['partner', 'create', '--name', 'Rotating'], place)
-    const rotated = await runJson<{ kind: string; secret: string; live: string[] }>(
-      ['key', 'rotate', created.partnerid],
-      place,
-    )
+    const rotated = await runJson<Rotated>(['key', 'rotate', created.partnerid], place)
+    const secret = expect.stringMatching(/^enr_cs_live_\w+$/)
     expect(rotated).toEqual({
-      kind: 'client_secret',
-      secret: expect.stringMatching(/^enr_cs_live_\w+$/),
-      live: [expect.any(String), expect.any(String)],
+      ...{ kind: 'client_secret', secret, clientsecret: rotated.secret, id: expect.any(String) },
+      ...{ live: [expect.any(String), expect.any(String)], older: [expect.any(String)] },
     })
-    const [older = ''] = rotated.live
+    const [older = ''] = rotated.older
+    expect([...rotated.live].sort()).toEqual([older, rotated.id].sort())
+    expect(rotated.secret).toContain(`${rotated.id}_`)
     expect(await refusal('key', 'rotate', created.partnerid)).toMatch(
       new RegExp(`^Two are live already .*revoke the older with \`enrolment key revoke ${created.partnerid}`),
     )
@@ -323,6 +339,16 @@ describe('keys', () => {
     const after = clientOf(service, { ...created, clientsecret: rotated.secret })
     await before.prefillUser({ userid: 'u1' })
     await after.prefillUser({ userid: 'u1' })
+    // Both were used: so it is seen when the older may go.
+    await expect
+      .poll(async () => {
+        const { credentials } = await runJson<{ credentials: { id: string; lastusedat: string | null }[] }>(
+          ['partner', 'show', created.partnerid],
+          place,
+        )
+        return credentials.filter(one => one.lastusedat !== null).map(one => one.id)
+      }, soon)
+      .toEqual(expect.arrayContaining([older, rotated.id]))
     expect(await runJson(['key', 'revoke', created.partnerid, older], place)).toEqual({
       id: older,
       revoked: true,
@@ -331,11 +357,15 @@ describe('keys', () => {
     expect(await codeOf(after.prefillUser({ userid: 'u2' }))).toBe('')
     expect(await refusal('key', 'revoke', created.partnerid, older)).toMatch(/no live credential/)
 
-    const key = await runJson<{ secret: string }>(
-      ['key', 'rotate', created.partnerid, '--kind', 'api_key'],
-      place,
-    )
-    const newKey = clientOf(service, { ...created, clientsecret: rotated.secret, apikey: key.secret })
+    const { stdout } = await run(['key', 'rotate', created.partnerid, '--kind', 'api_key'], place)
+    const [, apikey = '', id] =
+      /^apikey +(\S+)\nid +(\S+)\n\nKeep it: it is not shown again\.\n/.exec(stdout) ?? []
+    const newKey = clientOf(service, { ...created, clientsecret: rotated.secret, apikey })
+    expect(await codeOf(newKey.prefillUser({ userid: 'u2' }))).toBe('')
+    const [, olderKey = ''] =
+      new RegExp(`enrolment key revoke ${created.partnerid} (\\S+)\``).exec(stdout) ?? []
+    expect(olderKey).not.toBe(id)
+    await runJson(['key', 'revoke', created.partnerid, olderKey], place)
     expect(await codeOf(newKey.prefillUser({ userid: 'u2' }))).toBe('')
     expect(await refusal('key', 'rotate', created.partnerid, '--kind', 'password')).toMatch(
       /--kind must be client_secret or api_key/,
@@ -357,14 +387,17 @@ describe('a database that is not for this', () => {
     )
   })
 
-  test('one whose keys are others is refused by every command', async () => {
+  test('one whose keys are others is refused by every command that needs keys', async () => {
     const others = {
       ...place,
       env: { ...place.env, ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64') },
     }
-    for (const words of [['serve', '--port', '0'], ['partner', 'list'], ['migrate']])
+    for (const words of [
+      ['serve', '--port', '0'],
+      ['partner', 'list'],
+    ])
       expect(await lastLine(run(words, others))).toMatch(
-        /^The keys are not those of this database: restore the keyring\.json/,
+        /^The keys are not those of this database: it belongs to the root key \w+, and these are \w+\. Restore the keyring\.json/,
       )
   })
 
@@ -378,9 +411,9 @@ describe('a database that is not for this', () => {
   })
 
   test('a host that is not this machine’s is named', async () => {
-    expect(await lastLine(run(['serve', '--port', '0', '--host', '192.0.2.1'], place))).toMatch(
-      /^It cannot listen on 192\.0\.2\.1:0 \(EADDRNOTAVAIL\)/,
-    )
+    expect(
+      await lastLine(run(['serve', '--port', '0', '--host', '192.0.2.1', '--insecure-http'], place)),
+    ).toMatch(/^It cannot listen on 192\.0\.2\.1:0 \(EADDRNOTAVAIL\)/)
   })
 })
 
@@ -388,11 +421,15 @@ test('the log of the service holds JSON lines, and neither secrets nor personal 
   const created = await runJson<Created>(['partner', 'create', '--name', 'Logged'], place)
   const client = clientOf(service, created)
   await client.prefillUser({ userid: 'canary-user', ...ada }, { idempotencyKey: 'canary-key' })
+  for (const path of ['/healthz', '/readyz']) await fetch(service.address + path)
   await client.getUser({ userid: 'canary-user' })
   await codeOf(client.cancelUser({ userid: 'canary-user' }))
   const log = service.log()
   expect(log.filter(line => line.event === 'request').length).toBeGreaterThan(2)
   expect(log.every(line => typeof line.event === 'string' && typeof line['at'] === 'string')).toBe(true)
+  expect(log.filter(line => /^\/(health|ready)z$/.test(String(line['route'])))).toEqual([])
+  const { version } = JSON.parse(await readFile(join(root, 'service/package.json'), 'utf8'))
+  expect(log.find(line => line.event === 'started')).toMatchObject({ level: 'info', version })
   const text = service.stderr()
   for (const value of Object.values(ada).flatMap(part => (typeof part === 'string' ? [part] : [])))
     if (value.length > 4) expect(text).not.toContain(value)
@@ -400,15 +437,31 @@ test('the log of the service holds JSON lines, and neither secrets nor personal 
     expect(text.toLowerCase()).not.toContain(value.toLowerCase())
 })
 
+test('with ENROLMENT_LOG=warn no line tells what was merely done', async () => {
+  const quiet = await startProcess(['serve', '--port', '0', '--insecure-http'], {
+    ...place,
+    env: { ...place.env, ENROLMENT_LOG: 'warn' },
+  })
+  expect((await fetch(`${quiet.address}/nowhere`)).status).toBe(404)
+  expect(await quiet.stop()).toBe(0)
+  expect(quiet.log().filter(line => !['warn', 'error'].includes(String(line['level'])))).toEqual([])
+  expect(await refusalOf({ ENROLMENT_LOG: 'loud' })).toMatch(
+    /^ENROLMENT_LOG must be one of error, warn, info/,
+  )
+})
+function refusalOf(env: Readonly<Record<string, string>>): Promise<string> {
+  return runRefused(['serve', '--port', '0'], { ...place, env: { ...place.env, ...env } })
+}
+
 /** It only catches a hang. */
 const soon = { timeout: 60_000, interval: 100 }
-const lastLine = async (ended: ReturnType<typeof run>): Promise<string> => {
+async function lastLine(ended: ReturnType<typeof run>): Promise<string> {
   const { code, stdout, stderr } = await ended
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   return stderr.trim().split('\n').at(-1) ?? ''
 }
 
-test('a service that serves owns its endpoints for six seconds after each sign of life', async () => {
+wholeRunTest('a service that serves owns its endpoints for six seconds after each sign of life', async () => {
   const database = openDatabase({ url: place.env?.['DATABASE_URL'] ?? '' }, { max: 1, ...patientDatabase })
   // Read right after it has said so: by the database's clock, which it goes by too.
   const look = async () => {

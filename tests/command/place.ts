@@ -7,11 +7,12 @@ import { newDirectory, type Place, type ServiceProcess } from './process.ts'
 /** Where an operator works: a directory and the environment that names a database. */
 export type Workplace = Place & { readonly cwd: string; readonly env: Readonly<Record<string, string>> }
 
-/** Makes a fresh database and a fresh directory; `remove` removes both, once nothing runs there any more. */
-export const newWorkplace = async (
+/** Makes a fresh database, migrated or empty, and a fresh directory; `remove` removes both, once nothing runs there any more. */
+export async function newWorkplace(
   env: Readonly<Record<string, string>> = {},
-): Promise<{ place: Workplace; address: DatabaseAddress; remove: () => Promise<void> }> => {
-  const { address, drop } = await freshDatabase()
+  options: { empty?: boolean } = {},
+): Promise<{ place: Workplace; address: DatabaseAddress; remove: () => Promise<void> }> {
+  const { address, drop } = await freshDatabase(options)
   const { path: cwd, remove } = await newDirectory()
   return {
     place: { cwd, env: { DATABASE_URL: urlOf(address), ...env } },
@@ -26,18 +27,22 @@ export const newWorkplace = async (
 /** A partner as `partner create` shows it once. */
 export type Created = { partnerid: string; clientid: string; clientsecret: string; apikey: string }
 
-/** A client of a service with a partner's credentials, as the operator hands them over; it tries once. */
-export const clientOf = (
+/** A client of a service with a partner's credentials, as the operator hands them over; it makes one attempt. */
+export function clientOf(
   service: ServiceProcess,
   { clientid: clientId, clientsecret: clientSecret, apikey: apiKey }: Omit<Created, 'partnerid'>,
-): Client => createClient({ baseUrl: service.address, clientId, clientSecret, apiKey, tries: 1, ...patient })
+  limits: { timeoutMs?: number; deadlineMs?: number } = patient,
+): Client {
+  return createClient({ baseUrl: service.address, clientId, clientSecret, apiKey, tries: 1, ...limits })
+}
 
 /** They only catch a hang. */
 const patient = { timeoutMs: 60_000, deadlineMs: 60_000 }
 
 /** The code with which a call is refused, ` replayed` behind it where it was the earlier answer; empty when it is not. */
-export const codeOf = (call: Promise<unknown>): Promise<string> =>
-  call.then(
+export function codeOf(call: Promise<unknown>): Promise<string> {
+  return call.then(
     () => '',
     (error: { code: string; replayed?: boolean }) => error.code + (error.replayed ? ' replayed' : ''),
   )
+}

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, onTestFinished } from 'vitest'
-import { borrowEmbeddedDatabase } from '../../service/src/embedded/borrow.ts'
 
 /** The checkout. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -26,17 +26,18 @@ export type Place = {
 /** How a command ended and what it wrote. */
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
-const launch = (words: readonly string[], place: Place, file = bin): ChildProcess =>
-  spawn(process.execPath, [file, ...words], {
+function launch(words: readonly string[], place: Place, file = bin): ChildProcess {
+  return spawn(process.execPath, [file, ...words], {
     cwd: place.cwd ?? tmpdir(),
     // Nothing of the surroundings of the tests but what a program needs to be found.
-    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...place.env },
+    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ENROLMENT_DRAIN_SECONDS: '0', ...place.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...place.account,
   })
+}
 
 /** Runs `enrolment` with these words to its end. */
-export const run = async (words: readonly string[], place: Place = {}): Promise<Ended> => {
+export async function run(words: readonly string[], place: Place = {}): Promise<Ended> {
   const child = launch(words, place)
   const written = gather(child)
   const code = await endOf(child)
@@ -44,7 +45,7 @@ export const run = async (words: readonly string[], place: Place = {}): Promise<
 }
 
 /** Runs a command that answers with JSON; fails when it does not end with 0. */
-export const runJson = async <T>(words: readonly string[], place: Place = {}): Promise<T> => {
+export async function runJson<T>(words: readonly string[], place: Place = {}): Promise<T> {
   const { code, stdout, stderr } = await run([...words, '--json'], place)
   if (code !== 0) throw new Error(`enrolment ${words.join(' ')} ended with ${code}: ${stderr}`)
   if (!/^\S.*\n$/.test(stdout)) throw new Error(`not one line: ${stdout}`)
@@ -55,7 +56,7 @@ export const runJson = async <T>(words: readonly string[], place: Place = {}): P
  * Runs a command that is refused and gives what it says: plain sentences on standard error, nothing on standard output.
  * It ends with 2 where it points at the help, as the words were not understood, else with 1.
  */
-export const runRefused = async (words: readonly string[], place: Place = {}): Promise<string> => {
+export async function runRefused(words: readonly string[], place: Place = {}): Promise<string> {
   const { code, stdout, stderr } = await run(words, place)
   expect({ code, stdout }).toEqual({ code: /see (`enrolment [^`]*)?--help/.test(stderr) ? 2 : 1, stdout: '' })
   expect(stderr).toMatch(/^[^{}]+[.)]\n$/)
@@ -64,11 +65,11 @@ export const runRefused = async (words: readonly string[], place: Place = {}): P
 }
 
 /** Runs a command and kills it, with no time to tidy up, as soon as `isTime`; gives whether it was in time for that. */
-export const runKilledWhen = async (
+export async function runKilledWhen(
   words: readonly string[],
   place: Place,
   isTime: () => boolean,
-): Promise<boolean> => {
+): Promise<boolean> {
   const child = launch(words, place)
   const looking = setInterval(() => isTime() && child.kill('SIGKILL'), 5)
   const code = await endOf(child)
@@ -91,7 +92,7 @@ export type ServiceProcess = {
 }
 
 /** Starts `enrolment dev` or `serve` and waits until it says that it listens; it is killed after the test. */
-export const startProcess = async (words: readonly string[], place: Place = {}): Promise<ServiceProcess> => {
+export async function startProcess(words: readonly string[], place: Place = {}): Promise<ServiceProcess> {
   const service = await startKeptProcess(words, place)
   onTestFinished(async () => {
     await service.stop('SIGKILL')
@@ -100,10 +101,7 @@ export const startProcess = async (words: readonly string[], place: Place = {}):
 }
 
 /** The same for a whole file of tests, which stops it itself. */
-export const startKeptProcess = async (
-  words: readonly string[],
-  place: Place = {},
-): Promise<ServiceProcess> => {
+export async function startKeptProcess(words: readonly string[], place: Place = {}): Promise<ServiceProcess> {
   const child = launch(words, place)
   const written = gather(child)
   const ended = endOf(child)
@@ -131,7 +129,7 @@ export const startKeptProcess = async (
   }
 }
 
-const gather = (child: ChildProcess) => {
+function gather(child: ChildProcess) {
   let stdout = ''
   let stderr = ''
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -143,11 +141,12 @@ const gather = (child: ChildProcess) => {
   return () => ({ stdout, stderr })
 }
 
-const endOf = (child: ChildProcess): Promise<number | null> =>
-  new Promise(resolve => child.once('close', resolve))
+function endOf(child: ChildProcess): Promise<number | null> {
+  return new Promise(resolve => child.once('close', resolve))
+}
 
-const firstLine = (child: ChildProcess): Promise<string> =>
-  new Promise(resolve => {
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise(resolve => {
     let text = ''
     const read = (chunk: Buffer) => {
       text += chunk
@@ -158,15 +157,16 @@ const firstLine = (child: ChildProcess): Promise<string> =>
     }
     child.stdout?.on('data', read)
   })
+}
 
 /** A fresh directory. */
-export const newDirectory = async (): Promise<{ path: string; remove: () => Promise<void> }> => {
+export async function newDirectory(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'enrolment-test-'))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
 /** A fresh data directory for one test; a database that is left running in it is ended. */
-export const newDataDir = async (): Promise<string> => {
+export async function newDataDir(): Promise<string> {
   const { path, remove } = await newDirectory()
   onTestFinished(async () => {
     await endDatabase(path)
@@ -176,7 +176,7 @@ export const newDataDir = async (): Promise<string> => {
 }
 
 /** Ends the embedded database of a data directory, if one runs there. */
-export const endDatabase = async (dataDir: string): Promise<void> => {
+export async function endDatabase(dataDir: string): Promise<void> {
   if (!existsSync(join(dataDir, 'postgres/postmaster.pid'))) return
   // Who borrows an orphan ends it.
   const borrowed = await borrowEmbeddedDatabase({ dataDir }).catch(() => undefined)

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { Client } from '../../client/src/index.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { fileOf, lifeCatalogue } from '../life/catalogue.ts'
@@ -25,7 +26,7 @@ export type SandboxPartner = {
 }
 
 /** Starts `enrolment dev` on a fresh database. */
-export const startSandbox = async (): Promise<Sandbox> => {
+export async function startSandbox(): Promise<Sandbox> {
   const { place, address, remove } = await newWorkplace()
   const service = await startKeptProcess(['dev', '--port', '0'], place)
   const database = openDatabase(address, { max: 1, ...patientDatabase })
@@ -33,6 +34,8 @@ export const startSandbox = async (): Promise<Sandbox> => {
   // The name dental is taken: by another benefit, of the demo catalogue.
   await writeFile(file, fileOf(lifeCatalogue).replaceAll('dental', 'teeth'))
   await runJson(['catalogue', 'publish', file], place)
+  // The service has read the demo catalogue for the people of a sandbox, and looks for a newer one after a second.
+  await setTimeout(1000)
   return {
     place,
     service,

@@ -38,17 +38,21 @@ type Shown = {
   }[]
   trace: { offers: Traced[]; benefits: Traced[] } | null
 }
-const show = (userid: string) => runJson<Shown>(['user', 'show', partner.partnerid, userid], sandbox.place)
-const linesOf = ({ timeline }: Shown) =>
-  timeline.map(({ what, from, to, who, why }) => `${what}: ${from}>${to} ${who}, ${why}`)
-const advance = (...words: string[]) =>
-  runJson<{ partnerid: string; now: string }>(
+function show(userid: string) {
+  return runJson<Shown>(['user', 'show', partner.partnerid, userid], sandbox.place)
+}
+function linesOf({ timeline }: Shown) {
+  return timeline.map(({ what, from, to, who, why }) => `${what}: ${from}>${to} ${who}, ${why}`)
+}
+function advance(...words: string[]) {
+  return runJson<{ partnerid: string; now: string }>(
     ['clock', 'advance', partner.partnerid, ...words],
     sandbox.place,
   )
+}
 
 /** An active user on `mid` in New York with a pending downgrade; gives its boundary. */
-const makeUser = async (userid: string): Promise<string> => {
+async function makeUser(userid: string): Promise<string> {
   const { client } = partner
   await client.prefillUser({ userid, firstname: 'Ada' })
   await client.createUser({ userid, ...ada, state: 'NY', offername: 'mid', benefits: ['art'] })

@@ -20,7 +20,7 @@ const passing = new Set(['network', 'timeout', 'unavailable'])
  * Starts writers that prefill (v2, with a key) and create new users, each write sent again and again with its key until
  * it is acknowledged; those that are not when the load is stopped may or may not have taken effect.
  */
-export const startLoad = (client: Client, options: { writers: number; name: string }): Load => {
+export function startLoad(client: Client, options: { writers: number; name: string }): Load {
   const acknowledged: Written[] = []
   const wrong: string[] = []
   let isStopped = false

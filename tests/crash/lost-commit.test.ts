@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Client, createClient } from '../../client/src/index.ts'
+import type { Client } from '../../client/src/index.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { urlOf } from '../command/database-url.ts'
+import { type Created, clientOf } from '../command/place.ts'
 import { newDirectory, runJson, type ServiceProcess, startKeptProcess } from '../command/process.ts'
+import { wholeRunTest } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
@@ -27,19 +29,12 @@ beforeAll(async () => {
   })
   const direct = { cwd, env: { ...rootKey, DATABASE_URL: urlOf(address) } }
   await runJson(['catalogue', 'publish', demoCatalogueFile], direct)
-  const partner = await runJson<{ clientid: string; clientsecret: string; apikey: string }>(
+  const partner = await runJson<Created>(
     ['partner', 'create', '--name', 'Lost', '--offer', 'starter'],
     direct,
   )
   database = openDatabase(address, { max: 2, ...patientDatabase })
-  client = createClient({
-    baseUrl: service.address,
-    clientId: partner.clientid,
-    clientSecret: partner.clientsecret,
-    apiKey: partner.apikey,
-    tries: 1,
-    timeoutMs: 30_000,
-  })
+  client = clientOf(service, partner, { timeoutMs: 30_000 })
   endings.push(
     () => service.stop(),
     proxy.close,
@@ -53,11 +48,11 @@ afterAll(async () => {
 })
 
 /** How often the prefill of this user took effect, by its row, its history and its events, which must agree. */
-const effectsOn = async (userid: string): Promise<number> => {
+async function effectsOn(userid: string): Promise<number> {
   const [row] = await database.query<{ users: number; prefills: number; lines: number; events: number }>(sql`
     select count(*)::integer as users, coalesce(sum(prefill_count), 0)::integer as prefills,
       (select count(*)::integer from history h join users o using (partner_id, service_id)
-        where o.userid = ${userid} and h.what = 'prefill') as lines,
+        where o.userid = ${userid} and h.lines @> '[["prefill"]]') as lines,
       (select count(*)::integer from events e
         where e.userid = ${userid} and e.eventname = 'enrollment_request_received') as events
     from users where userid = ${userid}`)
@@ -67,14 +62,15 @@ const effectsOn = async (userid: string): Promise<number> => {
   return row.prefills
 }
 
-const outcomeOf = (call: Promise<unknown>): Promise<string> =>
-  call.then(
+function outcomeOf(call: Promise<unknown>): Promise<string> {
+  return call.then(
     () => 'done',
     (error: { code: string }) => error.code,
   )
+}
 
 let count = 0
-const newUserid = () => {
+function newUserid() {
   count += 1
   return `lost-${count}-${randomBytes(3).toString('hex')}`
 }
@@ -174,13 +170,16 @@ test('a keyed create whose answer was lost gives the same user, once', async () 
   }
 })
 
-test('a connection that falls silent holds nobody up for long, and the truth is still told', async () => {
-  const userid = newUserid()
-  const met = proxy.arm('silent', userid)
-  const first = outcomeOf(client.prefillUser({ userid, ...ada }, { idempotencyKey: userid }))
-  await met
-  const neighbour = newUserid()
-  const second = outcomeOf(client.prefillUser({ userid: neighbour }, { idempotencyKey: neighbour }))
-  expect([await first, await second]).toEqual(['done', 'done'])
-  expect([await effectsOn(userid), await effectsOn(neighbour)]).toEqual([1, 1])
-})
+wholeRunTest(
+  'a connection that falls silent holds nobody up for long, and the truth is still told',
+  async () => {
+    const userid = newUserid()
+    const met = proxy.arm('silent', userid)
+    const first = outcomeOf(client.prefillUser({ userid, ...ada }, { idempotencyKey: userid }))
+    await met
+    const neighbour = newUserid()
+    const second = outcomeOf(client.prefillUser({ userid: neighbour }, { idempotencyKey: neighbour }))
+    expect([await first, await second]).toEqual(['done', 'done'])
+    expect([await effectsOn(userid), await effectsOn(neighbour)]).toEqual([1, 1])
+  },
+)

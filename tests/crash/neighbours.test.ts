@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPublished } from '../../service/src/catalogue/published.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import type { Command } from '../../service/src/membership/command.ts'
-import { raise } from '../../service/src/membership/events.ts'
-import { openLedger } from '../../service/src/membership/ledger.ts'
-import { openTerms } from '../../service/src/membership/open-terms.ts'
+import type { Command } from '../../service/src/membership/commands/command.ts'
+import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
+import { openTerms } from '../../service/src/membership/commands/open-terms.ts'
+import { raise } from '../../service/src/membership/rules/events.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { clockOn, type Partner } from '../../service/src/partners/partner.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
@@ -29,9 +29,18 @@ test('a command that breaks after it began to write leaves nothing, and its neig
   const clock = clockOn(Date.now)
   const told: string[] = []
   const onEvents = (ids: ReadonlySet<string>) => void told.push(...ids)
-  const ledger = openLedger({ database, clock, sandbox: true, terms, prepareTerms, consentHash, onEvents })
+  const executor = openCommandExecutor({
+    database,
+    clock,
+    sandbox: true,
+    terms,
+    prepareTerms,
+    consentHash,
+    onWritten: () => {},
+    onEvents,
+  })
   const outcomes = await Promise.allSettled(
-    ['first', 'broken', 'last'].map(userid => ledger.submit(storing(partner, userid))),
+    ['first', 'broken', 'last'].map(userid => executor.submit(storing(partner, userid))),
   )
   expect(outcomes.map(outcome => outcome.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   expect(outcomes[1]).toMatchObject({ reason: { message: 'broken on purpose' } })
@@ -50,30 +59,32 @@ test('a command that breaks after it began to write leaves nothing, and its neig
 })
 
 /** Stores an entry, and breaks when it is asked for its answer where the user is the broken one. */
-const storing = (partner: Partner, userid: string): Command<string> => ({
-  partner,
-  userid,
-  who: 'partner',
-  why: 'prefill',
-  decide: situation => {
-    const user = situation.orNew()
-    const stored = {
-      ...user,
-      status: 'prefilled' as const,
-      prefillCount: user.prefillCount + 1,
-      prefillWrittenAt: situation.now,
-      entryExpiresAt: situation.now + 1000 * 86_400,
-    }
-    return {
-      answer: () => {
-        if (userid === 'broken') throw new Error('broken on purpose')
-        return 'stored'
-      },
-      change: {
-        user: stored,
-        events: [raise(stored, 'enrollment_request_received', situation.now)],
-        documents: { prefill: { firstname: userid } },
-      },
-    }
-  },
-})
+function storing(partner: Partner, userid: string): Command<string> {
+  return {
+    partner,
+    userid,
+    who: 'partner',
+    why: 'prefill',
+    decide: commandContext => {
+      const user = commandContext.orNew()
+      const stored = {
+        ...user,
+        status: 'prefilled' as const,
+        prefillCount: user.prefillCount + 1,
+        prefillWrittenAt: commandContext.now,
+        entryExpiresAt: commandContext.now + 1000 * 86_400,
+      }
+      return {
+        answer: () => {
+          if (userid === 'broken') throw new Error('broken on purpose')
+          return 'stored'
+        },
+        change: {
+          user: stored,
+          events: [raise(stored, 'enrollment_request_received', commandContext.now)],
+          documents: { prefill: { firstname: userid } },
+        },
+      }
+    },
+  }
+}

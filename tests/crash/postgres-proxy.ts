@@ -19,7 +19,7 @@ export type PostgresProxy = {
 const lateMs = 500
 
 /** Starts a proxy on a free loopback port. */
-export const startPostgresProxy = async (address: DatabaseAddress): Promise<PostgresProxy> => {
+export async function startPostgresProxy(address: DatabaseAddress): Promise<PostgresProxy> {
   const target = targetOf(address)
   const sockets = new Set<Socket>()
   let armed: { fate: Fate; marker: Buffer; fulfil: () => void } | undefined
@@ -87,7 +87,7 @@ export const startPostgresProxy = async (address: DatabaseAddress): Promise<Post
   }
 }
 
-const targetOf = (address: DatabaseAddress) => {
+function targetOf(address: DatabaseAddress) {
   if (!('url' in address)) {
     const { host, port, user, database } = address
     return { user, database, connection: { path: `${host}/.s.PGSQL.${port}` } }
@@ -102,11 +102,12 @@ const targetOf = (address: DatabaseAddress) => {
 }
 
 /** A simple query, which is how node-postgres begins and commits. */
-const isQuery = (message: Buffer, text: string): boolean =>
-  message[0] === 0x51 && message.subarray(5).equals(Buffer.from(`${text}\0`))
+function isQuery(message: Buffer, text: string): boolean {
+  return message[0] === 0x51 && message.subarray(5).equals(Buffer.from(`${text}\0`))
+}
 
 /** Cuts the bytes of a client into messages; the first has no type before its length. */
-const splitMessages = () => {
+function splitMessages() {
   let rest = Buffer.alloc(0)
   let isFirst = true
   return (chunk: Buffer): Buffer[] => {

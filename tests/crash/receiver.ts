@@ -12,8 +12,11 @@ export type Receiver = {
   close(): Promise<void>
 }
 
-/** Starts a receiver that answers 200 to all that carries its credentials. */
-export const startReceiver = async (): Promise<Receiver> => {
+/**
+ * Starts a receiver that answers 200 to all that carries its credentials; with `echo` it refuses the first copy of about
+ * one event in sixteen, and echoes these words as it does.
+ */
+export async function startReceiver({ echo }: { echo?: string } = {}): Promise<Receiver> {
   const username = 'receiver'
   const password = 'pass:word'
   const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
@@ -27,7 +30,9 @@ export const startReceiver = async (): Promise<Receiver> => {
       if (authorization !== expected || type !== 'application/json' || typeof key !== 'string')
         wrong.push(`${authorization} ${type} ${key}`)
       else arrived.set(key, [...(arrived.get(key) ?? []), Buffer.concat(chunks).toString('hex')])
-      response.writeHead(200, { 'content-type': 'application/json' }).end('"received"')
+      if (echo !== undefined && key?.slice(-1) === '7' && arrived.get(String(key))?.length === 1)
+        return response.writeHead(500).end(echo)
+      return response.writeHead(200, { 'content-type': 'application/json' }).end('"received"')
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Client, createClient } from '../../client/src/index.ts'
+import type { Client } from '../../client/src/index.ts'
 import { type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { urlOf } from '../command/database-url.ts'
+import { type Created, clientOf } from '../command/place.ts'
 import { newDirectory, runJson, type ServiceProcess, startKeptProcess } from '../command/process.ts'
 import { freePort } from '../free-port.ts'
+import { wholeRunTest } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
 import { startLoad } from './load.ts'
@@ -28,31 +30,21 @@ beforeEach(async () => {
       DATABASE_URL: urlOf(address),
       ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64'),
       ENROLMENT_METRICS_PORT: String(metricsPort),
+      NODE_OPTIONS: `--import=${new URL('break-down.mjs', import.meta.url)}`,
     },
   }
   service = await startKeptProcess(['serve', '--port', '0'], place)
   endings.push(() => service.stop('SIGKILL'), fresh.drop, directory.remove)
   await runJson(['catalogue', 'publish', demoCatalogueFile], place)
-  const partner = await runJson<{ clientid: string; clientsecret: string; apikey: string }>(
-    ['partner', 'create', '--name', 'Stopped'],
-    place,
-  )
-  client = createClient({
-    baseUrl: service.address,
-    clientId: partner.clientid,
-    clientSecret: partner.clientsecret,
-    apiKey: partner.apikey,
-    tries: 1,
-    timeoutMs: 60_000,
-    deadlineMs: 60_000,
-  })
+  const partner = await runJson<Created>(['partner', 'create', '--name', 'Stopped'], place)
+  client = clientOf(service, partner)
 })
 afterEach(async () => {
   for (const end of endings.splice(0)) await end()
 })
 
 /** Ends within the 15 seconds that an orchestrator waits; gives the exit code. */
-const terminate = async (): Promise<number | null> => {
+async function terminate(): Promise<number | null> {
   const before = performance.now()
   const code = await service.stop('SIGTERM')
   expect(performance.now() - before).toBeLessThan(15_000)
@@ -95,14 +87,14 @@ test('SIGTERM lets every accepted request be answered, though it has to wait', i
 })
 
 /** How many writes of this test the service is at work on, or has answered. */
-const arrived = async (): Promise<number> => {
+async function arrived(): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   const inFlight = /^http_requests_in_flight (\d+)$/m.exec(text)?.[1]
   const answered = service.log().filter(line => line.event === 'request' && line['route'] === '/user/prefill')
   return Number(inFlight) + answered.length - 1
 }
 
-const waiting = async (holder: pg.Client): Promise<number> => {
+async function waiting(holder: pg.Client): Promise<number> {
   const { rows } = await holder.query<{ count: number }>(
     `select count(*)::integer as count from pg_stat_activity
      where datname = current_database() and wait_event_type = 'Lock'`,
@@ -110,7 +102,7 @@ const waiting = async (holder: pg.Client): Promise<number> => {
   return rows[0]?.count ?? 0
 }
 
-test('SIGTERM under load ends with 0, and what was acknowledged is there', async () => {
+wholeRunTest('SIGTERM under load ends with 0, and what was acknowledged is there', async () => {
   const load = startLoad(client, { writers: 30, name: 'stopped' })
   await expect.poll(() => load.acknowledged.length, { timeout: 60_000, interval: 20 }).toBeGreaterThan(300)
   expect(await terminate()).toBe(0)
@@ -121,9 +113,20 @@ test('SIGTERM under load ends with 0, and what was acknowledged is there', async
     .filter(line => line.event === 'request')
     .map(line => line['status'])
   expect([...new Set(statuses)].filter(status => status !== 200)).toEqual([])
+  // Lines are gathered before they are written: none is left behind by a stop.
+  expect(statuses.length).toBeGreaterThanOrEqual(load.acknowledged.length)
+  expect(service.log().at(-1)?.event).toBe('stopped')
   const database = openDatabase(address, { max: 1, ...patientDatabase })
   const rows = await database.query<{ userid: string }>(sql`select userid from users`)
   await database.close()
   const kept = new Set(rows.map(row => row.userid))
   expect(load.acknowledged.filter(written => !kept.has(written.userid))).toEqual([])
+})
+
+test('an error that nobody caught ends with 1, and its line follows all lines before it', async () => {
+  for (let count = 0; count < 20; count += 1) await client.prefillUser({ userid: `before-${count}`, ...ada })
+  expect(await service.stop('SIGUSR2')).toBe(1)
+  const events = service.log().map(line => line.event)
+  expect(events.filter(event => event === 'request').length).toBeGreaterThanOrEqual(20)
+  expect(service.log().at(-1)).toMatchObject({ event: 'crashed', cause: 'RangeError' })
 })

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 
 /** A partner's endpoint as a bare socket server, so that it can break every rule. */
-export interface Endpoint {
+export type Endpoint = {
   port: number
   /** `http://127.0.0.1:PORT/hook`, or https. */
   url: string
@@ -18,7 +18,7 @@ export interface Endpoint {
 }
 
 /** What it does with a connection: `request` counts from 1 on each connection. */
-export interface Script {
+export type Script = {
   onConnection?(socket: Socket): void
   onRequest?(socket: Socket, request: number): void
 }

@@ -111,6 +111,13 @@ export const HOSTILE_HOSTS: readonly string[] = [
     'postgres',
   ],
   ...['redis', 'kubernetes', 'wpad', 'localdomain'],
+  ...[
+    'metadata.google.internal',
+    'db.local',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+  ],
+  ...['router.home.arpa', 'a.INTERNAL', 'host.docker.internal'],
   // IPv6 in other spellings
   ...['[::]', '[0:0:0:0:0:0:0:1]', '[0000:0000:0000:0000:0000:0000:0000:0001]', '[::0.0.0.1]', '[0::1]'],
   ...['[::FFFF:127.0.0.1]', '[0:0:0:0:0:ffff:7f00:0001]', '[::ffff:0a00:0001]', '[0064:ff9b::7f00:1]'],

@@ -2,50 +2,30 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { judge } from '../../service/src/webhooks/backoff.ts'
-import { createOutgoing, type Outgoing, type OutgoingOptions } from '../../service/src/webhooks/outgoing.ts'
-import { createResolver } from '../../service/src/webhooks/resolver.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Outgoing, OutgoingOptions } from '../../service/src/webhooks/egress/outgoing.ts'
+import { createResolver } from '../../service/src/webhooks/egress/resolver.ts'
+import { judge } from '../../service/src/webhooks/endpoint/backoff.ts'
 import { goByTicks } from '../ticks.ts'
 import { CERTIFICATES } from './certificates.ts'
-import { drip, type Endpoint, flood, reply, type Script, startEndpoint } from './endpoint.ts'
+import { drip, type Endpoint, flood, reply, type Script } from './endpoint.ts'
+import { answering, cleanups, endpoint, openOutgoing } from './stage.ts'
 
-/** Far beyond what anything here takes: a limit that a test does not set itself strikes nobody. */
-const PATIENT = { deadlineMs: 50_000, connectMs: 50_000, tlsMs: 50_000 }
 const MEGABYTE = 1024 * 1024
 
 const request = {
   headers: { 'Idempotency-Key': 'k', 'Content-Type': 'application/json' },
   body: Buffer.from('{"userid":"u"}'),
 }
-const cleanups: (() => Promise<unknown>)[] = []
 
 beforeEach(goByTicks)
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-})
-
 function out(options: Partial<OutgoingOptions> = {}): Outgoing {
-  const outgoing = createOutgoing({
-    rules: { sandbox: true, allow: [] },
-    resolver: createResolver({ servers: ['127.0.0.1:1'] }),
-    ...PATIENT,
-    ...options,
-  })
-  cleanups.push(() => outgoing.close())
-  return outgoing
+  const resolver = createResolver({ servers: ['127.0.0.1:1'] })
+  return openOutgoing({ rules: { sandbox: true, allow: [] }, resolver, ...options })
 }
 
-async function endpoint(script: Script, options?: Parameters<typeof startEndpoint>[1]): Promise<Endpoint> {
-  const started = await startEndpoint(script, options)
-  cleanups.push(() => started.close())
-  return started
-}
-
-const answering = (text: string | Buffer): Script => ({ onRequest: socket => socket.write(text) })
-
-/** One try against an endpoint, after which neither side may hold a socket. */
-async function tryOnce(target: Endpoint, options: Partial<OutgoingOptions> = {}) {
+/** One attempt against an endpoint, after which neither side may hold a socket. */
+async function attemptOnce(target: Endpoint, options: Partial<OutgoingOptions> = {}) {
   const outgoing = out(options)
   const outcome = await outgoing.send({ endpointId: 'e', url: target.url }, request)
   await outgoing.close()
@@ -56,11 +36,11 @@ async function tryOnce(target: Endpoint, options: Partial<OutgoingOptions> = {})
 
 const OK = reply('200 OK', '"received"')
 
-describe('an endpoint that gives no answer ends within the deadline as what it is', () => {
+describe('an endpoint without an answer is classified within the deadline', () => {
   test('a closed port', async () => {
     const target = await endpoint({})
     await target.close()
-    expect(await tryOnce(target)).toMatchObject({ errorClass: 'connect', address: '127.0.0.1' })
+    expect(await attemptOnce(target)).toMatchObject({ errorClass: 'connect', address: '127.0.0.1' })
   })
   test('accepts nothing', async () => {
     const code = `require('net').createServer().listen(0,'127.0.0.1',1,function(){console.log(this.address().port)})`
@@ -82,7 +62,9 @@ describe('an endpoint that gives no answer ends within the deadline as what it i
   test('resets on connect', async () => {
     // Sooner or later than our own side is told of the connection.
     const target = await endpoint({ onConnection: socket => socket.resetAndDestroy() })
-    expect(await tryOnce(target)).toMatchObject({ errorClass: expect.stringMatching(/^(connect|reset)$/) })
+    expect(await attemptOnce(target)).toMatchObject({
+      errorClass: expect.stringMatching(/^(connect|reset)$/),
+    })
   })
   test.each<[string, Script, string]>([
     ['says nothing', {}, 'timeout'],
@@ -142,7 +124,7 @@ describe('an endpoint that gives no answer ends within the deadline as what it i
     ],
   ])('%s', async (_name, script, errorClass) => {
     const limit = errorClass === 'timeout' ? { deadlineMs: 600 } : {}
-    const outcome = await tryOnce(await endpoint(script), limit)
+    const outcome = await attemptOnce(await endpoint(script), limit)
     expect(outcome).toMatchObject({ errorClass, address: '127.0.0.1' })
     expect(outcome).not.toHaveProperty('status', expect.anything())
     expect(judge(outcome, 0)).toEqual({ kind: 'failed', blame: 'endpoint' })
@@ -193,13 +175,13 @@ describe('an endless answer is cut off long before 20 MB', () => {
     ['garbage', onRequest('', big), { errorClass: 'protocol' }],
   ])('%s', async (_name, script, outcome) => {
     const target = await endpoint(script)
-    expect(await tryOnce(target)).toMatchObject(outcome)
+    expect(await attemptOnce(target)).toMatchObject(outcome)
     // What the kernel buffers on both sides of a local connection is in it, hence not our 64 KiB.
     expect(target.sent()).toBeLessThan(10 * MEGABYTE)
   })
   const inPieces = (count: number) =>
     `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(count)}0\r\n\r\n`
-  test('more than 16 KiB are not read, or 512 pieces, however soon they end: the connection serves no other try', async () => {
+  test('more than 16 KiB or 512 chunks are not read, and the connection serves no other attempt', async () => {
     for (const [answer, connections] of [
       [reply('200 OK', 'a'.repeat(16 * 1024)), 1],
       [reply('200 OK', 'a'.repeat(16 * 1024 + 1)), 2],
@@ -218,13 +200,13 @@ describe('an endless answer is cut off long before 20 MB', () => {
   test('a gzip bomb, which is not unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(10 * MEGABYTE))
     const head = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`
-    const outcome = await tryOnce(await endpoint(answering(Buffer.concat([Buffer.from(head), bomb]))))
+    const outcome = await attemptOnce(await endpoint(answering(Buffer.concat([Buffer.from(head), bomb]))))
     expect(outcome).toMatchObject({ status: 200 })
     expect(outcome.status !== undefined && outcome.snippet.length).toBeLessThanOrEqual(1024)
   })
 })
 
-describe('the status decides, whatever becomes of the body', () => {
+describe('the status decides, whatever happens to the body', () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n'
   test.each<[string, Script]>([
     ['stalls', answering(`${head}abc`)],
@@ -246,18 +228,18 @@ describe('the status decides, whatever becomes of the body', () => {
     ],
     ['never begins', answering(head)],
   ])('when it %s', async (name, script) => {
-    const outcome = await tryOnce(await endpoint(script), { deadlineMs: 1000 })
+    const outcome = await attemptOnce(await endpoint(script), { deadlineMs: 1000 })
     expect(outcome).toMatchObject({ status: 200 })
     if (name !== 'never begins') expect(outcome).toMatchObject({ snippet: expect.stringMatching(/^abc/) })
     expect(judge(outcome, 0)).toEqual({ kind: 'delivered' })
   })
-  test('and no more than 1 KiB of it is kept, as text that a database takes', async () => {
+  test('no more than 1 KiB of the body is kept, as text that PostgreSQL accepts', async () => {
     const kept = async (body: Buffer) => {
       const answer = Buffer.concat([
         Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`),
         body,
       ])
-      const outcome = await tryOnce(await endpoint(answering(answer)))
+      const outcome = await attemptOnce(await endpoint(answering(answer)))
       return outcome.status === undefined ? undefined : outcome.snippet
     }
     expect(await kept(Buffer.from('é'.repeat(2000)))).toBe('é'.repeat(512))
@@ -267,44 +249,44 @@ describe('the status decides, whatever becomes of the body', () => {
   })
 })
 
-describe('an answer is taken at its word and no further', () => {
+describe('an answer counts as sent, and nothing more is read into it', () => {
   test('a redirect is not followed', async () => {
     const trap = await endpoint(answering(OK))
     for (const location of [trap.url, 'http://169.254.169.254/latest/meta-data/']) {
       const target = await endpoint(answering(reply('302 Found', '', [`location: ${location}`])))
-      expect(await tryOnce(target)).toMatchObject({ status: 302 })
+      expect(await attemptOnce(target)).toMatchObject({ status: 302 })
     }
     expect(trap.accepted()).toBe(0)
   })
   test('410 disables the endpoint', async () => {
-    const outcome = await tryOnce(await endpoint(answering(reply('410 Gone'))))
+    const outcome = await attemptOnce(await endpoint(answering(reply('410 Gone'))))
     expect(judge(outcome, 0)).toEqual({ kind: 'gone' })
   })
   test('Retry-After 1e12 pauses for 24 hours', async () => {
     for (const text of ['1e12', '1000000000000']) {
-      const outcome = await tryOnce(
+      const outcome = await attemptOnce(
         await endpoint(answering(reply('429 Slow down', '', [`retry-after: ${text}`]))),
       )
       expect(judge(outcome, 0)).toEqual({ kind: 'failed', blame: 'event', pausedUntil: 86_400_000 })
     }
   })
-  test('of two Retry-After the first counts', async () => {
+  test('the first of two Retry-After headers counts', async () => {
     const target = await endpoint(
       answering(reply('503 Later', '', ['retry-after: 7', 'x-other: y', 'retry-after: 9'])),
     )
-    expect(await tryOnce(target)).toMatchObject({ status: 503, retryAfter: '7' })
+    expect(await attemptOnce(target)).toMatchObject({ status: 503, retryAfter: '7' })
   })
   test('an answer that comes before the request is complete counts', async () => {
     const target = await endpoint({
       onConnection: socket => socket.write(reply('503 Busy', '', ['connection: close'])),
     })
-    expect(await tryOnce(target)).toMatchObject({ status: 503 })
+    expect(await attemptOnce(target)).toMatchObject({ status: 503 })
   })
   test('an early hint does not replace the answer', async () => {
     const target = await endpoint(answering(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${OK}`))
-    expect(await tryOnce(target)).toMatchObject({ status: 200, snippet: '"received"' })
+    expect(await attemptOnce(target)).toMatchObject({ status: 200, snippet: '"received"' })
   })
-  test('an extra answer is never taken for that of the next try', async () => {
+  test('an extra answer is never taken for the answer to the next attempt', async () => {
     const target = await endpoint({
       onRequest: socket =>
         socket.write(target.accepted() === 1 ? `${OK}${reply('204 Forged')}` : reply('500 Real')),
@@ -335,13 +317,13 @@ describe('TLS', () => {
   const { good, wrong, expired } = CERTIFICATES
   test('a certificate that is trusted and fits is accepted, and the handshake is timed', async () => {
     const target = await endpoint(answering(OK), { tls: good })
-    const outcome = await tryOnce(target, { trusted: good.cert })
+    const outcome = await attemptOnce(target, { trusted: good.cert })
     expect(outcome).toMatchObject({
       status: 200,
       timings: { connectMs: expect.any(Number), tlsMs: expect.any(Number) },
     })
   })
-  test.each<[string, Parameters<typeof startEndpoint>[1], string | undefined]>([
+  test.each<[string, Parameters<typeof endpoint>[1], string | undefined]>([
     ['an unknown issuer', { tls: good }, undefined],
     ['another name', { tls: wrong }, wrong.cert],
     ['a date long past', { tls: expired }, expired.cert],
@@ -355,9 +337,9 @@ describe('TLS', () => {
       { tls: { ...good, requestCert: true, rejectUnauthorized: true } },
       good.cert,
     ],
-  ])('%s ends the try before the request is sent', async (name, options, trusted) => {
+  ])('%s ends the attempt before the request is sent', async (name, options, trusted) => {
     const target = await endpoint(answering(OK), options)
-    const outcome = await tryOnce(target, trusted === undefined ? {} : { trusted })
+    const outcome = await attemptOnce(target, trusted === undefined ? {} : { trusted })
     expect(outcome.errorClass, name).toMatch(/^(tls|reset)$/)
     expect(target.requests).toEqual([])
   })
@@ -372,7 +354,7 @@ describe('TLS', () => {
   ])('an endpoint that %s', async (_name, script) => {
     const plain = await endpoint(script)
     const target = { ...plain, url: plain.url.replace('http:', 'https:') }
-    const outcome = await tryOnce(target, { tlsMs: 300 })
+    const outcome = await attemptOnce(target, { tlsMs: 300 })
     expect(outcome).toMatchObject({ errorClass: 'tls', address: '127.0.0.1' })
     expect(plain.sent()).toBeLessThan(10 * MEGABYTE)
   })
@@ -384,7 +366,7 @@ describe('TLS', () => {
       },
     }
     const target = await endpoint(script, { tls: good })
-    expect(await tryOnce(target, { trusted: good.cert })).toMatchObject({ errorClass: 'protocol' })
+    expect(await attemptOnce(target, { trusted: good.cert })).toMatchObject({ errorClass: 'protocol' })
     expect(target.sent()).toBeLessThan(10 * MEGABYTE)
   })
 })

@@ -5,7 +5,7 @@ import { isIP } from 'node:net'
 export type Zone = readonly string[] | { rcode: number } | 'silent'
 
 /** A name server on a local UDP port whose zones a test may change at any time. */
-export interface NameServer {
+export type NameServer = {
   /** For `createResolver({servers})`. */
   address: string
   zones: Map<string, Zone | ((family: 4 | 6) => Zone)>

@@ -13,23 +13,28 @@ beforeEach(async () => {
   partner = await stage.newPartner('America/New_York')
 })
 const boundary = '2026-11-01T04:00:00.000Z'
-const publish = async (catalogue: TestCatalogue) => {
+async function publish(catalogue: TestCatalogue) {
   await stage.service.publish(fileOf(catalogue))
   // The newest version is looked for again when a second has passed.
   stage.service.advance(1000)
 }
-const without = (kind: 'offers' | 'benefits', name: string): TestCatalogue => ({
-  benefits: lifeCatalogue.benefits
-    .filter(one => kind !== 'benefits' || one.name !== name)
-    .map(one => ({ ...one, ...(one.offers ? { offers: one.offers.filter(offer => offer !== name) } : {}) })),
-  offers: lifeCatalogue.offers
-    .filter(one => kind !== 'offers' || one.offer !== name)
-    .map(one => ({
-      ...one,
-      fixed: one.fixed.filter(held => kind !== 'benefits' || held !== name),
-      selectable: one.selectable.filter(held => kind !== 'benefits' || held !== name),
-    })),
-})
+function without(kind: 'offers' | 'benefits', name: string): TestCatalogue {
+  return {
+    benefits: lifeCatalogue.benefits
+      .filter(one => kind !== 'benefits' || one.name !== name)
+      .map(one => ({
+        ...one,
+        ...(one.offers ? { offers: one.offers.filter(offer => offer !== name) } : {}),
+      })),
+    offers: lifeCatalogue.offers
+      .filter(one => kind !== 'offers' || one.offer !== name)
+      .map(one => ({
+        ...one,
+        fixed: one.fixed.filter(held => kind !== 'benefits' || held !== name),
+        selectable: one.selectable.filter(held => kind !== 'benefits' || held !== name),
+      })),
+  }
+}
 
 test('offer change, swap, ends and starts of one instant come in this order', async () => {
   const { client } = partner

@@ -72,10 +72,24 @@ test('a pending cancel counts as active, but nothing can be planned for its boun
     state: 'endscheduled',
     endsattimestamp: '2026-12-01T05:00:00.000Z',
   })
-  const swap = client.swapBenefits({ userid: 'leaving', add: ['care'], remove: ['art'] })
-  await expect(swap).rejects.toMatchObject({ code: 'ineligible', errors: [{ code: 'cancel_pending' }] })
-  const later = client.changeOffer({ userid: 'leaving', offername: 'mid', effective: 'nextperiod' })
-  await expect(later).rejects.toMatchObject({ code: 'ineligible', errors: [{ code: 'cancel_pending' }] })
+  const swap = { userid: 'leaving', add: ['care'], remove: ['art'] }
+  const later = { userid: 'leaving', offername: 'mid', effective: 'nextperiod' } as const
+  const refused = [
+    client.swapBenefits(swap),
+    client.swapBenefits({ ...swap, previewonly: true }),
+    client.changeOffer(later),
+    client.previewOfferChange(later),
+  ]
+  expect(await Promise.all(refused.map(refusal))).toEqual(refused.map(() => '409 cancel_pending'))
+  const offers = await client.listAvailableOffers({ userid: 'leaving' })
+  // What is now, an upgrade, is open to somebody who is leaving.
+  expect(offers.map(({ offer, reasons }) => [offer, reasons.map(({ code }) => code)])).toEqual([
+    ['mid', []],
+    ['top', []],
+  ])
+  // There is nothing to undo, and that is no fault.
+  await client.undoSwap({ userid: 'leaving' })
+  await client.undoOfferChange({ userid: 'leaving' })
   expect(await client.changeOffer({ userid: 'leaving', offername: 'mid' })).toMatchObject({
     gained: ['extra'],
   })

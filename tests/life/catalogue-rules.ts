@@ -10,44 +10,55 @@ const benefits = new Map(lifeCatalogue.benefits.map(benefit => [benefit.name, be
 const offers = new Map(lifeCatalogue.offers.map(offer => [offer.offer, offer]))
 
 /** An offer of the life catalogue. Throws for any other name. */
-export const offerOf = (name: string) => {
+export function offerOf(name: string) {
   const offer = offers.get(name)
   if (!offer) throw new Error(`no offer ${name}`)
   return offer
 }
 
+/** Whether the catalogue knows the benefit. */
+export function isKnown(b: string): boolean {
+  return benefits.has(b)
+}
+
 /** Whether the offer takes the person. */
-export const takes = (offer: string, person: Person): boolean => !offerOf(offer).notin?.includes(person.state)
+export function takes(offer: string, person: Person): boolean {
+  return !offerOf(offer).notin?.includes(person.state)
+}
 
 /** Whether the benefit may be picked in the offer, whoever the person is. */
-export const goesWith = (b: string, offer: string): boolean =>
-  offerOf(offer).selectable.includes(b) && isFor(b, offer)
+export function goesWith(b: string, offer: string): boolean {
+  return offerOf(offer).selectable.includes(b) && isFor(b, offer)
+}
 
 /** Whether the benefit waits for a consent. */
-export const asksConsent = (b: string): boolean => benefits.get(b)?.consent !== undefined
+export function asksConsent(b: string): boolean {
+  return benefits.get(b)?.consent !== undefined
+}
 
-/** Whether the person is admitted to the benefit under the offer from `t` on. */
-export const admits = (offer: string, b: string, person: Person, t: number): boolean => {
+/** Whether the benefit's own rules admit the person under the offer from `t` on. */
+export function admits(offer: string, b: string, person: Person, t: number): boolean {
   const { notin, maxAge } = benefits.get(b) ?? {}
-  if (!takes(offer, person) || !isFor(b, offer) || notin?.includes(person.state)) return false
+  if (!isFor(b, offer) || notin?.includes(person.state)) return false
   return maxAge === undefined || ageAt(person, t) <= maxAge
 }
 
 /** The end that a benefit held from `t` on has because of the person's age, if any. */
-export const ageEnd = (b: string, person: Person, t: number): number => {
+export function ageEnd(b: string, person: Person, t: number): number {
   const years = benefits.get(b)?.endsatage
   if (years === undefined) return Number.POSITIVE_INFINITY
   return monthAfter(Math.max(t, born(person).plus({ years }).toMillis()), person.zone)
 }
 
-const ageAt = (person: Person, t: number): number =>
-  Math.floor(local(person.zone, t).startOf('day').diff(born(person), 'years').years)
+function ageAt(person: Person, t: number): number {
+  return Math.floor(local(person.zone, t).startOf('day').diff(born(person), 'years').years)
+}
 
 // Asked again and again for one instant, as the clock of a life stands still during a step.
 const monthsAfter = new Map<string, number>()
 
 /** The first instant of the month after the one of `t`. */
-export const monthAfter = (t: number, zone: string): number => {
+export function monthAfter(t: number, zone: string): number {
   const key = `${zone} ${t}`
   const known = monthsAfter.get(key)
   if (known !== undefined) return known
@@ -57,15 +68,22 @@ export const monthAfter = (t: number, zone: string): number => {
 }
 
 /** The first instant of the date `days` after the one of `t`. */
-export const dayAhead = (t: number, days: number, zone: string): number =>
-  local(zone, t).startOf('day').plus({ days }).toMillis()
+export function dayAhead(t: number, days: number, zone: string): number {
+  return local(zone, t).startOf('day').plus({ days }).toMillis()
+}
 
 /** Until when a cancel that took effect at `t` can be undone: as far into the 30th day after as it was into its own. */
-export const reinstatableUntil = (t: number, zone: string): number => {
+export function reinstatableUntil(t: number, zone: string): number {
   const [last, after] = [dayAhead(t, 30, zone), dayAhead(t, 31, zone)]
   return Math.min(last + t - dayAhead(t, 0, zone), after)
 }
 
-const isFor = (b: string, offer: string): boolean => benefits.get(b)?.offers?.includes(offer) ?? true
-const local = (zone: string, t: number) => DateTime.fromMillis(t, { zone })
-const born = ({ dob, zone }: Person) => DateTime.fromISO(dob, { zone })
+function isFor(b: string, offer: string): boolean {
+  return benefits.get(b)?.offers?.includes(offer) ?? true
+}
+function local(zone: string, t: number) {
+  return DateTime.fromMillis(t, { zone })
+}
+function born({ dob, zone }: Person) {
+  return DateTime.fromISO(dob, { zone })
+}

@@ -6,6 +6,7 @@ export type TestBenefit = {
   readonly endsatage?: number
   readonly offers?: readonly string[]
   readonly consent?: string
+  readonly beneficiaries?: 'optional' | 'required'
 }
 export type TestOffer = {
   readonly offer: string
@@ -22,24 +23,29 @@ export type TestCatalogue = {
   readonly offers: readonly TestOffer[]
 }
 
-const pair = (text: string) => ({ en: text, es: `${text} (es)` })
-const rule = (code: string, condition: object) => ({ code, ...condition, text: pair(`Refused by ${code}.`) })
+function pair(text: string) {
+  return { en: text, es: `${text} (es)` }
+}
+function rule(code: string, condition: object) {
+  return { code, ...condition, text: pair(`Refused by ${code}.`) }
+}
 
 /** The catalogue file of the description; JSON is YAML. */
-export const fileOf = (catalogue: TestCatalogue): string =>
-  JSON.stringify({
+export function fileOf(catalogue: TestCatalogue): string {
+  return JSON.stringify({
     schema: 1,
     benefits: catalogue.benefits.map((benefit, index) => ({
       name: benefit.name,
       displayname: pair(benefit.name),
       description: pair(`All about ${benefit.name}.`),
-      icon: `${benefit.name}.svg`,
+      icon: 'vision.svg',
       benefittype: 'service',
       sortorder: index,
       pays: pair('Much.'),
       notcovered: pair('Little.'),
       cost: { cents: 0, per: 'month' },
       ...(benefit.consent ? { consent: { version: benefit.consent, text: pair('I agree.') } } : {}),
+      ...(benefit.beneficiaries ? { beneficiaries: benefit.beneficiaries } : {}),
       ...(benefit.endsatage ? { endsatage: benefit.endsatage } : {}),
       rules: [
         ...(benefit.notin ? [rule('state_left_out', { states: { notin: benefit.notin } })] : []),
@@ -60,6 +66,7 @@ export const fileOf = (catalogue: TestCatalogue): string =>
       rules: offer.notin ? [rule('offer_state', { states: { notin: offer.notin } })] : [],
     })),
   })
+}
 
 /** Three offers and benefits with every kind of rule that a life can meet. */
 export const lifeCatalogue: TestCatalogue = {

@@ -9,11 +9,11 @@ import { person, type StagePartner } from './stage.ts'
  * Each tile leads where the model would be let: of the user's own offer, or of one that is asked for. At one instant in
  * three, as finding out takes the model as long as all the rest.
  */
-export const compareTiles = async (
+export async function compareTiles(
   partner: StagePartner,
   userid: string,
   { life, now, context }: { life: Life; now: number; context: string },
-): Promise<void> => {
+): Promise<void> {
   const second = Math.floor(now / 1000)
   if (life.status === 'none' || life.status === 'erased' || second % 3 > 0) return
   const offername = offers[second % offers.length] ?? ''
@@ -30,7 +30,7 @@ export const compareTiles = async (
 const offers = ['', '', 'low', 'mid', 'top']
 
 /** What a request says of the person; settled where the age stays until what is picked now has begun. */
-const askerOf = ({ person: { state, dob, zone }, since }: Life, now: number) => {
+function askerOf({ person: { state, dob, zone }, since }: Life, now: number) {
   const born = DateTime.fromISO(dob || person.dob, { zone })
   const start = Math.max(since, now)
   const [age = 0, ...later] = [now, start, monthAfter(start, zone)].map(t =>

@@ -12,7 +12,12 @@ afterAll(() => stage[Symbol.asyncDispose]())
 describe('a user created for a later date', () => {
   test('is active at once, the offer in force from the first instant of the date in the zone', async () => {
     const user = await partner.create('later', { effectivedate: '2026-11-10', benefits: ['art'] })
-    expect(user).toMatchObject({ status: 'active', currentofferdetails: { offer: '' } })
+    expect(user).toMatchObject({
+      status: 'active',
+      conditions: [],
+      currentofferdetails: { offer: '' },
+      pendingoffer: { offer: 'low', effectiveattimestamp: '2026-11-10T05:00:00.000Z' },
+    })
     expect(user.benefits).toMatchObject([
       { name: 'base', state: 'scheduled', startsattimestamp: '2026-11-10T05:00:00.000Z' },
       { name: 'art', state: 'scheduled', startsattimestamp: '2026-11-10T05:00:00.000Z' },
@@ -26,6 +31,7 @@ describe('a user created for a later date', () => {
     await partner.lateTo('2026-11-12T09:00')
     expect(await partner.get('later')).toMatchObject({
       currentofferdetails: { offer: 'low', updatedat: '2026-11-10T05:00:00.000Z' },
+      pendingoffer: null,
     })
     await partner.to('2026-11-12T09:00')
     expect(await partner.events('later')).toEqual([
@@ -59,7 +65,10 @@ describe('a user created for a later date', () => {
   test('a change for the start is not locked, as there is no period before it', async () => {
     await partner.create('tomorrow', { effectivedate: '2026-12-06' })
     await partner.client.changeOffer({ userid: 'tomorrow', offername: 'mid' })
-    expect(await partner.client.undoOfferChange({ userid: 'tomorrow' })).toMatchObject({ pendingoffer: null })
+    expect(await partner.client.undoOfferChange({ userid: 'tomorrow' })).toMatchObject({
+      pendingoffer: { offer: 'low', effectiveattimestamp: '2026-12-06T05:00:00.000Z' },
+      kept: ['base'],
+    })
   })
 
   test('can plan a swap for the boundary after the start', async () => {

@@ -18,22 +18,23 @@ const userid = 'u'
 const lapse = '2027-01-18T12:00:00.000Z'
 const before = '2027-01-18T11:59:59.999Z'
 
-const documents = async (): Promise<string[]> =>
-  (
+async function documents(): Promise<string[]> {
+  return (
     await stage.service.database.query<{ kind: string }>(
       sql`select kind from documents where partner_id = ${partner.partnerId} order by kind`,
     )
   ).map(row => row.kind)
+}
 
 /** A person on the registration page who has answered with another name. */
-const openPage = async (): Promise<Visitor> => {
+async function openPage(): Promise<Visitor> {
   const { linkurl } = await partner.client.createLinkToken({ userid, offername: 'low' })
   const visitor = newVisitor(stage.service.baseUrl)
   await visitor.get(linkurl ?? '')
   await visitor.post(linkurl ?? '')
   return visitor
 }
-const answerName = async (visitor: Visitor, firstname: string) => {
+async function answerName(visitor: Visitor, firstname: string) {
   await visitor.get('/register/details/name')
   await visitor.post('/register/details/name', { firstname, lastname: 'Ruiz' })
 }

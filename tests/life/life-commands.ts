@@ -62,17 +62,23 @@ export const stepNames = [
 
 const names = lifeCatalogue.benefits.map(benefit => benefit.name)
 // eyes waits for its consent: the longest way that a benefit can go.
-const anyBenefit = fc.constantFrom(...names, 'eyes', 'eyes', 'eyes')
+const anyBenefit = fc.constantFrom(...names, 'eyes', 'eyes', 'eyes', 'nothing')
 const anyPick = fc.constantFrom('art', 'books', 'care', 'dental', 'eyes', 'eyes', 'fit', 'grow', 'home')
 const anyOffer = fc.constantFrom('low', 'mid', 'top')
 const anyState = fc.constantFrom('FL', 'FL', 'TX', 'NY')
 // One of them turns 40 in the months in which the runs take place.
 const anyBirth = fc.constantFrom('1990-03-27', '1986-11-28', '1970-01-01')
-const picksOf = (max: number) => fc.uniqueArray(anyPick, { maxLength: max })
+function picksOf(max: number) {
+  return fc.uniqueArray(anyPick, { maxLength: max })
+}
 // What goes out is something held, chosen by its place in the list once that is known.
 const anyPlaces = fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { maxLength: 2 })
-const of = <T extends Step['op']>(op: T) => fc.constant(op)
-const often = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary })
+function of<T extends Step['op']>(op: T) {
+  return fc.constant(op)
+}
+function often<T>(weight: number, arbitrary: fc.Arbitrary<T>) {
+  return { weight, arbitrary }
+}
 
 const create = fc.record({
   op: of('create'),
@@ -117,7 +123,7 @@ const step = fc.oneof(
 ) as fc.Arbitrary<Step>
 
 /** A consent is sent only for a benefit that asks for one. */
-const consenting = (one: Step): Step => {
+function consenting(one: Step): Step {
   if (one.op !== 'enrol') return one
   const asks = lifeCatalogue.benefits.some(({ name, consent }) => name === one.b && consent !== undefined)
   return { ...one, agreed: one.agreed && asks }

@@ -22,24 +22,27 @@ type Place = {
   readonly partner: StagePartner
   readonly lives: Record<UserName, Life>
   readonly serviceids: Map<string, string>
+  readonly count: (name: string) => void
   /** How far its clock is ahead. */
   offset: number
   /** Whether something may be due that nobody has applied yet. */
   isLate: boolean
 }
 
-/** Opens a world of two partners with the same userids; `count` is told of every command done and refusal met. */
-export const openWorld = async (
+/** Opens a world of two partners with the same userids; `count` is told of every command done, refusal met and event
+ * raised. */
+export async function openWorld(
   stage: Stage,
   zones: readonly string[],
   count: (name: string) => void,
-): Promise<World> => {
+): Promise<World> {
   const places: Place[] = await Promise.all(
     zones.map(async zone => ({
       zone,
       partner: await stage.newPartner(zone),
       lives: { u1: newLife(zone), u2: newLife(zone) },
       serviceids: new Map(),
+      count,
       offset: 0,
       isLate: false,
     })),
@@ -59,16 +62,21 @@ export const openWorld = async (
       const rows = await stage.service.database.query<{ name: string }>(sql`
         select distinct case when what = 'user' then 'user ' || from_state || '>' || to_state
           else (case from_state when '' then 'new' else from_state end) || '>' || to_state end as name
-        from history where (what = 'user' or what like 'benefit %')
+        from history cross join lateral (
+          select line ->> 0 as what, line ->> 1 as from_state, line ->> 2 as to_state
+          from jsonb_array_elements(lines) as line) as line
+        where (what = 'user' or what like 'benefit %')
           and partner_id = any(${places.map(({ partner }) => partner.partnerId)}::uuid[])`)
       return rows.map(row => row.name)
     },
   }
 }
 
-const nowAt = (place: Place): number => Date.now() + place.offset
+function nowAt(place: Place): number {
+  return Date.now() + place.offset
+}
 
-const moveClock = async (place: Place, clock: Command & { op: 'clock' }): Promise<void> => {
+async function moveClock(place: Place, clock: Command & { op: 'clock' }): Promise<void> {
   const to = target(clock, place, nowAt(place))
   place.offset = to - Date.now()
   const timestamp = new Date(to).toISOString()
@@ -78,7 +86,7 @@ const moveClock = async (place: Place, clock: Command & { op: 'clock' }): Promis
   for (const user of ['u1', 'u2'] as const) await compare(place, user, clock)
 }
 
-const target = (clock: Step & { op: 'clock' }, place: Place, now: number): number => {
+function target(clock: Step & { op: 'clock' }, place: Place, now: number): number {
   const hour = 3_600_000
   if (clock.to === 'hours') return now + clock.n * hour
   if (clock.to === 'days') return now + clock.n * 24 * hour
@@ -88,10 +96,10 @@ const target = (clock: Step & { op: 'clock' }, place: Place, now: number): numbe
 }
 
 /** Asks the model and the service; gives the code of a refusal. */
-const askBoth = async (
+async function askBoth(
   place: Place,
   one: Exclude<Command, { op: 'clock' | 'restart' }>,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const life = place.lives[one.user]
   const now = nowAt(place)
   pass(life, now)
@@ -111,23 +119,27 @@ const askBoth = async (
   return answer.refused
 }
 
-const pickAt = (life: Life, nth: number): string[] =>
-  life.windows
+function pickAt(life: Life, nth: number): string[] {
+  return life.windows
     .filter(one => one.to === never && !one.fixed)
     .slice(nth, nth + 1)
     .map(one => one.b)
+}
 
-const compare = async (place: Place, user: UserName, after: Command): Promise<void> => {
+async function compare(place: Place, user: UserName, after: Command): Promise<void> {
   const { partner, lives, serviceids } = place
   const life = lives[user]
   const now = nowAt(place)
   pass(life, now)
   const context = JSON.stringify(after)
-  const { serviceid, ...seen } = await see(partner, user)
+  const { serviceid, ...seen } = await see(partner, user, now)
   expect(seen, context).toEqual(shown(life, now))
   await compareTiles(partner, user, { life, now, context })
   if (place.isLate) return
-  expect(await partner.events(user), context).toEqual(life.events.splice(0))
+  const events = await partner.events(user)
+  expect(events, context).toEqual(life.events.splice(0))
+  for (const { eventname, reason } of events)
+    place.count(`event ${eventname}${reason === undefined ? '' : ` ${reason}`}`)
   if (serviceid === undefined) return
   // The same from birth to erasure.
   const name = `${user} ${life.births}`
@@ -136,32 +148,39 @@ const compare = async (place: Place, user: UserName, after: Command): Promise<vo
 }
 
 /** What the model says can be seen, in the words of the wire. */
-const shown = (life: Life, now: number): object => {
+function shown(life: Life, now: number): object {
   if (life.status === 'none') return { status: 'user_not_found' }
   if (life.status === 'erased') return { status: 'erased' }
-  const { status, offer, since, next, isSwapping, isLeaving, benefits } = look(life, now)
+  const { status, offer, since, next, first, benefits, actions, ahead, ...is } = look(life, now)
   const conditions = [
     ...(next ? ['offerchangepending'] : []),
-    ...(isSwapping ? ['swappending'] : []),
-    ...(isLeaving ? ['cancelpending'] : []),
+    ...(is.isSwapping ? ['swappending'] : []),
+    ...(is.isLeaving ? ['cancelpending'] : []),
     ...(benefits.some(one => one.state === 'actionrequired') ? ['actionrequired'] : []),
+    ...(is.isUnfit ? ['offerineligible'] : []),
   ]
+  const pending = next ?? first
   return {
     status,
     conditions,
     offer,
     ...(since === undefined ? {} : { since: stampOf(since) }),
-    pending: next ? { offer: next.offer, effectiveattimestamp: stampOf(next.at) } : null,
+    pending: pending ? { offer: pending.offer, effectiveattimestamp: stampOf(pending.at) } : null,
+    actions: actions.map(one => `${one.b} ${stampOf(one.due)}`).sort(),
+    ahead: ahead.map(one => `${stampOf(one.t)} benefit ${one.b} ${one.to}`).sort(),
     benefits: benefits.map(one => [one.b, one.state, stampOf(one.from), stampOf(one.to)].join(' ')).sort(),
   }
 }
 
-const stampOf = (t: number): string | null => (t === never ? null : new Date(t).toISOString())
+function stampOf(t: number): string | null {
+  return t === never ? null : new Date(t).toISOString()
+}
 
 const live = new Set(['actionrequired', 'scheduled', 'enrolled', 'endscheduled'])
 
-const see = async (partner: StagePartner, userid: string) => {
-  const user = await partner.client.getUser({ userid }).catch((error: { code: string }) => error.code)
+async function see(partner: StagePartner, userid: string, now: number) {
+  const asked = { userid, include: ['timeline' as const] }
+  const user = await partner.client.getUser(asked).catch((error: { code: string }) => error.code)
   if (typeof user === 'string') return { status: user }
   const { status, serviceid } = user
   if (user.status === 'erased') return { status, serviceid }
@@ -173,6 +192,11 @@ const see = async (partner: StagePartner, userid: string) => {
     offer,
     ...(offer || user.status === 'cancelled' ? { since: updatedat } : {}),
     pending: user.pendingoffer,
+    actions: user.requiredactions.map(one => `${one.name} ${one.dueattimestamp}`).sort(),
+    ahead: (user.timeline ?? [])
+      .filter(line => Date.parse(line.attimestamp) > now && line.what.startsWith('benefit '))
+      .map(line => `${line.attimestamp} ${line.what} ${line.to}`)
+      .sort(),
     benefits: user.benefits
       .filter(benefit => live.has(benefit.state))
       .map(one => [one.name, one.state, one.startsattimestamp, one.endsattimestamp].join(' '))
@@ -181,12 +205,13 @@ const see = async (partner: StagePartner, userid: string) => {
 }
 
 /** Asks the service, and gives what the model answers too. */
-const ask = (place: Place, userid: string, op: Op): Promise<unknown> =>
-  call(place, userid, op).catch(({ code, message }: { code?: string; message: string }) => ({
+function ask(place: Place, userid: string, op: Op): Promise<unknown> {
+  return call(place, userid, op).catch(({ code, message }: { code?: string; message: string }) => ({
     refused: code ?? message,
   }))
+}
 
-const call = async (place: Place, userid: string, op: Op): Promise<object> => {
+async function call(place: Place, userid: string, op: Op): Promise<object> {
   const { client } = place.partner
   if (op.op === 'prefill') await client.prefillUser({ userid, firstname: 'Ada' })
   if (op.op === 'create') {
@@ -198,7 +223,7 @@ const call = async (place: Place, userid: string, op: Op): Promise<object> => {
   }
   if (op.op === 'update') {
     const { state, dob } = op
-    await client.updateUser({ userid, ...(state ? { state } : {}), ...(dob ? { dob } : {}) })
+    await client.updateUser({ userid, ...(state ? { state: state as 'FL' } : {}), ...(dob ? { dob } : {}) })
   }
   if (op.op === 'cancel') await client.cancelUser({ userid, effective: op.effective })
   if (op.op === 'reinstate') {
@@ -216,10 +241,12 @@ const call = async (place: Place, userid: string, op: Op): Promise<object> => {
   return {}
 }
 
-const signed = (agreed: readonly string[]) => agreed.map(name => ({ name, version: 'v1' }))
+function signed(agreed: readonly string[]) {
+  return agreed.map(name => ({ name, version: 'v1' }))
+}
 
 /** A preview says what the change then does. */
-const changeOffer = async (client: StagePartner['client'], userid: string, op: Op & { op: 'offer' }) => {
+async function changeOffer(client: StagePartner['client'], userid: string, op: Op & { op: 'offer' }) {
   const wish = { userid, offername: op.offer, effective: op.effective }
   const preview = await client.previewOfferChange(wish)
   const change = await client.changeOffer({ ...wish, previewid: preview.previewid })

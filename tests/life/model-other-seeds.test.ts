@@ -1,3 +1,4 @@
+import { everydayOr } from '../long.ts'
 import { testSeeds } from './model-seeds.ts'
 
-testSeeds([777, 42])
+testSeeds(everydayOr([], [777, 42]))

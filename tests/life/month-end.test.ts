@@ -12,6 +12,7 @@ import { createPartner } from '../../service/src/partners/manage.ts'
 import { loadKeyring } from '../../service/src/vault/keyring.ts'
 import { urlOf } from '../command/database-url.ts'
 import { newDirectory, type Place, type ServiceProcess, startKeptProcess } from '../command/process.ts'
+import { everydayOr } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
@@ -28,7 +29,7 @@ const zones = [
 ] as const
 type Partner = (typeof zones)[number] & { partnerId: string; connect: () => Client }
 
-const userids = Array.from({ length: 30 }, (_, index) => `u${index}`)
+const userids = Array.from({ length: everydayOr(14, 30) }, (_, index) => `u${index}`)
 /** Their rows are locked by the test while the others change, so that the kill finds work that is half done. */
 const held = ['u11', 'u12', 'u13']
 
@@ -40,10 +41,10 @@ let clockFile: string
 const partners: Partner[] = []
 const endings: (() => Promise<unknown>)[] = []
 
-const start = async () => {
+async function start() {
   service = await startKeptProcess(['serve', '--port', '0'], place)
 }
-const setClock = async (timestamp: string) => {
+async function setClock(timestamp: string) {
   await writeFile(clockFile, timestamp)
   service.child.kill('SIGUSR2')
 }
@@ -74,7 +75,7 @@ beforeAll(async () => {
   const parsed = parseCatalogue(fileOf(lifeCatalogue))
   if (!parsed.ok) throw new Error('the catalogue is not right')
   const at = Date.parse('2026-10-20T11:00:00.000Z')
-  await publishVersion(database, { document: parsed.document, at, by: 'test' })
+  await publishVersion(database, { document: parsed.document, files: [], at, by: 'test' })
   const keyring = loadKeyring({ rootKey })
   const manage = { database, keyring, mode: 'live', real: () => at, knownOffers: [] } as const
   for (const one of zones) {
@@ -111,7 +112,7 @@ test('comes in each zone at its own instant, once, though the service is killed 
   for (const partner of partners) await checkEverybody(partner)
 }, 300_000)
 
-const planEverybody = async ({ connect, boundary }: Partner) => {
+async function planEverybody({ connect, boundary }: Partner) {
   const client = connect()
   await Promise.all(
     userids.map(async userid => {
@@ -125,7 +126,7 @@ const planEverybody = async ({ connect, boundary }: Partner) => {
 }
 
 /** Lets the changes begin, and kills the service when some have been applied and others cannot be yet. */
-const killInTheMiddle = async (ending: readonly Partner[], at: string) => {
+async function killInTheMiddle(ending: readonly Partner[], at: string) {
   const names = ending.map(({ partnerId }) => partnerId)
   let letGo = () => {}
   const isOver = new Promise<void>(resolve => {
@@ -156,13 +157,14 @@ const killInTheMiddle = async (ending: readonly Partner[], at: string) => {
   }
 }
 
-const total = (counts: Record<string, number[]>): number =>
-  Object.values(counts)
+function total(counts: Record<string, number[]>): number {
+  return Object.values(counts)
     .flat()
     .reduce((sum, count) => sum + count, 0)
+}
 
 /** How many events of the month's end were written for each zone. */
-const changed = async (): Promise<Record<string, number[]>> => {
+async function changed(): Promise<Record<string, number[]>> {
   const rows = await database.query<{ partner_id: string; eventname: string; count: number }>(sql`
     select partner_id, eventname, count(*)::integer as count from events
     where eventname in ('offer_downgrade_successful', 'user_benefits_swap_successful') group by 1, 2 order by 1, 2`)
@@ -175,7 +177,7 @@ const changed = async (): Promise<Record<string, number[]>> => {
 }
 
 /** Every user of the zone changed at its instant, and the log tells of it once, in order. */
-const checkEverybody = async ({ partnerId, connect, boundary, next }: Partner) => {
+async function checkEverybody({ partnerId, connect, boundary, next }: Partner) {
   const client = connect()
   const log = new Map<string, string[]>()
   const { events } = await wholeLog(client, { database, partnerId })

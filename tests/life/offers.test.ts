@@ -132,13 +132,14 @@ test('in the last hours what is meant for the boundary is locked; immediate chan
   await client.reinstateUser({ userid: 'v' })
 })
 
-const reasonsOf = async (userid: string) =>
-  Object.fromEntries(
+async function reasonsOf(userid: string) {
+  return Object.fromEntries(
     (await partner.client.listAvailableOffers({ userid })).map(one => [
       one.offer,
       one.reasons.map(({ code }) => code),
     ]),
   )
+}
 
 test('available offers tell direction, date and the reasons against', async () => {
   await partner.create('u', { offername: 'mid', state: 'NY' })
@@ -169,7 +170,7 @@ describe('an immediate downgrade', () => {
       errors: [{ field: 'previewid', code: 'required' }],
     })
     const { previewid, expiresat, ...promised } = await client.previewOfferChange(wish)
-    expect(expiresat).toBe('2026-10-20T12:15:00.000Z')
+    expect(expiresat).toBe(new Date(stage.service.now() + 15 * 60_000).toISOString())
     expect(await partner.get('u')).toMatchObject({ currentofferdetails: { offer: 'top' } })
     expect(await client.changeOffer({ ...wish, previewid })).toEqual(promised)
     expect(promised).toMatchObject({
@@ -190,10 +191,21 @@ describe('an immediate downgrade', () => {
     expect(await stale(first.previewid)).toBe('422 preview_stale')
     expect(await stale('made-up')).toBe('422 preview_stale')
     const second = await client.previewOfferChange(wish)
-    await partner.to('2026-10-20T12:15')
+    stage.service.advance(15 * 60_000)
     expect(await stale(second.previewid)).toBe('422 preview_stale')
     const other = await partner.client.previewOfferChange({ ...wish, effective: 'nextperiod' })
     expect(await stale(other.previewid)).toBe('422 preview_stale')
+  })
+
+  test("is open for 15 minutes of real time, however far a sandbox's clock is moved", async () => {
+    const { client } = partner
+    const wish = { userid: 'u', offername: 'low', effective: 'immediate' } as const
+    await partner.create('u', { offername: 'mid', benefits: ['art'] })
+    await partner.to('2026-12-24T12:00')
+    const { previewid, expiresat } = await client.previewOfferChange(wish)
+    expect(expiresat).toBe(new Date(stage.service.now() + 15 * 60_000).toISOString())
+    await partner.to('2026-12-25T12:00')
+    expect(await client.changeOffer({ ...wish, previewid })).toMatchObject({ pendingoffer: null })
   })
 
   test('of another partner or user holds for nobody else', async () => {

@@ -13,11 +13,13 @@ beforeEach(async () => {
 })
 const userid = 'u'
 const boundary = '2026-11-01T04:00:00.000Z'
-const signed = (name: string) => [{ name, version: 'v1' }]
+function signed(name: string) {
+  return [{ name, version: 'v1' }]
+}
 
 /** What the user has: in force, waiting for a consent, or accepted for a later start of the membership. */
-const held = async (): Promise<string[]> =>
-  (await partner.get(userid)).benefits
+async function held(): Promise<string[]> {
+  return (await partner.get(userid)).benefits
     .filter(
       one =>
         ['enrolled', 'endscheduled', 'actionrequired'].includes(one.state) ||
@@ -25,18 +27,24 @@ const held = async (): Promise<string[]> =>
     )
     .map(one => one.name)
     .sort()
-const inForce = async () =>
-  (await partner.get(userid)).benefits
+}
+async function inForce() {
+  return (await partner.get(userid)).benefits
     .filter(one => one.state === 'enrolled' || one.state === 'endscheduled')
     .map(one => one.name)
     .sort()
-const without = (these: string[], those: string[]) => these.filter(name => !those.includes(name)).sort()
+}
+function without(these: string[], those: string[]) {
+  return these.filter(name => !those.includes(name)).sort()
+}
 
 /** What can be seen of a user but traces of what was undone. */
-const seen = ({ updatedat, benefits, ...user }: Wire) => ({
-  ...user,
-  benefits: benefits.filter(one => !['withdrawn', 'ended', 'declined'].includes(one.state)),
-})
+function seen({ updatedat, benefits, ...user }: Wire) {
+  return {
+    ...user,
+    benefits: benefits.filter(one => !['withdrawn', 'ended', 'declined'].includes(one.state)),
+  }
+}
 
 type Move = {
   what: string

@@ -1,13 +1,24 @@
-import { admits, ageEnd, dayAhead, monthAfter, offerOf, reinstatableUntil, takes } from './catalogue-rules.ts'
+import {
+  admits,
+  ageEnd,
+  dayAhead,
+  isKnown,
+  monthAfter,
+  offerOf,
+  reinstatableUntil,
+  takes,
+} from './catalogue-rules.ts'
 import type { Answer, Op } from './life-commands.ts'
 import {
   begin,
   changeTo,
   close,
   drop,
+  due,
   earliest,
   emit,
   endAll,
+  endOf,
   find,
   held,
   isOn,
@@ -18,18 +29,24 @@ import {
   outlook,
   take,
   takeAll,
+  tick,
   type Window,
 } from './reference-model.ts'
 
 // Which requests the reference model refuses, and what the others write into a life (contract §7 and §8).
 
 const dayMs = 86_400_000
-const boundary = (u: Life, now: number) => monthAfter(Math.max(now, u.since), u.person.zone)
-const isLocked = (u: Life, now: number, t: number) =>
-  (u.at.start === never || t > u.since) && now >= t - dayMs
-const refusal = (codes: string[]) => (codes.some(code => code !== 'slots_exceeded') ? 'ineligible' : codes[0])
+function boundary(u: Life, now: number) {
+  return monthAfter(Math.max(now, u.since), u.person.zone)
+}
+function isLocked(u: Life, now: number, t: number) {
+  return (u.at.start === never || t > u.since) && now >= t - dayMs
+}
+function refusal(codes: string[]) {
+  return codes.some(code => code !== 'slots_exceeded') ? 'ineligible' : codes[0]
+}
 /** A pending swap that fits no more is dropped; whether the person is admitted is asked at the boundary only. */
-const recheckSwap = (u: Life, now: number) => {
+function recheckSwap(u: Life, now: number) {
   const against = u.at.swap < never ? outlook(u).later.against.flat() : []
   if (against.some(code => code !== 'ineligible')) drop(u, 'swap', now)
 }
@@ -48,7 +65,7 @@ const ops: { [K in Op['op']]: Does<K> } = {
     const since = days === 0 ? now : dayAhead(now, days, zone)
     u.agreed.push(...agreed)
     Object.assign(u, { status: 'active', person: { zone, state, dob }, offer, since, at: { ...noDates } })
-    Object.assign(u, { cancelled: undefined, gone: [] })
+    Object.assign(u, { cancelled: undefined, gone: [], fits: true })
     if (!takes(offer, u.person)) return 'ineligible'
     const { fixed } = offerOf(offer)
     takeAll(u, fixed, since)
@@ -65,7 +82,10 @@ const ops: { [K in Op['op']]: Does<K> } = {
       else if (isOn(one, now)) one.own = Math.min(one.own, monthAfter(now, u.person.zone))
       else one.to = now
     }
+    const didFit = u.fits
+    if (!isSame) u.fits = takes(u.offer, u.person)
     emit(u, 'user_update_successful', now)
+    if (didFit && !u.fits) emit(u, 'offer_action_required', now)
   },
   cancel(u, { effective }, now) {
     const isNow = effective === 'immediate' || u.at.start < never
@@ -83,11 +103,17 @@ const ops: { [K in Op['op']]: Does<K> } = {
     if (cancelled === undefined && u.at.cancel === never) return 'not_cancelled'
     if (cancelled && now >= reinstatableUntil(cancelled, u.person.zone)) return 'reinstate_expired'
     if (cancelled && !takes(u.offer, u.person)) return 'ineligible'
-    if (cancelled) u.since = Math.max(now, u.since)
+    if (cancelled) Object.assign(u, { since: Math.max(now, u.since), fits: true })
     Object.assign(u, { status: 'active', cancelled: undefined, gone: [], at: { ...u.at, cancel: never } })
     const back = gone.sort(earliest(now)).filter(one => !find(u, one.b))
     const from = (one: Window) => Math.max(now, cancelled ? u.since : one.from)
-    const lost = back.filter(one => take(u, { add: one.b }, from(one)).length > 0)
+    const lost = back.filter(one => {
+      const isOverdue = !cancelled && one.waits && one.lapse <= now
+      if (isOverdue || take(u, { add: one.b }, from(one)).length > 0) return true
+      const again = find(u, one.b)
+      if (again?.waits && !cancelled) again.lapse = one.lapse
+      return false
+    })
     if (cancelled) begin(u, 'offer_reinstate_successful', now)
     else emit(u, 'offer_reinstate_successful', now)
     return { notrestored: lost.map(one => one.b) }
@@ -105,12 +131,15 @@ const ops: { [K in Op['op']]: Does<K> } = {
     const isUp = offerOf(offer).rank > offerOf(u.offer).rank
     const isNow = effective === 'immediate' || (effective === 'auto' && isUp)
     const t = isNow ? Math.max(now, u.since) : boundary(u, now)
-    if (!takes(offer, u.person) || (!isNow && u.at.cancel < never)) return 'ineligible'
-    const later = structuredClone(u)
+    if (!isNow && u.at.cancel < never) return 'cancel_pending'
+    if (!takes(offer, u.person)) return 'ineligible'
+    const later = { ...structuredClone(u), isOutlook: true }
+    Object.assign(later.at, { offer: never, swap: never })
+    while (due(later) < t) tick(later, due(later))
     changeTo(later, offer, t)
     const had = held(u).map(one => one.b)
     const has = held(later)
-      .filter(one => one.own > t)
+      .filter(one => endOf(one) > t)
       .map(one => one.b)
     const [gained, lost] = [has.filter(b => !had.includes(b)), had.filter(b => !has.includes(b))]
     const answer = { gained, lost, kept: has.filter(b => had.includes(b)) }
@@ -136,8 +165,9 @@ const ops: { [K in Op['op']]: Does<K> } = {
       remove: remove[i],
     }))
     if (JSON.stringify(u.pairs) === JSON.stringify(pairs)) return
+    if (u.at.cancel < never) return 'cancel_pending'
     if (isLocked(u, now, t)) return 'change_locked'
-    if (u.at.cancel < never || add.some(b => remove.includes(b))) return 'ineligible'
+    if (add.some(b => remove.includes(b))) return 'ineligible'
     drop(u, 'swap', now)
     if (pairs.length === 0) return
     u.pairs = pairs
@@ -148,27 +178,29 @@ const ops: { [K in Op['op']]: Does<K> } = {
   },
   undoswap: (u, _, now) => ops.swap(u, { op: 'swap', add: [], remove: [] }, now),
   enrol(u, { b, agreed }, now) {
+    if (!isKnown(b)) return 'benefit_unknown'
     const one = find(u, b)
     const isComing = u.pairs.some(({ add }) => add === b) && outlook(u).coming.some(next => next.b === b)
     if (agreed) u.agreed.push(b)
     if (one?.waits && u.agreed.includes(b)) {
-      Object.assign(one, { waits: false, from: Math.max(now, one.from) })
-      emit(u, 'benefit_enrollment_successful', now, b)
+      Object.assign(one, { waits: false, from: Math.max(now, one.from), lapse: never })
+      tellPick(u, b, now)
     }
     if (one || (isComing && agreed)) return
     const promised = u.pairs.filter(({ add, remove }) => add && !remove && add !== b).length
     const against = take(u, { add: b }, Math.max(now, u.since), promised)
     if (against.length > 0) return refusal(against)
-    emit(u, find(u, b)?.waits ? 'benefit_action_required' : 'benefit_enrollment_successful', now, b)
+    tellPick(u, b, now)
     if (!isLocked(u, now, u.at.swap)) leaveOut(u, b, now)
   },
   decline(u, { b }, now) {
+    if (!isKnown(b)) return 'benefit_unknown'
     const one = find(u, b)
     if (one && isOn(one, now)) return 'benefit_in_force'
     const isPicked = !one && u.pairs.some(({ add }) => add === b)
     if (!one && !isPicked && u.declined.includes(b)) return
     const { fixed, selectable } = offerOf(u.offer)
-    if (!one && !isPicked && ![...fixed, ...selectable].includes(b)) return 'bad_request'
+    if (!one && !isPicked && ![...fixed, ...selectable].includes(b)) return 'ineligible'
     if (isPicked && isLocked(u, now, u.at.swap)) return 'change_locked'
     if (one) one.to = now
     u.declined.push(b)
@@ -176,8 +208,16 @@ const ops: { [K in Op['op']]: Does<K> } = {
     if (isPicked) leaveOut(u, b, now)
   },
 }
+/** Tells of a benefit that was asked for by itself; of one that begins later, once more when it does. */
+function tellPick(u: Life, b: string, now: number) {
+  const one = find(u, b)
+  if (!one) return
+  one.single = !one.waits && one.from > now
+  const accepted = one.single ? 'benefit_enrollment_scheduled' : 'benefit_enrollment_successful'
+  emit(u, one.waits ? 'benefit_action_required' : accepted, now, b)
+}
 /** The swap no longer brings a benefit; without a pair left it is dropped. */
-const leaveOut = (u: Life, b: string, now: number) => {
+function leaveOut(u: Life, b: string, now: number) {
   u.pairs = u.pairs.filter(({ add }) => add !== b)
   if (u.pairs.length === 0) drop(u, 'swap', now)
 }
@@ -185,7 +225,7 @@ const anybody = ['prefill', 'create', 'erase']
 const cancelledToo = [...anybody, 'cancel', 'reinstate']
 
 /** Does what is asked for at `now`; what is refused changes nothing. */
-export const act = (u: Life, op: Op, now: number): Answer => {
+export function act(u: Life, op: Op, now: number): Answer {
   const isNobody = u.births === 0 || u.status === 'erased'
   if (!anybody.includes(op.op) && (isNobody || u.status === 'none' || u.status === 'prefilled'))
     return { refused: 'user_not_found' }
@@ -194,6 +234,7 @@ export const act = (u: Life, op: Op, now: number): Answer => {
   const after = isBorn
     ? { ...newLife(u.person.zone), births: u.births + 1, events: [...u.events] }
     : structuredClone(u)
+  after.clock = now
   const answer = (ops[op.op] as Does<string>)(after, op, now)
   if (typeof answer === 'string') return { refused: answer }
   outlook(after)

@@ -5,7 +5,7 @@ import { act } from './reference-requests.ts'
 // Where the tile of a benefit leads (contract §6), found by trying: a request on a copy of the life is accepted or not.
 
 /** The first that fits of swap, manage, enrol and details; without an account enrol. */
-export const routeOf = (u: Life, b: string, now: number): string => {
+export function routeOf(u: Life, b: string, now: number): string {
   if (u.status !== 'active') return 'enrol'
   if (isPicked(u, b)) return 'swap'
   const one = find(u, b)
@@ -18,11 +18,12 @@ export const routeOf = (u: Life, b: string, now: number): string => {
 }
 
 /** Whether a pair of the pending swap that will take effect names the benefit. */
-const isPicked = (u: Life, b: string): boolean => {
+function isPicked(u: Life, b: string): boolean {
   if (u.at.swap === never) return false
   const { against } = outlook(u).later
   return u.pairs.some(({ add, remove }, i) => !against[i]?.length && (add === b || remove === b))
 }
 
-const isAccepted = (u: Life, op: Parameters<typeof act>[1], now: number): boolean =>
-  act(structuredClone(u), op, now).refused === undefined
+function isAccepted(u: Life, op: Parameters<typeof act>[1], now: number): boolean {
+  return act(structuredClone(u), op, now).refused === undefined
+}

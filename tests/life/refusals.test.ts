@@ -30,7 +30,7 @@ type Provoke = (operation: LifeOperation) => Promise<unknown>
 type Code = keyof typeof errors
 
 /** A client whose requests are spoiled on their way in one place that it would never spoil itself. */
-const spoiled = (spoil: (headers: Headers) => { body?: string }) => {
+function spoiled(spoil: (headers: Headers) => { body?: string }) {
   const fetch: ClientOptions['fetch'] = (input, init) => {
     if (String(input).endsWith('/oauth2/token')) return stage.service.conformance.fetch(input, init)
     const headers = new Headers(init?.headers)
@@ -38,11 +38,12 @@ const spoiled = (spoil: (headers: Headers) => { body?: string }) => {
   }
   return partner.connect({ fetch })
 }
-const spoiledHeader = (name: string, value: string) =>
-  spoiled(headers => {
+function spoiledHeader(name: string, value: string) {
+  return spoiled(headers => {
     headers.set(name, value)
     return {}
   })
+}
 
 /** Cannot be provoked here: fetch joins a header that is given twice. It is in tests/api/declared-errors.test.ts. */
 const elsewhere: readonly Code[] = ['duplicate_header']
@@ -78,12 +79,18 @@ const common: Partial<Record<Code, Provoke>> = {
   },
 }
 
-const offer = (offername: string, more: object = {}) =>
-  partner.client.changeOffer({ userid, offername, ...more })
-const preview = (offername: string, more: object = {}) =>
-  partner.client.previewOfferChange({ userid, offername, ...more })
-const intoLockedHours = () => partner.to('2026-10-31T04:00')
-const movesToNewYork = () => partner.client.updateUser({ userid, state: 'NY' })
+function offer(offername: string, more: object = {}) {
+  return partner.client.changeOffer({ userid, offername, ...more })
+}
+function preview(offername: string, more: object = {}) {
+  return partner.client.previewOfferChange({ userid, offername, ...more })
+}
+function intoLockedHours() {
+  return partner.to('2026-10-31T04:00')
+}
+function movesToNewYork() {
+  return partner.client.updateUser({ userid, state: 'NY' })
+}
 
 /** The errors that belong to one operation; each begins with the user that its good request is about. */
 const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unknown>>>>> = {
@@ -97,6 +104,7 @@ const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unkn
     },
     ineligible: () => partner.create(userid, { offername: 'top', state: 'NY' }),
     slots_exceeded: () => partner.create(userid, { benefits: ['art', 'books', 'care'] }),
+    benefit_unknown: () => partner.create(userid, { benefits: ['nothing'] }),
   },
   reinstateUser: {
     not_cancelled: async () => {
@@ -128,6 +136,10 @@ const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unkn
       await intoLockedHours()
       return offer('low')
     },
+    cancel_pending: async () => {
+      await partner.client.cancelUser({ userid })
+      return offer('low')
+    },
     preview_stale: async () => {
       const { previewid } = await preview('low', { effective: 'immediate' })
       await partner.client.enrolBenefit({ userid, name: 'care' })
@@ -145,6 +157,10 @@ const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unkn
     offer_not_available: () => preview('shut'),
     direction_mismatch: () => preview('low', { action: 'upgrade' }),
     already_on_offer: () => preview('mid'),
+    cancel_pending: async () => {
+      await partner.client.cancelUser({ userid })
+      return preview('low')
+    },
     ineligible: async () => {
       await movesToNewYork()
       return preview('top')
@@ -155,6 +171,11 @@ const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unkn
     },
   },
   swapBenefits: {
+    benefit_unknown: () => partner.client.swapBenefits({ userid, add: ['nothing'], remove: [] }),
+    cancel_pending: async () => {
+      await partner.client.cancelUser({ userid })
+      return partner.client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
+    },
     ineligible: () => partner.client.swapBenefits({ userid, add: ['extra'], remove: [] }),
     slots_exceeded: () => partner.client.swapBenefits({ userid, add: ['care', 'home'], remove: [] }),
     change_locked: async () => {
@@ -169,6 +190,7 @@ const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unkn
     },
   },
   enrolBenefit: {
+    benefit_unknown: () => partner.client.enrolBenefit({ userid, name: 'nothing' }),
     ineligible: async () => {
       await movesToNewYork()
       return partner.client.enrolBenefit({ userid, name: 'dental' })
@@ -179,6 +201,11 @@ const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unkn
     },
   },
   declineBenefit: {
+    benefit_unknown: () => partner.client.declineBenefit({ userid, name: 'nothing' }),
+    ineligible: async () => {
+      await partner.create('u2')
+      return partner.client.declineBenefit({ userid: 'u2', name: 'extra' })
+    },
     benefit_in_force: () => partner.client.declineBenefit({ userid, name: 'art' }),
     change_locked: async () => {
       await partner.client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
@@ -210,7 +237,9 @@ describe.each(lifeOperations)('%s', operation => {
   })
 })
 
-const seen = () => partner.client.getUser({ userid, include: ['timeline'] }).catch(error => error.code)
+function seen() {
+  return partner.client.getUser({ userid, include: ['timeline'] }).catch(error => error.code)
+}
 
 const account = lifeOperations.filter(operation => operation !== 'advanceClock')
 type State = 'unknown' | 'prefilled' | 'cancelled' | 'erased'

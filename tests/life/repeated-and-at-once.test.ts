@@ -52,7 +52,9 @@ describe.each(keyed)('%s with an Idempotency-Key', operation => {
   })
 })
 
-const seen = () => partner.client.getUser({ userid, include: ['timeline'] }).catch(error => error.code)
+function seen() {
+  return partner.client.getUser({ userid, include: ['timeline'] }).catch(error => error.code)
+}
 
 test('two operations on one user at once, at two services: one after the other, no update is lost', async () => {
   const { database, keyring, now: real } = stage.service

@@ -44,17 +44,18 @@ const later = '2026-10-25T12:00:00.000Z'
 const tooLong = 'u'.repeat(129)
 
 /** An active user on `mid` with two picks and a free slot. */
-export const makeActive = (partner: StagePartner, userid: string) =>
-  partner.create(userid, { offername: 'mid', benefits: ['art', 'books'] })
+export function makeActive(partner: StagePartner, userid: string) {
+  return partner.create(userid, { offername: 'mid', benefits: ['art', 'books'] })
+}
 
 /** A user whose cancel is in effect. */
-export const makeCancelled = async (partner: StagePartner, userid: string) => {
+export async function makeCancelled(partner: StagePartner, userid: string) {
   await makeActive(partner, userid)
   await partner.client.cancelUser({ userid, effective: 'immediate' })
 }
 
 /** A user with a pending downgrade and a pending swap that fits it. */
-const makePlanned = async (partner: StagePartner, userid: string) => {
+async function makePlanned(partner: StagePartner, userid: string) {
   await makeActive(partner, userid)
   await partner.client.changeOffer({ userid, offername: 'low' })
   await partner.client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
@@ -148,7 +149,7 @@ export const requests: Record<LifeOperation, Requests> = {
   declineBenefit: {
     good: (client, userid, options) => client.declineBenefit({ userid, name: 'care' }, options),
     other: (client, userid, options) => client.declineBenefit({ userid, name: 'home' }, options),
-    bad: (client, userid) => client.declineBenefit({ userid, name: 'nothing' }),
+    bad: (client, userid) => client.declineBenefit({ userid, name: '' }),
     badField: 'name',
   },
   advanceClock: {
@@ -161,5 +162,6 @@ export const requests: Record<LifeOperation, Requests> = {
 }
 
 /** Makes the user whom the good request of an operation is about. */
-export const prepare = (operation: LifeOperation, partner: StagePartner, userid: string): Promise<unknown> =>
-  (requests[operation].prepare ?? makeActive)(partner, userid)
+export function prepare(operation: LifeOperation, partner: StagePartner, userid: string): Promise<unknown> {
+  return (requests[operation].prepare ?? makeActive)(partner, userid)
+}

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage[Symbol.asyncDispose]())
 
-const swapAll = async (partner: StagePartner, count: number) => {
+async function swapAll(partner: StagePartner, count: number) {
   const userids = Array.from({ length: count }, (_, index) => `u${index}`)
   await Promise.all(
     userids.map(async userid => {
@@ -21,7 +21,7 @@ const swapAll = async (partner: StagePartner, count: number) => {
   return userids
 }
 
-const countOf = async (partner: StagePartner, eventname: string): Promise<number> => {
+async function countOf(partner: StagePartner, eventname: string): Promise<number> {
   const [row] = await stage.service.database.query<{ count: number }>(sql`
     select count(*) as count from events where partner_id = ${partner.partnerId} and eventname = ${eventname}`)
   return row?.count ?? 0
@@ -71,6 +71,11 @@ test('after a long downtime everything overdue is applied in its order, with its
   expect(await partner.events('u')).toEqual([
     { eventname: 'offer_upgrade_successful', offer: 'top', updatedat: '2026-10-25T04:00:00.000Z' },
     { eventname: 'offer_activiation_successful', offer: 'top', updatedat: '2026-10-25T04:00:00.000Z' },
+    // Nobody has agreed to gold, which came with the offer.
+    {
+      ...{ eventname: 'benefit_declined', offer: 'top', updatedat: '2026-10-25T04:00:00.000Z' },
+      ...{ name: 'gold', reason: 'expired' },
+    },
   ])
   const lines = (await partner.get('u', 'timeline')).timeline ?? []
   const instants = lines.map(line => line.attimestamp)
@@ -94,11 +99,11 @@ test("a partner's thousands of due changes do not delay another's", async () => 
   await small.lateTo('2026-11-01T05:00')
   await stage.service.service().runDue()
   expect(await countOf(small, 'user_benefits_swap_successful')).toBe(3)
-  // Long before the big partner is through: its changes take several rounds. Each event has a number from its transaction.
+  // Long before the big partner is through: its changes take several rounds. The ids of one process rise.
   const [before] = await database.query<{ count: number }>(sql`
     select count(*)::integer as count from events
-    where partner_id = ${big.partnerId} and eventname = 'offer_activiation_successful' and sequence_number < (
-      select max(sequence_number) from events
+    where partner_id = ${big.partnerId} and eventname = 'offer_activiation_successful' and event_id::text < (
+      select max(event_id::text) from events
       where partner_id = ${small.partnerId} and eventname = 'user_benefits_swap_successful')`)
   expect(before?.count).toBeLessThan(3000)
   expect(await countOf(big, 'user_benefits_swap_successful')).toBe(1)

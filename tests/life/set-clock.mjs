@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 // the file is read again on SIGUSR2.
 const RealDate = Date
 let now = 0
-const read = () => {
+function read() {
   now = RealDate.parse(readFileSync(process.env.TEST_CLOCK_FILE ?? '', 'utf8'))
 }
 read()

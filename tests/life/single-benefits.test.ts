@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
 
 let stage: Stage
@@ -10,7 +10,9 @@ afterAll(() => stage[Symbol.asyncDispose]())
 beforeEach(async () => {
   partner = await stage.newPartner('Europe/Madrid')
 })
-const signed = (name: string) => [{ name, version: 'v1' }]
+function signed(name: string) {
+  return [{ name, version: 'v1' }]
+}
 
 test('enrols now in a free slot; already held changes nothing; a full offer is refused', async () => {
   const { client } = partner
@@ -68,7 +70,7 @@ test('declines what is not in force, once; what is in force cannot be declined',
     state: 'declined',
   })
   expect(await partner.names('u')).toEqual(['benefit_declined', 'benefit_declined'])
-  expect(await refusal(client.declineBenefit({ userid: 'u', name: 'extra' }))).toBe('400 bad_request')
+  expect(await refusal(client.declineBenefit({ userid: 'u', name: 'extra' }))).toBe('422 ineligible')
   expect(await client.enrolBenefit({ userid: 'u', name: 'care' })).toMatchObject({ state: 'enrolled' })
 })
 
@@ -103,4 +105,172 @@ test('nothing of it works for a user without an account', async () => {
       '404 user_not_found',
     )
   }
+})
+
+test('what is asked for before the membership begins is scheduled, and told again when it is in force', async () => {
+  const { client } = partner
+  const start = '2026-11-09T23:00:00.000Z'
+  await partner.create('u', { effectivedate: '2026-11-10', benefits: ['art', 'eyes'] })
+  await partner.events('u')
+  expect(await client.enrolBenefit({ userid: 'u', name: 'eyes', consents: signed('eyes') })).toMatchObject({
+    state: 'scheduled',
+    startsattimestamp: start,
+  })
+  expect(await partner.events('u')).toMatchObject([
+    { eventname: 'benefit_enrollment_scheduled', offer: '', name: 'eyes' },
+  ])
+  await client.declineBenefit({ userid: 'u', name: 'art' })
+  await client.enrolBenefit({ userid: 'u', name: 'books' })
+  expect(await partner.names('u')).toEqual(['benefit_declined', 'benefit_enrollment_scheduled'])
+  await partner.to(start)
+  // What the create brought, base, is told of by the offer's event alone.
+  expect(await partner.events('u')).toEqual([
+    { eventname: 'offer_activiation_successful', offer: 'low', updatedat: start },
+    { eventname: 'benefit_enrollment_successful', offer: 'low', updatedat: start, name: 'eyes' },
+    { eventname: 'benefit_enrollment_successful', offer: 'low', updatedat: start, name: 'books' },
+  ])
+})
+
+test('a scheduled benefit that never comes into force is never told as if it had', async () => {
+  await partner.create('u', { effectivedate: '2026-11-10' })
+  await partner.client.enrolBenefit({ userid: 'u', name: 'art' })
+  await partner.client.cancelUser({ userid: 'u' })
+  await partner.to('2026-11-20T12:00')
+  expect(await partner.names('u')).not.toContain('benefit_enrollment_successful')
+})
+
+describe('what is still missing when it is due is withdrawn', () => {
+  const due = '2026-11-19T12:00:00.000Z'
+
+  test('at that instant, with an event that says why, however late it is applied', async () => {
+    await partner.create('u', { benefits: ['eyes', 'art'] })
+    await partner.events('u')
+    expect(await partner.get('u', 'timeline')).toMatchObject({
+      requiredactions: [{ code: 'consent_required', name: 'eyes', dueattimestamp: due }],
+      timeline: expect.arrayContaining([
+        expect.objectContaining({
+          attimestamp: due,
+          from: 'actionrequired',
+          to: 'withdrawn',
+          why: 'expired',
+        }),
+      ]),
+    })
+    await partner.to('2026-11-19T11:59')
+    expect(await partner.states('u')).toMatchObject({ eyes: 'actionrequired' })
+    await partner.lateTo('2026-11-25T12:00')
+    expect(await partner.get('u')).toMatchObject({ conditions: [], requiredactions: [] })
+    await partner.to('2026-11-25T12:00')
+    expect(await partner.states('u')).toMatchObject({ eyes: 'withdrawn', art: 'enrolled' })
+    expect(await partner.events('u')).toEqual([
+      {
+        eventname: 'benefit_declined',
+        offer: 'low',
+        updatedat: '2026-10-20T12:00:00.000Z',
+        name: 'eyes',
+        reason: 'expired',
+      },
+    ])
+    const { timeline = [] } = await partner.get('u', 'timeline')
+    expect(timeline.at(-1)).toMatchObject({
+      attimestamp: due,
+      to: 'withdrawn',
+      who: 'schedule',
+      why: 'expired',
+    })
+  })
+
+  test('the log tells the reason with the event; a decline of the user has none', async () => {
+    await partner.create('u', { benefits: ['eyes'] })
+    await partner.client.declineBenefit({ userid: 'u', name: 'art', reason: 'not wanted' }).catch(() => {})
+    await partner.client.declineBenefit({ userid: 'u', name: 'care' })
+    await partner.to(due)
+    const { events } = await partner.client.listEvents({ userid: 'u', eventname: 'benefit_declined' })
+    expect(events.map(({ data }) => data)).toEqual([
+      { name: 'art' },
+      { name: 'care' },
+      { name: 'eyes', reason: 'expired' },
+    ])
+    const [, , lapsed] = events
+    expect(await partner.client.getEvent({ eventid: lapsed?.eventid ?? '' })).toMatchObject({
+      data: { name: 'eyes', reason: 'expired' },
+    })
+  })
+
+  test('which frees its slot, and it can be asked for again', async () => {
+    const { client } = partner
+    await partner.create('u', { benefits: ['eyes', 'art'] })
+    expect(await refusal(client.enrolBenefit({ userid: 'u', name: 'books' }))).toBe('422 slots_exceeded')
+    await partner.to(due)
+    expect(await client.enrolBenefit({ userid: 'u', name: 'eyes', consents: signed('eyes') })).toMatchObject({
+      state: 'enrolled',
+      startsattimestamp: due,
+    })
+  })
+
+  test('also where a cancel was undone after it: what could not return is told', async () => {
+    const { client } = partner
+    await partner.create('u', { benefits: ['eyes'] })
+    await partner.to('2026-11-18T12:00')
+    await client.cancelUser({ userid: 'u' })
+    await partner.to('2026-11-20T12:00')
+    expect(await client.reinstateUser({ userid: 'u' })).toMatchObject({
+      requiredactions: [],
+      notrestored: [{ name: 'eyes', code: 'expired' }],
+    })
+  })
+
+  test('of a swap it is the pair that fails, at its boundary', async () => {
+    await partner.create('u', { benefits: ['art'] })
+    await partner.client.swapBenefits({ userid: 'u', add: ['eyes'], remove: ['art'] })
+    await partner.events('u')
+    expect(await partner.get('u', 'timeline')).toMatchObject({
+      timeline: expect.arrayContaining([expect.objectContaining({ to: 'rejected', why: 'expired' })]),
+    })
+    await partner.to('2026-11-01T12:00')
+    expect(await partner.names('u')).toEqual(['user_benefits_swap_failed'])
+    expect(await partner.states('u')).toMatchObject({ art: 'enrolled', eyes: 'rejected' })
+  })
+})
+
+describe('a name that the catalogue does not know is refused as such, with the field', () => {
+  const name = 'nothing'
+  const rows: [string, string, () => Promise<unknown>][] = [
+    ['create', 'benefits[1]', () => partner.create('new', { benefits: ['art', name] })],
+    ['create, in a consent', 'consents[0].name', () => partner.create('new', { consents: signed(name) })],
+    ['swap in', 'add[0]', () => partner.client.swapBenefits({ userid: 'u', add: [name], remove: ['art'] })],
+    [
+      'swap out',
+      'remove[0]',
+      () => partner.client.swapBenefits({ userid: 'u', add: ['books'], remove: [name] }),
+    ],
+    [
+      'preview of a swap',
+      'add[0]',
+      () => partner.client.swapBenefits({ userid: 'u', add: [name], remove: [], previewonly: true }),
+    ],
+    ['enrol', 'name', () => partner.client.enrolBenefit({ userid: 'u', name })],
+    [
+      'enrol, in a consent',
+      'consents[0].name',
+      () => partner.client.enrolBenefit({ userid: 'u', name: 'books', consents: signed(name) }),
+    ],
+    ['decline', 'name', () => partner.client.declineBenefit({ userid: 'u', name })],
+  ]
+  test.each(rows)('%s', async (_, field, ask) => {
+    await partner.create('u', { benefits: ['art'] })
+    await expect(ask()).rejects.toMatchObject({ status: 400, code: 'benefit_unknown', errors: [{ field }] })
+  })
+
+  test('one that is not of the offer is 422 ineligible instead', async () => {
+    const { client } = partner
+    await partner.create('u', { benefits: ['art'] })
+    const asked = [
+      partner.create('new', { benefits: ['extra'] }),
+      client.enrolBenefit({ userid: 'u', name: 'extra' }),
+      client.declineBenefit({ userid: 'u', name: 'extra' }),
+      client.swapBenefits({ userid: 'u', add: ['extra'], remove: ['art'] }),
+    ]
+    expect(await Promise.all(asked.map(refusal))).toEqual(asked.map(() => '422 ineligible'))
+  })
 })

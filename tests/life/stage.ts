@@ -4,7 +4,13 @@ import { ada, startTestService, type TestPartner, type TestService } from '../ri
 import { fileOf, lifeCatalogue, type TestCatalogue } from './catalogue.ts'
 
 /** An event as the partner would get it, with the benefit it is about. */
-export type SeenEvent = { eventname: string; offer: string; updatedat: string; name?: string }
+export type SeenEvent = {
+  eventname: string
+  offer: string
+  updatedat: string
+  name?: string
+  reason?: string
+}
 
 /** A service whose clock stands still unless it is moved, so that every instant of a test is known. */
 export type Stage = {
@@ -27,17 +33,20 @@ export type StagePartner = TestPartner & {
 }
 export type Wire = Awaited<ReturnType<TestPartner['client']['createUser']>>
 
-export const instant = (text: string): number =>
-  Date.parse(text.length > 20 ? text : `${text.slice(0, 16)}:00Z`)
-export const stamp = (text: string): string => new Date(instant(text)).toISOString()
+export function instant(text: string): number {
+  return Date.parse(text.length > 20 ? text : `${text.slice(0, 16)}:00Z`)
+}
+export function stamp(text: string): string {
+  return new Date(instant(text)).toISOString()
+}
 
 /** A person admitted to everything of the life catalogue. */
 export const person = { ...ada, dob: '1990-03-27' }
 
-export const startStage = async (
+export async function startStage(
   at: string,
   options: { catalogue?: TestCatalogue; sandbox?: boolean } = {},
-): Promise<Stage> => {
+): Promise<Stage> {
   vi.useFakeTimers({ toFake: ['Date'], now: instant(at) })
   const service = await startTestService({
     catalogue: fileOf(options.catalogue ?? lifeCatalogue),
@@ -54,12 +63,15 @@ export const startStage = async (
 }
 
 /** The same for a service that was started otherwise. */
-export const stageOf = (service: TestService): Omit<Stage, typeof Symbol.asyncDispose> => ({
-  service,
-  newPartner: async timezone => stagePartner(service, await service.newPartner(timezone ? { timezone } : {})),
-})
+export function stageOf(service: TestService): Omit<Stage, typeof Symbol.asyncDispose> {
+  return {
+    service,
+    newPartner: async timezone =>
+      stagePartner(service, await service.newPartner(timezone ? { timezone } : {})),
+  }
+}
 
-const stagePartner = (service: TestService, partner: TestPartner): StagePartner => {
+function stagePartner(service: TestService, partner: TestPartner): StagePartner {
   const seen = new Map<string, string>()
   const { partnerId } = partner
   // A restart listens on another port.
@@ -81,10 +93,10 @@ const stagePartner = (service: TestService, partner: TestPartner): StagePartner 
     const rows = await service.database.query<{
       event_id: string
       body: Buffer
-      data: { name?: string }
+      data: { name?: string; reason?: string }
     }>(sql`
       select event_id, body, data from events where partner_id = ${partnerId} and userid = ${userid}
-        and event_id > ${seen.get(userid) ?? '00000000-0000-0000-0000-000000000000'} order by log_position, event_id`)
+        and event_id > ${seen.get(userid) ?? '00000000-0000-0000-0000-000000000000'} order by position`)
     const last = rows.at(-1)
     if (last) seen.set(userid, last.event_id)
     return rows.map(row => {
@@ -119,7 +131,7 @@ const stagePartner = (service: TestService, partner: TestPartner): StagePartner 
 }
 
 /** The code with which a call is refused; fails when it is not. */
-export const refusal = async (call: Promise<unknown>): Promise<string> => {
+export async function refusal(call: Promise<unknown>): Promise<string> {
   try {
     await call
   } catch (error) {
@@ -130,7 +142,7 @@ export const refusal = async (call: Promise<unknown>): Promise<string> => {
 }
 
 /** The codes of the reasons with which a call is refused. */
-export const reasons = async (call: Promise<unknown>): Promise<string[]> => {
+export async function reasons(call: Promise<unknown>): Promise<string[]> {
   try {
     await call
   } catch (error) {

@@ -3,11 +3,11 @@ import { enrolmentStates, userStatuses } from '@benefit-enrolment/contract'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { enrolmentTransitions, userTransitions } from '../../service/src/membership/transitions.ts'
+import { enrolmentTransitions, userTransitions } from '../../service/src/membership/rules/transitions.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
 
-const drawings = async (): Promise<string[][]> => {
+async function drawings(): Promise<string[][]> {
   const text = await readFile(new URL('../../docs/states.md', import.meta.url), 'utf8')
   return [...text.matchAll(/```mermaid\nstateDiagram-v2\n([^`]*)```/g)].map(([, drawn = '']) =>
     drawn
@@ -17,7 +17,7 @@ const drawings = async (): Promise<string[][]> => {
   )
 }
 
-const drawn = (table: Readonly<Record<string, readonly string[]>>, dot: string): string[] => {
+function drawn(table: Readonly<Record<string, readonly string[]>>, dot: string): string[] {
   const name = (state: string) => (state === dot ? '[*]' : state)
   return Object.entries(table).flatMap(([from, to]) => to.map(state => `${name(from)} --> ${name(state)}`))
 }

@@ -14,13 +14,14 @@ beforeEach(async () => {
 const boundary = '2026-11-01T04:00:00.000Z'
 const asks = { age: 36, state: 'FL', zipcode: '33101' } as const
 
-const swapFields = async (userid: string) =>
-  Object.fromEntries(
+async function swapFields(userid: string) {
+  return Object.fromEntries(
     (await partner.client.getBenefits({ userid, ...asks })).map(one => [
       one.name,
       [one.isselectedforswap, one.swapeffectiveattimestamp, one.swapexpiresattimestamp],
     ]),
   )
+}
 
 test('takes effect at the first instant of the next month, in-time equal to out-time', async () => {
   await partner.create('u', { benefits: ['art', 'books'] })

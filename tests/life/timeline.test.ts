@@ -13,10 +13,11 @@ beforeAll(async () => {
 })
 afterAll(() => stage[Symbol.asyncDispose]())
 
-const lines = async (userid: string) =>
-  ((await partner.get(userid, 'timeline')).timeline ?? []).map(
+async function lines(userid: string) {
+  return ((await partner.get(userid, 'timeline')).timeline ?? []).map(
     line => `${line.attimestamp.slice(0, 10)} ${line.what}: ${line.from}>${line.to} ${line.who}, ${line.why}`,
   )
+}
 
 test('tells what happened and what is going to happen, with who and why, in order', async () => {
   const { client } = partner
@@ -45,6 +46,34 @@ test('tells what happened and what is going to happen, with who and why, in orde
     '2026-11-01 benefit care: scheduled>enrolled schedule, swap',
   ])
 })
+
+test('tells of what a pending change takes away before it has begun, and of ends that lie far ahead', async () => {
+  const { client } = partner
+  const picks = ['art', 'books', 'grow']
+  await partner.create('ahead', { offername: 'mid', effectivedate: '2026-11-10', benefits: picks })
+  await client.changeOffer({
+    userid: 'ahead',
+    offername: 'low',
+    effective: 'immediate',
+    ...(await previewOf('ahead')),
+  })
+  expect((await lines('ahead')).filter(line => line.includes(' schedule, '))).toEqual([
+    '2026-11-10 offer: >low schedule, offer change',
+    '2026-11-10 benefit base: scheduled>enrolled schedule, start',
+    '2026-11-10 benefit extra: scheduled>withdrawn schedule, pending change',
+    '2026-11-10 benefit art: scheduled>enrolled schedule, start',
+    '2026-11-10 benefit books: scheduled>enrolled schedule, start',
+    '2026-11-10 benefit grow: scheduled>withdrawn schedule, pending change',
+  ])
+  await partner.create('old', { effectivedate: '2026-11-10', benefits: ['grow'] })
+  expect(await lines('old')).toContain('2030-04-01 benefit grow: endscheduled>ended schedule, endsatage')
+})
+
+async function previewOf(userid: string): Promise<{ previewid: string }> {
+  const wish = { userid, offername: 'low', effective: 'immediate' } as const
+  const { previewid } = await partner.client.previewOfferChange(wish)
+  return { previewid }
+}
 
 test('shows what is due and not yet written as happened, once', async () => {
   await partner.create('late', { benefits: ['art'] })
@@ -87,7 +116,7 @@ test('a suggestion for an active user lapses too, and changes nothing that was c
 })
 
 /** Another process on the same database, whose clock is behind: its ids know nothing of those of this one. */
-const startBehind = async (service: TestService, behindMs: number): Promise<Service> => {
+async function startBehind(service: TestService, behindMs: number): Promise<Service> {
   vi.resetModules()
   const { startService } = await import('../../service/src/service.ts')
   const { database, keyring } = service

@@ -40,17 +40,104 @@ test('what is admitted again in time loses its end; what has not begun is withdr
   expect(home.benefits.every(one => one.state === 'enrolled')).toBe(true)
 })
 
-test('an offer that no longer admits the user takes all its cover, and gives no new picks', async () => {
+test('an offer that no longer admits the user stays, with each benefit that does; the partner is told once', async () => {
+  const { client } = partner
   await partner.create('top', {
     offername: 'top',
-    benefits: ['art'],
+    benefits: ['art', 'dental'],
     consents: [{ name: 'gold', version: 'v1' }],
   })
-  const moved = await partner.client.updateUser({ userid: 'top', state: 'NY' })
-  expect(new Set(moved.benefits.map(one => one.state))).toEqual(new Set(['endscheduled']))
-  expect(await refusal(partner.client.enrolBenefit({ userid: 'top', name: 'books' }))).toBe('422 ineligible')
-  const swap = partner.client.swapBenefits({ userid: 'top', add: ['books'], remove: [] })
-  expect(await refusal(swap)).toBe('422 ineligible')
+  await partner.events('top')
+  const moved = await client.updateUser({ userid: 'top', state: 'NY' })
+  expect(moved).toMatchObject({ conditions: ['offerineligible'], currentofferdetails: { offer: 'top' } })
+  expect(Object.fromEntries(moved.benefits.map(one => [one.name, one.state]))).toEqual({
+    base: 'enrolled',
+    // These two are not for New York by their own rules.
+    extra: 'endscheduled',
+    dental: 'endscheduled',
+    gold: 'enrolled',
+    art: 'enrolled',
+    home: 'enrolled',
+  })
+  expect(await partner.events('top')).toMatchObject([
+    { eventname: 'user_update_successful', offer: 'top' },
+    { eventname: 'offer_action_required', offer: 'top' },
+  ])
+  await client.updateUser({ userid: 'top', zipcode: '10001' })
+  expect(await partner.names('top')).toEqual(['user_update_successful'])
+  expect(await partner.get('top')).toEqual({
+    ...(await client.getUser({ userid: 'top' })),
+    conditions: ['offerineligible'],
+  })
+})
+
+test("new picks follow the benefits' own rules, whatever the offer's say by now", async () => {
+  const { client } = partner
+  await partner.create('picks', { offername: 'top', benefits: ['art'] })
+  await client.updateUser({ userid: 'picks', state: 'NY' })
+  expect(await client.enrolBenefit({ userid: 'picks', name: 'books' })).toMatchObject({ state: 'enrolled' })
+  expect(await client.swapBenefits({ userid: 'picks', add: ['care'], remove: ['art'] })).toMatchObject({
+    add: ['care'],
+  })
+  expect(await refusal(client.enrolBenefit({ userid: 'picks', name: 'dental' }))).toBe('422 ineligible')
+  const tiles = await client.getBenefits({ userid: 'picks', age: 36, state: 'NY', zipcode: '10001' })
+  expect(tiles.map(({ name }) => name)).not.toContain('dental')
+  expect(tiles.find(({ name }) => name === 'care')).toMatchObject({ isselectedforswap: true })
+})
+
+test('an offer that admits the user again, and one that the user moves to, are fit', async () => {
+  const { client } = partner
+  const unfit = async (userid: string) => {
+    await partner.create(userid, { offername: 'top' })
+    await client.updateUser({ userid, state: 'NY' })
+    await partner.events(userid)
+  }
+  await unfit('home')
+  expect(await client.updateUser({ userid: 'home', state: 'FL' })).toMatchObject({
+    conditions: ['actionrequired'],
+  })
+  expect(await partner.names('home')).toEqual(['user_update_successful'])
+  await unfit('mover')
+  const wish = { userid: 'mover', offername: 'mid', effective: 'immediate' } as const
+  const { previewid } = await client.previewOfferChange(wish)
+  await client.changeOffer({ ...wish, previewid })
+  expect(await partner.get('mover')).toMatchObject({ conditions: [], currentofferdetails: { offer: 'mid' } })
+  // To join the offer again its rules have to admit the user.
+  expect(await refusal(client.changeOffer({ userid: 'mover', offername: 'top' }))).toBe('422 ineligible')
+  await unfit('leaver')
+  await client.cancelUser({ userid: 'leaver' })
+  expect(await client.reinstateUser({ userid: 'leaver' })).toMatchObject({
+    conditions: expect.arrayContaining(['offerineligible']),
+    currentofferdetails: { offer: 'top' },
+  })
+  await client.cancelUser({ userid: 'leaver', effective: 'immediate' })
+  expect(await partner.get('leaver')).toMatchObject({ conditions: [] })
+  expect(await refusal(client.reinstateUser({ userid: 'leaver' }))).toBe('422 ineligible')
+})
+
+test('a planned end that moves is a line of the timeline', async () => {
+  const userid = 'moving'
+  await partner.create(userid, { benefits: ['grow'], dob: '1990-06-30' })
+  await partner.client.updateUser({ userid, dob: '1989-06-30' })
+  const { timeline = [] } = await partner.get(userid, 'timeline')
+  const line = {
+    attimestamp: expect.any(String),
+    what: 'planned end of grow',
+    who: 'partner',
+    why: 'endsatage',
+  }
+  expect(timeline).toContainEqual({
+    ...line,
+    from: '2030-07-01T04:00:00.000Z',
+    to: '2029-07-01T04:00:00.000Z',
+  })
+  expect(timeline.at(-1)).toMatchObject({
+    attimestamp: '2029-07-01T04:00:00.000Z',
+    what: 'benefit grow',
+    from: 'endscheduled',
+    to: 'ended',
+    why: 'endsatage',
+  })
 })
 
 test('other data changes nothing but the data', async () => {

@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 
 const boundary = '2026-11-01T04:00:00.000Z'
-const tiles = async (state: 'FL' | 'NY' = 'FL') => {
+async function tiles(state: 'FL' | 'NY' = 'FL') {
   const list = await partner.client.getBenefits({ userid: 'u', age: 36, state, zipcode: '33101' })
   return Object.fromEntries(
     list.map(one => [

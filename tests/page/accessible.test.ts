@@ -3,9 +3,15 @@ import { gzipSync } from 'node:zlib'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { detailsGroups } from '../../service/src/registration/views/details.ts'
-import type { DoneView, ProblemView, View } from '../../service/src/registration/views/model.ts'
+import type {
+  DoneView,
+  LinkEndedView,
+  ProblemView,
+  View,
+} from '../../service/src/registration/views/model.ts'
 import { renderPage } from '../../service/src/registration/views/page.ts'
 import type { BenefitStatus } from '../../service/src/registration/views/parts.ts'
+import { everydayOr, wholeRunTest } from '../long.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { iconOf } from './fixture-parts.ts'
@@ -21,7 +27,7 @@ const all = ['en light', 'en dark', 'es light'].flatMap(looks => {
  * The narrowest and the widest, in both languages; BROWSER_TESTS=full takes every combination. In the dark only colours
  * change, as theme.test.ts shows, so that one language is enough there.
  */
-const some = ['es light 320', 'en dark 1280']
+const some = everydayOr(['es light 320'], ['es light 320', 'en dark 1280'])
 const variants =
   process.env['BROWSER_TESTS'] === 'full'
     ? all
@@ -62,7 +68,7 @@ describeInBrowser('every view', () => {
     180_000,
   )
 
-  test.each(['light', 'dark'] as const)('is whole in forced colours, %s', async colorScheme => {
+  wholeRunTest.each(['light', 'dark'] as const)('is whole in forced colours, %s', async colorScheme => {
     const context = await browser.newContext({
       colorScheme,
       forcedColors: 'active',
@@ -82,6 +88,10 @@ describeInBrowser('every view', () => {
     const seen = (states: (view: View) => readonly string[]) =>
       new Set(both('en', rig).flatMap(({ view }) => states(view)))
     expect(seen(({ view }) => [view])).toEqual(new Set(Object.keys(views)))
+    expect(seen(view => (view.view === 'LINK_ENDED' ? [view.kind] : []))).toEqual(new Set(Object.keys(ends)))
+    expect(seen(view => (view.view === 'DONE' ? [view.told.what] : []))).toEqual(
+      new Set(Object.keys(tellings)),
+    )
     expect(seen(view => (view.view === 'DONE' ? [view.outcome] : []))).toEqual(new Set(Object.keys(outcomes)))
     expect(seen(view => (view.view === 'PROBLEM' ? [view.kind] : []))).toEqual(new Set(Object.keys(problems)))
     expect(seen(view => (view.view === 'DETAILS_EDIT' ? [view.group] : []))).toEqual(new Set(detailsGroups))
@@ -108,18 +118,36 @@ describeInBrowser('every view', () => {
 })
 
 /** Each view on its own page, and in the frame those that differ there. */
-const both = (locale: 'en' | 'es', rig: Rig): readonly Example[] => [
-  ...examples(locale, rig.built),
-  ...examples(locale, rig.built, 'frame').filter(({ name }) => framed.includes(name)),
-]
+function both(locale: 'en' | 'es', rig: Rig): readonly Example[] {
+  return [
+    ...examples(locale, rig.built),
+    ...examples(locale, rig.built, 'frame').filter(({ name }) => framed.includes(name)),
+  ]
+}
 const framed = ['frame', 'start', 'benefits', 'done', 'already-enrolled', 'session-ended', 'problem']
 
 /** All there are, since a name that is missing here does not compile. */
 const views: Record<View['view'], true> = {
   ...{ OPEN: true, CHALLENGE: true, START: true, DETAILS_REVIEW: true, DETAILS_EDIT: true, PLAN: true },
   ...{ BENEFITS: true, CHECK_ANSWERS: true, DONE: true, ALREADY_ENROLLED: true, NO_BENEFITS: true },
-  ...{ SWAP: true, SWAP_CONFIRM: true, OFFER_CHANGE: true, OFFER_CONFIRM: true, CANCEL: true },
+  ...{
+    BENEFICIARIES: true,
+    BENEFICIARIES_EDIT: true,
+    SWAP: true,
+    SWAP_CHOOSE: true,
+    SWAP_CONFIRM: true,
+    OFFER_CHANGE: true,
+    OFFER_CONFIRM: true,
+    CANCEL: true,
+  },
   ...{ LINK_ENDED: true, PROBLEM: true, FRAME: true },
+}
+const ends: Record<LinkEndedView['kind'], true> = {
+  ...{ link: true, session: true, closed: true, challenge: true, signedout: true },
+}
+const tellings: Record<DoneView['told']['what'], true> = {
+  ...{ enrolled: true, upgraded: true, downgraded: true, swapped: true, cancelled: true, undone: true },
+  ...{ kept: true, reinstated: true },
 }
 const outcomes: Record<DoneView['outcome'], true> = {
   ...{ enrolled: true, swapped: true, changed: true, cancelled: true, undone: true },

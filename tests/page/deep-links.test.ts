@@ -11,10 +11,12 @@ beforeAll(async () => {
 })
 afterAll(() => rig.close())
 
-const client = () => rig.partner.client
+function client() {
+  return rig.partner.client
+}
 
 /** Opens a link in a browser of its own, and gives the first view. */
-const open = async (more: Parameters<Rig['mintLink']>[0]): Promise<{ visitor: Visitor; first: Shown }> => {
+async function open(more: Parameters<Rig['mintLink']>[0]): Promise<{ visitor: Visitor; first: Shown }> {
   const visitor = newVisitor(rig.service)
   const link = await rig.mintLink(more)
   await visitor.get(link)
@@ -22,25 +24,27 @@ const open = async (more: Parameters<Rig['mintLink']>[0]): Promise<{ visitor: Vi
 }
 
 /** The deep link of a tile, as the service itself lists it now. */
-const tileOf = async (name: string, offername = ''): Promise<string> => {
+async function tileOf(name: string, offername = ''): Promise<string> {
   const list = await client().getBenefits({ ...adaAsks, userid: rig.userid(), offername })
   const tile = list.find(benefit => benefit.name === name)
   if (!tile) throw new Error(`${name} is not listed`)
   return tile.deeplinkdata
 }
 
-const member = async (benefits: string[]): Promise<void> => {
+async function member(benefits: string[]): Promise<void> {
   const userid = await rig.newPerson('unknown')
   await client().createUser({ userid, ...ana, offername: 'starter', benefits })
 }
 
 /** The benefit of the first card, and whether its cover is laid open. */
-const firstCard = ({ html }: Shown) => {
+function firstCard({ html }: Shown) {
   const [, name, card = ''] =
     /<article class="card[^"]*" id="card-(\w+)">([\s\S]*?)<\/article>/.exec(html) ?? []
   return { name, isOpen: /<details open>/.test(card), card }
 }
-const headingOf = ({ html }: Shown) => /<h1[^>]*>([^<]+)<\/h1>/.exec(html)?.[1]
+function headingOf({ html }: Shown) {
+  return /<h1[^>]*>([^<]+)<\/h1>/.exec(html)?.[1]
+}
 
 describe('the tile of a benefit', () => {
   test('that a newcomer can have leads to it, chosen', async () => {
@@ -73,7 +77,7 @@ describe('the tile of a benefit', () => {
     expect(first).toMatchObject({ status: 200, view: 'BENEFITS' })
     expect(headingOf(first)).toBe('Your benefits')
     expect(firstCard(first)).toMatchObject({ name: 'vision', isOpen: true })
-    expect(firstCard(first).card).toContain('You have this since March 10, 2027')
+    expect(firstCard(first).card).toContain('You have had this since March 10, 2027')
     for (const path of ['swap', 'offer', 'cancel', 'details'])
       expect(first.html).toContain(`<a href="/register/${path}">`)
   })
@@ -93,10 +97,10 @@ describe('the tile of a benefit', () => {
     const { visitor, first } = await open({ deeplinkdata })
     expect(first.view).toBe('BENEFITS')
     expect(firstCard(first)).toMatchObject({ name: 'hospital', isOpen: true })
-    expect(firstCard(first).card).toContain('Comes with Plus or Premier')
+    expect(firstCard(first).card).toContain('Available with Plus or Premier')
     expect(first.html).not.toMatch(/value="hospital"/)
     const spanish = await visitor.post('/register/benefits', { language: 'es' })
-    expect(firstCard(spanish).card).toContain('Viene con Plus o Premier')
+    expect(firstCard(spanish).card).toContain('Disponible con Plus o Premier')
   })
 
   test('that comes in by a swap alone leads to the swap', async () => {
@@ -105,7 +109,11 @@ describe('the tile of a benefit', () => {
     expect(deeplinkdata).toContain('redirectto=swap')
     const { visitor, first } = await open({ deeplinkdata })
     expect(first.view).toBe('SWAP')
-    expect((await visitor.get('/register/benefits')).html).toContain('Your places are all taken')
+    const { html } = await visitor.get('/register/benefits')
+    expect(html).toContain('Your plan has no room for one more')
+    expect(html).toContain('href="/register/swap?in=legal"')
+    const swap = await visitor.get('/register/swap?in=legal')
+    expect(swap.html).toContain('Which benefit do you want to swap for Legal helpline?')
   })
 
   test('that a member may add leads to it, chosen: enrol', async () => {

@@ -1,11 +1,12 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changePartner } from '../../service/src/partners/manage.ts'
+import { wholeRunTest } from '../long.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { type Rig, startRig } from './rig.ts'
 
-interface Platform {
+type Platform = {
   readonly port: number
   readonly url: string
   readonly site: string
@@ -18,7 +19,8 @@ describeInBrowser('the example platform', () => {
   let platform: Platform
 
   beforeAll(async () => {
-    rig = await startRig()
+    // The middle of a month: on its last day swaps are closed.
+    rig = await startRig({ startAt: Date.UTC(2027, 2, 10, 15) })
     const { partnerId, clientId, clientSecret, apiKey } = rig.partner
     const example = new URL('../../examples/gig-platform/platform.mjs', import.meta.url)
     const { startPlatform } = (await import(example.href)) as {
@@ -39,7 +41,7 @@ describeInBrowser('the example platform', () => {
     await rig.close()
   })
 
-  test('leads from its own form to enrolled, and shows each webhook with its headers', async () => {
+  wholeRunTest('leads from its own form to enrolled, and shows each webhook with its headers', async () => {
     const context = await browser.newContext({ bypassCSP: true })
     const page = await context.newPage()
     page.setDefaultTimeout(50_000)
@@ -63,9 +65,10 @@ describeInBrowser('the example platform', () => {
     await press('Continue')
     expect(await frame.getByLabel('Choose Dental discount').isChecked()).toBe(true)
     await press('Continue')
+    await frame.getByLabel('I agree to receive documents electronically').check()
     await press('Enroll now')
     await frame.getByRole('heading', { name: 'You are enrolled' }).waitFor()
-    await page.getByText(/The service confirms: enrolled, reference BE-/).waitFor()
+    await page.getByText(/The service confirms the enrollment, reference BE-/).waitFor()
     const events = () => page.locator('#inbox summary code').allTextContents()
     await expect
       .poll(async () => (await events()).sort())
@@ -74,6 +77,81 @@ describeInBrowser('the example platform', () => {
       /^idempotency-key: [0-9a-f-]{36}\n/,
     )
     expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  test('tells the story from sign-up to a swap at the month’s end, the visitor’s own events first', async () => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+    const page = await context.newPage()
+    page.setDefaultTimeout(50_000)
+    await page.addInitScript(`globalThis.shifted = 0
+new PerformanceObserver(list => { for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value })
+  .observe({ type: 'layout-shift', buffered: true })`)
+    // Somebody else of this partner has events, too.
+    await rig.newPerson()
+    await page.goto(platform.site)
+    await page.getByRole('button', { name: 'Create my driver account' }).click()
+    await page.getByRole('button', { name: 'Set up my benefits' }).click()
+    const frame = page.frameLocator('iframe')
+    const press = (name: string) => frame.getByRole('button', { name, exact: true }).click()
+    await press('Start')
+    await press('These are right – continue')
+    await frame.getByLabel(/Starter/).check()
+    await press('Continue')
+    await frame.getByLabel('Choose Dental discount').check()
+    await frame.getByLabel('Choose Telehealth').check()
+    await press('Continue')
+    await frame.getByLabel('I agree to receive documents electronically').check()
+    await press('Enroll now')
+    await press('Close')
+    const current = page.locator('#story [aria-current]')
+    await current.getByText('Swap').waitFor()
+    await page.getByRole('button', { name: 'Swap a benefit' }).click()
+    await frame.getByLabel(/Dental discount/).check()
+    await press('Continue')
+    await frame.getByLabel(/Vision discount/).check()
+    await press('Continue')
+    await press('Confirm swap')
+    await frame.getByRole('heading', { name: 'Your swap is set for April 1, 2027' }).waitFor()
+    await press('Close')
+    await current.getByText('Move the clock').waitFor()
+    await page.getByText('Swaps in Apr 1').waitFor()
+    await page.getByRole('button', { name: 'Move to next month' }).click()
+    await page.getByText('In this sandbox it is now April 1, 2027.').waitFor()
+    await page.locator('#inbox').getByText('Swap done').waitFor()
+    await expect.poll(() => page.locator('#story .done').count()).toBe(4)
+    const userids = await page
+      .locator('#inbox [data-userid]')
+      .evaluateAll(all => all.map(one => (one as unknown as { dataset: { userid: string } }).dataset.userid))
+    expect(new Set(userids).size).toBe(1)
+    expect(await page.locator('#others').textContent()).toContain('Details shared')
+    await page.reload()
+    await page.getByText('Vision discount').first().waitFor()
+    expect(await page.evaluate('shifted')).toBeLessThan(0.01)
+    await context.close()
+  })
+
+  wholeRunTest('is whole on a phone, by keyboard, and in each look', async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 800 }, bypassCSP: true })
+    const page = await context.newPage()
+    await page.goto(platform.site)
+    await page.getByRole('button', { name: 'Create my driver account' }).click()
+    await page.getByRole('link', { name: 'Behind the scenes: 1 of your events' }).click()
+    await page.locator('#inbox strong').first().waitFor()
+    expect(await page.locator('#behind').evaluate(one => one.getBoundingClientRect().top)).toBeLessThan(800)
+    const reachable = await page.locator('.scrolls').evaluateAll(all => all.map(one => one.tabIndex))
+    expect(new Set(reachable)).toEqual(new Set([0]))
+    await page.evaluate(axe)
+    for (const look of ['harbor', 'forest', 'plum'])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.locator('#look').selectOption(look)
+        expect(await page.evaluate(violationsOf)).toEqual([])
+        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      }
+    await page.getByRole('button', { name: 'Set up my benefits' }).click()
+    const sheet = page.frameLocator('iframe').locator('link[href*="theme.css"]')
+    expect(decodeURIComponent((await sheet.first().getAttribute('href')) ?? '')).toContain('#6b21a8')
     await context.close()
   })
 

@@ -1,11 +1,12 @@
 import type { Browser, FrameLocator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { wholeRunTest } from '../long.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
 import { type Rig, startRig } from './rig.ts'
 
-interface Heard {
+type Heard = {
   readonly name?: string
   readonly code?: string
   readonly view?: string
@@ -76,6 +77,7 @@ describeInBrowser('the embed', () => {
     await press(page, 'These are right – continue')
     await frameOf(page).getByLabel('Choose Identity protection').check()
     await press(page, 'Continue')
+    await frameOf(page).getByLabel('I agree to receive documents electronically').check()
     await frameOf(page).getByLabel('I have read this and I agree').check()
     await press(page, 'Enroll now')
     await frameOf(page).getByRole('heading', { name: 'You are enrolled' }).waitFor()
@@ -161,7 +163,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test('works when every storage of the frame is blocked', async () => {
+  wholeRunTest('works when every storage of the frame is blocked', async () => {
     const context = await browser.newContext()
     await context.addInitScript(`
       const blocked = { get() { throw new DOMException('blocked', 'SecurityError') } }
@@ -191,7 +193,7 @@ describeInBrowser('the embed', () => {
     await page.getByRole('button', { name: 'My benefits' }).click()
     const frame = page.locator('iframe')
     expect(await frame.getAttribute('sandbox')).toBe(
-      'allow-scripts allow-same-origin allow-forms allow-popups',
+      'allow-scripts allow-same-origin allow-forms allow-popups allow-downloads',
     )
     expect(await frame.getAttribute('allow')).toBe('')
     expect(await frame.getAttribute('referrerpolicy')).toBe('no-referrer')
@@ -311,7 +313,7 @@ describeInBrowser('the embed', () => {
   test('says that the link has ended when the second token has ended, too', async () => {
     const page = await openHost({ tokens: 0 })
     await page.evaluate(`tokens.push('lt_one', 'lt_two', 'lt_three'); embed.open()`)
-    await frameOf(page).getByRole('heading', { name: 'This link does not work any more' }).waitFor()
+    await frameOf(page).getByRole('heading', { name: 'This link does not work anymore' }).waitFor()
     expect(await page.evaluate('asked')).toBe(2)
     expect((await heard(page)).filter(({ name }) => name === 'ERROR')).toMatchObject([
       { code: 'LINK_TOKEN_ENDED' },
@@ -328,7 +330,7 @@ describeInBrowser('the embed', () => {
   test('never fetches when the token is a text', async () => {
     const page = await openHost({ make: "{ token: 'lt_unknown' }" })
     await page.evaluate('embed.open()')
-    await frameOf(page).getByRole('heading', { name: 'This link does not work any more' }).waitFor()
+    await frameOf(page).getByRole('heading', { name: 'This link does not work anymore' }).waitFor()
     expect(await heard(page)).toContainEqual(
       expect.objectContaining({ name: 'ERROR', code: 'LINK_TOKEN_ENDED' }),
     )
@@ -347,7 +349,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test('keeps what was typed when the session ends under it', async () => {
+  wholeRunTest('keeps what was typed when the session ends under it', async () => {
     const page = await openHost()
     await page.evaluate('embed.open()')
     await press(page, 'Start')
@@ -362,7 +364,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test('loses nothing without a network, before the first view and after it', async () => {
+  wholeRunTest('loses nothing without a network, before the first view and after it', async () => {
     const page = await openHost()
     await page.route('**/embed/session', route => route.abort())
     await page.evaluate('embed.open()')
@@ -382,7 +384,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test('changes language and look while open, and refuses a look that cannot be read', async () => {
+  wholeRunTest('changes language and look while open, and refuses a look that cannot be read', async () => {
     const page = await openHost({ make: "{ appearance: { light: { accent: '#ffd500' } } }" })
     await page.evaluate('embed.open()')
     await press(page, 'Start')
@@ -420,7 +422,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test('shows nothing to an origin that is not registered, and says why', async () => {
+  wholeRunTest('shows nothing to an origin that is not registered, and says why', async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const exchanges = exchangesOf(page)
@@ -433,7 +435,7 @@ describeInBrowser('the embed', () => {
     await context.close()
   })
 
-  test('gives its port to nobody but the frame it made', async () => {
+  wholeRunTest('gives its port to nobody but the frame it made', async () => {
     const page = await openHost()
     await page.evaluate(`
       const stranger = document.createElement('iframe')
@@ -453,7 +455,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test('takes a port from nobody but the host that holds it', async () => {
+  wholeRunTest('takes a port from nobody but the host that holds it', async () => {
     const page = await openHost()
     const exchanges = exchangesOf(page)
     await page.evaluate('embed.open()')
@@ -469,7 +471,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test('says so when the service speaks another version', async () => {
+  wholeRunTest('says so when the service speaks another version', async () => {
     const page = await openHost()
     await page.route('**/page/page.*.js', route =>
       route.fulfill({
@@ -484,7 +486,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test('says so when the service does not answer', async () => {
+  wholeRunTest('says so when the service does not answer', async () => {
     const page = await openHost()
     await page.clock.install()
     await page.route('**/embed/frame*', () => undefined)

@@ -1,10 +1,13 @@
-import type { View } from '../../service/src/registration/views/model.ts'
+import type { NamedBeneficiary } from '../../service/src/membership/rules/beneficiaries.ts'
+import type { Coverage } from '../../service/src/registration/views/coverage-parts.ts'
+import type { DoneView, View } from '../../service/src/registration/views/model.ts'
 import type {
   BenefitCard,
   BenefitLine,
   BenefitStatus,
   ConsentText,
   Details,
+  PlanChoice,
 } from '../../service/src/registration/views/parts.ts'
 
 /** The person who is prefilled, and whom the examples show. */
@@ -77,7 +80,7 @@ export function cardsIn(say: Say): readonly BenefitCard[] {
     ),
     card(
       'accident',
-      say('Accident cover', 'Cobertura de accidentes'),
+      say('Accident coverage', 'Cobertura de accidentes'),
       say(
         'Pays medical bills when you are hurt while you work.',
         'Paga los gastos médicos si se lesiona mientras trabaja.',
@@ -85,6 +88,7 @@ export function cardsIn(say: Say): readonly BenefitCard[] {
       {
         worth: { amount: 10000, currency: 'USD' },
         selected: true,
+        coverage: coverageIn(say),
         pays: [
           say('Hospital, ambulance and doctor', 'Hospital, ambulancia y médico'),
           say('$50 for each day in the hospital', '$50 por cada día en el hospital'),
@@ -100,7 +104,10 @@ export function cardsIn(say: Say): readonly BenefitCard[] {
         'Dos revisiones al año y menos que pagar por lo demás.',
       ),
       {
-        cost: { kind: 'amount', amount: 4.5, currency: 'USD', per: 'month' },
+        cost: {
+          ...{ kind: 'amount', amount: 4.5, currency: 'USD', per: 'month' },
+          taken: { by: 'Harbor Rides', how: say('from your weekly payout', 'de su pago semanal') },
+        },
         pays: [say('Two checkups and cleanings a year', 'Dos revisiones y limpiezas al año')],
         notcovered: [say('Braces for adults', 'Ortodoncia para adultos')],
       },
@@ -152,6 +159,50 @@ export function cardsIn(say: Say): readonly BenefitCard[] {
   ]
 }
 
+/** What an insurer must show of a benefit. */
+export function coverageIn(say: Say): Coverage {
+  return {
+    insurer: {
+      name: 'Seaview Mutual Insurance Company',
+      licence: say('Licensed in all states. NAIC 00000.', 'Con licencia en todos los estados. NAIC 00000.'),
+    },
+    waiting: {
+      days: 30,
+      text: say(
+        'An illness found in this time is not paid.',
+        'No se paga una enfermedad detectada en este tiempo.',
+      ),
+    },
+    documents: [
+      {
+        title: say('Summary of benefits', 'Resumen de beneficios'),
+        address: '/files/0/summary.pdf',
+        language: 'en',
+      },
+      { title: say('Fraud notice', 'Aviso de fraude'), address: '/files/1/fraud.pdf', language: 'es' },
+    ],
+  }
+}
+
+/** A plan with these benefits in it. */
+export function planOf(
+  say: Say,
+  cards: readonly BenefitCard[],
+  plan: { readonly offer: string; readonly displayname: string; readonly slots: number },
+): PlanChoice {
+  return {
+    ...plan,
+    description: say('For everyone who drives.', 'Para todos los que conducen.'),
+    included: cards.map(({ displayname, iconurl, description, cost }) => ({
+      displayname,
+      iconurl,
+      description,
+      cost,
+    })),
+    selectable: plan.slots > 0 ? cards.map(({ displayname, cost }) => ({ displayname, cost })) : [],
+  }
+}
+
 /** What a member has and can have: a card for each way in which a benefit can stand. */
 export function memberCards(say: Say, cards: readonly BenefitCard[]): readonly BenefitCard[] {
   const standing: readonly (readonly [string, BenefitStatus])[] = [
@@ -175,7 +226,10 @@ export function memberCards(say: Say, cards: readonly BenefitCard[]): readonly B
     ...held,
     priced(telehealth, {
       ...{ name: 'hospital', displayname: say('Hospital cash', 'Dinero por hospitalización') },
-      ...{ status: { kind: 'full' }, worth: { amount: 700, currency: 'USD', per: 'week' } },
+      ...{
+        status: { kind: 'full', swapto: 'swap?in=hospital' },
+        worth: { amount: 700, currency: 'USD', per: 'week' },
+      },
       cost: { kind: 'amount', amount: 12, currency: 'USD', per: 'once' },
     }),
     priced(dental, {
@@ -201,8 +255,13 @@ export function undated({ startson: _, ...card }: BenefitCard): BenefitCard {
 }
 
 /** A card in one line. */
-export function toLine({ name, displayname, iconurl, startson, cost }: BenefitCard): BenefitLine {
-  return { name, displayname, iconurl, cost, ...(startson === undefined ? {} : { startson }) }
+export function toLine(card: BenefitCard): BenefitLine {
+  const { name, displayname, iconurl, startson, cost, coverage } = card
+  return {
+    ...{ name, displayname, iconurl, cost },
+    ...(startson === undefined ? {} : { startson }),
+    ...(coverage === undefined ? {} : { coverage }),
+  }
 }
 
 /** A consent that is wanted. */
@@ -211,7 +270,7 @@ export function consentsIn(say: Say): readonly ConsentText[] {
     {
       name: 'terms',
       version: '2026-10',
-      title: say('Terms of Accident cover', 'Condiciones de la cobertura de accidentes'),
+      title: say('Terms of Accident coverage', 'Condiciones de la cobertura de accidentes'),
       checked: false,
       paragraphs: [
         say(
@@ -243,6 +302,72 @@ export function offersIn(say: Say): Extract<View, { view: 'OFFER_CHANGE' }>['off
     {
       ...{ offer: 'gold', displayname: 'Harbor Gold', direction: 'upgrade' },
       reasons: [say('For drivers with 100 rides a month', 'Para conductores con 100 viajes al mes')],
+    },
+  ]
+}
+
+/** Every confirmation but the plainest: what was done, and whether it holds now or from a day. */
+export const tellings: readonly {
+  readonly name: string
+  readonly outcome: DoneView['outcome']
+  readonly told: DoneView['told']
+  /** The last day of what the view lists, where it ends. */
+  readonly ends?: string
+  readonly undo?: true
+}[] = [
+  { name: 'enrolled-from', outcome: 'enrolled', told: { what: 'enrolled', from: '2026-12-01' } },
+  { name: 'upgraded', outcome: 'changed', told: { what: 'upgraded', plan: 'Harbor Plus' } },
+  {
+    ...{ name: 'upgraded-from', outcome: 'changed', undo: true },
+    told: { what: 'upgraded', plan: 'Harbor Plus', from: '2026-12-01' },
+  },
+  { name: 'downgraded', outcome: 'changed', told: { what: 'downgraded', plan: 'Harbor Basic' } },
+  {
+    ...{ name: 'downgraded-from', outcome: 'changed', undo: true },
+    told: { what: 'downgraded', plan: 'Harbor Basic', from: '2026-12-01' },
+  },
+  { name: 'swapped', outcome: 'swapped', told: { what: 'swapped' } },
+  {
+    ...{ name: 'swapped-from', outcome: 'swapped', undo: true },
+    told: { what: 'swapped', from: '2026-12-01' },
+  },
+  ...(['today', 'past', 'neverbegun'] as const).map(timing => ({
+    ...({ name: `cancelled-${timing}`, outcome: 'cancelled', ends: '2026-11-20' } as const),
+    told: {
+      ...({ what: 'cancelled', lastday: '2026-11-20', timing, hasDropped: false } as const),
+      backuntil: Date.UTC(2026, 11, 20, 17, 30),
+    },
+  })),
+  {
+    ...{ name: 'cancelled-from', outcome: 'cancelled', ends: '2026-11-30' },
+    told: { what: 'cancelled', lastday: '2026-11-30', timing: 'ahead', hasDropped: true },
+  },
+  { name: 'undone-swap', outcome: 'undone', told: { what: 'undone', of: 'swap', plan: 'Harbor Plus' } },
+  { name: 'undone-offer', outcome: 'undone', told: { what: 'undone', of: 'offer', plan: 'Harbor Plus' } },
+  {
+    ...{ name: 'undone-swap-from', outcome: 'undone' },
+    told: { what: 'undone', of: 'swap', plan: 'Harbor Plus', from: '2026-12-01' },
+  },
+  {
+    ...{ name: 'undone-offer-from', outcome: 'undone' },
+    told: { what: 'undone', of: 'offer', plan: 'Harbor Plus', from: '2026-12-01' },
+  },
+  { name: 'kept', outcome: 'undone', told: { what: 'kept' } },
+  { name: 'reinstated', outcome: 'undone', told: { what: 'reinstated', missing: ['Harbor Gym'] } },
+  {
+    ...{ name: 'reinstated-from', outcome: 'undone' },
+    told: { what: 'reinstated', from: '2026-12-01', missing: [] },
+  },
+]
+
+/** The people whom the person of the examples names. */
+export function namedIn(say: Say): readonly NamedBeneficiary[] {
+  return [
+    { kind: 'primary', name: 'Luis Ruiz', relationship: 'spouse', share: 60, contact: '305-555-0177' },
+    { kind: 'primary', name: 'Sofía Ruiz', relationship: 'child', share: 40, dob: '2019-05-04' },
+    {
+      ...{ kind: 'contingent', relationship: 'trust', share: 100 },
+      name: say('The Ruiz Family Trust', 'Fideicomiso de la familia Ruiz'),
     },
   ]
 }

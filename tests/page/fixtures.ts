@@ -1,16 +1,29 @@
+import { rowsOf } from '../../service/src/registration/views/beneficiary-form.ts'
 import type { View } from '../../service/src/registration/views/model.ts'
 import type { Locale, Page } from '../../service/src/registration/views/surroundings.ts'
-import { ana, cardOf, cardsIn, consentsIn, memberCards, offersIn, toLine, undated } from './fixture-parts.ts'
+import {
+  ana,
+  cardOf,
+  cardsIn,
+  consentsIn,
+  memberCards,
+  namedIn,
+  offersIn,
+  planOf,
+  tellings,
+  toLine,
+  undated,
+} from './fixture-parts.ts'
 
 /** Where the rig serves the built files. */
-export interface Built {
+export type Built = {
   readonly stylesheets: readonly string[]
   readonly script: string
   readonly icon: string
 }
 
 /** One view with a name of its own: a view name, and what is special about this one. */
-export interface Example {
+export type Example = {
   readonly name: string
   readonly view: View
   /** What the page's script would have put there by now, as source to be run in the page. */
@@ -30,6 +43,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
     idleseconds: 3600,
     draft: '7',
   }
+  const { idleseconds: _, ...left } = page
   const step = (at: number): Page => ({ ...page, step: { at, of: 3 } })
   const redirect = shell === 'hosted' ? { redirecturl: 'https://harborrides.example/benefits' } : {}
   const say = (en: string, es: string) => (locale === 'es' ? es : en)
@@ -43,7 +57,12 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
   const offers = offersIn(say)
   const lead = '019ab2c4-5d6e-7f80-9a1b-2c3d4e5f6071'
   return [
-    { name: 'open', view: { view: 'OPEN', page, action: '/register/open' } },
+    ...(['registration', 'benefits', 'swap', 'offerchange'] as const).map(
+      (purpose): Example => ({
+        name: purpose === 'registration' ? 'open' : `open-${purpose}`,
+        view: { view: 'OPEN', page: left, action: '/register/open', purpose },
+      }),
+    ),
     {
       name: 'challenge',
       view: { view: 'CHALLENGE', page, action: '/register/challenge', firstname: 'Ana', triesleft: 5 },
@@ -59,11 +78,18 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
     {
       name: 'start',
       view: {
-        ...{ view: 'START', page, firstname: 'Ana', resumed: false },
+        ...{ view: 'START', page, firstname: 'Ana', resumed: false, choosesplan: false },
         shared: ['name', 'dob', 'contact', 'address'],
       },
     },
-    { name: 'start-resumed', view: { view: 'START', page, shared: [], resumed: true } },
+    { name: 'start-resumed', view: { view: 'START', page, shared: [], resumed: true, choosesplan: true } },
+    {
+      name: 'start-comeback',
+      view: {
+        ...{ view: 'START', page, firstname: 'Ana', shared: [], resumed: false, choosesplan: true },
+        comeback: { offername: 'Harbor Plus', benefits: lines },
+      },
+    },
     {
       name: 'details-review',
       view: { view: 'DETAILS_REVIEW', page: step(1), details: longZip, missing: [], suggested: ['contact'] },
@@ -194,14 +220,8 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       view: {
         ...{ view: 'PLAN', page: { ...page, step: { at: 2, of: 4 } }, chosen: 'plus' },
         plans: [
-          {
-            ...{ offer: 'basic', displayname: 'Harbor Basic', slots: 1 },
-            included: cards.slice(0, 1).map(({ displayname }) => displayname),
-          },
-          {
-            ...{ offer: 'plus', displayname: 'Harbor Plus', slots: 3 },
-            included: cards.slice(0, 2).map(({ displayname }) => displayname),
-          },
+          planOf(say, cards.slice(0, 2), { offer: 'basic', displayname: 'Harbor Basic', slots: 1 }),
+          planOf(say, cards.slice(0, 3), { offer: 'plus', displayname: 'Harbor Plus', slots: 3 }),
         ],
       },
     },
@@ -209,12 +229,35 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       name: 'plan-wrong',
       view: {
         ...{ view: 'PLAN', page: { ...page, step: { at: 2, of: 4 } } },
-        plans: [{ ...{ offer: 'basic', displayname: 'Harbor Basic', slots: 0 }, included: [] }],
+        plans: [planOf(say, [], { offer: 'basic', displayname: 'Harbor Basic', slots: 0 })],
         errors: [{ input: 'offername', code: 'offer_missing' }],
       },
     },
     {
       name: 'swap',
+      view: {
+        ...{ view: 'SWAP', page, effectiveon, lockedat, locked: false, hasfreeplace: true, choosable: true },
+        ...{ held: cards.filter(card => ['dental', 'accident'].includes(card.name)), chosen: 'dental' },
+        wanted: cardOf(cards, 'gym'),
+        pending: [{ out: toLine(undated(cardOf(cards, 'vision'))), in: toLine(cardOf(cards, 'legal')) }],
+      },
+    },
+    {
+      name: 'swap-locked',
+      view: {
+        ...{ view: 'SWAP', page, effectiveon, lockedat, locked: true, hasfreeplace: false, choosable: true },
+        ...{ held: [], pending: [] },
+      },
+    },
+    {
+      name: 'swap-wrong',
+      view: {
+        ...{ view: 'SWAP', page, effectiveon, lockedat, locked: false, hasfreeplace: true, choosable: true },
+        ...{ held: [cardOf(cards, 'dental')], pending: [], errors: [{ input: 'out', code: 'swap_missing' }] },
+      },
+    },
+    {
+      name: 'swap-nothing',
       view: {
         ...{
           view: 'SWAP',
@@ -222,35 +265,65 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
           effectiveon,
           lockedat,
           locked: false,
-          freeslots: 1,
-          chosen: { dental: 'gym' },
+          hasfreeplace: false,
+          choosable: false,
         },
-        held: cards.filter(card => card.name === 'dental'),
-        available: cards.filter(card => ['gym', 'legal'].includes(card.name)),
-        pending: [{ out: toLine(undated(cardOf(cards, 'vision'))), in: toLine(cardOf(cards, 'legal')) }],
+        ...{ held: [cardOf(cards, 'dental')], pending: [] },
       },
     },
     {
-      name: 'swap-locked',
+      name: 'challenge-again',
+      view: { view: 'CHALLENGE', page, action: '/register/beneficiaries', triesleft: 5, again: true },
+    },
+    {
+      name: 'beneficiaries',
       view: {
-        ...{ view: 'SWAP', page, effectiveon, lockedat, locked: true, freeslots: 0, chosen: {}, held: [] },
-        ...{ available: [], pending: [] },
+        ...{ view: 'BENEFICIARIES', page },
+        benefits: [
+          {
+            ...{ name: 'life', displayname: say('Term life', 'Seguro de vida a término') },
+            ...{ people: namedIn(say), since: '2026-11-20', ismissing: false },
+            proposal: { version: 3, people: namedIn(say).slice(0, 1) },
+          },
+          {
+            ...{ name: 'accident', displayname: say('Accident coverage', 'Cobertura de accidentes') },
+            ...{ people: [], ismissing: true },
+          },
+        ],
       },
     },
     {
-      name: 'swap-wrong',
+      name: 'beneficiaries-edit',
       view: {
-        ...{ view: 'SWAP', page, effectiveon, lockedat, locked: false, freeslots: 1, pending: [] },
-        ...{ chosen: { dental: 'gym', free1: 'gym' }, held: [cardOf(cards, 'dental')] },
-        available: [cardOf(cards, 'gym')],
-        errors: [{ input: 'replace.free1', code: 'swap_twice' }],
+        ...{ view: 'BENEFICIARIES_EDIT', page: step(2), name: 'life', isnewcomer: true, maylater: true },
+        displayname: say('Term life', 'Seguro de vida a término'),
+        rows: rowsOf([]),
       },
     },
     {
-      name: 'swap-nothing',
+      name: 'beneficiaries-edit-wrong',
       view: {
-        ...{ view: 'SWAP', page, effectiveon, lockedat, locked: false, freeslots: 0, chosen: {} },
-        ...{ held: [cardOf(cards, 'dental')], available: [], pending: [] },
+        ...{ view: 'BENEFICIARIES_EDIT', page, name: 'life', isnewcomer: false, maylater: false },
+        displayname: say('Term life', 'Seguro de vida a término'),
+        rows: rowsOf(namedIn(say)),
+        errors: [
+          { input: 'person1.share', code: 'primary_shares', count: 90 },
+          { input: 'person2.dobmonth', code: 'beneficiary_dob', count: 2 },
+        ],
+      },
+    },
+    {
+      name: 'swap-choose',
+      view: {
+        ...{ view: 'SWAP_CHOOSE', page, effectiveon, chosen: 'vision', out: cardOf(cards, 'dental') },
+        available: cards.filter(card => ['vision', 'accident', 'gym'].includes(card.name)),
+      },
+    },
+    {
+      name: 'swap-choose-free-wrong',
+      view: {
+        ...{ view: 'SWAP_CHOOSE', page, effectiveon, errors: [{ input: 'in', code: 'swap_in_missing' }] },
+        available: cards.filter(card => ['vision', 'gym'].includes(card.name)),
       },
     },
     {
@@ -273,12 +346,12 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
     },
     {
       name: 'offer-change',
-      view: { view: 'OFFER_CHANGE', page, offers, chosen: 'plus', locked: false, lockedat },
+      view: { view: 'OFFER_CHANGE', page, offers, chosen: 'plus', locked: false, opensagainon: effectiveon },
     },
     {
       name: 'offer-change-pending',
       view: {
-        ...{ view: 'OFFER_CHANGE', page, offers, locked: true, lockedat },
+        ...{ view: 'OFFER_CHANGE', page, offers, locked: true, opensagainon: effectiveon },
         pending: { displayname: 'Harbor Basic', effectiveon },
         errors: [{ input: 'offername', code: 'offer_missing' }],
       },
@@ -309,12 +382,41 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
     },
     {
       name: 'cancel',
-      view: { view: 'CANCEL', page, benefits: lines, lastday: '2026-11-30', reinstatedays: 30 },
+      view: {
+        ...{
+          view: 'CANCEL',
+          page,
+          benefits: lines,
+          lastday: '2026-11-30',
+          reinstatedays: 30,
+          hasbegun: true,
+        },
+      },
+    },
+    {
+      name: 'cancel-before-start',
+      view: {
+        ...{
+          view: 'CANCEL',
+          page,
+          benefits: lines,
+          lastday: '2026-11-30',
+          reinstatedays: 30,
+          hasbegun: false,
+        },
+      },
     },
     {
       name: 'cancel-pending',
       view: {
-        ...{ view: 'CANCEL', page, benefits: lines, lastday: '2026-11-30', reinstatedays: 30 },
+        ...{
+          view: 'CANCEL',
+          page,
+          benefits: lines,
+          lastday: '2026-11-30',
+          reinstatedays: 30,
+          hasbegun: true,
+        },
         ...{ pending: { on: '2026-11-30' }, errors: [{ input: 'effective', code: 'when_missing' }] },
       },
     },
@@ -323,6 +425,16 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       view: {
         ...{ view: 'CHECK_ANSWERS', page: step(3), details: ana, offername: 'Harbor Plus' },
         ...{ benefits: lines, choosable: true, consents },
+        naming: [
+          {
+            ...{ name: 'life', displayname: say('Term life', 'Seguro de vida a término') },
+            ...{ isrequired: true, standing: 'here', people: namedIn(say) },
+          },
+          {
+            ...{ name: 'accident', displayname: say('Accident coverage', 'Cobertura de accidentes') },
+            ...{ isrequired: false, standing: 'nobody' },
+          },
+        ],
       },
     },
     {
@@ -341,34 +453,34 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
           page,
           outcome: 'enrolled',
           reference: 'HR-7K2M-94QD',
-          firstname: 'Ana',
+          told: { what: 'enrolled' },
           ...redirect,
         },
         completedat: Date.UTC(2026, 10, 20, 17, 30),
         benefits: lines.map((line, at) => ({ ...line, actionrequired: at === 1 })),
+        copyurl: '/register/copy/BE-7K2M-94QD',
         ...(shell === 'frame' ? { resulttoken: 'result-of-the-fixture' } : {}),
       },
     },
-    {
-      name: 'done-swapped',
-      view: {
-        ...{ view: 'DONE', page, outcome: 'swapped', reference: 'HR-2V8X-01PB', effectiveon, ...redirect },
-        ...{ completedat: Date.UTC(2026, 10, 20, 17, 30), benefits: [], undountil: lockedat },
-      },
-    },
-    ...(['changed', 'cancelled', 'undone'] as const).map((outcome): Example => {
+    ...tellings.map(({ name, outcome, told, ends, undo }): Example => {
       const benefits =
-        outcome === 'cancelled' ? lines.map(line => ({ ...line, endson: '2026-11-30' })) : lines
-      const view = { view: 'DONE', page, outcome, reference: 'HR-5N3T-66KQ', benefits } as const
-      return { name: `done-${outcome}`, view: { ...view, completedat: Date.UTC(2026, 10, 20, 17, 30) } }
+        ends === undefined ? lines : lines.map(({ startson: _, ...line }) => ({ ...line, endson: ends }))
+      const view = { view: 'DONE', page, outcome, reference: 'BE-5N3T-66KQ', told, benefits } as const
+      const done = { ...view, completedat: Date.UTC(2026, 10, 20, 17, 30), ...redirect }
+      return { name: `done-${name}`, view: undo ? { ...done, undountil: lockedat } : done }
     }),
     {
       name: 'already-enrolled',
       view: {
         ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', benefits: lines, ...redirect },
         ...{
-          paths: { canadd: true, canswap: true, canchangeoffer: true, cancancel: true },
+          paths: { canadd: true, canswap: true, canchangeoffer: true, cancancel: true, canname: true },
+          naming: { missing: [say('Term life', 'Seguro de vida a término')], proposed: [] },
           suggested: ['contact'],
+          copies: [
+            { reference: 'BE-7K2M-94QD', on: '2026-11-20', address: '/register/copy/BE-7K2M-94QD' },
+            { reference: 'BE-2V8X-01PB', on: '2026-03-01', address: '/register/copy/BE-2V8X-01PB' },
+          ],
         },
       },
     },
@@ -399,9 +511,12 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
     },
     {
       name: 'link-ended',
-      view: { view: 'LINK_ENDED', page: { ...page, partner: { displayname: '' }, help: {} }, kind: 'link' },
+      view: { view: 'LINK_ENDED', page: { ...left, partner: { displayname: '' }, help: {} }, kind: 'link' },
     },
-    { name: 'session-ended', view: { view: 'LINK_ENDED', page, kind: 'session', ...redirect } },
+    { name: 'challenge-failed', view: { view: 'LINK_ENDED', page: left, kind: 'challenge' } },
+    { name: 'page-closed', view: { view: 'LINK_ENDED', page: left, kind: 'closed' } },
+    { name: 'signed-out', view: { view: 'LINK_ENDED', page: left, kind: 'signedout' } },
+    { name: 'session-ended', view: { view: 'LINK_ENDED', page: left, kind: 'session', ...redirect } },
     {
       name: 'problem',
       view: { view: 'PROBLEM', page, kind: 'internal', requestid: lead, retry: '/register' },

@@ -1,5 +1,6 @@
 import type { Browser, CDPSession, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { wholeRunTest } from '../long.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { examples } from './fixtures.ts'
@@ -41,7 +42,7 @@ describeInBrowser('under hard conditions', () => {
     return page
   }
 
-  test.each(['en', 'es'] as const)(
+  wholeRunTest.each(['en', 'es'] as const)(
     'at 400 percent no view in %s scrolls sideways, and nothing covers what has the focus',
     async locale => {
       const page = await openZoomed()
@@ -59,84 +60,94 @@ describeInBrowser('under hard conditions', () => {
     120_000,
   )
 
-  test('at 400 percent the whole way can be gone, on its own page and in a partner’s dialog', async () => {
-    const page = await openZoomed()
-    await page.goto(await rig.mintLink({ locale: 'es' }))
-    await pressIn(page, words.es.open)
-    await walk(page, 'es')
-    expect(await page.evaluate<readonly string[]>(faultsWhenZoomed)).toEqual([])
-    await rig.newPerson()
-    await page.goto(rig.host)
-    await page.evaluate(`tokens.push('${await rig.mintToken()}'); make({ locale: 'es' }); embed.open()`)
-    const frame = page.frameLocator('iframe')
-    await walk(frame, 'es')
-    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-    const inFrame = page.frames().find(found => found.url().startsWith(`${rig.service}/embed/frame`))
-    expect(await inFrame?.evaluate<readonly string[]>(faultsWhenZoomed)).toEqual([])
-    const cross = await page.getByRole('button', { name: 'Cerrar', exact: true }).boundingBox()
-    const heading = await frame.getByRole('button', { name: /English/ }).boundingBox()
-    if (!cross || !heading) throw new Error('not shown')
-    // The header may have scrolled away; where both are seen, they are side by side.
-    expect(
-      heading.x + heading.width <= cross.x ||
-        heading.y + heading.height <= cross.y ||
-        heading.y >= cross.y + cross.height,
-    ).toBe(true)
-    await isEnrolled(rig, 'es')
-    await page.context().close()
-  })
+  wholeRunTest(
+    'at 400 percent the whole way can be gone, on its own page and in a partner’s dialog',
+    async () => {
+      const page = await openZoomed()
+      await page.goto(await rig.mintLink({ locale: 'es' }))
+      await pressIn(page, words.es.open)
+      await walk(page, 'es')
+      expect(await page.evaluate<readonly string[]>(faultsWhenZoomed)).toEqual([])
+      await rig.newPerson()
+      await page.goto(rig.host)
+      await page.evaluate(`tokens.push('${await rig.mintToken()}'); make({ locale: 'es' }); embed.open()`)
+      const frame = page.frameLocator('iframe')
+      await walk(frame, 'es')
+      expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      const inFrame = page.frames().find(found => found.url().startsWith(`${rig.service}/embed/frame`))
+      expect(await inFrame?.evaluate<readonly string[]>(faultsWhenZoomed)).toEqual([])
+      const cross = await page.getByRole('button', { name: 'Cerrar', exact: true }).boundingBox()
+      const heading = await frame.getByRole('button', { name: /English/ }).boundingBox()
+      if (!cross || !heading) throw new Error('not shown')
+      // The header may have scrolled away; where both are seen, they are side by side.
+      expect(
+        heading.x + heading.width <= cross.x ||
+          heading.y + heading.height <= cross.y ||
+          heading.y >= cross.y + cross.height,
+      ).toBe(true)
+      await isEnrolled(rig, 'es')
+      await page.context().close()
+    },
+  )
 
-  test('on a slow line, offline in the middle and with a lost answer, two presses enrol once', async () => {
-    const { page, devtools } = await openPage()
-    const line = (offline: boolean) =>
-      devtools.send('Network.emulateNetworkConditions', {
-        offline,
-        latency: 400,
-        downloadThroughput: 50_000,
-        uploadThroughput: 50_000,
+  wholeRunTest(
+    'on a slow line, offline in the middle and with a lost answer, two presses enrol once',
+    async () => {
+      const { page, devtools } = await openPage()
+      const line = (offline: boolean) =>
+        devtools.send('Network.emulateNetworkConditions', {
+          offline,
+          latency: 400,
+          downloadThroughput: 50_000,
+          uploadThroughput: 50_000,
+        })
+      await devtools.send('Network.enable')
+      await line(false)
+      const posts: string[] = []
+      page.on(
+        'request',
+        request => request.method() === 'POST' && posts.push(new URL(request.url()).pathname),
+      )
+      const posted = (path: string) => posts.filter(found => found === `/register/${path}`).length
+      await page.goto(await rig.mintLink())
+      await pressIn(page, 'Open my benefits')
+      await pressIn(page, 'Start')
+      await page.getByRole('link', { name: 'Change – Name' }).click()
+      await page.getByLabel('First name').fill('Eva')
+      await line(true)
+      for (let presses = 0; presses < 2; presses += 1) {
+        await pressIn(page, 'Save and continue')
+        await page.getByRole('heading', { name: 'You seem to be offline' }).waitFor()
+        expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1)
+        expect(await page.getByLabel('First name').inputValue()).toBe('Eva')
+      }
+      await line(false)
+      await pressIn(page, 'Try again')
+      await page.getByText('Eva Ruiz Delgado').waitFor()
+      await pressIn(page, 'These are right – continue')
+      await page.getByLabel('Choose Dental discount').check()
+      await page.getByRole('button', { name: 'Continue', exact: true }).dblclick()
+      await page.getByRole('heading', { name: 'Check your answers' }).waitFor()
+      expect(posted('benefits')).toBe(1)
+      // The first answer is lost after the service has done it.
+      let lost = 0
+      await page.route('**/register/enrol', async route => {
+        if (lost > 0) return route.continue()
+        lost += 1
+        await route.fetch()
+        await route.abort('connectionreset')
       })
-    await devtools.send('Network.enable')
-    await line(false)
-    const posts: string[] = []
-    page.on('request', request => request.method() === 'POST' && posts.push(new URL(request.url()).pathname))
-    const posted = (path: string) => posts.filter(found => found === `/register/${path}`).length
-    await page.goto(await rig.mintLink())
-    await pressIn(page, 'Open my benefits')
-    await pressIn(page, 'Start')
-    await page.getByRole('link', { name: 'Change – Name' }).click()
-    await page.getByLabel('First name').fill('Eva')
-    await line(true)
-    for (let presses = 0; presses < 2; presses += 1) {
-      await pressIn(page, 'Save and continue')
+      await page.getByLabel('I agree to receive documents electronically').check()
+      await page.getByRole('button', { name: 'Enroll now' }).dblclick()
       await page.getByRole('heading', { name: 'You seem to be offline' }).waitFor()
-      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1)
-      expect(await page.getByLabel('First name').inputValue()).toBe('Eva')
-    }
-    await line(false)
-    await pressIn(page, 'Try again')
-    await page.getByText('Eva Ruiz Delgado').waitFor()
-    await pressIn(page, 'These are right – continue')
-    await page.getByLabel('Choose Dental discount').check()
-    await page.getByRole('button', { name: 'Continue', exact: true }).dblclick()
-    await page.getByRole('heading', { name: 'Check your answers' }).waitFor()
-    expect(posted('benefits')).toBe(1)
-    // The first answer is lost after the service has done it.
-    let lost = 0
-    await page.route('**/register/enrol', async route => {
-      if (lost > 0) return route.continue()
-      lost += 1
-      await route.fetch()
-      await route.abort('connectionreset')
-    })
-    await page.getByRole('button', { name: 'Enroll now' }).dblclick()
-    await page.getByRole('heading', { name: 'You seem to be offline' }).waitFor()
-    expect(posted('enrol')).toBe(1)
-    await pressIn(page, 'Try again')
-    await page.getByRole('heading', { name: 'You are enrolled' }).waitFor()
-    expect(posted('enrol')).toBe(2)
-    await heardByPartner(receiver, rig)
-    await page.context().close()
-  })
+      expect(posted('enrol')).toBe(1)
+      await pressIn(page, 'Try again')
+      await page.getByRole('heading', { name: 'You are enrolled' }).waitFor()
+      expect(posted('enrol')).toBe(2)
+      await heardByPartner(receiver, rig)
+      await page.context().close()
+    },
+  )
 })
 
 /**
@@ -145,6 +156,7 @@ describeInBrowser('under hard conditions', () => {
  */
 const faultsWhenZoomed = `(() => {
   const faults = []
+  for (const folded of document.querySelectorAll('details')) folded.open = true
   const told = element => element.outerHTML.slice(0, 120)
   const root = document.documentElement
   if (root.scrollWidth > innerWidth) faults.push('scrolls sideways: ' + root.scrollWidth)

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { renderPage } from '../../service/src/registration/views/page.ts'
+import { wholeRunTest } from '../long.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
@@ -61,21 +62,24 @@ describeInBrowser('the hosted page', () => {
     },
   )
 
-  test.each([true, false])('keeps what was typed when the language changes, with script %s', async script => {
-    const page = await openLink({ script })
-    await press(page, 'Open my benefits')
-    await page.goto(`${rig.service}/register/details/contact`)
-    await page.getByLabel('Email').fill('half@')
-    await page.getByRole('button', { name: /Español/ }).click()
-    await page.getByRole('heading', { name: '¿Cómo podemos comunicarnos con usted?' }).waitFor()
-    expect(await page.getByLabel('Correo electrónico').inputValue()).toBe('half@')
-    await page.goto(`${rig.service}/register/benefits`)
-    await page.getByLabel('Elegir Descuento dental').check()
-    await page.getByRole('button', { name: /English/ }).click()
-    await page.getByRole('heading', { name: 'Choose your benefits' }).waitFor()
-    expect(await page.getByLabel('Choose Dental discount').isChecked()).toBe(true)
-    await page.context().close()
-  })
+  wholeRunTest.each([true, false])(
+    'keeps what was typed when the language changes, with script %s',
+    async script => {
+      const page = await openLink({ script })
+      await press(page, 'Open my benefits')
+      await page.goto(`${rig.service}/register/details/contact`)
+      await page.getByLabel('Email').fill('half@')
+      await page.getByRole('button', { name: /Español/ }).click()
+      await page.getByRole('heading', { name: '¿Cuáles son su correo y su teléfono?' }).waitFor()
+      expect(await page.getByLabel('Correo electrónico').inputValue()).toBe('half@')
+      await page.goto(`${rig.service}/register/benefits`)
+      await page.getByLabel('Elegir Descuento dental').check()
+      await page.getByRole('button', { name: /English/ }).click()
+      await page.getByRole('heading', { name: 'Choose your benefits' }).waitFor()
+      expect(await page.getByLabel('Choose Dental discount').isChecked()).toBe(true)
+      await page.context().close()
+    },
+  )
 
   test('goes on with the Enter key, not to another language', async () => {
     const page = await openLink()
@@ -115,6 +119,8 @@ describeInBrowser('the hosted page', () => {
     await page.keyboard.press('Space')
     expect(await page.locator('#live').textContent()).toBe('1 of 2 chosen')
     await go('Continue', 'Check your answers')
+    await tabTo('I agree to receive documents')
+    await page.keyboard.press('Space')
     await tabTo('Enroll now')
     await page.keyboard.press('Enter')
     await page.locator('#problem').waitFor()
@@ -152,6 +158,7 @@ describeInBrowser('the hosted page', () => {
       await press(page, 'Start')
       await press(page, 'These are right – continue')
       await press(page, 'Continue')
+      await page.getByLabel('I agree to receive documents electronically').check()
       await page.getByRole('button', { name: 'Enroll now' }).click({ clickCount: 3 })
       await page.getByRole('heading', { name: 'You are enrolled' }).waitFor()
       const reference = await page.locator('.reference strong').textContent()
@@ -163,13 +170,14 @@ describeInBrowser('the hosted page', () => {
     },
   )
 
-  test('gives every one of twenty presses at once the same confirmation', async () => {
+  wholeRunTest('gives every one of twenty presses at once the same confirmation', async () => {
     const page = await openLink()
     await press(page, 'Open my benefits')
     await press(page, 'Start')
     await press(page, 'These are right – continue')
     await press(page, 'Continue')
     await heading(page).filter({ hasText: 'Check your answers' }).waitFor()
+    await page.getByLabel('I agree to receive documents electronically').check()
     const references = await page.evaluate<string[]>(`Promise.all(Array.from({ length: 20 }, async () => {
       const body = new URLSearchParams(new FormData(document.getElementById('answers')))
       const answer = await fetch('/register/enrol', { method: 'POST', body })
@@ -181,64 +189,69 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  test.each(['light', 'dark'] as const)('has no fault of axe on any real view, %s', async colorScheme => {
-    const context = await browser.newContext({
-      ...{ colorScheme, bypassCSP: true, reducedMotion: 'reduce' },
-      viewport: { width: 320, height: 800 },
-    })
-    const page = await context.newPage()
-    page.setDefaultTimeout(50_000)
-    const faults: string[] = []
-    const drawn = examples('en', rig.built).map(({ view }) => renderPage(view))
-    const known = new Set(await page.evaluate(piecesIn, drawn))
-    const check = async (view: string) => {
-      await page.locator(`main[data-view=${view}]`).waitFor()
-      await page.evaluate(axe)
-      const found = await page.evaluate<readonly string[]>(violationsOf)
-      faults.push(...found.map(fault => `${view}: ${fault}`))
-      const pieces = await page.evaluate(piecesIn, [await page.content()])
-      faults.push(
-        ...pieces.filter(piece => !known.has(piece)).map(piece => `${view}: no example has ${piece}`),
-      )
-      if (await page.evaluate('document.documentElement.scrollWidth > innerWidth'))
-        faults.push(`${view} scrolls`)
-    }
-    await page.goto(await rig.mintLink({ offername: '' }))
-    await check('OPEN')
-    await press(page, 'Open my benefits')
-    await check('START')
-    await press(page, 'Start')
-    await check('DETAILS_REVIEW')
-    await press(page, 'These are right – continue')
-    await check('PLAN')
-    await page.getByLabel(/Plus/).check()
-    await press(page, 'Continue')
-    await check('BENEFITS')
-    await page.getByLabel('Choose Identity protection').check()
-    await press(page, 'Continue')
-    await check('CHECK_ANSWERS')
-    await page.getByLabel('I have read this and I agree').check()
-    await press(page, 'Enroll now')
-    await check('DONE')
-    for (const [path, view] of [
-      ['overview', 'ALREADY_ENROLLED'],
-      ['benefits', 'BENEFITS'],
-      ['details/address', 'DETAILS_EDIT'],
-      ['swap', 'SWAP'],
-      ['swap/confirm?replace.identity=vision', 'SWAP_CONFIRM'],
-      ['offer', 'OFFER_CHANGE'],
-      ['offer/confirm?offername=premier', 'OFFER_CONFIRM'],
-      ['cancel', 'CANCEL'],
-      ['nowhere', 'PROBLEM'],
-    ] as const) {
-      await page.goto(`${rig.service}/register/${path}`)
-      await check(view)
-    }
-    expect(faults).toEqual([])
-    await context.close()
-  })
+  wholeRunTest.each(['light', 'dark'] as const)(
+    'has no fault of axe on any real view, %s',
+    async colorScheme => {
+      const context = await browser.newContext({
+        ...{ colorScheme, bypassCSP: true, reducedMotion: 'reduce' },
+        viewport: { width: 320, height: 800 },
+      })
+      const page = await context.newPage()
+      page.setDefaultTimeout(50_000)
+      const faults: string[] = []
+      const drawn = examples('en', rig.built).map(({ view }) => renderPage(view))
+      const known = new Set(await page.evaluate(piecesIn, drawn))
+      const check = async (view: string) => {
+        await page.locator(`main[data-view=${view}]`).waitFor()
+        await page.evaluate(axe)
+        const found = await page.evaluate<readonly string[]>(violationsOf)
+        faults.push(...found.map(fault => `${view}: ${fault}`))
+        const pieces = await page.evaluate(piecesIn, [await page.content()])
+        faults.push(
+          ...pieces.filter(piece => !known.has(piece)).map(piece => `${view}: no example has ${piece}`),
+        )
+        if (await page.evaluate('document.documentElement.scrollWidth > innerWidth'))
+          faults.push(`${view} scrolls`)
+      }
+      await page.goto(await rig.mintLink({ offername: '' }))
+      await check('OPEN')
+      await press(page, 'Open my benefits')
+      await check('START')
+      await press(page, 'Start')
+      await check('DETAILS_REVIEW')
+      await press(page, 'These are right – continue')
+      await check('PLAN')
+      await page.getByLabel(/Plus/).check()
+      await press(page, 'Continue')
+      await check('BENEFITS')
+      await page.getByLabel('Choose Identity protection').check()
+      await press(page, 'Continue')
+      await check('CHECK_ANSWERS')
+      await page.getByLabel('I agree to receive documents electronically').check()
+      await page.getByLabel('I have read this and I agree').check()
+      await press(page, 'Enroll now')
+      await check('DONE')
+      for (const [path, view] of [
+        ['overview', 'ALREADY_ENROLLED'],
+        ['benefits', 'BENEFITS'],
+        ['details/address', 'DETAILS_EDIT'],
+        ['swap', 'SWAP'],
+        ['swap/choose?out=identity', 'SWAP_CHOOSE'],
+        ['swap/confirm?replace.identity=vision', 'SWAP_CONFIRM'],
+        ['offer', 'OFFER_CHANGE'],
+        ['offer/confirm?offername=premier', 'OFFER_CONFIRM'],
+        ['cancel', 'CANCEL'],
+        ['nowhere', 'PROBLEM'],
+      ] as const) {
+        await page.goto(`${rig.service}/register/${path}`)
+        await check(view)
+      }
+      expect(faults).toEqual([])
+      await context.close()
+    },
+  )
 
-  test('goes back and forward with the browser', async () => {
+  wholeRunTest('goes back and forward with the browser', async () => {
     const page = await openLink()
     await press(page, 'Open my benefits')
     await press(page, 'Start')
@@ -250,7 +263,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  test('notices two tabs: the older answers are not written over the newer', async () => {
+  wholeRunTest('notices two tabs: the older answers are not written over the newer', async () => {
     const page = await openLink()
     await press(page, 'Open my benefits')
     await page.goto(`${rig.service}/register/details/name`)
@@ -266,7 +279,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  test('never writes one person’s form into another’s answers', async () => {
+  wholeRunTest('never writes one person’s form into another’s answers', async () => {
     const page = await openLink()
     await press(page, 'Open my benefits')
     await page.goto(`${rig.service}/register/details/name`)
@@ -340,6 +353,7 @@ describeInBrowser('the hosted page', () => {
     await press(page, 'Continue')
     await page.getByText('Hospital cash is not offered in New York.').waitFor()
     await press(page, 'Continue')
+    await page.getByLabel('I agree to receive documents electronically').check()
     await press(page, 'Enroll now')
     await heading(page).filter({ hasText: 'You are enrolled' }).waitFor()
     const user = await rig.partner.client.getUser({ userid: rig.userid() })
@@ -347,7 +361,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  test('says why when nothing fits, and lets the person correct what is wrong', async () => {
+  wholeRunTest('says why when nothing fits, and lets the person correct what is wrong', async () => {
     await rig.newPerson({ dob: '2015-03-27' })
     const page = await openLink({ link: { locale: 'es' } })
     await press(page, 'Abrir mis beneficios')
@@ -359,7 +373,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  test('warns two minutes ahead, stays with one key, and closes when nobody is there', async () => {
+  wholeRunTest('warns two minutes ahead, stays with one key, and closes when nobody is there', async () => {
     const page = await openLink()
     await page.clock.install()
     await press(page, 'Open my benefits')
@@ -372,9 +386,16 @@ describeInBrowser('the hosted page', () => {
     await page.locator('dialog').waitFor({ state: 'detached' })
     await page.clock.runFor(3_485_000)
     await page.locator('dialog').waitFor()
+    const said = page.locator('dialog [role=status]')
+    expect(await said.textContent()).toBe('')
+    await page.clock.runFor(60_000)
+    expect(await page.locator('[data-left]').textContent()).toMatch(/^0:(4\d|5\d)$/)
+    expect(await said.textContent()).toBe('One minute left.')
+    await page.clock.runFor(45_000)
+    expect(await said.textContent()).toBe('15 seconds left.')
     await rig.endSessions()
-    await page.clock.runFor(125_000)
-    await page.getByRole('heading', { name: 'You were away for a while' }).waitFor()
+    await page.clock.runFor(25_000)
+    await page.getByRole('heading', { name: 'This page is closed' }).waitFor()
     expect(await page.content()).not.toContain('Ruiz')
     await page.context().close()
   })
@@ -388,7 +409,7 @@ describeInBrowser('the hosted page', () => {
     await press(page, 'Save and continue')
     await rig.endSessions()
     await press(page, 'These are right – continue')
-    await page.getByRole('heading', { name: 'You were away for a while' }).waitFor()
+    await page.getByRole('heading', { name: 'This page is closed' }).waitFor()
     await page.goto(await rig.mintLink())
     await press(page, 'Open my benefits')
     await page.getByRole('heading', { name: 'Welcome back' }).waitFor()

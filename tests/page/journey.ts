@@ -17,6 +17,7 @@ export const words = {
     right: 'These are right – continue',
     choose: 'Choose Identity protection',
     continue: 'Continue',
+    records: 'I agree to receive documents electronically',
     agree: 'I have read this and I agree',
     mustAgree: 'Select the box to agree before enrolling',
     enrol: 'Enroll now',
@@ -36,6 +37,7 @@ export const words = {
     right: 'Todo está bien: continuar',
     choose: 'Elegir Protección de identidad',
     continue: 'Continuar',
+    records: 'Acepto recibir los documentos en forma electrónica',
     agree: 'Leí este texto y acepto',
     mustAgree: 'Marque la casilla para aceptar antes de inscribirse',
     enrol: 'Inscribirme ahora',
@@ -49,8 +51,9 @@ export const words = {
 export type Language = keyof typeof words
 
 /** Presses a button of the page or of its frame. */
-export const pressIn = (place: Page | FrameLocator, name: string): Promise<void> =>
-  place.getByRole('button', { name, exact: true }).click()
+export function pressIn(place: Page | FrameLocator, name: string): Promise<void> {
+  return place.getByRole('button', { name, exact: true }).click()
+}
 
 /**
  * The whole way from START to the confirmation: a birth date corrected, wrongly first; a benefit chosen; the consent
@@ -73,6 +76,7 @@ export async function walk(place: Page | FrameLocator, language: Language): Prom
   await press(say.right)
   await place.getByLabel(say.choose).check()
   await press(say.continue)
+  await place.getByLabel(say.records).check()
   await press(say.enrol)
   await place.getByRole('link', { name: say.mustAgree }).waitFor()
   await place.getByLabel(say.agree).check()
@@ -109,6 +113,9 @@ export async function isEnrolled(rig: Rig, language: Language): Promise<void> {
   expect(await rig.partner.client.getUser({ userid: rig.userid() })).toMatchObject({
     status: 'active',
     currentofferdetails: { offer: 'starter' },
-    consents: [{ name: 'identity', version: '2026-01', locale: language }],
+    consents: [
+      { name: 'electronic-records', version: '2026-11', locale: language },
+      { name: 'identity', version: '2026-01', locale: language },
+    ],
   })
 }

@@ -103,7 +103,12 @@ describe('the packages for partners, installed from npm pack into an empty proje
     for (const needed of ['embed/README.md', 'embed/dist/benefit-enrolment.js', 'client/README.md'])
       expect(paths).toContain(needed)
     expect(
-      paths.filter(path => !/^\w+\/(package\.json|README\.md|dist\/[\w-]+\.(js|d\.ts|js\.map))$/.test(path)),
+      paths.filter(
+        path =>
+          !/^\w+\/(package\.json|README\.md|LICENSE|dist\/cjs\/package\.json|dist\/(cjs\/)?[\w-]+\.(js|d\.ts|js\.map))$/.test(
+            path,
+          ),
+      ),
     ).toEqual([])
   })
 
@@ -134,6 +139,6 @@ describe('the packages for partners, installed from npm pack into an empty proje
 
   test('can be imported and rendered where there is no document', () => {
     const printed = execFileSync(process.execPath, ['server.mjs'], { cwd: project, encoding: 'utf8' })
-    expect(JSON.parse(printed)).toEqual({ html: '<div></div>', version: '0.1.0' })
+    expect(JSON.parse(printed)).toEqual({ html: '<div></div>', version: '0.2.0' })
   })
 })

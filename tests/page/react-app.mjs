@@ -3,7 +3,7 @@ import { createElement, StrictMode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 
 const { service, partner, inline } = Object.fromEntries(new URLSearchParams(location.search))
-const token = async () => {
+async function token() {
   globalThis.asked = (globalThis.asked ?? 0) + 1
   return (await fetchToken()).trim()
 }

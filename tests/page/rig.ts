@@ -9,14 +9,14 @@ import { sql } from '../../service/src/db/sql.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { changePartner } from '../../service/src/partners/manage.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
-import { addEndpoint } from '../../service/src/webhooks/endpoints.ts'
+import { addEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { ana } from './fixture-parts.ts'
 import type { Built } from './fixtures.ts'
 import { hostPage } from './host-page.ts'
 
 /** Three sites as browsers tell them apart: the real service, a partner's site, and a hostile one. */
-export interface Rig {
+export type Rig = {
   /** The service, on 127.0.0.1. */
   readonly service: string
   /** The partner's site, on localhost. */
@@ -92,7 +92,7 @@ export async function startRig(options: { startAt?: number } = {}): Promise<Rig>
     async events() {
       const rows = await running.database.query<{ eventname: string }>(sql`
         select eventname from events where partner_id = ${partner.partnerId} and userid = ${userid}
-        order by log_position, event_id`)
+        order by position`)
       return rows.map(({ eventname }) => eventname)
     },
     async addWebhook(url) {

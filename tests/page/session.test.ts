@@ -4,7 +4,7 @@ import { changePartner } from '../../service/src/partners/manage.ts'
 import { ada, startTestService } from '../rig.ts'
 import { ana } from './fixture-parts.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
-import { newVisitor, type Visitor } from './visitor.ts'
+import { newVisitor, recordsAgreed, type Visitor } from './visitor.ts'
 
 let rig: Rig
 beforeAll(async () => {
@@ -14,14 +14,16 @@ afterAll(() => rig.close())
 beforeEach(() => rig.newPerson().then(() => undefined))
 
 const minute = 60_000
-const open = async (more: Parameters<Rig['mintLink']>[0] = {}): Promise<Visitor> => {
+async function open(more: Parameters<Rig['mintLink']>[0] = {}): Promise<Visitor> {
   const visitor = newVisitor(rig.service)
   const link = await rig.mintLink(more)
   await visitor.get(link)
   await visitor.post(link)
   return visitor
 }
-const client = () => rig.partner.client
+function client() {
+  return rig.partner.client
+}
 
 describe('a link', () => {
   test('of fifty browsers that press at once, exactly one gets in', async () => {
@@ -277,6 +279,43 @@ describe('a link by email or text message', () => {
     expect(tries.filter(({ status }) => status === 422).length).toBeLessThanOrEqual(4)
     const late = await visitor.post('/register/challenge', { dobmonth: '3', dobday: '27', dobyear: '1990' })
     expect(late).toMatchObject({ status: 401, view: 'LINK_ENDED' })
+    expect(late.html).toContain('We could not confirm that it is you')
+    expect(late.html).toContain('or ask Harbor Rides to send you a new link')
+    // Whoever comes back is told the same, and nothing of the person.
+    const again = await visitor.get('/register')
+    expect(again.html).toContain('The date of birth did not match our records too many times.')
+    expect(again.html).not.toMatch(/You were away|This page is closed|Ana/)
+  })
+})
+
+describe('signing out', () => {
+  test('ends the session in every window, and says so', async () => {
+    const visitor = await open()
+    const other = newVisitor(rig.service)
+    const cookie = `enrolment-sandbox=${visitor.cookies.get('enrolment-sandbox')}`
+    expect((await other.get('/register', { cookie })).view).toBe('START')
+    const shown = await visitor.get('/register/details')
+    expect(shown.html).toContain('action="/register/leave"')
+    const left = await visitor.post('/register/leave')
+    expect(left).toMatchObject({ status: 200, view: 'LINK_ENDED' })
+    expect(left.html).toContain('You are signed out')
+    expect(left.html).not.toContain('Ruiz')
+    expect(left.headers.getSetCookie()[0]).toMatch(/^enrolment-sandbox=; .*Max-Age=0$/)
+    const after = await other.send('/register/details', { headers: { cookie } })
+    expect(after.status).toBe(401)
+    expect(await after.text()).toContain('You are signed out')
+    expect((await visitor.post('/register/leave')).html).toContain('You are signed out')
+  })
+
+  test('leaves what was done before as it is, and is not offered where there is no session', async () => {
+    const visitor = await open()
+    await visitor.get('/register/details/name')
+    await visitor.post('/register/details/name', { firstname: 'Eva', lastname: 'Ruiz' })
+    await visitor.post('/register/leave')
+    const again = await open()
+    expect((await again.get('/register/start')).html).toContain('Welcome back')
+    const link = await newVisitor(rig.service).get(await rig.mintLink())
+    expect(link.html).not.toContain('/register/leave')
   })
 })
 
@@ -362,7 +401,7 @@ describe('the button that enrols', () => {
       const check = await visitor.post('/register/benefits', { benefit: ['dental'] })
       const draft = /name="draft" value="([^"]+)"/.exec(check.html)?.[1] ?? ''
       const presses = await Promise.all(
-        Array.from({ length: 20 }, () => visitor.post('/register/enrol', { draft })),
+        Array.from({ length: 20 }, () => visitor.post('/register/enrol', { draft, ...recordsAgreed })),
       )
       expect(new Set(presses.map(({ status, view }) => `${status} ${view}`))).toEqual(new Set(['200 DONE']))
       expect(new Set(presses.map(({ html }) => /BE-\w{4}-\w{4}/.exec(html)?.[0])).size).toBe(1)
@@ -385,7 +424,7 @@ describe('what was answered', () => {
     expect(kept.some(({ sealed }) => sealed.toString('latin1').includes('Evacanary'))).toBe(false)
     await visitor.get('/register/benefits')
     await visitor.post('/register/benefits')
-    expect((await visitor.post('/register/enrol')).view).toBe('DONE')
+    expect((await visitor.post('/register/enrol', recordsAgreed)).view).toBe('DONE')
     expect((await documents()).map(({ kind }) => kind)).toEqual(['profile'])
   })
 

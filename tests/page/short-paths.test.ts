@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adaAsks } from '../rig.ts'
 import { ana } from './fixture-parts.ts'
 import { type Rig, startRig } from './rig.ts'
-import { newVisitor, type Shown, type Visitor } from './visitor.ts'
+import { newVisitor, recordsAgreed, type Shown, type Visitor } from './visitor.ts'
 
 let rig: Rig
 // The middle of a month: the last day before a boundary is locked.
@@ -16,13 +16,15 @@ afterAll(async () => {
   expect(failures).toEqual([])
 })
 
-const client = () => rig.partner.client
+function client() {
+  return rig.partner.client
+}
 
 /** A member on an offer, with a session of this purpose. */
-const member = async (
+async function member(
   has: { offername?: string; benefits?: string[] },
   link: Parameters<Rig['mintLink']>[0] = {},
-): Promise<{ visitor: Visitor; first: Shown }> => {
+): Promise<{ visitor: Visitor; first: Shown }> {
   const userid = await rig.newPerson('unknown')
   await client().createUser({ userid, ...ana, offername: 'starter', ...has })
   const visitor = newVisitor(rig.service)
@@ -30,33 +32,39 @@ const member = async (
   await visitor.get(address)
   return { visitor, first: await visitor.post(address) }
 }
-const fresh = async () => (await rig.events()).filter(name => !/^(enrollment|offer_activ)/.test(name))
-const referenceIn = (shown: Shown) => /BE-\w{4}-\w{4}/.exec(shown.html)?.[0]
+async function fresh() {
+  return (await rig.events()).filter(name => !/^(enrollment|offer_activ)/.test(name))
+}
+function referenceIn(shown: Shown) {
+  return /BE-\w{4}-\w{4}/.exec(shown.html)?.[0]
+}
 
 describe('a swap', () => {
   test('is chosen, confirmed, shown again on a repeat, and taken back', async () => {
     const { visitor, first } = await member({ benefits: ['telehealth', 'dental'] }, { purpose: 'swap' })
     expect(first.view).toBe('SWAP')
-    const none = await visitor.post('/register/swap', { 'replace.dental': '', 'replace.telehealth': '' })
+    const none = await visitor.post('/register/swap')
     expect(none.status).toBe(422)
-    const twice = await visitor.post('/register/swap', {
-      'replace.dental': 'vision',
-      'replace.telehealth': 'vision',
-    })
-    expect(twice.html).toContain('Choose each new benefit only once')
-    const chosen = await visitor.post('/register/swap', { 'replace.dental': 'vision' })
+    expect(none.html).toContain('Choose the benefit to swap')
+    const beside = await visitor.post('/register/swap', { out: 'dental' })
+    expect(beside.view).toBe('SWAP_CHOOSE')
+    expect(beside.html).toContain('What do you want instead of Dental discount?')
+    expect(beside.html).toContain('Lower prices for eye exams')
+    const neither = await visitor.post('/register/swap/choose')
+    expect(neither.html).toContain('Choose the benefit you want instead')
+    const chosen = await visitor.post('/register/swap/choose', { in: 'vision' })
     expect(chosen.view).toBe('SWAP_CONFIRM')
     expect(chosen.html).toContain('From April 1, 2027')
-    expect(chosen.html).toContain('until March 31, 2027 at 12:00 AM EDT')
+    expect(chosen.html).toContain('until the end of March 30 (Eastern time)')
     const done = await visitor.post('/register/swap/confirm')
     expect(done).toMatchObject({ status: 200, view: 'DONE' })
-    expect(done.html).toContain('Takes effect on April 1, 2027')
+    expect(done.html).toContain('Your swap is set for April 1, 2027')
     await visitor.get(chosen.path)
     const again = await visitor.post('/register/swap/confirm', { 'replace.dental': 'vision' })
     expect(referenceIn(again)).toBe(referenceIn(done))
     expect(await fresh()).toEqual(['user_benefits_pendingswap'])
     await visitor.get('/register/swap')
-    expect((await visitor.post('/register/swap/undo')).html).toContain('Your change is undone')
+    expect((await visitor.post('/register/swap/undo')).html).toContain('Your swap is undone')
     expect(await fresh()).toEqual(['user_benefits_pendingswap', 'user_benefits_swap_cancelled'])
     expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ conditions: [] })
   })
@@ -64,12 +72,16 @@ describe('a swap', () => {
   test('of one benefit beside another for a free place makes both, as they were shown', async () => {
     const { visitor } = await member({ benefits: ['dental'] }, { purpose: 'swap' })
     await visitor.get('/register/swap')
-    const chosen = await visitor.post('/register/swap', {
-      'replace.dental': 'vision',
-      'replace.free1': 'legal',
-    })
+    await visitor.post('/register/swap', { out: 'dental' })
+    await visitor.post('/register/swap/choose', { in: 'vision' })
+    await visitor.post('/register/swap/confirm')
+    await visitor.get('/register/swap')
+    const second = await visitor.post('/register/swap', { out: 'free' })
+    expect(second.html).not.toContain('value="vision"')
+    const chosen = await visitor.post('/register/swap/choose', { in: 'legal' })
     expect(chosen.view).toBe('SWAP_CONFIRM')
     expect(chosen.html).toContain('name="replace.free1" value="legal"')
+    expect(chosen.html).toContain('name="replace.dental" value="vision"')
     expect((await visitor.post('/register/swap/confirm')).view).toBe('DONE')
     const listed = await client().getBenefits({ ...adaAsks, userid: rig.userid() })
     const chosenFor = listed.filter(({ isselectedforswap }) => isselectedforswap).map(({ name }) => name)
@@ -79,24 +91,27 @@ describe('a swap', () => {
   test('asks for the consent of what comes in, and keeps it', async () => {
     const { visitor } = await member({ benefits: ['dental'] }, { purpose: 'swap' })
     await visitor.get('/register/swap')
-    const chosen = await visitor.post('/register/swap', { 'replace.dental': 'identity' })
+    await visitor.post('/register/swap', { out: 'dental' })
+    const chosen = await visitor.post('/register/swap/choose', { in: 'identity' })
     expect(chosen.html).toContain('I allow the identity protection service')
     expect((await visitor.post('/register/swap/confirm')).status).toBe(422)
-    expect((await visitor.post('/register/swap/confirm', { 'consent.identity': '2026-01' })).view).toBe(
-      'DONE',
-    )
+    expect(
+      (await visitor.post('/register/swap/confirm', { ...recordsAgreed, 'consent.identity': '2026-01' }))
+        .view,
+    ).toBe('DONE')
     expect(await client().getUser({ userid: rig.userid() })).toMatchObject({
       conditions: ['swappending'],
-      consents: [{ name: 'identity', version: '2026-01' }],
+      consents: [{ name: 'electronic-records' }, { name: 'identity', version: '2026-01' }],
     })
   })
 
   test('opens with the benefit of the tile that was clicked', async () => {
     const deeplinkdata = 'productname=vision&producttype=discount&redirectto=swap'
-    const { first } = await member({ benefits: ['telehealth', 'dental'] }, { deeplinkdata })
+    const { visitor, first } = await member({ benefits: ['telehealth', 'dental'] }, { deeplinkdata })
     expect(first.view).toBe('SWAP')
-    const one = await member({ benefits: ['dental'] }, { deeplinkdata })
-    expect(one.first.html).toMatch(/name="replace\.free1" value="vision" checked/)
+    expect(first.html).toContain('Which benefit do you want to swap for Vision discount?')
+    const chosen = await visitor.post('/register/swap', { out: 'telehealth' })
+    expect(chosen.html).toMatch(/name="in" value="vision" checked/)
   })
 
   test('cannot be made or undone in the last hours before the boundary', async () => {
@@ -165,7 +180,7 @@ describe('a cancel', () => {
     expect((await visitor.get('/register/cancel')).view).toBe('CANCEL')
     expect((await visitor.post('/register/cancel')).html).toContain('Choose when your benefits should end')
     const done = await visitor.post('/register/cancel', { effective: 'endofperiod' })
-    expect(done.html).toContain('Your benefits are cancelled')
+    expect(done.html).toContain('Your benefits will end on')
     expect(referenceIn(await visitor.post('/register/cancel', { effective: 'endofperiod' }))).toBe(
       referenceIn(done),
     )
@@ -197,6 +212,7 @@ describe('a member with a free place', () => {
     expect(check.view).toBe('CHECK_ANSWERS')
     expect(check.html).not.toMatch(/name="consent\.identity"[^>]*checked/)
     const fields = {
+      ...recordsAgreed,
       'consent.identity': '2026-01',
       draft: /name="draft" value="([^"]+)"/.exec(check.html)?.[1] ?? '',
     }
@@ -215,10 +231,10 @@ describe('a member with a free place', () => {
     expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ conditions: ['actionrequired'] })
     await visitor.get('/register/benefits')
     await visitor.post('/register/benefits', { benefit: ['identity'] })
-    await visitor.post('/register/enrol', { 'consent.identity': '2026-01' })
+    await visitor.post('/register/enrol', { ...recordsAgreed, 'consent.identity': '2026-01' })
     expect(await client().getUser({ userid: rig.userid() })).toMatchObject({
       conditions: [],
-      consents: [{ name: 'identity', version: '2026-01', locale: 'en' }],
+      consents: [{ name: 'electronic-records' }, { name: 'identity', version: '2026-01', locale: 'en' }],
     })
   })
 })

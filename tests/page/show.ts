@@ -5,7 +5,7 @@ import type { Example } from './fixtures.ts'
 import type { Rig } from './rig.ts'
 
 /** Shows examples in a page. */
-export interface Stage {
+export type Stage = {
   show(example: Example): Promise<void>
 }
 

@@ -1,5 +1,13 @@
+import { ELECTRONIC_RECORDS } from '../../service/src/membership/rules/electronic-records.ts'
+import type { Rig } from './rig.ts'
+
+/** Ticks the box of the consent to electronic records, which stands before the first agreement. */
+export const recordsAgreed = {
+  [`consent.${ELECTRONIC_RECORDS.name}`]: ELECTRONIC_RECORDS.version,
+} as const
+
 /** What a browser without script shows after a request. */
-export interface Shown {
+export type Shown = {
   readonly status: number
   readonly view: string | undefined
   readonly html: string
@@ -9,13 +17,28 @@ export interface Shown {
 }
 
 /** A browser without script or screen: cookies, forms and redirects, as fast as HTTP. */
-export interface Visitor {
+export type Visitor = {
   get(address: string, headers?: Record<string, string>): Promise<Shown>
   /** Posts with the hidden fields of the form shown last, unless they are given. */
   post(address: string, fields?: Fields, headers?: Record<string, string>): Promise<Shown>
   /** One request, redirects not followed, nothing remembered but cookies. */
   send(address: string, init?: RequestInit): Promise<Response>
   readonly cookies: ReadonlyMap<string, string>
+}
+
+/** Follows a fresh link of the rig's person, as a new visitor. */
+export async function openLink(
+  rig: Pick<Rig, 'service' | 'mintLink'>,
+  link: Parameters<Rig['mintLink']>[0] = {},
+): Promise<Visitor> {
+  const visitor = newVisitor(rig.service)
+  await visitor.post(await rig.mintLink(link))
+  return visitor
+}
+
+/** The words of a page, without tags and with single spaces. */
+export function wordsOf({ html }: Pick<Shown, 'html'>): string {
+  return html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 }
 
 type Fields = Readonly<Record<string, string | readonly string[]>>

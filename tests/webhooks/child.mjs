@@ -1,24 +1,27 @@
 // A dispatcher in a process of its own, on the built service: it may be killed at a chosen step.
 import { openDatabase } from '../../service/dist/db/database.js'
+import { learnLayout } from '../../service/dist/db/spread.js'
 import { openDirectory } from '../../service/dist/partners/directory.js'
 import { loadKeyring } from '../../service/dist/vault/keyring.js'
-import { openDispatcher } from '../../service/dist/webhooks/dispatcher.js'
-import { webhookMetrics } from '../../service/dist/webhooks/metrics.js'
-import { createOutgoing } from '../../service/dist/webhooks/outgoing.js'
-import { createResolver } from '../../service/dist/webhooks/resolver.js'
+import { openDispatcher } from '../../service/dist/webhooks/delivery/dispatcher.js'
+import { webhookMetrics } from '../../service/dist/webhooks/delivery/metrics.js'
+import { createOutgoing } from '../../service/dist/webhooks/egress/outgoing.js'
+import { createResolver } from '../../service/dist/webhooks/egress/resolver.js'
 
 const { address, rootKey, step, options } = JSON.parse(process.argv[2])
-const real = () => Date.now()
+function real() {
+  return Date.now()
+}
 
 /** Ends this process as a crash would, when its time has come. */
 let passed = 0
-const pass = name => {
+function pass(name) {
   if (step === undefined || step.name !== name) return
   passed += 1
   if (passed === step.count) process.kill(process.pid, 'SIGKILL')
 }
 
-const kindOf = text => {
+function kindOf(text) {
   if (text.includes('update dispatchers')) return 'lease'
   if (text.includes('insert into endpoint_leases')) return 'take'
   if (text.includes('insert into delivery_attempts')) return 'result'
@@ -35,7 +38,22 @@ const database = {
     if (kind !== 'read' || rows.length > 0) pass(`after ${kind}`)
     return rows
   },
+  async transaction(work) {
+    let kind = 'other'
+    const result = await bare.transaction(tx =>
+      work({
+        query(query) {
+          if (kindOf(query.text) === 'take') kind = 'take'
+          pass(`before ${kindOf(query.text)}`)
+          return tx.query(query)
+        },
+      }),
+    )
+    pass(`after ${kind}`)
+    return result
+  },
 }
+await learnLayout(bare)
 const bareOutgoing = createOutgoing({ rules: { sandbox: true, allow: [] }, resolver: createResolver() })
 const outgoing = {
   ...bareOutgoing,

@@ -4,7 +4,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { startTestService } from '../rig.ts'
 import { startReceiver } from './receiver.ts'
 
-test('an endpoint has 15 seconds to answer: what comes a millisecond before counts, and silence ends then', async () => {
+test('an endpoint has 15 seconds to answer: an answer a millisecond earlier counts, and silence is cut off', async () => {
   await using service = await startTestService()
   // Given back before the service ends.
   using _time = { [Symbol.dispose]: () => vi.useRealTimers() }
@@ -50,6 +50,6 @@ test('an endpoint has 15 seconds to answer: what comes a millisecond before coun
 })
 
 /** Waits without moving time; `expect.poll` would move it. */
-const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise(resolve => setImmediate(resolve))
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
-import { findAttempts } from '../../service/src/webhooks/event-log.ts'
 import { type Delivery, startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
-const range = (count: number, prefix = 'u') =>
-  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+function range(count: number, prefix = 'u') {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+}
 
 test('every event reaches the endpoint once, with the documented headers and bytes', async () => {
   await using rig = await dispatchRig()
@@ -32,7 +32,7 @@ test('every event reaches the endpoint once, with the documented headers and byt
   await receiver.close()
 })
 
-test('a failed try is repeated with the same key and the same bytes', async () => {
+test('a failed attempt is repeated with the same key and the same bytes', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   await rig.addEndpoint(receiver.url)
@@ -48,36 +48,6 @@ test('a failed try is repeated with the same key and the same bytes', async () =
   expect(receiver.deliveries.map(delivery => delivery.attempt)).toEqual([1, 2, 3])
   expect(new Set(receiver.deliveries.map(delivery => delivery.key + delivery.body)).size).toBe(1)
   expect(await rig.count('deliveries')).toBe(0)
-  await receiver.close()
-})
-
-test('what an endpoint answers is kept as it came, whatever its signs mean to a database', async () => {
-  await using rig = await dispatchRig()
-  const receiver = await startReceiver()
-  const texts = [
-    '',
-    ' ',
-    'NULL',
-    '{}',
-    '{"a","b"}',
-    '\\',
-    '"',
-    '\\"',
-    "it's",
-    'a,b',
-    'line\nline\t',
-    'ñ €',
-    '$1',
-  ]
-  receiver.answer = delivery => response => response.end(texts[Number(delivery.userid)])
-  await rig.addEndpoint(receiver.url)
-  const dispatcher = rig.open()
-  const eventIds = await rig.raise(texts.map((_, index) => String(index)))
-  await dispatcher.idle()
-  const attempts = await Promise.all(
-    eventIds.map(eventId => findAttempts(rig.database, rig.partner.partnerId, eventId)),
-  )
-  expect(attempts.map(([attempt]) => attempt?.answer)).toEqual(texts)
   await receiver.close()
 })
 
@@ -98,9 +68,9 @@ test('with ordering "user" one user\'s events arrive in order, and nobody else w
     return 200
   }
   const ids = await rig.raise(names)
-  const keys = await rig.database.query<{ event_id: string; idempotency_key: string; userid: string }>({
+  const keys = await rig.database.query<{ event_id: string; userid: string }>({
     name: '',
-    text: 'select event_id, idempotency_key, userid from events order by event_id',
+    text: 'select event_id, userid from events order by event_id',
     values: [],
   })
   expect(keys.map(row => row.event_id)).toEqual(ids)
@@ -115,7 +85,7 @@ test('with ordering "user" one user\'s events arrive in order, and nobody else w
   expect(bodies).toHaveLength(60)
   for (const user of range(6)) {
     expect(bodies.filter(body => body.startsWith(`${user} `))).toEqual(
-      keys.filter(row => row.userid === user).map(row => `${user} ${row.idempotency_key}`),
+      keys.filter(row => row.userid === user).map(row => `${user} ${row.event_id}`),
     )
   }
   await receiver.close()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { queueAgain } from '../../service/src/webhooks/replay.ts'
+import { queueAgain } from '../../service/src/webhooks/log/replay.ts'
 import { freePort } from '../free-port.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
@@ -45,7 +45,7 @@ def queue_your_own_work(event):
 type Language = keyof typeof left
 type Running = { url: string; said: () => string }
 
-const shown = (language: Language, port: number): string => {
+function shown(language: Language, port: number): string {
   const block = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? ''
   expect(block).toContain('8443')
   return (left[language] + block).replaceAll('8443', String(port))
@@ -71,10 +71,7 @@ const start: Record<
   },
 }
 
-const run = async (
-  language: Language,
-  { port, secret }: { port: number; secret: string },
-): Promise<Running> => {
+async function run(language: Language, { port, secret }: { port: number; secret: string }): Promise<Running> {
   const folder = await mkdtemp(join(tmpdir(), 'documented-receiver-'))
   const env = { PATH: process.env.PATH, HOOK_PASSWORD: 'pass', HOOK_SECRET: secret }
   const child = await start[language](shown(language, port), { folder, env })
@@ -90,14 +87,15 @@ const run = async (
   return { url: `http://127.0.0.1:${port}/`, said: () => said }
 }
 
-const answers = (port: number): Promise<boolean> =>
-  new Promise(resolve => {
+function answers(port: number): Promise<boolean> {
+  return new Promise(resolve => {
     const socket = connect(port, '127.0.0.1')
     socket.on('connect', () => resolve(true)).on('error', () => resolve(false))
     socket.on('connect', () => socket.destroy())
   })
+}
 
-const deliverTwice = async (rig: DispatchRig, endpointId: string): Promise<void> => {
+async function deliverTwice(rig: DispatchRig, endpointId: string): Promise<void> {
   const dispatcher = rig.open()
   const [eventId = ''] = await rig.raise(['u-documented'])
   await dispatcher.idle()

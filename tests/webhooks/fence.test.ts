@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { CommitUnknown, type Database } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { uuidv4, uuidv7 } from '../../service/src/vault/uuid.ts'
-import { closedBreaker } from '../../service/src/webhooks/breaker.ts'
-import { findAttempts } from '../../service/src/webhooks/event-log.ts'
-import { parkDeliveries, type Result, writeResults } from '../../service/src/webhooks/results.ts'
-import { openWriter } from '../../service/src/webhooks/writer.ts'
+import { parkDeliveries, type Result, writeResults } from '../../service/src/webhooks/delivery/results.ts'
+import { openWriter } from '../../service/src/webhooks/delivery/writer.ts'
+import { closedBreaker } from '../../service/src/webhooks/endpoint/breaker.ts'
+import { findAttempts } from '../../service/src/webhooks/log/event-log.ts'
 import { dispatchRig } from './rig.ts'
 
-/** An endpoint with two events of one user that wait, and what its owner would write of a try and of itself. */
-const withOwner = async () => {
+/** An endpoint with two events of one user that wait, and what its owner would write of an attempt and of itself. */
+async function withOwner() {
   const rig = await dispatchRig()
   const { partnerId } = rig.partner
   const { webhookid: endpointId } = await rig.addEndpoint('http://127.0.0.1:1/hook', { ordering: 'user' })
@@ -18,49 +18,51 @@ const withOwner = async () => {
   await rig.database.query(sql`
     with alive as (insert into dispatchers (dispatcher_id, until) values (${owner}, now()))
     insert into endpoint_leases (partner_id, endpoint_id, owner, epoch) values (${partnerId}, ${endpointId}, ${owner}, 7)`)
-  const claim = { partnerId, endpointId, epoch: 7 }
+  const lease = { partnerId, endpointId, epoch: 7 }
   const at = rig.now()
   const timings = { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 4, totalMs: 5 }
-  const outcome = { status: 500, snippet: 'no', address: '192.0.2.1', timings }
+  const outcome = { status: 500, snippet: 'of a user without a key', address: '192.0.2.1', timings }
   const result: Result = {
-    claim,
+    lease,
     ...{
       eventId: first,
       number: 1,
       endedAt: at,
-      fate: { kind: 'later', attempts: 1, dueAt: at, work: 'retry' },
+      disposition: { kind: 'later', attempts: 1, dueAt: at, work: 'retry' },
     },
     attempts: [{ attemptId: uuidv7(at), startedAt: at, pair: 'current', outcome }],
   }
   const health = {
     ...{ revision: 1, breaker: { ...closedBreaker(), endpointInRow: 1 }, failingSince: at, notices: 1 },
-    ...{ pausedUntil: at, acceptedPair: 'next' as const, nextAcceptedAt: at },
+    ...{ pausedUntil: at, acceptedPair: 'next' as const, nextAcceptedAt: at, certificateEndsAt: at },
   }
-  const change = { claim, health, disable: { version: 1, reason: 'gone' as const, at } }
+  const change = { lease, health, disable: { version: 1, reason: 'gone' as const, at } }
   const state = async () => ({
     health: await rig.database.query(sql`
-      select breaker, failing_since, notices, paused_until, accepted_pair, next_accepted_at from endpoint_health`),
+      select breaker, failing_since, notices, paused_until, accepted_pair, next_accepted_at,
+        certificate_ends_at from endpoint_health`),
     disabled: await rig.database.query(sql`select disabled_reason, version from webhook_endpoints`),
     deliveries: await rig.database.query(
       sql`select event_id, work, attempts, parked from deliveries order by event_id`,
     ),
-    attempts: await findAttempts(rig.database, partnerId, first),
+    attempts: await findAttempts(rig.database, rig.partner, first),
   })
-  return { rig, owner, claim, at, first, second, result, change, health, state }
+  const directory = { partner: async () => rig.partner }
+  return { rig, owner, lease, at, first, second, result, change, health, state, directory }
 }
 
-test('whoever owns an endpoint no more writes nothing of it: by another owner or an older epoch', async () => {
-  const { rig, owner, result, change, claim, second, state } = await withOwner()
+test('a process that no longer owns an endpoint writes nothing about it, whether the owner or only the epoch has changed', async () => {
+  const { rig, owner, result, change, lease, second, state } = await withOwner()
   await using _ = rig
   const before = await state()
   for (const [who, named] of [
-    [uuidv4(), claim],
-    [owner, { ...claim, epoch: 6 }],
+    [uuidv4(), lease],
+    [owner, { ...lease, epoch: 6 }],
   ] as const) {
-    const batch = { results: [{ ...result, claim: named }], changes: [{ ...change, claim: named }] }
+    const batch = { results: [{ ...result, lease: named }], changes: [{ ...change, lease: named }] }
     expect(await writeResults(rig.database, who, batch)).toEqual({ owned: new Set(), disabled: new Set() })
     for (const kind of ['delivered', 'dead'] as const) {
-      const ended = { ...result, claim: named, fate: { kind, attempts: 12 } }
+      const ended = { ...result, lease: named, disposition: { kind, attempts: 12 } }
       await writeResults(rig.database, who, { results: [ended], changes: [] })
     }
     await parkDeliveries(rig.database, who, [{ ...named, eventId: second }])
@@ -68,8 +70,8 @@ test('whoever owns an endpoint no more writes nothing of it: by another owner or
   }
 })
 
-test('the owner writes what it learnt: the try with its times, what becomes of the delivery, the health of the endpoint', async () => {
-  const { rig, owner, at, result, change, health, claim, first, second, state } = await withOwner()
+test('the owner writes a result whole: the attempt with its times, the new state of the delivery, the health of the endpoint', async () => {
+  const { rig, owner, at, result, change, health, lease, first, second, state } = await withOwner()
   await using _ = rig
   // The second time as after a commit whose answer was lost.
   for (const isRepeat of [false, true]) {
@@ -78,14 +80,14 @@ test('the owner writes what it learnt: the try with its times, what becomes of t
       changes: [change],
       isRepeat,
     })
-    expect(written).toEqual({ owned: new Set([claim]), disabled: new Set([claim]) })
+    expect(written).toEqual({ owned: new Set([lease]), disabled: new Set([lease]) })
   }
-  await parkDeliveries(rig.database, owner, [{ ...claim, eventId: second }])
+  await parkDeliveries(rig.database, owner, [{ ...lease, eventId: second }])
   expect(await state()).toEqual({
     health: [
       {
         ...{ breaker: health.breaker, failing_since: at, notices: 1, paused_until: at },
-        ...{ accepted_pair: 'next', next_accepted_at: at },
+        ...{ accepted_pair: 'next', next_accepted_at: at, certificate_ends_at: at },
       },
     ],
     disabled: [{ disabled_reason: 'gone', version: 2 }],
@@ -95,8 +97,8 @@ test('the owner writes what it learnt: the try with its times, what becomes of t
     ],
     attempts: [
       {
-        ...{ endpoint_id: claim.endpointId, attempt: 1, started_at: at, pair: 'current', status: 500 },
-        ...{ error_class: null, address: '192.0.2.1', answer: 'no' },
+        ...{ endpoint_id: lease.endpointId, attempt: 1, started_at: at, pair: 'current', status: 500 },
+        ...{ error_class: null, address: '192.0.2.1', answer: null },
         ...{ dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4, total_ms: 5 },
       },
     ],
@@ -107,17 +109,17 @@ test('the owner writes what it learnt: the try with its times, what becomes of t
   expect((await state()).health).toMatchObject([{ notices: 0 }])
 })
 
-test('what an older claim knew is not written, though a newer one of the same process is in the batch', async () => {
-  const { rig, owner, result, change, claim, state } = await withOwner()
+test('a result under an older lease is not written, even beside one under a newer lease of the same process', async () => {
+  const { rig, owner, result, change, lease, state, directory } = await withOwner()
   await using _ = rig
-  const older = { ...claim, epoch: 6 }
+  const older = { ...lease, epoch: 6 }
   const { disable: _disable, ...newer } = { ...change, health: { ...change.health, notices: 2 } }
   const batch = {
-    results: [{ ...result, claim: older }],
-    changes: [{ ...change, claim: older }, newer],
+    results: [{ ...result, lease: older }],
+    changes: [{ ...change, lease: older }, newer],
   }
   expect(await writeResults(rig.database, owner, batch)).toEqual({
-    owned: new Set([claim]),
+    owned: new Set([lease]),
     disabled: new Set(),
   })
   expect(await state()).toMatchObject({
@@ -125,15 +127,15 @@ test('what an older claim knew is not written, though a newer one of the same pr
     deliveries: [{ attempts: 0 }, { attempts: 0 }],
   })
   // And the writer keeps their changes apart: neither takes the place of the other.
-  const writer = openWriter({ database: rig.database, owner, log: () => {} })
+  const writer = openWriter({ database: rig.database, directory, owner, log: () => {} })
   const health = { ...change.health, notices: 3 }
-  const written = [claim, older].map(one => writer.write({ kind: 'result', change: { claim: one, health } }))
+  const written = [lease, older].map(one => writer.write({ kind: 'result', change: { lease: one, health } }))
   expect((await Promise.all(written)).map(({ isOwned }) => isOwned)).toEqual([true, false])
   expect(await state()).toMatchObject({ health: [{ notices: 3 }] })
 })
 
-test('what was written, but whose answer was lost, is written again to the same effect, alone and beside another', async () => {
-  const { rig, owner, at, result, second, state } = await withOwner()
+test('a result whose commit was not confirmed can be written again without a second effect, alone and beside another', async () => {
+  const { rig, owner, at, result, second, state, directory } = await withOwner()
   await using _ = rig
   let isLost = false
   const query = async <Row>(statement: Query): Promise<Row[]> => {
@@ -143,8 +145,8 @@ test('what was written, but whose answer was lost, is written again to the same 
     throw new CommitUnknown()
   }
   const database: Database = { ...rig.database, query }
-  const writer = openWriter({ database, owner, log: () => {} })
-  const tryOf = (eventId: string): Result => ({
+  const writer = openWriter({ database, directory, owner, log: () => {} })
+  const attemptOf = (eventId: string): Result => ({
     ...result,
     eventId,
     attempts: result.attempts.map(attempt => ({ ...attempt, attemptId: uuidv7(at) })),
@@ -154,8 +156,8 @@ test('what was written, but whose answer was lost, is written again to the same 
     const written = results.map(one => writer.write({ kind: 'result', result: one }))
     return (await Promise.all(written)).map(({ isOwned }) => isOwned)
   }
-  expect(await write(tryOf(result.eventId))).toEqual([true])
-  expect(await write(tryOf(result.eventId), tryOf(second))).toEqual([true, true])
+  expect(await write(attemptOf(result.eventId))).toEqual([true])
+  expect(await write(attemptOf(result.eventId), attemptOf(second))).toEqual([true, true])
   expect(await state()).toMatchObject({ deliveries: [{ attempts: 1 }, { attempts: 1 }] })
   expect(await rig.count('delivery_attempts')).toBe(3)
 })

@@ -3,11 +3,14 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { Database } from '../../service/src/db/database.ts'
 import { drip, flood, reply, type Script, startEndpoint } from '../egress/endpoint.ts'
+import { wholeRunTest } from '../long.ts'
 import { goByTicks } from '../ticks.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
-const onRequest = (answer: (socket: Socket) => void): Script => ({ onRequest: answer })
+function onRequest(answer: (socket: Socket) => void): Script {
+  return { onRequest: answer }
+}
 const bomb = gzipSync(Buffer.alloc(20_000_000))
 const head = 'HTTP/1.1 200 OK\r\n'
 
@@ -77,55 +80,59 @@ const hostile: Record<string, { script: Script; isDelivered: boolean; isFlood?: 
   },
 }
 
-test('hostile endpoints end as what they are, in time, and the healthy one beside them gets everything', {
-  timeout: 180_000,
-}, async () => {
-  goByTicks()
-  await using rig = await dispatchRig()
-  const receiver = await startReceiver()
-  const names = new Map<string, string>()
-  const targets = []
-  for (const [name, { script, isFlood }] of Object.entries(hostile)) {
-    const target = await startEndpoint(script)
-    targets.push(target)
-    // Floods come from this very process, and would keep it from its other work: once is enough.
-    const events = isFlood ? (['user_erased'] as const) : 'all'
-    names.set((await rig.addEndpoint(target.url, { events })).webhookid, name)
-  }
-  await rig.addEndpoint(receiver.url)
-  const dispatcher = rig.open({ slots: 32 }, { deadlineMs: 5000 })
-  await rig.raise(['u0'], { eventname: 'user_erased' })
-  await dispatcher.idle()
-  const waiting = await rig.database.query<{ endpoint_id: string }>({
-    name: '',
-    text: 'select endpoint_id from deliveries',
-    values: [],
-  })
-  const failed = new Set(waiting.map(row => names.get(row.endpoint_id)))
-  expect([...failed].sort()).toEqual(
-    Object.entries(hostile)
-      .filter(([, { isDelivered }]) => !isDelivered)
-      .map(([name]) => name)
-      .sort(),
-  )
-  // Each keeps its slots busy; the healthy one is served by the others.
-  await rig.raise(Array.from({ length: 200 }, (_, index) => `w${index}`))
-  dispatcher.nudge()
-  await receiver.received(201)
-  expect(new Set(receiver.deliveries.map(one => one.key)).size).toBe(201)
-  const [longest] = await rig.database.query<{ ms: number }>({
-    name: '',
-    text: 'select max(total_ms) as ms from delivery_attempts',
-    values: [],
-  })
-  expect(longest?.ms).toBeLessThan(10_000)
-  const sent = targets.map(target => target.sent())
-  expect(Math.max(...sent)).toBeLessThan(20 * 1024 * 1024)
-  await receiver.close()
-  for (const target of targets) await target.close()
-})
+wholeRunTest(
+  'hostile endpoints end as what they are, in time, and the healthy one beside them gets everything',
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    goByTicks()
+    await using rig = await dispatchRig()
+    const receiver = await startReceiver()
+    const names = new Map<string, string>()
+    const targets = []
+    for (const [name, { script, isFlood }] of Object.entries(hostile)) {
+      const target = await startEndpoint(script)
+      targets.push(target)
+      // Floods come from this very process, and would keep it from its other work: once is enough.
+      const events = isFlood ? (['user_erased'] as const) : 'all'
+      names.set((await rig.addEndpoint(target.url, { events })).webhookid, name)
+    }
+    await rig.addEndpoint(receiver.url)
+    const dispatcher = rig.open({ slots: 32 }, { deadlineMs: 5000 })
+    await rig.raise(['u0'], { eventname: 'user_erased' })
+    await dispatcher.idle()
+    const waiting = await rig.database.query<{ endpoint_id: string }>({
+      name: '',
+      text: 'select endpoint_id from deliveries',
+      values: [],
+    })
+    const failed = new Set(waiting.map(row => names.get(row.endpoint_id)))
+    expect([...failed].sort()).toEqual(
+      Object.entries(hostile)
+        .filter(([, { isDelivered }]) => !isDelivered)
+        .map(([name]) => name)
+        .sort(),
+    )
+    // Each keeps its slots busy; the healthy one is served by the others.
+    await rig.raise(Array.from({ length: 200 }, (_, index) => `w${index}`))
+    dispatcher.nudge()
+    await receiver.received(201)
+    expect(new Set(receiver.deliveries.map(one => one.key)).size).toBe(201)
+    const [longest] = await rig.database.query<{ ms: number }>({
+      name: '',
+      text: 'select max(total_ms) as ms from delivery_attempts',
+      values: [],
+    })
+    expect(longest?.ms).toBeLessThan(10_000)
+    const sent = targets.map(target => target.sent())
+    expect(Math.max(...sent)).toBeLessThan(20 * 1024 * 1024)
+    await receiver.close()
+    for (const target of targets) await target.close()
+  },
+)
 
-test('an endpoint that never answered is tried five times before it is left alone, however much waits', async () => {
+test('an endpoint that has never answered gets five attempts before its breaker opens, however many events wait', async () => {
   goByTicks()
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
@@ -138,7 +145,7 @@ test('an endpoint that never answered is tried five times before it is left alon
   await receiver.close()
 })
 
-test('tries that hang, and a failure beside them, keep nothing from an endpoint that has accepted events before', async () => {
+test('hanging attempts and a failure beside them delay nothing for an endpoint that has accepted events before', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   await rig.addEndpoint(receiver.url)
@@ -170,12 +177,14 @@ test('an endpoint that is dead with fifty thousand waiting does not delay the ot
     await rig.database.query({
       name: '',
       text: `with raised as (
-        insert into events (partner_id, event_id, service_id, userid, eventname, idempotency_key, body, data, created_at)
-        select $1, gen_random_uuid(), gen_random_uuid(), 'u', 'user_update_successful', gen_random_uuid(), '{}', '{}', $3
-        from generate_series(1, 5000) returning partner_id, event_id, service_id, sequence_number, created_at)
-      insert into deliveries (partner_id, event_id, endpoint_id, service_id, sequence_number, due_at, queued_at)
-      select partner_id, event_id, $2, service_id, sequence_number, created_at, created_at from raised`,
-      values: [rig.partner.partnerId, webhookid, new Date(rig.now()).toISOString()],
+        insert into events (partner_id, position, event_id, service_id, userid, eventname, body, created_at)
+        select $1, n, gen_random_uuid(), gen_random_uuid(), 'u', 'user_update_successful', '{}', $3
+        from generate_series($4::integer + 1, $4::integer + 5000) as n
+        returning partner_id, event_id, service_id, position, created_at),
+      head as (update event_log_heads set last = $4::integer + 5000 where partner_id = $1)
+      insert into deliveries (partner_id, event_id, endpoint_id, service_id, position, due_at, queued_at)
+      select partner_id, event_id, $2, service_id, position, created_at, created_at from raised`,
+      values: [rig.partner.partnerId, webhookid, new Date(rig.now()).toISOString(), part * 5000],
     })
   const looks: Parameters<Database['query']>[0][] = []
   const database: Database = {
@@ -201,10 +210,7 @@ test('an endpoint that is dead with fifty thousand waiting does not delay the ot
 })
 
 /** How many pages of the database a statement touches. */
-const pagesOf = async (
-  { database }: DispatchRig,
-  query: Parameters<Database['query']>[0],
-): Promise<number> => {
+async function pagesOf({ database }: DispatchRig, query: Parameters<Database['query']>[0]): Promise<number> {
   const [row] = await database.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>({
     ...query,
     name: '',

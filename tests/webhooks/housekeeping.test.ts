@@ -2,32 +2,34 @@ import { expect, test } from 'vitest'
 import type { Database, Executor } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { uuidv4, uuidv7 } from '../../service/src/vault/uuid.ts'
-import { dropOldAttempts, ensureAttemptDays } from '../../service/src/webhooks/attempt-days.ts'
-import { cleanUpWebhooks } from '../../service/src/webhooks/clean-up.ts'
-import { listDeliveries } from '../../service/src/webhooks/deliveries.ts'
-import { parkDeliveries } from '../../service/src/webhooks/results.ts'
-import { markDeleted } from '../../service/src/webhooks/store.ts'
+import { parkDeliveries } from '../../service/src/webhooks/delivery/results.ts'
+import { markDeleted } from '../../service/src/webhooks/endpoint/store.ts'
+import { dropOldAttempts, ensureAttemptDays } from '../../service/src/webhooks/log/attempt-days.ts'
+import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
+import { listDeliveries } from '../../service/src/webhooks/log/deliveries.ts'
 import { patientForLocks, waitForLock } from '../hold-users.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig, newWriter } from './rig.ts'
 
 const DAY = 86_400_000
 
-const note = (rig: DispatchRig, at: number) =>
-  rig.database.query(sql`
+function note(rig: DispatchRig, at: number) {
+  return rig.database.query(sql`
     insert into delivery_attempts (partner_id, attempt_id, endpoint_id, event_id, attempt, started_at, pair, status, total_ms)
     values (${rig.partner.partnerId}, ${uuidv7(at)}, ${rig.partner.partnerId}, ${uuidv7(at)}, 1,
       ${new Date(at).toISOString()}, 'current', 200, 1)`)
-const placesOf = async (rig: DispatchRig) => {
+}
+async function placesOf(rig: DispatchRig) {
   const rows = await rig.database.query<{ place: string; count: number }>(
     sql`select tableoid::regclass::text as place, count(*) as count from delivery_attempts group by 1 order by 1`,
   )
   return Object.fromEntries(rows.map(row => [row.place, row.count]))
 }
-const nameOf = (at: number) =>
-  `delivery_attempts_${new Date(at).toISOString().slice(0, 10).replaceAll('-', '')}`
+function nameOf(at: number) {
+  return `delivery_attempts_${new Date(at).toISOString().slice(0, 10).replaceAll('-', '')}`
+}
 
-test('a day of the log that has no partition yet is kept all the same, and goes when its time has come', async () => {
+test('attempts of a day without a partition are kept all the same, and are deleted when they are old', async () => {
   await using rig = await dispatchRig()
   const today = Math.floor(Date.now() / DAY) * DAY + DAY / 2
   const tomorrow = today + DAY
@@ -50,7 +52,7 @@ test('a day of the log that has no partition yet is kept all the same, and goes 
   expect(await placesOf(rig)).toEqual({})
 })
 
-test('deliveries are listed: what waits, the next due first; what was given up; what arrived, the newest event first', async () => {
+test('deliveries are listed: those that wait, the next due first; those given up; those that arrived, the newest event first', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const other = await rig.newPartner('Other')
@@ -82,7 +84,7 @@ test('deliveries are listed: what waits, the next due first; what was given up; 
   await rig.database.query(sql`
     with gone as (delete from deliveries where event_id = ${three} returning *)
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
-    select partner_id, event_id, endpoint_id, 12, 'tries', ${new Date(rig.now()).toISOString()} from gone`)
+    select partner_id, event_id, endpoint_id, 12, 'attempts', ${new Date(rig.now()).toISOString()} from gone`)
   await at(two, -1, 'fresh')
   const dispatcher = rig.open()
   await dispatcher.idle()
@@ -103,7 +105,7 @@ test('deliveries are listed: what waits, the next due first; what was given up; 
   await receiver.close()
 })
 
-test('what is given up a second time is listed with the tries and the reason of that time', async () => {
+test('a delivery that is given up again is listed with the attempts and the reason of the second time', async () => {
   await using rig = await dispatchRig()
   const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
   const writer = await newWriter(0)
@@ -111,7 +113,7 @@ test('what is given up a second time is listed with the tries and the reason of 
   // As a replay leaves it that crossed the first giving up.
   await rig.database.query(sql`
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
-    values (${rig.partner.partnerId}, ${event}, ${webhookid}, 12, 'tries', ${new Date(rig.now()).toISOString()})`)
+    values (${rig.partner.partnerId}, ${event}, ${webhookid}, 12, 'attempts', ${new Date(rig.now()).toISOString()})`)
   rig.advance(31 * DAY)
   expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 1 })
   expect(await rig.database.query(sql`select attempts, reason from dead_deliveries`)).toEqual([
@@ -119,7 +121,7 @@ test('what is given up a second time is listed with the tries and the reason of 
   ])
 })
 
-test('a delivery dies when it has waited for 30 days, whatever it waits for and whenever it was due; one asked for anew does not', async () => {
+test('a delivery dies when it has waited for 30 days, whatever it waits for and whenever it is due, but not when it has just been replayed', async () => {
   await using rig = await dispatchRig()
   const writer = await newWriter(0)
   await rig.addEndpoint('http://127.0.0.1:1/hook')
@@ -139,7 +141,7 @@ test('a delivery dies when it has waited for 30 days, whatever it waits for and 
   expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 1 })
 })
 
-test('the clean-up goes on while it has time: for what is old, for events, and for what a deleted endpoint leaves', async () => {
+test('the clean-up continues while it has time: with old deliveries, old events, and the deliveries of deleted endpoints', async () => {
   await using rig = await dispatchRig()
   const writer = await newWriter(0)
   const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
@@ -168,7 +170,7 @@ test('the clean-up goes on while it has time: for what is old, for events, and f
   expect(removals()).toBe(0)
 })
 
-test('in order, what stands behind a delivery that was given up for its age is sent; also when a clean-up ended before it freed that', async () => {
+test('with ordering, the next delivery is sent after one was given up for its age, even when that clean-up ended before freeing it', async () => {
   await using rig = await dispatchRig()
   const writer = await newWriter(0)
   await rig.addEndpoint('http://127.0.0.1:1/hook', { ordering: 'user' })
@@ -230,7 +232,7 @@ test.each([
     select event_id from deliveries d
     where parked and not exists (
       select from deliveries earlier
-      where earlier.service_id = d.service_id and earlier.sequence_number < d.sequence_number)`)
+      where earlier.service_id = d.service_id and earlier.position < d.position)`)
     expect(stranded).toEqual([])
     await cleanUpWebhooks(rig.database, rig.now())
     expect(await rig.database.query(sql`select event_id, parked from deliveries`)).toEqual([

@@ -1,27 +1,27 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { readDue } from '../../service/src/webhooks/due.ts'
+import { readDue } from '../../service/src/webhooks/delivery/due.ts'
 import { keepPlans, readByIndexes } from '../kept-plans.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
-test('a plan that was made before there were events finds each event that is due by its key, and does not read all for each', async () => {
+test('a query plan made while the tables were empty still looks up each due event by its key, instead of reading all events', async () => {
   await using rig = await dispatchRig()
   const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
   const ask = { partnerId: rig.partner.partnerId, endpointId: webhookid, after: undefined, quota: 1000 }
   const look = () => readDue(rig.database, [{ ...ask, work: 'fresh' }], rig.now())
   await keepPlans(rig.database)
   // From here on plans are kept.
-  const before = await readByIndexes(rig.address, ['events_pkey', 'events_log'])
+  const before = await readByIndexes(rig.address, ['events_pkey', 'events_position'])
   expect(await look()).toEqual([])
   await rig.raise(Array.from({ length: 300 }, (_, index) => `u${index}`))
   for (let looks = 0; looks < 3; looks += 1) expect(await look()).toHaveLength(300)
-  const after = await readByIndexes(rig.address, ['events_pkey', 'events_log'])
+  const after = await readByIndexes(rig.address, ['events_pkey', 'events_position'])
   expect(after.scans).toBeGreaterThanOrEqual(before.scans + 900)
   expect((after.read - before.read) / (after.scans - before.scans)).toBeLessThan(2)
 })
 
-test('what waits at an endpoint that takes nothing is not read again with each new event, and all of it is sent once it does', async () => {
+test('the backlog of an endpoint that accepts nothing is not read again with each new event, and is sent once it accepts', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const held: ServerResponse[] = []
@@ -48,7 +48,7 @@ test('what waits at an endpoint that takes nothing is not read again with each n
   await receiver.close()
 })
 
-test('an event that came while others of its endpoint waited for a slot leaves with them, though no try there ends', async () => {
+test('an event that is raised while others of its endpoint wait for a slot is sent with them, although no attempt there ends', async () => {
   await using rig = await dispatchRig()
   const [receiver, other] = [await startReceiver(), await startReceiver()]
   const eventname = 'offer_cancel_successful'

@@ -1,18 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import type { Database } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { defaultLimits } from '../../service/src/http/admission.ts'
-import { openGate } from '../../service/src/http/gate.ts'
-import { loadMetrics } from '../../service/src/system/load-metrics.ts'
 import { startMetricsListener } from '../../service/src/system/metrics-listener.ts'
-import { readBacklog } from '../../service/src/webhooks/backlog.ts'
-import { webhookMetrics } from '../../service/src/webhooks/metrics.ts'
-import { createResolver } from '../../service/src/webhooks/resolver.ts'
+import { readBacklog } from '../../service/src/webhooks/delivery/backlog.ts'
+import { webhookMetrics } from '../../service/src/webhooks/delivery/metrics.ts'
+import { createResolver } from '../../service/src/webhooks/egress/resolver.ts'
 import { freePort } from '../free-port.ts'
+import { startTestService } from '../rig.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
-test('each number of webhook delivery changes for its cause', async () => {
+test('each metric of webhook delivery changes by its own cause', async () => {
   await using rig = await dispatchRig()
   const good = await startReceiver()
   const bad = await startReceiver()
@@ -26,8 +25,17 @@ test('each number of webhook delivery changes for its cause', async () => {
     const line = (await metrics.render()).split('\n').find(one => one.startsWith(`${name} `))
     return line === undefined ? undefined : Number(line.slice(name.length + 1))
   }
-  expect(await shown('webhook_tries_total{outcome="delivered"}')).toBeUndefined()
-  expect(await shown('webhook_endpoints{state="ok"}')).toBeUndefined()
+  for (const name of [
+    'webhook_tries_total{outcome="delivered"}',
+    'webhook_deliveries_total{outcome="dead"}',
+    'webhook_failures_total{reason="5xx"}',
+    'webhook_endpoints{state="ok"}',
+    'webhook_waiting{state="failing"}',
+    'webhook_oldest_due_seconds{state="disabled"}',
+    'webhook_dead{state="ok"}',
+    'webhook_certificates{ends="past"}',
+  ])
+    expect([name, await shown(name)]).toEqual([name, 0])
 
   for (const { url } of [good, bad, gone, paused]) await rig.addEndpoint(url)
   expect(await shown('webhook_endpoints{state="ok"}')).toBe(4)
@@ -54,6 +62,15 @@ test('each number of webhook delivery changes for its cause', async () => {
   expect(await shown('webhook_waiting{state="disabled"}')).toBe(1)
   expect(await shown('webhook_oldest_due_seconds{state="ok"}')).toBe(0)
 
+  // What was given up stays counted until it is sent again.
+  const [{ event_id: given } = { event_id: '' }] = await rig.database.query<{ event_id: string }>(sql`
+    select event_id from deliveries where attempts > 0`)
+  await rig.database.query(sql`
+    insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
+    select partner_id, event_id, endpoint_id, 12, 'attempts', due_at from deliveries where event_id = ${given}
+      and attempts > 0`)
+  expect(await shown('webhook_dead{state="failing"}')).toBe(1)
+
   // Nobody sends any more, and time passes: the retries are due, and grow old.
   await dispatcher.close()
   rig.advance(100_000)
@@ -63,26 +80,26 @@ test('each number of webhook delivery changes for its cause', async () => {
 
   // A fault of our own is neither, and the twelfth failure is a death.
   const item = { ...note.item, attempts: 11 }
-  metrics.note(item, { ...note.failed, fate: { kind: 'dead', attempts: 12 } })
+  metrics.note(item, { ...note.failed, disposition: { kind: 'dead', attempts: 12 } })
   expect(await shown('webhook_deliveries_total{outcome="dead"}')).toBe(1)
   metrics.note(item, note.unspent)
   expect(await shown('webhook_tries_total{outcome="unspent"}')).toBe(1)
   expect(await shown('webhook_failures_total{reason="resolver"}')).toBe(1)
 
-  // From the commit to the first byte, and only of a first try.
+  // From the commit to the first byte, and only of a first attempt.
   const sum = (await shown('webhook_first_byte_seconds_sum')) ?? 0
   const last = { ...note.failed.last, startedAt: 5000 }
   const timings = { dnsMs: 100, connectMs: 200, tlsMs: 300, totalMs: 1000 }
   const slow = { ...note.failed, last: { ...last, outcome: { ...last.outcome, timings } } }
-  const fate = { kind: 'dead', attempts: 12 } as const
-  metrics.note({ ...note.item, work: 'fresh', created_at: 2000 }, { ...slow, fate })
-  metrics.note({ ...note.item, work: 'replay', created_at: 2000 }, { ...slow, fate })
-  metrics.note({ ...note.item, work: 'fresh', attempts: 1, created_at: 2000 }, { ...slow, fate })
+  const disposition = { kind: 'dead', attempts: 12 } as const
+  metrics.note({ ...note.item, work: 'fresh', created_at: 2000 }, { ...slow, disposition })
+  metrics.note({ ...note.item, work: 'replay', created_at: 2000 }, { ...slow, disposition })
+  metrics.note({ ...note.item, work: 'fresh', attempts: 1, created_at: 2000 }, { ...slow, disposition })
   expect((await shown('webhook_first_byte_seconds_sum')) ?? 0).toBeCloseTo(sum + 3.6, 6)
   for (const receiver of [good, bad, gone, paused]) await receiver.close()
 })
 
-test('a first try that a fault of ours cut short is no first byte', async () => {
+test('a first attempt that a fault of ours cut short does not count as a first byte', async () => {
   await using rig = await dispatchRig()
   await rig.addEndpoint('https://hooks.example.com/')
   const metrics = webhookMetrics({ database: rig.database, real: rig.now })
@@ -94,7 +111,7 @@ test('a first try that a fault of ours cut short is no first byte', async () => 
   await dispatcher.close()
 })
 
-test('what waits behind an earlier event of its user is counted among what waits, to the bound and no further', async () => {
+test('deliveries that wait behind an earlier event of their user count as waiting, up to the limit of counting', async () => {
   await using rig = await dispatchRig()
   const bad = await startReceiver()
   bad.answer = () => 500
@@ -110,17 +127,59 @@ test('what waits behind an earlier event of its user is counted among what waits
   await bad.close()
 })
 
-const docs = new URL('../../docs/', import.meta.url)
-const read = (name: string) => readFileSync(new URL(name, docs), 'utf8')
-
-test('the numbers that `GET /metrics` gives are those of docs/operating.md, with the same labels, and no page names another', async () => {
+test('while the database is away, the last known backlog is still reported, with its growing age', async () => {
   await using rig = await dispatchRig()
-  await rig.addEndpoint('http://127.0.0.1:1/hook')
-  const metrics = webhookMetrics({ database: rig.database, real: rig.now })
-  // A counter tells of its labels once it has counted.
-  metrics.note(note.item, { ...note.failed, fate: { kind: 'dead', attempts: 12 } })
-  const load = loadMetrics(openGate(defaultLimits))
-  const given = numbersIn(await scrape(async () => (await metrics.render()) + (await load())))
+  const bad = await startReceiver()
+  await rig.addEndpoint(bad.url)
+  await rig.raise(['u1', 'u2'])
+  let isAway = false
+  const database: Database = {
+    ...rig.database,
+    query: query => (isAway ? Promise.reject(new Error('away on purpose')) : rig.database.query(query)),
+  }
+  const metrics = webhookMetrics({ database, real: rig.now })
+  const shown = async (name: string) =>
+    Number(new RegExp(`^${name}\\{state="ok"\\} (.*)$`, 'm').exec(await metrics.render())?.[1])
+  expect(await shown('webhook_waiting')).toBe(2)
+  isAway = true
+  rig.advance(600_000)
+  expect(await shown('webhook_waiting')).toBe(2)
+  expect(await shown('webhook_oldest_due_seconds')).toBeGreaterThanOrEqual(600)
+  await bad.close()
+})
+
+test('certificates are counted by when they expire, without those of disabled endpoints', async () => {
+  await using rig = await dispatchRig()
+  const days = [-1, 1, 10, 11, 400, 2]
+  const ids: string[] = []
+  for (const day of days) {
+    const { webhookid } = await rig.addEndpoint(`https://hooks.example.com/${day}`)
+    ids.push(webhookid)
+    await rig.database.query(sql`
+      update endpoint_health set certificate_ends_at = ${new Date(rig.now() + day * 86_400_000).toISOString()}
+      where partner_id = ${rig.partner.partnerId} and endpoint_id = ${webhookid}`)
+  }
+  await rig.database.query(sql`
+    update webhook_endpoints set disabled_at = created_at, disabled_reason = 'operator'
+    where partner_id = ${rig.partner.partnerId} and endpoint_id = ${ids.at(-1)}`)
+  const text = await webhookMetrics({ database: rig.database, real: rig.now }).render()
+  for (const [ends, count] of [
+    ['past', 1],
+    ['within 7 days', 1],
+    ['within 30 days', 2],
+    ['later', 1],
+  ])
+    expect(text).toContain(`webhook_certificates{ends="${ends}"} ${count}\n`)
+})
+
+const docs = new URL('../../docs/', import.meta.url)
+function read(name: string) {
+  return readFileSync(new URL(name, docs), 'utf8')
+}
+
+test('`GET /metrics` has exactly the metrics of docs/operating.md, with the same labels, and no page names another', async () => {
+  await using service = await startTestService()
+  const given = numbersIn(await scrape(() => service.service().metrics()))
 
   const section = /^## What the metrics say$(.*?)(?=^## )/ms.exec(read('operating.md'))?.[1] ?? ''
   const listed = [...section.matchAll(/^\| `(\w+)(?:\{(.*)\})?` \|/gm)].map(
@@ -130,14 +189,16 @@ test('the numbers that `GET /metrics` gives are those of docs/operating.md, with
   expect(listed).toHaveLength(Object.keys(given).length)
 
   const pages = readdirSync(docs).filter(name => name.endsWith('.md'))
-  const named = pages.flatMap(page => read(page).match(/\b(?:webhook|http)_\w+_(?:total|seconds)\b/g) ?? [])
+  const named = pages.flatMap(
+    page => read(page).match(/\b(?:webhook|http|database|due|memory)_\w+_(?:total|seconds)\b/g) ?? [],
+  )
   expect(Object.keys(given)).toEqual(expect.arrayContaining(named))
 })
 
 /** What the operator's listener answers. */
-const scrape = async (render: () => Promise<string>): Promise<string> => {
+async function scrape(render: () => Promise<string>): Promise<string> {
   const port = await freePort()
-  const end = await startMetricsListener(port, { metrics: render })
+  const end = await startMetricsListener({ host: '127.0.0.1', port }, { metrics: render })
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
   const text = await answer.text()
   await end()
@@ -149,9 +210,11 @@ const scrape = async (render: () => Promise<string>): Promise<string> => {
 }
 
 /** The names of the numbers in a text for Prometheus, each with its labels; those of a histogram's buckets are its own. */
-const numbersIn = (text: string): Record<string, string> => {
+function numbersIn(text: string): Record<string, string> {
   const numbers: Record<string, string> = {}
   for (const [, name = ''] of text.matchAll(/^# TYPE (\w+) /gm)) {
+    // Those of prom-client are its own to describe.
+    if (/^(process|nodejs)_/.test(name)) continue
     const sample = new RegExp(`^${name}(?:_count)?(?:\\{(.*)\\})? `, 'm').exec(text)?.[1] ?? ''
     numbers[name] = [...sample.matchAll(/(\w+)="/g)].map(([, label]) => label).join()
   }
@@ -166,7 +229,7 @@ const attempt = {
 const note = {
   item: {
     ...{ event_id: 'v', work: 'retry' as const, attempts: 0, due_at: 0, created_at: 0 },
-    ...{ idempotency_key: 'k', body: Buffer.alloc(0) },
+    body: Buffer.alloc(0),
   },
   failed: {
     verdict: { kind: 'failed', blame: 'endpoint' },
@@ -175,6 +238,6 @@ const note = {
   unspent: {
     verdict: { kind: 'unspent', fault: 'resolver' },
     last: { ...attempt, outcome: { errorClass: 'resolver', timings: { totalMs: 1 } } },
-    fate: { kind: 'unchanged' },
+    disposition: { kind: 'unchanged' },
   },
 } as const

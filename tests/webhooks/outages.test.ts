@@ -1,16 +1,21 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { changeEndpoint, type EndpointChanges, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
-import { queueAgain } from '../../service/src/webhooks/replay.ts'
+import {
+  changeEndpoint,
+  type EndpointChanges,
+  getEndpoint,
+} from '../../service/src/webhooks/endpoint/endpoints.ts'
+import { queueAgain } from '../../service/src/webhooks/log/replay.ts'
 import { startReceiver } from './receiver.ts'
-import { dispatchRig } from './rig.ts'
+import { dispatchRig, failOldest } from './rig.ts'
 
 const SECOND = 1000
-const range = (count: number, prefix: string) =>
-  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+function range(count: number, prefix: string) {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+}
 
-test('events that an endpoint never takes keep their schedule, and others arrive between, though together they open the breaker', async () => {
+test('events that an endpoint always rejects keep their schedule and others arrive in between, although together they open the breaker', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   receiver.answer = delivery => (delivery.userid.startsWith('bad') ? 500 : 200)
@@ -24,7 +29,7 @@ test('events that an endpoint never takes keep their schedule, and others arrive
     rig.advance(5 * SECOND)
     await dispatcher.idle()
   }
-  // By its schedule a delivery has four tries in these seven and a half minutes, and a short outage adds one at most.
+  // By its schedule a delivery has four attempts in these seven and a half minutes, and a short outage adds one at most.
   const rows = await rig.database.query<{ attempts: number }>(
     sql`select attempts from deliveries where attempts > 0`,
   )
@@ -36,21 +41,13 @@ test('events that an endpoint never takes keep their schedule, and others arrive
   await receiver.close()
 })
 
-test('an endpoint that answers again, though it refuses the probe, gets at once what its outage held up', async () => {
+test('an endpoint that answers again, even by refusing the probe, gets at once the events that waited during its outage', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   receiver.answer = () => 503
   await rig.addEndpoint(receiver.url)
   const dispatcher = rig.open()
-  await rig.raise(['oldest'])
-  await dispatcher.idle()
-  // Its fifth try would be ten minutes after the fourth.
-  for (const wait of [6, 36, 144]) {
-    rig.advance(wait * SECOND + 10)
-    await dispatcher.idle()
-  }
-  await rig.raise(['opener'])
-  await dispatcher.idle()
+  await failOldest(rig, dispatcher)
   await rig.raise(['refused', ...range(5, 'u')])
   const failed = receiver.deliveries.length
   expect(failed).toBe(5)
@@ -64,7 +61,7 @@ test('an endpoint that answers again, though it refuses the probe, gets at once 
   await receiver.close()
 })
 
-test('the end of an outage releases the replays that were tried in it, and no others', async () => {
+test('the end of an outage releases the replays that were attempted during it, and no others', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const { webhookid } = await rig.addEndpoint(receiver.url)
@@ -99,7 +96,7 @@ test('the end of an outage releases the replays that were tried in it, and no ot
   // As a replay leaves it that crossed the giving up.
   await rig.database.query(sql`
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
-    values (${target.partnerId}, ${ids[1]}, ${webhookid}, 12, 'tries', ${new Date(rig.now()).toISOString()})`)
+    values (${target.partnerId}, ${ids[1]}, ${webhookid}, 12, 'attempts', ${new Date(rig.now()).toISOString()})`)
   const failed = receiver.deliveries.length
   await replay(3)
   expect(receiver.deliveries).toHaveLength(failed)
@@ -115,7 +112,7 @@ test('the end of an outage releases the replays that were tried in it, and no ot
   await receiver.close()
 })
 
-test('what comes of a try at an address that was changed meanwhile concerns its delivery only', async () => {
+test('the result of an attempt at an address that has changed since affects only its delivery', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const other = await startReceiver()
@@ -129,14 +126,14 @@ test('what comes of a try at an address that was changed meanwhile concerns its 
       const context = { rules: { sandbox: true, allow: [] }, real: rig.now }
       await changeEndpoint(tx, { partner: rig.partner, endpointId: webhookid, changes }, context)
     })
-  // Known to answer, the endpoint may have more than a few tries under way.
+  // Known to answer, the endpoint may have more than a few attempts under way.
   await rig.raise(['known'])
   await dispatcher.idle()
   receiver.answer = () => response => held.push(response)
   await rig.raise(range(8, 'u'))
   await receiver.received(9)
   await change({ url: other.url })
-  // A new address begins with one try at a time, among which those at the old one do not count.
+  // A new address begins with one attempt at a time, among which those at the old one do not count.
   await rig.raise(['new'])
   dispatcher.refresh()
   await other.received(1)
@@ -177,7 +174,7 @@ test('what comes of a try at an address that was changed meanwhile concerns its 
   await other.close()
 })
 
-test('a 410 to a try at an address that was changed meanwhile is not logged as disabling the endpoint, though its sender had not learnt of the change', async () => {
+test('a 410 from an address that has changed since is not logged as disabling the endpoint, even when the sender does not know of the change yet', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const held: ServerResponse[] = []

@@ -28,7 +28,7 @@ export type Receiver = {
 }
 
 /** Starts a receiver that answers 200 until it is told otherwise. */
-export const startReceiver = async (): Promise<Receiver> => {
+export async function startReceiver(): Promise<Receiver> {
   const deliveries: Delivery[] = []
   const waiters = new Set<() => void>()
   const server: Server = createServer((request, response) => {

@@ -2,24 +2,25 @@ import { randomBytes } from 'node:crypto'
 import { vi } from 'vitest'
 import type { EventName } from '../../contract/src/index.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
+import { learnLayout } from '../../service/src/db/spread.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { saveBatch } from '../../service/src/membership/save.ts'
-import { newUser } from '../../service/src/membership/state.ts'
+import { statementsOf } from '../../service/src/membership/commands/save.ts'
+import { newUser } from '../../service/src/membership/rules/state.ts'
 import { openDirectory } from '../../service/src/partners/directory.ts'
 import { createPartner } from '../../service/src/partners/manage.ts'
 import type { Partner } from '../../service/src/partners/partner.ts'
 import { type Keyring, loadKeyring } from '../../service/src/vault/keyring.ts'
-import { uuidv4, uuidv7 } from '../../service/src/vault/uuid.ts'
+import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import {
   type Dispatcher,
   type DispatcherOptions,
   openDispatcher,
-} from '../../service/src/webhooks/dispatcher.ts'
-import { addEndpoint, type EndpointWish } from '../../service/src/webhooks/endpoints.ts'
-import { eventBody } from '../../service/src/webhooks/envelope.ts'
-import { type WebhookMetrics, webhookMetrics } from '../../service/src/webhooks/metrics.ts'
-import { createOutgoing } from '../../service/src/webhooks/outgoing.ts'
-import { createResolver, type NameResolver } from '../../service/src/webhooks/resolver.ts'
+} from '../../service/src/webhooks/delivery/dispatcher.ts'
+import { type WebhookMetrics, webhookMetrics } from '../../service/src/webhooks/delivery/metrics.ts'
+import { eventBody } from '../../service/src/webhooks/egress/envelope.ts'
+import { createOutgoing } from '../../service/src/webhooks/egress/outgoing.ts'
+import { createResolver, type NameResolver } from '../../service/src/webhooks/egress/resolver.ts'
+import { addEndpoint, type EndpointInput } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { emptyBatch } from '../empty-batch.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
@@ -31,13 +32,13 @@ const rules = { sandbox: true, allow: [] }
 export type Writer = { readonly aheadMs: number; readonly newId: typeof uuidv7 }
 
 /** A writer whose ids know nothing of those of others: within a process they never go back, whatever its clock does. */
-export const newWriter = async (aheadMs: number): Promise<Writer> => {
+export async function newWriter(aheadMs: number): Promise<Writer> {
   vi.resetModules()
   const own = await import('../../service/src/vault/uuid.ts')
   return { aheadMs, newId: own.uuidv7 }
 }
 
-/** Dispatchers on a bare database, with events raised as the ledger raises them. */
+/** Dispatchers on a bare database, with events raised as the executor raises them. */
 export type DispatchRig = {
   readonly database: Database
   readonly address: DatabaseAddress
@@ -48,7 +49,7 @@ export type DispatchRig = {
   readonly newPartner: (name: string) => Promise<Partner>
   readonly addEndpoint: (
     url: string,
-    wish?: Partial<EndpointWish>,
+    wish?: Partial<EndpointInput>,
   ) => Promise<{ webhookid: string; webhooksecret: string }>
   /** Raises events in one transaction, one for each userid; gives their ids. */
   readonly raise: (
@@ -67,13 +68,14 @@ export type DispatchRig = {
 }
 
 /** Opens the rig; what it started is closed with it. */
-export const dispatchRig = async (): Promise<DispatchRig> => {
+export async function dispatchRig(): Promise<DispatchRig> {
   const { address, drop } = await freshDatabase()
   const database = openDatabase(address, { max: 8, ...patientDatabase })
   const rootKey = randomBytes(32).toString('base64')
   const keyring = loadKeyring({ rootKey })
   const { now: real, advance } = slowClock()
   const logged: DispatchRig['logged'] = []
+  await learnLayout(database)
   const directory = openDirectory({ database, keyring, mode: 'sandbox', real })
   const closers: (() => Promise<void>)[] = []
   const services = new Map<string, string>()
@@ -119,7 +121,6 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
           id: newId(now()),
           user,
           eventname,
-          idempotencyKey: uuidv4(),
           body: eventBody({
             userid,
             eventname,
@@ -128,10 +129,9 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
             serviceid: serviceId,
           }),
           data: {},
-          createdAt: now(),
         }
       })
-      await database.transaction(tx => saveBatch(tx, { ...emptyBatch, events }))
+      await database.commit(statementsOf({ ...emptyBatch, recordedAt: now(), events }))
       return events.map(event => event.id)
     },
     open(options = {}, own = {}) {
@@ -149,7 +149,8 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
           real,
           log: (event, fields = {}) => logged.push({ event, fields }),
         },
-        { leaseMs: 1500, pollMs: 50, graceMs: 300, ...options },
+        // So long that a busy machine ends no lease: a test of what happens then gives its own.
+        { leaseMs: 20_000, pollMs: 50, graceMs: 300, ...options },
       )
       closers.push(async () => {
         await dispatcher.close()
@@ -182,4 +183,16 @@ export const dispatchRig = async (): Promise<DispatchRig> => {
       await drop()
     },
   }
+}
+
+/** Lets an endpoint that fails open its breaker: one event fails four times, its fifth attempt minutes away, then another. */
+export async function failOldest(rig: DispatchRig, dispatcher: Dispatcher): Promise<void> {
+  await rig.raise(['oldest'])
+  await dispatcher.idle()
+  for (const seconds of [6, 36, 144]) {
+    rig.advance(seconds * 1000 + 10)
+    await dispatcher.idle()
+  }
+  await rig.raise(['opener'])
+  await dispatcher.idle()
 }

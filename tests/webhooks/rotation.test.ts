@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest'
-import { changeEndpoint, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
-import { findAttempts } from '../../service/src/webhooks/event-log.ts'
+import { changeEndpoint, getEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
+import { findAttempts } from '../../service/src/webhooks/log/event-log.ts'
 import { goByTicks } from '../ticks.ts'
 import { type Delivery, startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
-const basic = (password: string) => `Basic ${Buffer.from(`hook:${password}`).toString('base64')}`
+function basic(password: string) {
+  return `Basic ${Buffer.from(`hook:${password}`).toString('base64')}`
+}
 
 /** An endpoint that has the credentials `pass`, and to which others can be given. */
-const withEndpoint = async (own: { deadlineMs?: number } = {}) => {
+async function withEndpoint(own: { deadlineMs?: number } = {}) {
   const rig = await dispatchRig()
   const receiver = await startReceiver()
   const { webhookid } = await rig.addEndpoint(receiver.url)
@@ -28,14 +30,14 @@ const withEndpoint = async (own: { deadlineMs?: number } = {}) => {
   const send = async () => {
     const [eventId = ''] = await rig.raise(['u'])
     await dispatcher.idle()
-    const attempts = await findAttempts(rig.database, rig.partner.partnerId, eventId)
+    const attempts = await findAttempts(rig.database, rig.partner, eventId)
     return attempts.map(one => [one.pair, one.status ?? one.error_class])
   }
   const look = () => getEndpoint(rig.database, rig.partner.partnerId, webhookid)
   return { rig, receiver, rotateTo, send, look }
 }
 
-test('both requests of a try have its time together', async () => {
+test('the two requests of one attempt share its deadline', async () => {
   goByTicks()
   const { rig, receiver, rotateTo, send } = await withEndpoint({ deadlineMs: 3000 })
   await using _ = rig
@@ -50,7 +52,7 @@ test('both requests of a try have its time together', async () => {
   await receiver.close()
 })
 
-test('a second rotation keeps the credentials that worked last, whether the endpoint went forward or back', async () => {
+test('a second rotation keeps the credentials that were accepted last, whether the endpoint moved to the new ones or back', async () => {
   const { rig, receiver, rotateTo, send, look } = await withEndpoint()
   await using _ = rig
   let accepted = basic('pass')

@@ -1,17 +1,18 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
-import { closedBreaker } from '../../service/src/webhooks/breaker.ts'
-import { sealSecrets } from '../../service/src/webhooks/secrets.ts'
+import { closedBreaker } from '../../service/src/webhooks/endpoint/breaker.ts'
+import { sealSecrets } from '../../service/src/webhooks/endpoint/secrets.ts'
+import { everydayOr } from '../long.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
-const COUNT = Number(process.env['SCALE_ENDPOINTS'] ?? 6000)
+const COUNT = Number(process.env['SCALE_ENDPOINTS'] ?? everydayOr(1500, 6000))
 /** Only catches a hang. */
 const patient = { timeout: 60_000 }
 
 /** Endpoints that want nothing of what is raised here. */
-const addSilent = async ({ database, partner, now }: DispatchRig, count: number): Promise<void> => {
+async function addSilent({ database, partner, now }: DispatchRig, count: number): Promise<void> {
   const secrets = { password: 'pass', nextPassword: null, signing: [] }
   const { partnerId, key } = partner
   for (let left = count; left > 0; left -= 1000) {
@@ -30,7 +31,7 @@ const addSilent = async ({ database, partner, now }: DispatchRig, count: number)
   }
 }
 
-test('six thousand endpoints are leased, served and taken over by statements that end within their time-out', {
+test('six thousand endpoints are leased, served and taken over by statements that stay within their time-out', {
   timeout: 180_000,
 }, async () => {
   await using rig = await dispatchRig()

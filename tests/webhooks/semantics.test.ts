@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { cleanUpWebhooks } from '../../service/src/webhooks/clean-up.ts'
-import type { Dispatcher } from '../../service/src/webhooks/dispatcher.ts'
-import { enableEndpoint, getEndpoint } from '../../service/src/webhooks/endpoints.ts'
-import { replayTo } from '../../service/src/webhooks/replay.ts'
-import { createResolver } from '../../service/src/webhooks/resolver.ts'
+import type { Dispatcher } from '../../service/src/webhooks/delivery/dispatcher.ts'
+import { createResolver } from '../../service/src/webhooks/egress/resolver.ts'
+import { enableEndpoint, getEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
+import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
+import { replayTo } from '../../service/src/webhooks/log/replay.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
@@ -13,12 +13,13 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-const range = (count: number, prefix = 'u') =>
-  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+function range(count: number, prefix = 'u') {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+}
 
 type Set = { rig: DispatchRig; receiver: Receiver; dispatcher: Dispatcher; webhookid: string }
 
-const withEndpoint = async (run: (set: Set) => Promise<void>, wish = {}) => {
+async function withEndpoint(run: (set: Set) => Promise<void>, wish = {}) {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   try {
@@ -31,15 +32,27 @@ const withEndpoint = async (run: (set: Set) => Promise<void>, wish = {}) => {
   }
 }
 
-const after = async ({ rig, dispatcher }: Set, ms: number) => {
+/** Raises one event for each userid and waits until the dispatcher rests. */
+async function send({ rig, dispatcher }: Set, userids: readonly string[]) {
+  await rig.raise(userids)
+  await dispatcher.idle()
+}
+
+function enable({ rig, webhookid }: Set) {
+  return rig.database.transaction(tx =>
+    enableEndpoint(tx, { partnerId: rig.partner.partnerId, endpointId: webhookid }, rig.now()),
+  )
+}
+
+async function after({ rig, dispatcher }: Set, ms: number) {
   rig.advance(ms)
   await dispatcher.idle()
 }
 /**
- * A receiver that answers 200 to so many tries and holds the next ones until `goOn`; `isWide` when more than so many are under
+ * A receiver that answers 200 to so many attempts and holds the next ones until `goOn`; `isWide` when more than so many are under
  * way at once, which never comes where the pace does not grow.
  */
-const paceOf = (count: number) => {
+function paceOf(count: number) {
   const widths: { inFlight: number; answered: number }[] = []
   const held: (() => void)[] = []
   let [inFlight, answered, isOver] = [0, 0, false]
@@ -65,17 +78,17 @@ const paceOf = (count: number) => {
   }
   return { widths, isWide, answer, goOn }
 }
-const look = ({ rig, webhookid }: Set) => getEndpoint(rig.database, rig.partner.partnerId, webhookid)
+function look({ rig, webhookid }: Set) {
+  return getEndpoint(rig.database, rig.partner.partnerId, webhookid)
+}
 
 // The first here: ids are made of time, and never go back within a process.
-test('what is undelivered after 30 days becomes dead and stays listed; old events and days of the log go', () =>
+test('deliveries that wait for 30 days become dead and stay listed; old events and old days of the log are removed', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
-    await rig.raise(['done'])
-    await set.dispatcher.idle()
+    await send(set, ['done'])
     receiver.answer = () => 410
-    await rig.raise(['held'])
-    await set.dispatcher.idle()
+    await send(set, ['held'])
     expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 0, events: 0 })
     rig.advance(29 * DAY)
     expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 0, events: 0 })
@@ -86,42 +99,33 @@ test('what is undelivered after 30 days becomes dead and stays listed; old event
     rig.advance(60 * DAY)
     await cleanUpWebhooks(rig.database, rig.now())
     expect(await look(set)).toMatchObject({ dead: 1 })
-    const [row] = await rig.database.query<{ count: number }>({
-      name: '',
-      text: 'select count(*) as count from events',
-      values: [],
-    })
+    const [row] = await rig.database.query<{ count: number }>(sql`select count(*) as count from events`)
     expect(row?.count).toBe(1)
   }))
 
-test('a delivery is tried 12 times over about 71 hours, then it is dead, listed, and can be replayed', () =>
+test('a delivery gets 12 attempts over about 71 hours, and then is dead, listed, and can be replayed', () =>
   withEndpoint(async set => {
     const { rig, receiver, webhookid } = set
     // Another event succeeds now and then, so that the endpoint is neither cut off nor disabled.
     receiver.answer = delivery => (delivery.userid === 'bad' ? 422 : 200)
-    let tried = { from: rig.now(), to: rig.now() }
-    await rig.raise(['bad'])
-    await set.dispatcher.idle()
-    tried.to = rig.now()
-    const badTries = () => receiver.deliveries.filter(one => one.userid === 'bad').length
-    // Each try lies between two readings of the clock: how fast the machine is changes nothing.
+    let attempted = { from: rig.now(), to: rig.now() }
+    await send(set, ['bad'])
+    attempted.to = rig.now()
+    const badAttempts = () => receiver.deliveries.filter(one => one.userid === 'bad').length
+    // Each attempt lies between two readings of the clock: how fast the machine is changes nothing.
     const delays: { least: number; most: number }[] = []
-    for (let step = 0; badTries() < 12 && step < 2000; step += 1) {
-      const before = badTries()
-      const [row] = await rig.database.query<{ due_at: number }>({
-        name: '',
-        text: 'select due_at from deliveries',
-        values: [],
-      })
+    for (let step = 0; badAttempts() < 12 && step < 2000; step += 1) {
+      const before = badAttempts()
+      const [row] = await rig.database.query<{ due_at: number }>(sql`select due_at from deliveries`)
       const due = row?.due_at ?? 0
       await rig.raise(['good'])
       await after(set, Math.max(0, due - rig.now() - SECOND))
-      expect(badTries() === before || rig.now() >= due).toBe(true)
+      expect(badAttempts() === before || rig.now() >= due).toBe(true)
       const from = rig.now()
       await after(set, Math.max(0, due - rig.now()) + 5)
-      if (badTries() === before) continue
-      delays.push({ least: (due - tried.to) / SECOND, most: (due - tried.from) / SECOND })
-      tried = { from, to: rig.now() }
+      if (badAttempts() === before) continue
+      delays.push({ least: (due - attempted.to) / SECOND, most: (due - attempted.from) / SECOND })
+      attempted = { from, to: rig.now() }
     }
     const promised = [5, 30, 120, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 86_400]
     expect(delays).toHaveLength(promised.length)
@@ -129,9 +133,9 @@ test('a delivery is tried 12 times over about 71 hours, then it is dead, listed,
       expect(delays[index]?.most).toBeGreaterThanOrEqual(delay * 0.8)
       expect(delays[index]?.least).toBeLessThanOrEqual(delay * 1.2)
     }
-    const tries = receiver.deliveries.filter(one => one.userid === 'bad')
-    expect(tries.map(one => one.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
-    expect(new Set(tries.map(one => one.key + one.body)).size).toBe(1)
+    const attempts = receiver.deliveries.filter(one => one.userid === 'bad')
+    expect(attempts.map(one => one.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    expect(new Set(attempts.map(one => one.key + one.body)).size).toBe(1)
     expect(await rig.count('deliveries')).toBe(0)
     expect(await look(set)).toMatchObject({ dead: 1, disabled_at: null })
 
@@ -143,33 +147,29 @@ test('a delivery is tried 12 times over about 71 hours, then it is dead, listed,
     expect(replayed.count).toBe(1)
     await set.dispatcher.idle()
     const again = receiver.deliveries.filter(one => one.userid === 'bad').at(-1)
-    expect([again?.key, again?.body, again?.attempt]).toEqual([tries[0]?.key, tries[0]?.body, 1])
+    expect([again?.key, again?.body, again?.attempt]).toEqual([attempts[0]?.key, attempts[0]?.body, 1])
     expect(await look(set)).toMatchObject({ dead: 0, waiting: 0 })
   }))
 
-test('five failures in a row open the breaker; then one probe at a time, and tries are not spent', () =>
+test('five failures in a row open the breaker, and then only one probe at a time spends an attempt', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => 503
-    await rig.raise(['u0'])
-    await set.dispatcher.idle()
+    await send(set, ['u0'])
     // One event alone fails by its own schedule: 0, 5 s, 30 s, 2 min, 10 min.
     for (const wait of [6, 36, 144, 720]) await after(set, wait * SECOND + 10)
     expect(receiver.deliveries).toHaveLength(5)
     expect((await look(set))?.breaker.open).toMatchObject({ by: 'endpoint', level: 0 })
-    await rig.raise(range(50, 'w'))
-    await set.dispatcher.idle()
+    await send(set, range(50, 'w'))
     expect(receiver.deliveries).toHaveLength(5)
-    // Each failed probe spends a try of one delivery and opens the breaker for longer.
+    // Each failed probe spends an attempt of one delivery and opens the breaker for longer.
     for (const [index, wait] of [10, 30, 60, 120, 300, 600, 900, 900].entries()) {
       await after(set, wait * SECOND + 10)
       expect(receiver.deliveries).toHaveLength(6 + index)
     }
-    const [row] = await rig.database.query<{ spent: number }>({
-      name: '',
-      text: 'select sum(attempts)::integer as spent from deliveries',
-      values: [],
-    })
+    const [row] = await rig.database.query<{ spent: number }>(
+      sql`select sum(attempts)::integer as spent from deliveries`,
+    )
     expect(row?.spent).toBe(13)
   }))
 
@@ -177,18 +177,15 @@ test('the first success after an outage releases the whole backlog, oldest first
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => 500
-    await rig.raise(range(300, 'w'))
-    await set.dispatcher.idle()
+    await send(set, range(300, 'w'))
     const failed = receiver.deliveries.length
     expect(failed).toBeGreaterThanOrEqual(5)
     // Only what was under way when the breaker opened.
     expect(failed).toBeLessThan(80)
     const untouched = async () => {
-      const rows = await rig.database.query<{ tid: string }>({
-        name: '',
-        text: "select event_id || ' ' || ctid::text || ' ' || xmin::text as tid from deliveries where attempts = 0",
-        values: [],
-      })
+      const rows = await rig.database.query<{ tid: string }>(
+        sql`select event_id || ' ' || ctid::text || ' ' || xmin::text as tid from deliveries where attempts = 0`,
+      )
       return rows.map(row => row.tid)
     }
     const before = await untouched()
@@ -220,27 +217,26 @@ test('the first success after an outage releases the whole backlog, oldest first
       expect(order.slice(index + 1).filter(later => later < number).length).toBeLessThan(64)
   }))
 
-test('three answers 401 or 403 in a row open the breaker, and the state says so', () =>
+test('three answers 401 or 403 in a row open the breaker, and its state names credentials', () =>
   withEndpoint(async set => {
     set.receiver.answer = () => 403
-    await set.rig.raise(range(1))
-    await set.dispatcher.idle()
+    await send(set, range(1))
     for (const wait of [6, 36, 144]) await after(set, wait * SECOND + 10)
     expect((await look(set))?.breaker.open).toMatchObject({ by: 'credentials' })
   }))
 
-test('faults of our own spend no try and open no breaker, however many there are', async () => {
+test('faults of our own spend no attempt and open no breaker, however many there are', async () => {
   await using rig = await dispatchRig()
   const { webhookid } = await rig.addEndpoint('https://hooks.example.com/')
   const nobody = createResolver({ servers: ['127.0.0.1:1'], timeoutMs: 300 })
   const dispatcher = rig.open({}, { resolver: nobody })
   await rig.raise(['u0'])
-  for (let tries = 1; tries <= 14; tries += 1) {
+  for (let attempts = 1; attempts <= 14; attempts += 1) {
     await vi.waitFor(
       async () => {
         rig.advance(MINUTE)
         await dispatcher.idle()
-        expect(await rig.count('delivery_attempts')).toBeGreaterThanOrEqual(tries)
+        expect(await rig.count('delivery_attempts')).toBeGreaterThanOrEqual(attempts)
       },
       { timeout: 60_000, interval: 5 },
     )
@@ -259,8 +255,7 @@ test('Retry-After on 429 pauses the whole endpoint, for 24 hours at most', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => response => response.writeHead(429, { 'retry-after': '1e12' }).end()
-    await rig.raise(['u0'])
-    await set.dispatcher.idle()
+    await send(set, ['u0'])
     receiver.answer = () => 200
     await rig.raise(['u1'])
     await after(set, 23 * HOUR)
@@ -273,8 +268,7 @@ test('a pause that an endpoint asked for survives a restart', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => response => response.writeHead(503, { 'retry-after': '7200' }).end()
-    await rig.raise(['u0'])
-    await set.dispatcher.idle()
+    await send(set, ['u0'])
     await set.dispatcher.close()
     receiver.answer = () => 200
     const next = rig.open()
@@ -287,7 +281,7 @@ test('a pause that an endpoint asked for survives a restart', () =>
     expect(receiver.deliveries).toHaveLength(3)
   }))
 
-test('a shorter Retry-After that comes later does not shorten a pause', () =>
+test('a later, shorter Retry-After does not shorten a pause', () =>
   withEndpoint(async set => {
     const { rig, receiver, dispatcher } = set
     const held: ServerResponse[] = []
@@ -306,16 +300,14 @@ test('a shorter Retry-After that comes later does not shorten a pause', () =>
     expect(receiver.deliveries).toHaveLength(4)
   }))
 
-test('what was tried in an outage does not wait for its retry date: it goes out at its place in age', () =>
+test('deliveries that failed in an outage do not wait for their next attempt: they are sent in order of age', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => 503
-    await rig.raise(['oldest'])
-    await set.dispatcher.idle()
-    // Its fifth try would be ten minutes after the fourth.
+    await send(set, ['oldest'])
+    // Its fifth attempt would be ten minutes after the fourth.
     for (const wait of [6, 36, 144]) await after(set, wait * SECOND + 10)
-    await rig.raise(['b0', 'b1', 'b2'])
-    await set.dispatcher.idle()
+    await send(set, ['b0', 'b1', 'b2'])
     expect((await look(set))?.breaker.open).toMatchObject({ by: 'endpoint', level: 0 })
     const failed = receiver.deliveries.length
     await rig.raise(['c0', 'c1'])
@@ -332,16 +324,13 @@ test('a 410 disables the endpoint; its events are held, and enabling sends them 
     async set => {
       const { rig, receiver } = set
       receiver.answer = () => 410
-      await rig.raise(['u0'])
-      await set.dispatcher.idle()
+      await send(set, ['u0'])
       expect(await look(set)).toMatchObject({ disabled_reason: 'gone' })
       await rig.raise(['u0', 'u0', 'u0'])
       await after(set, 2 * HOUR)
       expect(receiver.deliveries).toHaveLength(1)
       receiver.answer = () => 200
-      await rig.database.transaction(tx =>
-        enableEndpoint(tx, { partnerId: rig.partner.partnerId, endpointId: set.webhookid }, rig.now()),
-      )
+      await enable(set)
       await set.dispatcher.idle()
       await set.dispatcher.idle()
       expect(receiver.deliveries).toHaveLength(5)
@@ -351,38 +340,32 @@ test('a 410 disables the endpoint; its events are held, and enabling sends them 
     { ordering: 'user' },
   ))
 
-test('enabling sends at once what the endpoint had refused before, first of all', () =>
+test('enabling an endpoint sends first and at once the events that it had refused', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => 410
-    await rig.raise(['first'])
-    await set.dispatcher.idle()
+    await send(set, ['first'])
     await rig.raise(['second', 'third'])
     receiver.answer = () => 200
-    await rig.database.transaction(tx =>
-      enableEndpoint(tx, { partnerId: rig.partner.partnerId, endpointId: set.webhookid }, rig.now()),
-    )
+    await enable(set)
     set.dispatcher.refresh()
     await vi.waitFor(() => expect(receiver.deliveries).toHaveLength(4), { timeout: 60_000 })
     expect(receiver.deliveries[1]).toMatchObject({ userid: 'first', attempt: 2 })
   }))
 
-test('enabling releases what was held at a growing pace', () =>
+test('enabling an endpoint sends held events at a growing rate', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => 410
-    await rig.raise(['first'])
-    await set.dispatcher.idle()
+    await send(set, ['first'])
     await rig.raise(range(100, 'w'))
     const paced = paceOf(4)
     receiver.answer = paced.answer
-    await rig.database.transaction(tx =>
-      enableEndpoint(tx, { partnerId: rig.partner.partnerId, endpointId: set.webhookid }, rig.now()),
-    )
+    await enable(set)
     await paced.isWide
     paced.goOn()
     await receiver.received(102)
-    // One try alone, and one more at a time for each that succeeded.
+    // One attempt alone, and one more at a time for each that succeeded.
     for (const width of paced.widths) expect(width.inFlight).toBeLessThanOrEqual(1 + width.answered)
   }))
 
@@ -390,44 +373,41 @@ test('72 hours without a success disable the endpoint, with notices before', () 
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => 500
-    await rig.raise(range(3))
-    await set.dispatcher.idle()
+    await send(set, range(3))
     for (let hour = 0; hour < 71; hour += 1) await after(set, HOUR)
     expect(await look(set)).toMatchObject({ disabled_at: null })
     expect(rig.logged.filter(line => line.event === 'webhook.failing')).toHaveLength(3)
     await after(set, 2 * HOUR)
     expect(await look(set)).toMatchObject({ disabled_reason: 'failing' })
     expect(rig.logged.filter(line => line.event === 'webhook.disabled')).toHaveLength(1)
-    const tries = receiver.deliveries.length
+    const attempts = receiver.deliveries.length
     await rig.raise(range(3))
     await after(set, 3 * DAY)
-    expect(receiver.deliveries).toHaveLength(tries)
+    expect(receiver.deliveries).toHaveLength(attempts)
   }))
 
-test('72 hours disable an endpoint also while its Retry-After keeps us away', () =>
+test('72 hours without a success disable an endpoint even while its Retry-After pauses it', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => 500
-    await rig.raise(['u0'])
-    await set.dispatcher.idle()
+    await send(set, ['u0'])
     for (let hour = 0; hour < 50; hour += 1) await after(set, HOUR)
     receiver.answer = () => response => response.writeHead(503, { 'retry-after': '86400' }).end()
     await rig.raise(['u1'])
     for (let hour = 50; hour < 71; hour += 1) await after(set, HOUR)
     await rig.raise(['u2'])
-    const tries = receiver.deliveries.length
+    const attempts = receiver.deliveries.length
     expect(await look(set)).toMatchObject({ disabled_at: null })
     await after(set, 90 * MINUTE)
     expect(await look(set)).toMatchObject({ disabled_reason: 'failing' })
-    expect(receiver.deliveries).toHaveLength(tries)
+    expect(receiver.deliveries).toHaveLength(attempts)
   }))
 
-test('when it is us who were away for so long, what is due is tried before an endpoint is disabled', () =>
+test('after this service itself was down for 73 hours, due deliveries are attempted before an endpoint is disabled', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => 500
-    await rig.raise(['u0'])
-    await set.dispatcher.idle()
+    await send(set, ['u0'])
     await set.dispatcher.close()
     rig.advance(73 * HOUR)
     receiver.answer = () => 200
@@ -436,12 +416,11 @@ test('when it is us who were away for so long, what is due is tried before an en
     expect(await look(set)).toMatchObject({ disabled_at: null, failing_since: null, waiting: 0 })
   }))
 
-test('what is away as long as we are is disabled by its next failure', () =>
+test('an endpoint that is down as long as this service was is disabled by its next failure', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => 500
-    await rig.raise(['u0'])
-    await set.dispatcher.idle()
+    await send(set, ['u0'])
     await set.dispatcher.close()
     rig.advance(73 * HOUR)
     await rig.open().idle()
@@ -449,26 +428,24 @@ test('what is away as long as we are is disabled by its next failure', () =>
     expect(await look(set)).toMatchObject({ disabled_reason: 'failing', waiting: 1 })
   }))
 
-test('what an endpoint has learnt survives a restart', () =>
+test('the state of the breaker survives a restart', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
     receiver.answer = () => 500
-    await rig.raise(range(8))
-    await set.dispatcher.idle()
-    const tries = receiver.deliveries.length
+    await send(set, range(8))
+    const attempts = receiver.deliveries.length
     expect((await look(set))?.breaker.open).not.toBeNull()
     await set.dispatcher.close()
     const next = rig.open()
     await next.idle()
-    expect(receiver.deliveries).toHaveLength(tries)
+    expect(receiver.deliveries).toHaveLength(attempts)
   }))
 
 test('a redirect is not followed and counts as a failure', () =>
   withEndpoint(async set => {
     const other = await startReceiver()
     set.receiver.answer = () => response => response.writeHead(302, { location: other.url }).end()
-    await set.rig.raise(['u0'])
-    await set.dispatcher.idle()
+    await send(set, ['u0'])
     expect(other.deliveries).toEqual([])
     expect(await set.rig.count('deliveries')).toBe(1)
     await other.close()

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
-import type { Database } from '../../service/src/db/database.ts'
+import type { Database, Executor } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
-const range = (count: number, prefix = 'u') =>
-  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+function range(count: number, prefix = 'u') {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+}
 
-test('three dispatchers share the endpoints evenly, while one after the other joins and leaves, and nothing is lost', {
+test('three dispatchers that start and stop one after the other share the endpoints evenly and lose no event', {
   timeout: 180_000,
 }, async () => {
   await using rig = await dispatchRig()
@@ -47,21 +48,25 @@ test('three dispatchers share the endpoints evenly, while one after the other jo
 })
 
 /** A database that tells what is asked of it. */
-const counted = (rig: DispatchRig) => {
+function counted(rig: DispatchRig) {
   const asked: string[] = []
+  const told = (db: Executor): Executor => ({
+    query(query) {
+      // A beat says that this process lives (anew where it comes late), and reads what it owns and how much is its part.
+      const isBeat = /update dispatchers|insert into dispatchers|where l\.owner = /.test(query.text)
+      asked.push(isBeat ? 'beat' : query.text.trim().split(/\s+/, 6).join(' '))
+      return db.query(query)
+    },
+  })
   const database: Database = {
     ...rig.database,
-    query(query) {
-      // One that comes late says anew that this process lives.
-      const isBeat = /update dispatchers|insert into dispatchers/.test(query.text)
-      asked.push(isBeat ? 'beat' : query.text.trim().split(/\s+/, 6).join(' '))
-      return rig.database.query(query)
-    },
+    ...told(rig.database),
+    transaction: work => rig.database.transaction(tx => work(told(tx))),
   }
   return { asked, database }
 }
 
-test('an idle dispatcher asks for nothing but its beat, though an endpoint is dead and others wait for retries', async () => {
+test('an idle dispatcher sends only its heartbeat to the database, although an endpoint is dead and others wait for retries', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const limping = await startReceiver()
@@ -94,7 +99,7 @@ test('an idle dispatcher asks for nothing but its beat, though an endpoint is de
   await limping.close()
 })
 
-test('a slow endpoint, retries and replays keep to their parts of the slots while fresh events of others come', async () => {
+test('a slow endpoint, retries and replays stay within their shares of the slots while new events of others arrive', async () => {
   await using rig = await dispatchRig()
   const slow = await startReceiver()
   const quick = await startReceiver()
@@ -116,7 +121,7 @@ test('a slow endpoint, retries and replays keep to their parts of the slots whil
   // What is held is held for longer than the test lasts.
   const dispatcher = rig.open({ slots: 16, endpointSlots: 16 }, { deadlineMs: 600_000 })
   await slow.received(1)
-  // None of its tries ends, and yet each round of the other one's events arrives.
+  // None of its attempts ends, and yet each round of the other one's events arrives.
   for (let round = 1; round <= 10; round += 1) {
     await rig.raise(range(20, `q${round}-`))
     dispatcher.nudge()
@@ -134,7 +139,7 @@ test('a slow endpoint, retries and replays keep to their parts of the slots whil
   await quick.close()
 })
 
-test('that the secrets of an endpoint cannot be opened is logged when it begins and when it ends, not at every beat', async () => {
+test('unreadable secrets of an endpoint are logged when the fault begins and when it ends, not at every heartbeat', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const { webhookid } = await rig.addEndpoint(receiver.url)

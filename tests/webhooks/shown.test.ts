@@ -24,16 +24,22 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]()
 })
 
-const idle = () => service.service().dispatcher.idle()
-const show = () => partner.client.getWebhook({ webhookid })
-const ping = async (): Promise<string> => {
+function idle() {
+  return service.service().dispatcher.idle()
+}
+function show() {
+  return partner.client.getWebhook({ webhookid })
+}
+async function ping(): Promise<string> {
   const { eventid } = await partner.client.testWebhook({ webhookid })
   await idle()
   return eventid
 }
-const instant = (text: string | null): number => Date.parse(text ?? '')
+function instant(text: string | null): number {
+  return Date.parse(text ?? '')
+}
 
-test('an endpoint shows how it fares: cut off for refused credentials and failing, then well again', async () => {
+test('an endpoint shows its health: failing with refused credentials and an open breaker, and then well again', async () => {
   const well = {
     ...{ status: 'enabled', breaker: 'closed', credentialsrejected: false, nextprobeattimestamp: null },
     ...{ failingsincetimestamp: null, disablesattimestamp: null, pauseduntiltimestamp: null },
@@ -58,7 +64,7 @@ test('an endpoint shows how it fares: cut off for refused credentials and failin
   expect(await show()).toMatchObject({ ...well, waiting: 0 })
 })
 
-test('a pause that it asked for is shown until it is over, and no try is made before', async () => {
+test('the pause that an endpoint asked for is shown until it is over, and nothing is sent before', async () => {
   receiver.answer = () => response => response.writeHead(503, { 'retry-after': '7200' }).end()
   const before = service.now()
   await ping()
@@ -66,17 +72,17 @@ test('a pause that it asked for is shown until it is over, and no try is made be
   expect(until).toBeGreaterThanOrEqual(before + 2 * HOUR)
   expect(until).toBeLessThanOrEqual(service.now() + 2 * HOUR)
   receiver.answer = () => 200
-  const tries = receiver.deliveries.length
+  const attempts = receiver.deliveries.length
   service.advance(HOUR)
   await ping()
-  expect(receiver.deliveries).toHaveLength(tries)
+  expect(receiver.deliveries).toHaveLength(attempts)
   service.advance(HOUR)
   await idle()
-  expect(receiver.deliveries).toHaveLength(tries + 2)
+  expect(receiver.deliveries).toHaveLength(attempts + 2)
   expect(await show()).toMatchObject({ pauseduntiltimestamp: null, waiting: 0 })
 })
 
-test('after 410 it is shown as disabled; POST …/enable opens it, and sends what was held', async () => {
+test('after a 410 an endpoint is shown as disabled, and POST …/enable enables it and sends the held events', async () => {
   receiver.answer = () => 410
   await ping()
   receiver.answer = () => 200
@@ -85,25 +91,36 @@ test('after 410 it is shown as disabled; POST …/enable opens it, and sends wha
   expect(disabled).toMatchObject({ status: 'disabled', disabledreason: 'gone', waiting: 2 })
   expect(instant(disabled.disabledattimestamp)).toBeLessThanOrEqual(service.now())
   expect(disabled.disablesattimestamp).toBeNull()
-  const tries = receiver.deliveries.length
+  const attempts = receiver.deliveries.length
   expect(await partner.client.enableWebhook({ webhookid })).toMatchObject({
     ...{ status: 'enabled', disabledreason: null, disabledattimestamp: null, failingsincetimestamp: null },
   })
-  await receiver.received(tries + 2)
+  await receiver.received(attempts + 2)
   await idle()
   expect(await show()).toMatchObject({ waiting: 0 })
 })
 
-test('of an answer the first 1 KiB is shown, with what could deceive a reader escaped', async () => {
+test('the first 1 KiB of an answer other than 2xx is shown, with deceptive characters escaped', async () => {
   receiver.answer = () => response =>
-    response.writeHead(200).end(`\u001b[2Ja\u202eb\u2028é\t${'x'.repeat(2000)}`)
+    response.writeHead(422).end(`\u001b[2Ja\u202eb\u2028é\t${'x'.repeat(2000)}`)
   const { attempts } = await partner.client.listAttempts({ eventid: await ping() })
   const [answer = ''] = attempts.map(one => one.answer ?? '')
   expect(answer).toMatch(/^\\u\{1b\}\[2Ja\\u\{202e\}b\\u\{2028\}é\\u\{9\}x+$/)
   expect(answer.replace(/^[^x]*/, '').length).toBeLessThanOrEqual(1024)
 })
 
-test('each time of a try is shown under its name', async () => {
+test('nothing of the body of a 2xx is kept', async () => {
+  receiver.answer = () => response => response.writeHead(201).end('stored Ada Rivera')
+  const eventid = await ping()
+  expect((await partner.client.listAttempts({ eventid })).attempts).toMatchObject([
+    { status: 201, answer: null },
+  ])
+  const rows = await service.database.query(sql`
+    select 1 from delivery_attempts where event_id = ${eventid} and sealed_answer is not null`)
+  expect(rows).toEqual([])
+})
+
+test('each duration of an attempt is shown under its name', async () => {
   const eventid = await ping()
   await service.database.query(sql`
     update delivery_attempts set dns_ms = 1, connect_ms = 2, tls_ms = 3, first_byte_ms = 4, total_ms = 5

@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../service/src/db/database.ts'
-import { sql } from '../../service/src/db/sql.ts'
+import { type Database, type Executor, openDatabase } from '../../service/src/db/database.ts'
+import { type Query, sql } from '../../service/src/db/sql.ts'
 import { uuidv4 } from '../../service/src/vault/uuid.ts'
 import { startPostgresProxy } from '../crash/postgres-proxy.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { startReceiver } from './receiver.ts'
-import { type DispatchRig, dispatchRig } from './rig.ts'
+import { type DispatchRig, dispatchRig, failOldest } from './rig.ts'
 
 const SECOND = 1000
 
-test('what an outage held up is released also when the answer of its commit is lost', async () => {
+test('the backlog of an outage is released even when the commit of the result is not confirmed', async () => {
   await using rig = await dispatchRig()
   const proxy = await startPostgresProxy(rig.address)
   const database = openDatabase({ url: proxy.url }, { max: 4, ...patientDatabase })
@@ -18,15 +18,7 @@ test('what an outage held up is released also when the answer of its commit is l
   receiver.answer = () => 503
   await rig.addEndpoint(receiver.url)
   const dispatcher = rig.open({}, { database })
-  await rig.raise(['oldest'])
-  await dispatcher.idle()
-  // Its fifth try would be ten minutes after the fourth.
-  for (const wait of [6, 36, 144]) {
-    rig.advance(wait * SECOND + 10)
-    await dispatcher.idle()
-  }
-  await rig.raise(['opener'])
-  await dispatcher.idle()
+  await failOldest(rig, dispatcher)
   await rig.raise(['probe'])
   receiver.answer = () => 200
   const met = proxy.arm('before', 'set due_at = queued_at')
@@ -41,20 +33,24 @@ test('what an outage held up is released also when the answer of its commit is l
 })
 
 /** A database that tells how often a statement with these words was answered, and holds back another kind of them. */
-const watched = (rig: DispatchRig, watch: { counted: string; held?: string }) => {
+function watched(rig: DispatchRig, watch: { counted: string; held?: string }) {
   const answered = { count: 0 }
   let open = () => {}
   const gate = new Promise<void>(resolve => {
     open = resolve
   })
-  const database: Database = {
-    ...rig.database,
-    async query<Row>(query: Parameters<Database['query']>[0]) {
+  const watchedBy = <On extends Executor>(on: On): On => ({
+    ...on,
+    async query<Row>(query: Query) {
       if (watch.held !== undefined && query.text.includes(watch.held)) await gate
-      const rows = await rig.database.query<Row>(query)
+      const rows = await on.query<Row>(query)
       if (query.text.includes(watch.counted)) answered.count += 1
       return rows
     },
+  })
+  const database: Database = {
+    ...watchedBy(rig.database),
+    transaction: work => rig.database.transaction(tx => work(watchedBy(tx))),
   }
   const answeredAgain = async (times: number, ask = () => {}) => {
     const before = answered.count
@@ -67,7 +63,7 @@ const watched = (rig: DispatchRig, watch: { counted: string; held?: string }) =>
   return { database, answeredAgain, open: () => open() }
 }
 
-test('a 410 disables its endpoint also while that is being left to another process', async () => {
+test('a 410 disables its endpoint even while the endpoint is handed over to another process', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   const held: ServerResponse[] = []
@@ -81,7 +77,7 @@ test('a 410 disables its endpoint also while that is being left to another proce
   await rig.raise(['u'])
   dispatcher.refresh()
   await receiver.received(2)
-  // With another one there each has a part of one: one endpoint is left as soon as its try has ended.
+  // With another one there each has a part of one: one endpoint is left as soon as its attempt has ended.
   const other = rig.open(options, own)
   await expect
     .poll(() => rig.database.query(sql`select count(*) as count from dispatchers`))
@@ -99,7 +95,7 @@ test('a 410 disables its endpoint also while that is being left to another proce
   await receiver.close()
 })
 
-test('others are served at once when what waited to be written was of an endpoint that is not ours any more', async () => {
+test('other endpoints are served at once when the results that wait to be written belong to an endpoint of another process', async () => {
   await using rig = await dispatchRig()
   const lost = await startReceiver()
   const kept = await startReceiver()

@@ -1,7 +1,7 @@
 // The limit: undici alone, with nothing stored, signed or logged.
 import { Agent, request } from 'undici'
 
-export const open = async ({ origin, concurrency }) => {
+export async function open({ origin, concurrency }) {
   const agent = new Agent({ connections: concurrency, pipelining: 1 })
   const waiting = []
   let lanes = []

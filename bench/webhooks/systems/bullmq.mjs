@@ -1,8 +1,8 @@
-// BullMQ on a Redis that the benchmark starts; the log of tries goes to PostgreSQL as everywhere. An event is "committed"
-// when Redis has taken it: there is no transaction that it could share with a database.
+// BullMQ on a Redis that the benchmark starts; the log of attempts goes to PostgreSQL, as for every system. An
+// event counts as committed when Redis has accepted it, because Redis shares no transaction with a database.
 import { importPeer, openHandler } from '../peer.mjs'
 
-export const open = async ({ address, peers, redis, ...config }) => {
+export async function open({ address, peers, redis, ...config }) {
   const { Queue, Worker } = await importPeer(peers, 'bullmq')
   const handler = await openHandler({ address, ...config })
   const connection = { path: redis, maxRetriesPerRequest: null }

@@ -2,13 +2,13 @@
 import pg from 'pg'
 import { importPeer, openHandler } from '../peer.mjs'
 
-export const open = async ({ address, peers, ...config }) => {
+export async function open({ address, peers, ...config }) {
   const { Logger, makeWorkerUtils, run } = await importPeer(peers, 'graphile-worker')
   const handler = await openHandler({ address, ...config })
   const pgPool = new pg.Pool({ ...address, max: 20 })
   pgPool.on('error', () => {})
   pgPool.on('connect', client => client.on('error', () => {}))
-  // Failed jobs are logged one by one otherwise.
+  // Otherwise each failed job would be logged.
   const logger = new Logger(() => () => {})
   const utils = await makeWorkerUtils({ pgPool, logger })
   await utils.migrate()

@@ -1,22 +1,26 @@
-// The dispatcher of the built service on a bare database, with events written as the ledger writes them.
+// The dispatcher of the built service on a bare database, with events written as the executor writes them.
 const dist = new URL('../../../service/dist/', import.meta.url)
-const load = name => import(new URL(name, dist).href)
+function load(name) {
+  return import(new URL(name, dist).href)
+}
 const { openDatabase } = await load('db/database.js')
 const { migrate } = await load('db/migrate.js')
-const { saveBatch } = await load('membership/save.js')
-const { newUser } = await load('membership/state.js')
+const { saveBatch } = await load('membership/commands/save.js')
+const { newUser } = await load('membership/rules/state.js')
 const { openDirectory } = await load('partners/directory.js')
 const { createPartner } = await load('partners/manage.js')
 const { loadKeyring } = await load('vault/keyring.js')
 const { uuidv7 } = await load('vault/uuid.js')
-const { openDispatcher } = await load('webhooks/dispatcher.js')
-const { addEndpoint } = await load('webhooks/endpoints.js')
-const { webhookMetrics } = await load('webhooks/metrics.js')
-const { createOutgoing } = await load('webhooks/outgoing.js')
-const { createResolver } = await load('webhooks/resolver.js')
+const { openDispatcher } = await load('webhooks/delivery/dispatcher.js')
+const { addEndpoint } = await load('webhooks/endpoint/endpoints.js')
+const { webhookMetrics } = await load('webhooks/delivery/metrics.js')
+const { createOutgoing } = await load('webhooks/egress/outgoing.js')
+const { createResolver } = await load('webhooks/egress/resolver.js')
 
 const rules = { sandbox: true, allow: [] }
-const real = () => Date.now()
+function real() {
+  return Date.now()
+}
 const nothing = {
   ...{
     renamed: [],
@@ -31,13 +35,13 @@ const nothing = {
   ...{ staleKeys: [], keys: [] },
 }
 
-export const open = async ({ address, origin, rootKey, targets }) => {
+export async function open({ address, origin, rootKey, targets }) {
   const database = openDatabase(address, { max: 10, onError: () => {} })
   const deliveryDatabase = openDatabase(address, { max: 4, onError: () => {} })
   const keyring = loadKeyring({ rootKey })
   await migrate(database)
   const directory = openDirectory({ database, keyring, mode: 'sandbox', real })
-  // A partner for each target, so that an event goes to it and to no other.
+  // Each target has a partner of its own, so that an event goes to it and to no other.
   const partners = new Map()
   for (const target of targets) {
     const made = await createPartner(

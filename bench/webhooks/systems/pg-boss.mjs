@@ -1,7 +1,8 @@
-// pg-boss: batches fetched without a pause while they come full, woken by NOTIFY, each job settled on its own.
+// pg-boss: fetches batches without a pause while they are full, is woken by NOTIFY, and completes each job by
+// itself.
 import { importPeer, openHandler } from '../peer.mjs'
 
-export const open = async ({ address, peers, ...config }) => {
+export async function open({ address, peers, ...config }) {
   const { PgBoss } = await importPeer(peers, 'pg-boss')
   const handler = await openHandler({ address, ...config })
   const boss = new PgBoss({ ...address, max: 10, useListenNotify: true })

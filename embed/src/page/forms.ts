@@ -1,9 +1,13 @@
 import { say } from './navigate.ts'
+import { sumPrices } from './total.ts'
 
-/** What a form does beyond what the browser does by itself: counting choices, naming a line, printing. */
+/** Adds to forms what the browser does not do by itself: counting choices, naming a line of the address, printing. */
 export function watchForms(): void {
   addEventListener('change', ({ target }) => {
-    if (target instanceof HTMLInputElement && target.name === 'benefit') countChoices()
+    if (target instanceof HTMLInputElement && target.name === 'benefit') {
+      countChoices()
+      sumPrices()
+    }
     if (target instanceof HTMLSelectElement && target.name === 'state') nameThirdLine(target.value)
   })
   addEventListener('click', ({ target }) => {
@@ -16,8 +20,10 @@ function countChoices(): void {
   if (!count) return
   const chosen = document.querySelectorAll('input[name=benefit]:checked').length
   const { one = '', many = '', full = '', slots = '0' } = count.dataset
-  count.textContent = chosen === 1 ? one : many.replace('99', `${chosen}`)
-  say(chosen > Number(slots) ? full : count.textContent)
+  const isOver = chosen > Number(slots)
+  count.textContent = `${chosen === 1 ? one : many.replace('99', `${chosen}`)}${isOver ? ` ${full}` : ''}`
+  count.classList.toggle('over', isOver)
+  say(count.textContent)
 }
 
 function nameThirdLine(state: string): void {

@@ -3,14 +3,14 @@ import { hello, portGiven, type ToFrame, type ToHost } from '../protocol.ts'
 import { headers, offerRetry, setStyles, show } from './navigate.ts'
 import { session } from './session.ts'
 
-/** What the service answers to a link token: a session and its first view, or why not. */
-interface Opened {
+/** The service's answer to a link token: a session and its first view, or the reason for a refusal. */
+type Opened = {
   readonly handle?: string
   readonly sessionid?: string
   readonly resulttoken?: string
   readonly code?: 'LINK_TOKEN_ENDED' | 'ORIGIN_NOT_ALLOWED' | 'INTERNAL'
   readonly problems?: readonly string[]
-  /** The first view, or the page that says what to do. */
+  /** The first view, or the page that says what to do instead. */
   readonly html?: string
 }
 
@@ -21,7 +21,7 @@ let start: Extract<ToFrame, { say: 'start' }> | undefined
 let language = document.documentElement.lang
 let tokenGiven: ((token: string | undefined) => void) | undefined
 
-/** Calls out to the host, takes the port from the right origin alone, and waits for the token to come through it. */
+/** Greets the host, accepts a port only from a registered origin, and waits for the token to come through the port. */
 export function startFrame(): void {
   const { origins = '', session: sessionurl = '' } = document.getElementById('main')?.dataset ?? {}
   const allowed = origins.split(' ')
@@ -64,7 +64,7 @@ function hear(message: ToFrame, sessionurl: string): void {
   }
 }
 
-/** Exchanges the token for a session and shows the first view; an ended token is renewed once. */
+/** Exchanges the token for a session and shows the first view; a token that has ended is renewed once. */
 async function open(sessionurl: string, token: string): Promise<void> {
   const first = await exchange(sessionurl, token)
   if (first.code === 'LINK_TOKEN_ENDED' && (await renew(sessionurl))) return showFirst()
@@ -113,7 +113,7 @@ function showOnly(html: string | undefined): void {
   if (html) show(html)
 }
 
-/** Asks the host for a fresh token and makes a session of it; false when there is none. */
+/** Asks the host for a new token and exchanges it for a session; false when there is no new session. */
 async function renew(sessionurl: string): Promise<boolean> {
   if (session.handle) emit({ name: 'SESSION_EXPIRED' })
   session.handle = undefined
@@ -159,15 +159,15 @@ function offline(): void {
   emit({ name: 'OFFLINE' })
 }
 
-/** A change of language goes the way of the button, so that what was typed stays. */
+/** A change of language submits the page's own language button, so that typed text stays. */
 function update({ locale, appearance }: Extract<ToFrame, { say: 'update' }>): void {
   if (start) start = { ...start, appearance: appearance ?? start.appearance }
   const button = document.querySelector<HTMLButtonElement>('button[name=language]')
   if (locale && button?.value === locale) button.form?.requestSubmit(button)
-  if (appearance && session.handle) void changeLook(appearance)
+  if (appearance && session.handle) void changeAppearance(appearance)
 }
 
-async function changeLook(appearance: Appearance): Promise<void> {
+async function changeAppearance(appearance: Appearance): Promise<void> {
   const root = document.getElementById('main')?.dataset['root'] ?? ''
   const response = await fetch(`${root}/appearance`, {
     method: 'POST',

@@ -1,20 +1,20 @@
 import { session } from './session.ts'
 
 /** A request for a view. */
-export interface Request {
+export type Request = {
   readonly url: string
   readonly method: 'GET' | 'POST'
   readonly body?: URLSearchParams
-  /** True when nobody asked: an ended session is then shown, not renewed. */
+  /** True when no person asked for the view: if the session has ended, that is shown and the session is not renewed. */
   readonly passive?: boolean
-  /** True when it comes from the browser's own back and forward. */
+  /** True when the browser's back or forward button asked for the view. */
   readonly moved?: boolean
 }
 
 const hosted = document.documentElement.dataset['shell'] !== 'frame'
 let underWay = false
 
-/** Takes over links and forms, so that a lost connection loses nothing and the focus follows the view. */
+/** Handles links and forms by script, so that a lost connection loses no input and the focus follows the view. */
 export function watchNavigation(): void {
   addEventListener('submit', event => {
     const form = event.target
@@ -42,7 +42,10 @@ export function watchNavigation(): void {
   })
 }
 
-/** Asks for a view and shows it. A failure keeps the page as it is and offers to try again. One at a time. */
+/**
+ * Requests a view and shows it; ignored while another request is under way. After a failure the page stays as it is
+ * and offers to try again.
+ */
 export async function visit(request: Request): Promise<void> {
   if (underWay) return
   setBusy(true)
@@ -60,7 +63,7 @@ export async function visit(request: Request): Promise<void> {
   }
 }
 
-/** Puts a view's document in the place of this one and moves the focus to its heading, or to what is wrong. */
+/** Replaces the present view by another and moves the focus to its heading, or to its list of problems. */
 export function show(html: string, url?: string, moved?: boolean): void {
   const parsed = new DOMParser().parseFromString(html, 'text/html')
   const page = parsed.getElementById('page')
@@ -77,7 +80,7 @@ export function show(html: string, url?: string, moved?: boolean): void {
   readSignals()
 }
 
-/** Tells the host and prepares what only works with a script. */
+/** Tells the host which view is shown, and shows the buttons that only work with a script. */
 export function readSignals(): void {
   for (const button of document.querySelectorAll<HTMLElement>('[data-print]')) button.hidden = false
   const main = document.getElementById('main')
@@ -89,7 +92,7 @@ function focusFirst(): void {
   first?.focus()
 }
 
-/** Makes the page's styles exactly these; what is loaded already stays. */
+/** Sets the page's style sheets to exactly these; those that are loaded already stay. */
 export function setStyles(addresses: readonly string[]): void {
   const now = [...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')]
   for (const address of addresses) {
@@ -102,13 +105,13 @@ export function setStyles(addresses: readonly string[]): void {
   for (const link of now) if (!addresses.includes(link.href)) link.remove()
 }
 
-/** Says something politely to a screen reader. */
+/** Lets a screen reader say a text when it has finished its present sentence. */
 export function say(text: string): void {
   const live = document.getElementById('live')
   if (live) live.textContent = text
 }
 
-/** The headers of this session: in the frame the handle, since there are no cookies. */
+/** The headers that name the session: the frame sends the session's handle, because it has no cookies. */
 export function headers(): Record<string, string> {
   return session.handle ? { authorization: `Session ${session.handle}` } : {}
 }
@@ -122,7 +125,10 @@ function submit(form: HTMLFormElement, submitter: HTMLElement | null): void {
   void visit({ url: form.action, method: 'POST', body })
 }
 
-/** A service behind a proxy may answer a broken gateway without a page: that is a lost connection, too. */
+/**
+ * Sends a request for a view. `visit` treats an answer that is no page, such as a proxy's 502, like a lost
+ * connection.
+ */
 function ask({ url, method, body }: Request): Promise<Response> {
   return fetch(url, {
     method,
@@ -141,7 +147,7 @@ function setBusy(busy: boolean): void {
   say(busy ? (template()?.dataset['sending'] ?? '') : '')
 }
 
-/** The connection was lost: everything typed stands where it was, one button sends it again. */
+/** Says that the connection was lost: the page keeps all typed text, and a button runs `retry`. */
 export function offerRetry(retry: () => unknown): void {
   session.listener?.offline()
   const panel = template()?.content.getElementById('offline')?.cloneNode(true)
@@ -155,7 +161,7 @@ export function offerRetry(retry: () => unknown): void {
   panel.focus()
 }
 
-/** The words that must be there when the network is not. */
+/** The texts that are needed while there is no network. */
 export function template(): HTMLTemplateElement | null {
   return document.querySelector<HTMLTemplateElement>('#texts')
 }

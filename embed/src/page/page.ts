@@ -1,3 +1,4 @@
+import { watchCopies } from './copy.ts'
 import { watchForms } from './forms.ts'
 import { startFrame } from './frame.ts'
 import { readSignals, watchNavigation } from './navigate.ts'
@@ -6,5 +7,7 @@ import { watchTime } from './time-out.ts'
 watchNavigation()
 watchForms()
 watchTime()
-if (document.documentElement.dataset['shell'] === 'frame') startFrame()
-else readSignals()
+if (document.documentElement.dataset['shell'] === 'frame') {
+  watchCopies()
+  startFrame()
+} else readSignals()

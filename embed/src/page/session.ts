@@ -1,18 +1,21 @@
-/** What the page's script knows while the page is open; in the frame it is all there is of a session. */
+/** What the page's script knows while the page is open; in the frame the session exists nowhere else. */
 export const session: {
-  /** The session's handle, in the frame alone: it lives in this memory and nowhere else. */
+  /** The session's handle, in the frame only; it is kept in memory and nowhere else. */
   handle: string | undefined
-  /** Told of every view that is shown, and of what else the host may hear. */
+  /** Hears of every view that is shown, and of whatever else the host may know. */
   listener: Listener | undefined
-  /** False until the first view of a frame that stands in its host's page: it must not take the focus. */
+  /** False until the first view of a frame inside its host's page, which must not take the focus. */
   mayFocus: boolean
 } = { handle: undefined, listener: undefined, mayFocus: true }
 
-/** Who listens to the page: the frame's part, when there is a host. */
-export interface Listener {
+/** The listener for what happens in the page: the frame's script, when there is a host. */
+export type Listener = {
   shown(main: HTMLElement): void
   submitted(view: string): void
   offline(): void
-  /** The session ended under a request: resolves to true when there is a new one, so that it may be sent again. */
+  /**
+   * Called when the session ended during a request; resolves to true when there is a new session, so that the
+   * request can be sent again.
+   */
   renew(): Promise<boolean>
 }

@@ -3,7 +3,10 @@ import { headers, template, visit } from './navigate.ts'
 let main: HTMLElement | null = null
 let endsAt = Number.POSITIVE_INFINITY
 
-/** Warns two minutes before the session ends; one key extends it. When it ends, nothing personal stays to be read. */
+/**
+ * Warns two minutes before the session ends; closing the warning extends it. When it ends, the personal data is
+ * removed from the page.
+ */
 export function watchTime(): void {
   setInterval(check, 1_000)
 }
@@ -21,7 +24,9 @@ function check(): void {
     endsAt = Number.POSITIVE_INFINITY
     dialog?.remove()
     void visit({ url: root, method: 'GET', passive: true })
-  } else if (now >= endsAt - 120_000 && !dialog) {
+  } else if (dialog) {
+    countDown(dialog, Math.ceil((endsAt - now) / 1_000))
+  } else if (now >= endsAt - 120_000) {
     warn(() => {
       restart(Date.now())
       void fetch(`${root}/stay`, { method: 'POST', headers: headers() }).catch(() => undefined)
@@ -29,12 +34,22 @@ function check(): void {
   }
 }
 
+/** Shows every second, but tells a screen reader only twice, because a voice that counts leaves no time to act. */
+function countDown(dialog: HTMLElement, seconds: number): void {
+  const left = dialog.querySelector<HTMLElement>('[data-left]')
+  const status = dialog.querySelector<HTMLElement>('[role=status]')
+  if (left) left.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+  const { minute = '', soon = '' } = status?.dataset ?? {}
+  const said = seconds <= 15 ? soon : seconds <= 60 ? minute : ''
+  if (status && status.textContent !== said) status.textContent = said
+}
+
 function restart(now: number): void {
   const seconds = Number(main?.dataset['idle'] ?? Number.NaN)
   endsAt = seconds ? now + seconds * 1_000 : Number.POSITIVE_INFINITY
 }
 
-/** Any way of closing the warning is a sign of life. */
+/** Shows the warning; closing it in any way calls `stay`. */
 function warn(stay: () => void): void {
   const dialog = template()?.content.getElementById('timeout')?.cloneNode(true)
   if (!(dialog instanceof HTMLDialogElement)) return

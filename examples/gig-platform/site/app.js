@@ -1,48 +1,42 @@
 // The page of the platform: its own form, its own tiles, and one button that opens the embed.
+import { addCall, addDelivery, addMoment, element, setOwner } from './inbox.js'
+import { appearanceOf, looks, paint } from './looks.js'
+import { outcomeWords, statusWords } from './words.js'
 
-const $ = id => document.getElementById(id)
-let driver
-
-/** Our look, checked by the service: every pair of colours must be readable in light and in dark. */
-const appearance = {
-  scheme: 'auto',
-  light: { accent: '#0b4f8a', background: '#f3f6fa' },
-  dark: { accent: '#8ec5ff', onaccent: '#06213a', background: '#0d1620', surface: '#152130' },
-  radius: 14,
+function $(id) {
+  return document.getElementById(id)
 }
+let driver
+let link = {}
 
-let deeplinkdata
 const embed = BenefitEnrolment.create({
-  appearance,
-  // Called when the embed opens, and again should the token have expired meanwhile.
-  token: async () => (await ask('linktoken', { deeplinkdata })).token,
+  appearance: appearanceOf('harbor'),
+  // Called when the embed opens, and again if the token has expired meanwhile.
+  token: async () => (await ask('linktoken', link)).token,
   onSuccess: async ({ resulttoken }) => {
-    // What the browser says is a hint: our server asks the service, and the webhook is the truth.
+    // The browser's word is only a hint: the platform's server asks the service, and the webhook is authoritative.
     const { outcome, reference } = await ask('result', { resulttoken })
-    $('said').textContent = `The service confirms: ${outcome}, reference ${reference}.`
+    $('said').textContent = `The service confirms ${outcomeWords(outcome)}, reference ${reference}.`
     await refresh()
   },
   onExit: () => refresh(),
-  onEvent: event => {
-    const more = event.view ?? event.code ?? event.outcome ?? ''
-    addLine($('events'), event.name, more, event.name === 'ERROR' ? 'bad' : '')
-  },
+  onEvent: addMoment,
 })
 
+// Areas that scroll can be reached with the keyboard.
+for (const area of document.querySelectorAll('.scrolls, .behind')) area.tabIndex = 0
+$('behind').tabIndex = -1
+for (const [name, { name: words }] of Object.entries(looks)) $('look').append(new Option(words, name))
+$('look').addEventListener('change', ({ target }) => {
+  paint(target.value)
+  embed.update({ appearance: appearanceOf(target.value) })
+})
 $('signup').addEventListener('submit', async event => {
   event.preventDefault()
-  const button = event.submitter
-  button.disabled = true
-  try {
-    await ask('drivers', Object.fromEntries(new FormData(event.target)))
-    await refresh()
-  } catch (error) {
-    say(error.message)
-  } finally {
-    button.disabled = false
-  }
+  await attempt(event.submitter, () => ask('drivers', Object.fromEntries(new FormData(event.target))))
 })
-$('open').addEventListener('click', () => openEmbed())
+$('open').addEventListener('click', () => openEmbed({}))
+$('swap').addEventListener('click', () => openEmbed({ purpose: 'swap' }))
 $('hosted').addEventListener('click', async () => {
   const { linkurl } = await ask('linktoken', { hosted: true })
   location.assign(linkurl)
@@ -50,24 +44,36 @@ $('hosted').addEventListener('click', async () => {
 $('leave').addEventListener('click', async () => {
   await ask('leave')
   await refresh()
+  $('said').textContent = ''
 })
-$('nextmonth').addEventListener('click', async () => {
-  try {
+$('nextmonth').addEventListener('click', ({ currentTarget }) =>
+  attempt(currentTarget, async () => {
     const { now } = await ask('nextmonth')
-    say(`In this sandbox it is now ${new Date(now).toUTCString()}.`)
-    await refresh()
-  } catch (error) {
-    say(error.message)
-  }
-})
+    const day = new Date(now).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' })
+    say(`In this sandbox it is now ${day}. What was planned for the first of the month has been done.`)
+  }),
+)
 
-function openEmbed(link) {
-  deeplinkdata = link
+function openEmbed(wish) {
+  link = wish
   embed.update({ locale: driver.locale })
   embed.open()
 }
 
-/** Asks our own server; it knows who is signed in. */
+/** Runs the work of a button, which is disabled meanwhile, and then refreshes the page. */
+async function attempt(button, work) {
+  button.disabled = true
+  try {
+    await work()
+    await refresh()
+  } catch (error) {
+    say(error.message)
+  } finally {
+    button.disabled = false
+  }
+}
+
+/** Asks the platform's own server, which knows who is signed in. */
 async function ask(path, body) {
   const response = await fetch(`/demo/api/${path}`, {
     ...(path === 'me' ? {} : { method: 'POST', body: JSON.stringify(body ?? {}) }),
@@ -84,23 +90,38 @@ async function refresh() {
   $('welcome').hidden = Boolean(driver)
   $('home').hidden = !driver
   $('who').hidden = !driver
+  setOwner(driver?.userid)
+  tellStory(me)
+  // The page is shown only now, so that nothing moves when the answer arrives.
+  document.body.classList.add('ready')
   if (!driver) return
   const member = me.status === 'active'
   $('greeting').textContent = `Good to see you, ${driver.firstname}`
   $('name').textContent = `${driver.firstname} ${driver.lastname}`
-  $('status').textContent = member ? 'Active' : 'Not yet'
-  $('offer').textContent = member ? `plan “${me.offer}”` : me.status
+  $('status').textContent = member ? me.plan : '–'
+  $('offer').textContent = statusWords(me.status)
   $('open').textContent = member ? 'Manage my benefits' : 'Set up my benefits'
-  $('headline').textContent = member ? 'You are covered' : 'Your benefits are ready'
+  $('swap').hidden = !member
+  $('headline').textContent = member ? 'You are enrolled' : 'Your benefits are ready'
   $('subline').textContent = member
     ? 'Swap a benefit, change your plan, or add one.'
     : 'It takes about five minutes. Your details are filled in already.'
   $('tiles').replaceChildren(...me.tiles.map(tileOf))
 }
 
+/** Marks how far the visitor has come, from sign-up to a swap at the end of the month. */
+function tellStory({ driver: known, status, swap }) {
+  const reached = !known ? 0 : status !== 'active' ? 1 : swap === 'none' ? 2 : swap === 'pending' ? 3 : 4
+  for (const [at, step] of [...$('story').children].entries()) {
+    step.classList.toggle('done', at < reached)
+    if (at === reached) step.setAttribute('aria-current', 'step')
+    else step.removeAttribute('aria-current')
+  }
+}
+
 const words = { enrol: 'Choose', manage: 'See', swap: 'Swap in', details: 'Read more' }
 
-/** A tile for each benefit; its deeplinkdata says where a click is to lead. */
+/** The tile of a benefit; a click opens the page at the place that its `deeplinkdata` names. */
 function tileOf(benefit) {
   const route = new URLSearchParams(benefit.deeplinkdata).get('redirectto')
   const tile = element('li', 'tile')
@@ -111,59 +132,30 @@ function tileOf(benefit) {
   icon.height = 48
   const text = element('div')
   text.append(element('h3', '', benefit.displayname), element('p', '', benefit.description))
-  const chip = element('span', `chip ${benefit.status}`, benefit.status === 'enrolled' ? 'Enrolled' : 'Open')
+  const chip = element('span', `chip ${benefit.status}`, standingOf(benefit))
   const button = element('button', 'plain', words[route])
   button.type = 'button'
   button.setAttribute('aria-label', `${words[route]}: ${benefit.displayname}`)
-  button.addEventListener('click', () => openEmbed(benefit.deeplinkdata))
+  button.addEventListener('click', () => openEmbed({ deeplinkdata: benefit.deeplinkdata }))
   const foot = element('div', 'foot')
   foot.append(chip, button)
   tile.append(icon, text, foot)
   return tile
 }
 
+function standingOf({ status, isselectedforswap, swapexpiresattimestamp, swapeffectiveattimestamp }) {
+  const day = at => new Date(at).toLocaleDateString('en-US', { month: 'short', day: 'numeric' })
+  if (isselectedforswap && swapexpiresattimestamp) return `Swaps out ${day(swapexpiresattimestamp)}`
+  if (isselectedforswap && swapeffectiveattimestamp) return `Swaps in ${day(swapeffectiveattimestamp)}`
+  return status === 'enrolled' ? 'Enrolled' : 'Not enrolled'
+}
+
 const live = new EventSource('/demo/live')
-live.addEventListener('call', ({ data }) => {
-  const { operation, status, ms } = JSON.parse(data)
-  addLine($('calls'), operation, `${status} in ${ms} ms`, status < 400 ? '' : 'bad')
-})
+live.addEventListener('call', ({ data }) => addCall(JSON.parse(data)))
 live.addEventListener('webhook', ({ data }) => {
   addDelivery(JSON.parse(data))
   void refresh()
 })
-
-function addDelivery({ receivedat, headers, body }) {
-  const entry = element('li')
-  const details = element('details')
-  const summary = element('summary')
-  summary.append(
-    element('code', '', body.eventname),
-    element('time', '', new Date(receivedat).toLocaleTimeString()),
-  )
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  details.append(summary, element('pre', '', `${lines.join('\n')}\n\n${JSON.stringify(body, null, 2)}`))
-  entry.append(details)
-  prepend($('inbox'), entry)
-}
-
-function addLine(list, name, more, kind) {
-  const line = element('li', kind)
-  line.append(element('code', '', name), element('span', '', more))
-  prepend(list, line)
-}
-
-function prepend(list, line) {
-  list.querySelector('.empty')?.remove()
-  list.prepend(line)
-  while (list.children.length > 30) list.lastElementChild.remove()
-}
-
-function element(tag, className = '', text = '') {
-  const made = document.createElement(tag)
-  if (className) made.className = className
-  if (text) made.textContent = text
-  return made
-}
 
 function say(text) {
   $('said').textContent = text

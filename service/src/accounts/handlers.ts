@@ -1,64 +1,98 @@
-import type {
-  Cancelled,
-  CreateUser,
-  cancelUser,
-  createUser,
-  ErasedUser,
-  eraseUser,
-  getUser,
-  reinstateUser,
-  updateUser,
+import {
+  type Cancelled,
+  type CreateUser,
+  type cancelUser,
+  type createUser,
+  type ErasedUser,
+  type eraseUser,
+  errors,
+  type getUser,
+  type reinstateUser,
+  type updateUser,
 } from '@benefit-enrolment/contract'
 import { effectiveInstant, formatTimestamp, type Instant, reinstatableUntil } from '../calendar/calendar.ts'
 import type { Offer } from '../catalogue/model.ts'
 import type { Handler } from '../http/mount.ts'
-import { badField, badFields, ServiceError } from '../http/service-error.ts'
-import { type AccountCommands, activeAccount } from '../membership/account-command.ts'
-import { erasedAnswer } from '../membership/claims.ts'
-import type { Situation } from '../membership/command.ts'
-import { consentsOf } from '../membership/consents.ts'
-import { type Person, residenceOf } from '../membership/documents.ts'
-import { raise } from '../membership/events.ts'
+import { badField, badFields, fieldError, ServiceError } from '../http/service-error.ts'
+import { type AccountCommands, activeAccount } from '../membership/commands/account-command.ts'
+import type { CommandContext } from '../membership/commands/command.ts'
+import { type Person, residenceOf } from '../membership/commands/documents.ts'
+import { erasedAnswer } from '../membership/commands/key-verdicts.ts'
+import type { Reader } from '../membership/commands/reader.ts'
+import type { RefusedCreate } from '../membership/commands/refused-creates.ts'
+import type { ListedErasure } from '../membership/erasures/list.ts'
+import { projectPendingChanges } from '../membership/rules/apply-due.ts'
+import { consentsOf } from '../membership/rules/consents.ts'
+import { checkBenefits, consentNames } from '../membership/rules/known-benefits.ts'
 import {
   checkBirthDate,
   mergePerson,
   missingForAccount,
   personOf,
   updatedPerson,
-} from '../membership/person.ts'
-import type { Reader } from '../membership/reader.ts'
-import { isRefusal, refuse } from '../membership/refusal.ts'
-import { plan } from '../membership/settle.ts'
-import { isActive, isInForce, isKnown, type User } from '../membership/state.ts'
-import { openBenefit, partnerOffer, partnerOffers, type Terms } from '../membership/terms.ts'
-import { viewTimeline, viewUser } from '../membership/view.ts'
+} from '../membership/rules/person.ts'
+import { isRefusal, refuse } from '../membership/rules/refusal.ts'
+import { isActive, isInForce, isKnown, type User } from '../membership/rules/state.ts'
+import { partnerOffer, partnerOffers, type Terms } from '../membership/rules/terms.ts'
+import { viewTimeline, viewUser } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
-import { cancelAccount, createAccount, eraseAccount, rejudge } from './lifecycle.ts'
+import { cancelAccount, createAccount, eraseAccount, updateAccount } from './lifecycle.ts'
 import { reinstateAccount } from './reinstate.ts'
 
+/** Refusals for what was sent of the person, and by the rules; that somebody is there already is told by the user itself. */
+const tellsOfPerson: ReadonlySet<number> = new Set([400, 422])
+
 /** Creates, fetches, updates, cancels, reinstates and erases users (contract §7). */
-export const accountHandlers = (context: { commands: AccountCommands; reader: Reader; clock: Clock }) => {
-  const { commands, reader, clock } = context
+export function accountHandlers(context: {
+  commands: AccountCommands
+  reader: Reader
+  clock: Clock
+  /** Puts an erasure on the list outside the database; rejects where that is not on the disk. */
+  noteErasure: (erasure: ListedErasure) => Promise<void>
+  /** Keeps that a create was refused, and why. */
+  noteRefused: (partner: Partner, userid: string, refused: RefusedCreate) => void
+}) {
+  const { commands, reader, clock, noteErasure, noteRefused } = context
 
   const create: Handler<typeof createUser, Caller> = async request => {
+    try {
+      return await tryCreate(request)
+    } catch (error) {
+      if (error instanceof ServiceError && tellsOfPerson.has(errors[error.code].status)) {
+        const reasons = error.errors.map(({ field, code }) => ({ field, code }))
+        const { requestId } = request
+        noteRefused(request.caller.partner, request.body.userid, {
+          ...{ at: clock.real(), requestId, code: error.code, reasons },
+        })
+      }
+      throw error
+    }
+  }
+
+  const tryCreate: Handler<typeof createUser, Caller> = async request => {
     const { partner } = request.caller
     const { body } = request
     checkBirthDate(body.dob, clock.now(partner), partner.timezone)
-    return commands.run(request, { userid: body.userid, why: 'create' }, situation => {
-      const stored = situation.member?.user
-      const wish = readCreate(body, partner, situation)
+    return commands.run(request, { userid: body.userid, why: 'create', startsAnew: true }, commandContext => {
+      const stored = commandContext.member?.user
+      const wish = readCreate(body, partner, commandContext)
       if (stored?.status === 'active') return refuse('user_exists')
-      const entry = stored?.entryExpiresAt === undefined ? undefined : situation.member?.person('prefill')
+      const entry =
+        stored?.entryExpiresAt === undefined ? undefined : commandContext.member?.person('prefill')
       const person = mergePerson(entry, personOf(body))
       const missing = missingForAccount(person)
       if (missing.length > 0) {
         throw badFields(missing.map(field => ({ field, code: 'required', message: `${field} is required` })))
       }
-      const terms = situation.terms(person)
-      const consents = consentsOf(body.consents ?? [], { terms, now: situation.now, locale: request.locale })
+      const terms = commandContext.terms(person)
+      const consents = consentsOf(body.consents ?? [], {
+        terms,
+        now: commandContext.now,
+        locale: request.locale,
+      })
       const start = { offer: wish.offer, picks: body.benefits ?? [], consents, startsAt: wish.startsAt }
-      const created = createAccount(situation.orNew(), start, situation.now, terms)
+      const created = createAccount(commandContext.orNew(), start, commandContext.now, terms)
       if (isRefusal(created)) return created
       return {
         change: { ...created, documents: { profile: person, prefill: null, draft: null } },
@@ -81,10 +115,10 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
     const { partner } = request.caller
     const { userid, ...fields } = request.body
     checkBirthDate(fields.dob, clock.now(partner), partner.timezone)
-    return commands.run(request, { userid, why: 'update' }, situation => {
-      const user = activeAccount(situation)
+    return commands.run(request, { userid, why: 'update' }, commandContext => {
+      const user = activeAccount(commandContext)
       if ('refused' in user) return user
-      const stored = situation.member?.person('profile') ?? {}
+      const stored = commandContext.member?.person('profile') ?? {}
       const person = updatedPerson(stored, fields)
       const missing = missingForAccount(person)
       if (missing.length > 0) {
@@ -92,15 +126,10 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
           missing.map(field => ({ field, code: 'required', message: `${field} must not be cleared` })),
         )
       }
-      const terms = situation.terms(person)
-      const changed: User = { ...user, updatedAt: situation.now }
-      const judged = livesElsewhere(stored, person) ? rejudge(changed, situation.now, terms) : changed
+      const terms = commandContext.terms(person)
+      const updated = updateAccount(user, livesElsewhere(stored, person), commandContext.now, terms)
       return {
-        change: {
-          user: judged,
-          events: [raise(judged, 'user_update_successful', situation.now)],
-          documents: { profile: person },
-        },
+        change: { ...updated, documents: { profile: person } },
         answer: after => viewUser(after, terms, request.locale),
       }
     })
@@ -111,12 +140,12 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
     const effective = request.query.effective || 'endofperiod'
     const reason = request.query.reason || 'voluntary'
     if (request.query.previewonly === 'true') return previewCancel(request, { userid, effective, reason })
-    return commands.run(request, { userid, why: `cancel: ${reason}` }, situation => {
-      const user = situation.member?.user
+    return commands.run(request, { userid, why: `cancel: ${reason}` }, commandContext => {
+      const user = commandContext.member?.user
       if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
         return refuse('user_not_found')
-      const terms = situation.terms()
-      const change = cancelAccount(user, { effective, reason }, situation.now, terms)
+      const terms = commandContext.terms()
+      const change = cancelAccount(user, { effective, reason }, commandContext.now, terms)
       return {
         ...(change.user === user ? {} : { change }),
         answer: after => viewCancelled(after, terms),
@@ -134,18 +163,18 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
       found?.user.status === 'cancelled' ? found : await commands.look(request as never, wish.userid)
     const { user, terms, now } = reading
     const { user: cancelled } = cancelAccount(user, wish, now, terms)
-    const after = isActive(cancelled) ? plan(cancelled, terms, { user, at: now }) : cancelled
+    const after = isActive(cancelled) ? projectPendingChanges(cancelled, terms, { user, at: now }) : cancelled
     return viewCancelled(after, terms)
   }
 
   const reinstate: Handler<typeof reinstateUser, Caller> = async request => {
     const { userid } = request.body
-    return commands.run(request, { userid, why: 'reinstate' }, situation => {
-      const user = situation.member?.user
+    return commands.run(request, { userid, why: 'reinstate' }, commandContext => {
+      const user = commandContext.member?.user
       if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
         return refuse('user_not_found')
-      const terms = situation.terms()
-      const change = reinstateAccount(user, situation.now, terms)
+      const terms = commandContext.terms()
+      const change = reinstateAccount(user, commandContext.now, terms)
       if (isRefusal(change)) return change
       const notrestored = change.notRestored.map(({ name, code, text }) => ({
         name,
@@ -161,13 +190,21 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
 
   const erase: Handler<typeof eraseUser, Caller> = async request => {
     const { userid } = request.body
-    return commands.run<ErasedUser>(request, { userid, why: 'erase', mode: 'erase' }, situation => {
-      const user = situation.member?.user
-      if (user?.status === 'erased') return { answer: viewErased }
-      if (!isKnown(user)) return refuse('user_not_found')
-      const change = eraseAccount(user, situation.now, situation.terms())
-      return { change, answer: viewErased }
-    })
+    const erased = await commands.run<ErasedUser>(
+      request,
+      { userid, why: 'erase', mode: 'erase' },
+      commandContext => {
+        const user = commandContext.member?.user
+        if (user?.status === 'erased') return { answer: viewErased }
+        if (!isKnown(user)) return refuse('user_not_found')
+        const change = eraseAccount(user, commandContext.now, commandContext.terms())
+        return { change, answer: viewErased }
+      },
+    )
+    // A repeat too: it may be that of an erasure whose listing failed.
+    const { partnerId } = request.caller.partner
+    await noteErasure({ partnerId, serviceId: erased.serviceid, erasedAt: erased.erasedat })
+    return erased
   }
 
   return {
@@ -181,38 +218,40 @@ export const accountHandlers = (context: { commands: AccountCommands; reader: Re
 }
 
 /** The offer and the start that a request asks for; refuses what it does not name well. */
-const readCreate = (
+function readCreate(
   body: CreateUser,
   partner: Partner,
-  situation: Situation,
-): { offer: Offer; startsAt: Instant } => {
-  const terms = situation.terms()
+  commandContext: CommandContext,
+): { offer: Offer; startsAt: Instant } {
+  const terms = commandContext.terms()
   const offer = readOffer(body.offername, terms)
-  const unknown = (body.benefits ?? []).findIndex(name => openBenefit(terms, name) === undefined)
-  if (unknown >= 0) throw badField(`benefits[${unknown}]`, 'unknown', 'must be a benefit of the catalogue')
-  const effective = effectiveInstant(body.effectivedate || undefined, situation.now, partner.timezone)
+  const picks = (body.benefits ?? []).map((name, index) => ({ field: `benefits[${index}]`, name }))
+  checkBenefits([...picks, ...consentNames(body.consents)], { user: commandContext.member?.user, terms })
+  const effective = effectiveInstant(body.effectivedate || undefined, commandContext.now, partner.timezone)
   if (!effective.ok) {
     throw badField('effectivedate', effective.reason, 'must be a date from today to 90 days ahead')
   }
   return { offer, startsAt: effective.at }
 }
 
-const readOffer = (name: string | undefined, terms: Terms): Offer => {
+function readOffer(name: string | undefined, terms: Terms): Offer {
   const offer = name ? partnerOffer(terms, name) : undefined
   if (offer) return offer
-  if (name) throw new ServiceError('offername_unknown')
+  if (name) throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
   const [only, ...more] = partnerOffers(terms)
   if (!only || more.length > 0) throw new ServiceError('offername_required')
   return only
 }
 
-const livesElsewhere = (before: Person, after: Person): boolean =>
-  JSON.stringify(residenceOf(before)) !== JSON.stringify(residenceOf(after))
+function livesElsewhere(before: Person, after: Person): boolean {
+  return JSON.stringify(residenceOf(before)) !== JSON.stringify(residenceOf(after))
+}
 
-const viewErased = (user: User): ErasedUser =>
-  erasedAnswer(user.userid, user.serviceId, user.erasedAt ?? user.updatedAt)
+function viewErased(user: User): ErasedUser {
+  return erasedAnswer(user.userid, user.serviceId, user.erasedAt ?? user.updatedAt)
+}
 
-const viewCancelled = (user: User, terms: Terms): Cancelled => {
+function viewCancelled(user: User, terms: Terms): Cancelled {
   const at = user.cancel?.at ?? user.updatedAt
   return {
     userid: user.userid,

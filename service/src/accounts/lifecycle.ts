@@ -1,19 +1,25 @@
 import { boundaryAfter, type Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
-import { closed, mergeConsents, newEnrolment, withAgeEnd, withEnrolment } from '../membership/enrolments.ts'
-import { type Raised, raise } from '../membership/events.ts'
-import { applyCancel, type Changed } from '../membership/intents.ts'
-import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/refusal.ts'
-import { type Consent, type Enrolment, isHeld, isInForce, type User } from '../membership/state.ts'
+import {
+  closed,
+  mergeConsents,
+  newEnrolment,
+  withAgeEnd,
+  withEnrolment,
+} from '../membership/rules/enrolments.ts'
+import { type Raised, raise } from '../membership/rules/events.ts'
+import { applyCancel, type Changed } from '../membership/rules/intents.ts'
+import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/rules/refusal.ts'
+import { type Consent, type Enrolment, isHeld, isInForce, type User } from '../membership/rules/state.ts'
 import {
   heldTerms,
+  isAdmittedToOwnOffer,
   isAvailable,
   judgeOfferAt,
-  judgeOwnOffer,
   judgePick,
   openBenefit,
   type Terms,
-} from '../membership/terms.ts'
+} from '../membership/rules/terms.ts'
 
 /** What a membership starts with. */
 export type Start = {
@@ -27,7 +33,7 @@ export type Start = {
  * Starts a membership: the user is active at once, the offer in force from `startsAt`. A fixed benefit that is
  * refused is left out; a refused offer or pick refuses the whole.
  */
-export const createAccount = (user: User, start: Start, now: Instant, terms: Terms): Changed | Refusal => {
+export function createAccount(user: User, start: Start, now: Instant, terms: Terms): Changed | Refusal {
   if (user.status === 'active') return refuse('user_exists')
   const { offer, picks, startsAt } = start
   const verdict = judgeOfferAt(terms, offer, startsAt)
@@ -47,7 +53,13 @@ export const createAccount = (user: User, start: Start, now: Instant, terms: Ter
     cancel: undefined,
     pendingOffer: undefined,
     swap: undefined,
-    offer: { name: offer.offer, since: startsAt, version: terms.today.version, inForce: false },
+    offer: {
+      name: offer.offer,
+      since: startsAt,
+      version: terms.today.version,
+      inForce: false,
+      admits: true,
+    },
     consents: mergeConsents(user.consents, start.consents),
   }
   for (const name of [...offer.fixed, ...wanted]) {
@@ -67,12 +79,12 @@ export const createAccount = (user: User, start: Start, now: Instant, terms: Ter
   return { user: created, events }
 }
 
-const refusedPicks = (
+function refusedPicks(
   wanted: readonly string[],
   picks: readonly string[],
   context: { offer: Offer; at: Instant; terms: Terms },
-): RefusalReason[] =>
-  wanted.flatMap(name => {
+): RefusalReason[] {
+  return wanted.flatMap(name => {
     const field = `benefits[${picks.indexOf(name)}]`
     const benefit = openBenefit(context.terms, name)
     if (!benefit || !context.offer.selectable.includes(name)) {
@@ -80,22 +92,35 @@ const refusedPicks = (
     }
     return reasonsFor(field, judgePick(context.terms, benefit, context.at, context.offer.offer).reasons)
   })
+}
 
 /**
- * Judges all cover again after the user's data changed: what the new data no longer admits ends at the period's
- * end, what has not begun is withdrawn; what is admitted again loses such an end. A pending swap is checked again at its
- * boundary only (contract §8).
+ * The user after an update, and what it raises. Where the data that rules look at have changed, all cover is judged
+ * again; who is no longer admitted to the offer keeps it, and the partner is told.
  */
-export const rejudge = (user: User, now: Instant, terms: Terms): User => {
+export function updateAccount(user: User, hasMoved: boolean, now: Instant, terms: Terms): Changed {
+  const changed: User = { ...user, updatedAt: now }
+  const updated = hasMoved ? rejudge(changed, now, terms) : changed
+  const events = [raise(updated, 'user_update_successful', now)]
+  if (user.offer?.admits && updated.offer?.admits === false)
+    events.push(raise(updated, 'offer_action_required', now))
+  return { user: updated, events }
+}
+
+/**
+ * Judges all cover by the benefits' own rules: what the new data no longer admits ends at the period's end, what has not
+ * begun is withdrawn; what is admitted again loses such an end. A pending swap is checked again at its boundary only
+ * (contract §8).
+ */
+function rejudge(user: User, now: Instant, terms: Terms): User {
   const boundary = boundaryAfter(now, terms.zone)
-  const isOfferAdmitted = judgeOwnOffer(terms, user).admitted
   return {
     ...user,
+    offer: user.offer && { ...user.offer, admits: isAdmittedToOwnOffer(terms, user) },
     enrolments: user.enrolments.map(enrolment => {
       if (!isHeld(enrolment)) return enrolment
       const benefit = heldTerms(terms, enrolment)
-      const isAdmitted = isOfferAdmitted && isStillAdmitted(benefit, enrolment, terms)
-      if (isAdmitted) {
+      if (isStillAdmitted(benefit, enrolment, terms)) {
         const free =
           enrolment.ownEnd?.reason === 'ineligible' ? { ...enrolment, ownEnd: undefined } : enrolment
         return withAgeEnd(free, benefit, terms)
@@ -108,20 +133,21 @@ export const rejudge = (user: User, now: Instant, terms: Terms): User => {
 }
 
 /** Judged at the age of the start, as time alone ends nothing. */
-const isStillAdmitted = (benefit: Benefit | undefined, enrolment: Enrolment, terms: Terms): boolean =>
-  benefit === undefined || judgePick(terms, benefit, enrolment.startsAt, enrolment.offer).admitted
+function isStillAdmitted(benefit: Benefit | undefined, enrolment: Enrolment, terms: Terms): boolean {
+  return benefit === undefined || judgePick(terms, benefit, enrolment.startsAt, enrolment.offer).admitted
+}
 
 /**
  * Cancels: at the end of the period, or at once. What has not begun is withdrawn at once, a pending offer change
  * and a pending swap are dropped. A repeat changes nothing, except that `immediate` brings a pending end forward.
  * A membership that has not begun has no period to wait for: it is cancelled at once.
  */
-export const cancelAccount = (
+export function cancelAccount(
   user: User,
   cancel: { effective: 'endofperiod' | 'immediate'; reason: string },
   now: Instant,
   terms: Terms,
-): Changed => {
+): Changed {
   if (user.status === 'cancelled') return { user, events: [] }
   const isImmediate = cancel.effective === 'immediate' || !user.offer?.inForce
   if (user.cancel && !isImmediate) return { user, events: [] }
@@ -144,7 +170,7 @@ export const cancelAccount = (
   return { user: applied.user, events: [...dropped.events, ...applied.events] }
 }
 
-const dropPending = (user: User, now: Instant): Changed => {
+function dropPending(user: User, now: Instant): Changed {
   const events: Raised[] = []
   let dropped = user
   if (user.pendingOffer) {
@@ -159,7 +185,7 @@ const dropPending = (user: User, now: Instant): Changed => {
 }
 
 /** Ends all cover at once and leaves a user of whom only the names and the history remain. */
-export const eraseAccount = (user: User, now: Instant, terms: Terms): Changed => {
+export function eraseAccount(user: User, now: Instant, terms: Terms): Changed {
   const ended: Changed =
     user.status === 'active'
       ? cancelAccount(user, { effective: 'immediate', reason: 'voluntary' }, now, terms)

@@ -1,28 +1,27 @@
 import { type Instant, reinstatableUntil } from '../calendar/calendar.ts'
 import { judgeHeldOffer, type Verdict } from '../catalogue/eligibility.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
-import { newEnrolment, withEnrolment } from '../membership/enrolments.ts'
-import { raise } from '../membership/events.ts'
-import type { Changed } from '../membership/intents.ts'
-import { because, type Refusal, reasonsFor, refuse } from '../membership/refusal.ts'
+import { newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
+import { raise } from '../membership/rules/events.ts'
+import type { Changed } from '../membership/rules/intents.ts'
+import { because, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {
   byEnrolledFirst,
   type Enrolment,
   hasPendingCancel,
   heldEnrolment,
   type User,
-} from '../membership/state.ts'
+} from '../membership/rules/state.ts'
 import {
   factsAt,
   heldTerms,
-  judgeOwnOffer,
   judgePick,
   offerOf,
   openBenefit,
   partnerOffer,
   slotsTaken,
   type Terms,
-} from '../membership/terms.ts'
+} from '../membership/rules/terms.ts'
 
 /** Why a benefit could not return: the reason of a rule, or that it is closed, or that there is no slot for it. */
 export type NotRestored = { readonly name: string; readonly code: string; readonly text: Texts }
@@ -37,7 +36,7 @@ type Cancel = { readonly at: Instant; readonly requestedAt: Instant }
  * Undoes a pending cancel as if it had not been, or restores offer and picks from now on when the cancel took
  * effect less than 30 days ago; eligibility is judged again. Pending changes that the cancel dropped stay dropped.
  */
-export const reinstateAccount = (user: User, now: Instant, terms: Terms): Reinstated | Refusal => {
+export function reinstateAccount(user: User, now: Instant, terms: Terms): Reinstated | Refusal {
   if (!user.cancel || !user.offer) return refuse('not_cancelled')
   return hasPendingCancel(user)
     ? undoCancel(user, user.cancel, { now, terms })
@@ -47,16 +46,15 @@ export const reinstateAccount = (user: User, now: Instant, terms: Terms): Reinst
 type Moment = { readonly now: Instant; readonly terms: Terms }
 
 /** What the cancel withdrew waits again as it did, where its place has not been given away meanwhile. */
-const undoCancel = (user: User, cancel: Cancel, { now, terms }: Moment): Reinstated => {
+function undoCancel(user: User, cancel: Cancel, { now, terms }: Moment): Reinstated {
   const offer = offerOf(terms, user)
-  const isOfferAdmitted = judgeOwnOffer(terms, user).admitted
   const active: User = { ...user, cancel: undefined, updatedAt: now }
   const back = restore(active, {
     cancel,
     offer,
     judge: enrolment => {
       const benefit = heldTerms(terms, enrolment)
-      if (!benefit || !isOfferAdmitted) return undefined
+      if (!benefit) return undefined
       const startsAt = Math.max(now, enrolment.startsAt)
       // Judged at the age of the pick, as time alone takes nothing away.
       const verdict = judgePick(terms, benefit, enrolment.startsAt, enrolment.offer)
@@ -69,7 +67,7 @@ const undoCancel = (user: User, cancel: Cancel, { now, terms }: Moment): Reinsta
 }
 
 /** The offer comes back as it is today, and the picks with it; whoever had not begun begins when it would have. */
-const comeBack = (user: User, cancel: Cancel, { now, terms }: Moment): Reinstated | Refusal => {
+function comeBack(user: User, cancel: Cancel, { now, terms }: Moment): Reinstated | Refusal {
   if (now >= reinstatableUntil(cancel.at, terms.zone)) return refuse('reinstate_expired')
   const offer = user.offer && partnerOffer(terms, user.offer.name)
   if (!offer || !user.offer) return refuse('ineligible', [because('offername', 'offer_closed', offerClosed)])
@@ -82,7 +80,7 @@ const comeBack = (user: User, cancel: Cancel, { now, terms }: Moment): Reinstate
     status: 'active',
     cancel: undefined,
     updatedAt: now,
-    offer: { name: offer.offer, since: startsAt, version: terms.today.version, inForce },
+    offer: { name: offer.offer, since: startsAt, version: terms.today.version, inForce, admits: true },
   }
   const back = restore(active, {
     cancel,
@@ -117,7 +115,7 @@ type Restoring = {
 } & Moment
 
 /** Brings back, as new rows, what the cancel closed: the earliest first, while there are slots. */
-const restore = (user: User, restoring: Restoring): { user: User; notRestored: NotRestored[] } => {
+function restore(user: User, restoring: Restoring): { user: User; notRestored: NotRestored[] } {
   const { cancel, offer, judge, now, terms } = restoring
   const notRestored: NotRestored[] = []
   let back = user
@@ -135,6 +133,11 @@ const restore = (user: User, restoring: Restoring): { user: User; notRestored: N
       const fresh = { benefit: found.benefit, offer: offer.offer, isFixed, startsAt: found.startsAt }
       const again = newEnrolment(back, terms, { ...fresh, pickedAt: now })
       const waits = again.state === 'actionrequired' && found.pickedAt < now
+      // As if the cancel had not been, it would have lapsed meanwhile.
+      if (waits && isOverdue(enrolment, now)) {
+        notRestored.push({ name, ...lapsedReason })
+        continue
+      }
       back = withEnrolment(back, {
         ...again,
         pickedAt: found.pickedAt,
@@ -146,14 +149,28 @@ const restore = (user: User, restoring: Restoring): { user: User; notRestored: N
   return { user: back, notRestored }
 }
 
-const isClosedBy = (cancel: Cancel, enrolment: Enrolment): boolean =>
-  enrolment.closeReason === 'cancelled' &&
-  (enrolment.endsAt === cancel.at || enrolment.endsAt === cancel.requestedAt)
+function isClosedBy(cancel: Cancel, enrolment: Enrolment): boolean {
+  return (
+    enrolment.closeReason === 'cancelled' &&
+    (enrolment.endsAt === cancel.at || enrolment.endsAt === cancel.requestedAt)
+  )
+}
+
+function isOverdue({ actionDueAt }: Enrolment, now: Instant): boolean {
+  return actionDueAt !== undefined && actionDueAt <= now
+}
 
 const offerClosed = 'the offer is closed'
 const closedReason = {
   code: 'benefit_closed',
   text: { en: 'This benefit is no longer offered.', es: 'Este beneficio ya no se ofrece.' },
+}
+const lapsedReason = {
+  code: 'expired',
+  text: {
+    en: 'What was missing for this benefit did not come in time.',
+    es: 'Lo que faltaba para este beneficio no llegó a tiempo.',
+  },
 }
 const fullReason = {
   code: 'slots_exceeded',

@@ -12,27 +12,39 @@ import type {
 import { formatTimestamp } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
 import { type OperationRequest, ReadyJson } from '../http/operation-request.ts'
-import { ServiceError } from '../http/service-error.ts'
-import type { AccountCommands } from '../membership/account-command.ts'
-import { problemOfRefusal } from '../membership/answer.ts'
-import { consentsOf } from '../membership/consents.ts'
-import type { Reader } from '../membership/reader.ts'
-import { isRefusal } from '../membership/refusal.ts'
-import { type Enrolment, hasEntry, type User } from '../membership/state.ts'
-import type { Terms } from '../membership/terms.ts'
-import { viewEnrolment } from '../membership/view.ts'
+import { fieldError, ServiceError } from '../http/service-error.ts'
+import type { AccountCommands } from '../membership/commands/account-command.ts'
+import { problemOfRefusal } from '../membership/commands/answer.ts'
+import type { Reader } from '../membership/commands/reader.ts'
+import type { Answers, UserMemory } from '../membership/commands/user-memory.ts'
+import { consentsOf } from '../membership/rules/consents.ts'
+import { checkBenefits, consentNames, type NamedBenefit } from '../membership/rules/known-benefits.ts'
+import { isRefusal } from '../membership/rules/refusal.ts'
+import { type Enrolment, hasEntry, type User } from '../membership/rules/state.ts'
+import type { Terms } from '../membership/rules/terms.ts'
+import { viewEnrolment } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
-import { listBenefits, openFragments } from './listing.ts'
+import type { Partner } from '../partners/partner.ts'
+import { isLikeAnybody, listBenefits, listedUntil, openFragments } from './listing.ts'
 import { declineBenefitOf, enrolBenefitOf } from './single.ts'
 import { type SwapChange, swapBenefitsOf } from './swap.ts'
 
 /** Lists benefits with their status, swaps, enrols and declines single ones (contract §6 and §8). */
-export const benefitHandlers = (context: {
+export function benefitHandlers(context: {
   reader: Reader
   commands: AccountCommands
+  memory: Pick<UserMemory, 'answersToMany'>
   baseUrl: () => string
-}) => {
+}) {
   const fragment = openFragments(context.baseUrl)
+  const answersToAnybody = new WeakMap<Partner, Answers>()
+  const anybody = (partner: Partner): Answers => {
+    const known = answersToAnybody.get(partner)
+    if (known) return known
+    const answers = context.memory.answersToMany()
+    answersToAnybody.set(partner, answers)
+    return answers
+  }
 
   const list: Handler<typeof getBenefits, Caller> = async request => {
     const { partner } = request.caller
@@ -45,22 +57,37 @@ export const benefitHandlers = (context: {
     }
     const reading = await context.reader.read(partner, body.userid)
     if (!reading || !hasEntry(reading.user, reading.now)) throw new ServiceError('user_not_found')
+    const { locale } = request
+    const isForAnybody = isLikeAnybody(reading.user)
+    const answers = isForAnybody ? anybody(partner) : reading.answers
+    // No other field of the request decides what is listed. An offer's name, which may hold anything, comes last.
+    const asked = `${locale} ${body.age} ${body.state} ${body.zipcode} ${body.offername ?? ''}`
+    const from = { partner, catalogue: reading.terms.today.version, now: reading.now }
+    const known = answers?.find(asked, from)
+    if (known !== undefined) return new ReadyJson(known)
     const listed = listBenefits(reading, body)
-    if (!listed) throw new ServiceError('offername_unknown')
-    return new ReadyJson(`[${listed.map(one => fragment(one, request.locale)).join(',')}]`)
+    if (!listed) throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
+    const text = `[${listed.map(one => fragment(one, locale)).join(',')}]`
+    // Who asks once seldom asks again at once: a list is kept from the second time on, or it would only be thrown away.
+    if (isForAnybody || reading.isRemembered)
+      answers?.keep(asked, from, { text, until: listedUntil(reading) })
+    return new ReadyJson(text)
   }
 
   const swap = async (
     request: OperationRequest<Operation, Caller>,
     lists: { userid: string; add: readonly string[]; remove: readonly string[]; previewOnly: boolean },
   ): Promise<Swap> => {
+    const named = [...namesIn('add', lists.add), ...namesIn('remove', lists.remove)]
     if (lists.previewOnly) {
       const { user, terms, now } = await context.commands.look(request, lists.userid)
+      checkBenefits(named, { user, terms })
       const change = swapBenefitsOf(user, lists, now, terms)
       if (isRefusal(change)) throw problemOfRefusal(change, request.locale)
       return viewSwap(change, { userid: user.userid, serviceid: user.serviceId })
     }
     return context.commands.change(request, { userid: lists.userid, why: 'swap' }, (user, now, terms) => {
+      checkBenefits(named, { user, terms })
       const change = swapBenefitsOf(user, lists, now, terms)
       if (isRefusal(change)) return change
       return {
@@ -80,6 +107,7 @@ export const benefitHandlers = (context: {
   const enrol: Handler<typeof enrolBenefit, Caller> = request => {
     const { userid, name } = request.body
     return context.commands.change(request, { userid, why: 'enrol' }, (user, now, terms) => {
+      checkBenefits([{ field: 'name', name }, ...consentNames(request.body.consents)], { user, terms })
       const consents = consentsOf(request.body.consents ?? [], { terms, now, locale: request.locale })
       const change = enrolBenefitOf(user, { name, consents }, now, terms)
       if (isRefusal(change)) return change
@@ -92,6 +120,7 @@ export const benefitHandlers = (context: {
     // A free text could hold personal data, which must not reach the plain history.
     const why = reason ? 'declined, with a reason' : 'declined'
     return context.commands.change(request, { userid, why }, (user, now, terms) => {
+      checkBenefits([{ field: 'name', name }], { user, terms })
       const change = declineBenefitOf(user, name, now, terms)
       if (isRefusal(change)) return change
       return { change, answer: after => viewOf(change.enrolment, after, { terms, locale: request.locale }) }
@@ -108,18 +137,27 @@ export const benefitHandlers = (context: {
 }
 
 /** The enrolment as it stands after the change: a pending change may date its end. */
-const viewOf = (enrolment: Enrolment, after: User, context: { terms: Terms; locale: Locale }): HeldBenefit =>
-  viewEnrolment(after.enrolments.find(one => one.id === enrolment.id) ?? enrolment, {
+function viewOf(enrolment: Enrolment, after: User, context: { terms: Terms; locale: Locale }): HeldBenefit {
+  return viewEnrolment(after.enrolments.find(one => one.id === enrolment.id) ?? enrolment, {
     user: after,
     ...context,
   })
+}
 
-const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+function namesIn(list: string, names: readonly string[]): NamedBenefit[] {
+  return names.map((name, index) => ({ field: `${list}[${index}]`, name }))
+}
 
-const viewSwap = (change: SwapChange, user: { userid: string; serviceid: string }): Swap => ({
-  ...user,
-  add: [...change.add],
-  remove: [...change.remove],
-  boundarytimestamp: formatTimestamp(change.boundary),
-  lockedattimestamp: formatTimestamp(change.lockedAt),
-})
+function isSameName(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase()
+}
+
+function viewSwap(change: SwapChange, user: { userid: string; serviceid: string }): Swap {
+  return {
+    ...user,
+    add: [...change.add],
+    remove: [...change.remove],
+    boundarytimestamp: formatTimestamp(change.boundary),
+    lockedattimestamp: formatTimestamp(change.lockedAt),
+  }
+}

@@ -1,9 +1,26 @@
 import type { BenefitsRequest, BenefitWithStatus, Locale } from '@benefit-enrolment/contract'
-import { dateAt, formatTimestamp } from '../calendar/calendar.ts'
+import {
+  addDays,
+  dateAt,
+  formatTimestamp,
+  type Instant,
+  lockedFrom,
+  startOfDate,
+} from '../calendar/calendar.ts'
 import { type Facts, judgeBenefit, judgeOffer } from '../catalogue/eligibility.ts'
+import { iconPathOf } from '../catalogue/file-paths.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
-import type { Reading } from '../membership/reader.ts'
-import { type Enrolment, heldEnrolment, isHeld, isInForce, isLive, type User } from '../membership/state.ts'
+import type { Reading } from '../membership/commands/reader.ts'
+import { dueAt } from '../membership/rules/apply-due.ts'
+import { nextBoundary } from '../membership/rules/boundary.ts'
+import {
+  type Enrolment,
+  heldEnrolment,
+  isHeld,
+  isInForce,
+  isLive,
+  type User,
+} from '../membership/rules/state.ts'
 import {
   isAvailable,
   knownBenefit,
@@ -12,11 +29,14 @@ import {
   partnerOffer,
   partnerOffers,
   type Terms,
-} from '../membership/terms.ts'
+} from '../membership/rules/terms.ts'
 import { mayEnrol } from './single.ts'
 import { openSwaps } from './swap.ts'
 
 const maxListed = 200
+
+/** What of a reading a list is made from. */
+type ReadState = Pick<Reading, 'user' | 'terms' | 'now'>
 
 /** One element of the list before it gets its words: what it is, and how the user stands to it. */
 export type Listed = {
@@ -34,7 +54,7 @@ export type Listed = {
  * The benefits open to a user, with how the user stands to each (contract §6); `undefined` when the offer asked for
  * is not the partner's, or neither in today's catalogue nor the user's own.
  */
-export const listBenefits = (reading: Reading, request: BenefitsRequest): Listed[] | undefined => {
+export function listBenefits(reading: ReadState, request: BenefitsRequest): Listed[] | undefined {
   const { user, terms, now } = reading
   const facts: Facts = { age: request.age, state: request.state, zipcode: request.zipcode }
   const own = hasAccount(user) ? offerOf(terms, user) : undefined
@@ -61,21 +81,48 @@ export const listBenefits = (reading: Reading, request: BenefitsRequest): Listed
   return [...listed.values()].sort(inOrder).slice(0, maxListed)
 }
 
-const hasAccount = (user: User): boolean => user.status === 'active'
+/** Whether a user's own state has no part in the list: without an account, and without enrolments of an earlier one. */
+export function isLikeAnybody(user: User): boolean {
+  return !hasAccount(user) && user.enrolments.length === 0
+}
 
-const askedOffer = (user: User, terms: Terms, name: string): Offer | undefined =>
-  partnerOffer(terms, name) ??
-  (hasAccount(user) && user.offer?.name === name ? offerOf(terms, user) : undefined)
+/**
+ * Until when a list stays as it is, if neither user, catalogue nor partner changes: the first of what is due, the end of
+ * the day in the partner's zone, since offers open and close by the day, and the hour at which swaps are locked.
+ */
+export function listedUntil({ user, terms, now }: ReadState): Instant {
+  const instants = [dueAt(user), startOfDate(addDays(dateAt(now, terms.zone), 1), terms.zone)]
+  if (hasAccount(user)) {
+    const boundary = user.swap?.at ?? nextBoundary(user, now, terms)
+    instants.push(lockedFrom(boundary, offerOf(terms, user)?.cutoffhours ?? 24))
+  }
+  return Math.min(...instants.filter(at => at !== undefined && at > now).map(Number))
+}
 
-const openOffers = (terms: Terms, facts: Facts, now: number): Offer[] =>
-  partnerOffers(terms).filter(
+function hasAccount(user: User): boolean {
+  return user.status === 'active'
+}
+
+function askedOffer(user: User, terms: Terms, name: string): Offer | undefined {
+  return (
+    partnerOffer(terms, name) ??
+    (hasAccount(user) && user.offer?.name === name ? offerOf(terms, user) : undefined)
+  )
+}
+
+function openOffers(terms: Terms, facts: Facts, now: number): Offer[] {
+  return partnerOffers(terms).filter(
     offer => isAvailable(terms, offer, now) && judgeOffer(offer, facts, dateAt(now, terms.zone)).admitted,
   )
+}
 
 /** The live enrolment of a benefit, one in force before one that is planned. */
-const enrolmentOf = (user: User, name: string): Enrolment | undefined =>
-  user.enrolments.find(enrolment => enrolment.benefit === name && isHeld(enrolment)) ??
-  user.enrolments.find(enrolment => enrolment.benefit === name && isLive(enrolment))
+function enrolmentOf(user: User, name: string): Enrolment | undefined {
+  return (
+    user.enrolments.find(enrolment => enrolment.benefit === name && isHeld(enrolment)) ??
+    user.enrolments.find(enrolment => enrolment.benefit === name && isLive(enrolment))
+  )
+}
 
 type Standing = {
   user: User
@@ -84,19 +131,21 @@ type Standing = {
   routes: (name: string) => Listed['route']
 }
 
-const describe = (benefit: Benefit, { user, own, enrolment, routes }: Standing): Listed => ({
-  benefit,
-  enrolment,
-  status: enrolment !== undefined && isInForce(enrolment) ? 'enrolled' : 'notenrolled',
-  route: routes(benefit.name),
-  swap: swapFields(benefit, user, own),
-})
+function describe(benefit: Benefit, { user, own, enrolment, routes }: Standing): Listed {
+  return {
+    benefit,
+    enrolment,
+    status: enrolment !== undefined && isInForce(enrolment) ? 'enrolled' : 'notenrolled',
+    route: routes(benefit.name),
+    swap: swapFields(benefit, user, own),
+  }
+}
 
 /**
  * Swappable: selectable in the offer in force, or part of the pending swap though a newer catalogue has dropped it.
  * Told of is what the swap will do: a pair that cannot take effect any more leaves its benefits untouched.
  */
-const swapFields = (benefit: Benefit, user: User, own: Offer | undefined): Listed['swap'] => {
+function swapFields(benefit: Benefit, user: User, own: Offer | undefined): Listed['swap'] {
   const none = { isselectedforswap: null, swapeffectiveattimestamp: null, swapexpiresattimestamp: null }
   if (!own || !user.offer?.inForce) return none
   const picked = pickedForSwap(user, benefit.name)
@@ -110,7 +159,7 @@ const swapFields = (benefit: Benefit, user: User, own: Offer | undefined): Liste
 }
 
 /** Which way the pending swap will move a benefit, and when. */
-const pickedForSwap = (user: User, name: string): { goes: 'in' | 'out'; at: number } | undefined => {
+function pickedForSwap(user: User, name: string): { goes: 'in' | 'out'; at: number } | undefined {
   const { swap } = user
   if (!swap) return undefined
   const comes = (benefit: string | undefined) =>
@@ -121,14 +170,16 @@ const pickedForSwap = (user: User, name: string): { goes: 'in' | 'out'; at: numb
   return goes ? { goes: 'out', at: swap.at } : undefined
 }
 
-const isSwappedIn = (enrolment: Enrolment): boolean => enrolment.plannedBy === 'swap' && isLive(enrolment)
+function isSwappedIn(enrolment: Enrolment): boolean {
+  return enrolment.plannedBy === 'swap' && isLive(enrolment)
+}
 
 /**
  * Tells where a tile leads (contract §6): the first that fits of swap, manage, enrol, details; without an account
  * enrol. What may be done is asked of the functions that decide when it is done, so that no tile promises what is
  * refused: swap in the locked hours, say, or what the user's own offer does not have.
  */
-const openRoutes = (user: User, now: number, terms: Terms): ((name: string) => Listed['route']) => {
+function openRoutes(user: User, now: number, terms: Terms): (name: string) => Listed['route'] {
   if (!hasAccount(user)) return () => 'enrol'
   let swaps: ((name: string) => boolean) | undefined
   const maySwapIn = (name: string) => {
@@ -144,16 +195,21 @@ const openRoutes = (user: User, now: number, terms: Terms): ((name: string) => L
   }
 }
 
-const inOrder = (a: Listed, b: Listed): number =>
-  a.benefit.sortorder - b.benefit.sortorder ||
-  compareWithoutCase(a.benefit.displayname.en, b.benefit.displayname.en) ||
-  (a.benefit.name < b.benefit.name ? -1 : 1)
+function inOrder(a: Listed, b: Listed): number {
+  return (
+    a.benefit.sortorder - b.benefit.sortorder ||
+    compareWithoutCase(a.benefit.displayname.en, b.benefit.displayname.en) ||
+    (a.benefit.name < b.benefit.name ? -1 : 1)
+  )
+}
 
 const collator = new Intl.Collator('en', { sensitivity: 'base' })
-const compareWithoutCase = (a: string, b: string): number => collator.compare(a, b)
+function compareWithoutCase(a: string, b: string): number {
+  return collator.compare(a, b)
+}
 
 /** The words of a benefit as JSON text, made once for each benefit, language and address of the service. */
-export const openFragments = (baseUrl: () => string) => {
+export function openFragments(baseUrl: () => string) {
   const made = new WeakMap<Benefit, Map<string, { head: string; middle: string; link: string }>>()
   return (listed: Listed, locale: Locale): string => {
     const { benefit } = listed
@@ -172,14 +228,16 @@ export const openFragments = (baseUrl: () => string) => {
   }
 }
 
-const quoted = (text: string | null): string => (text === null ? 'null' : `"${text}"`)
+function quoted(text: string | null): string {
+  return text === null ? 'null' : `"${text}"`
+}
 
-const fragmentOf = (benefit: Benefit, locale: Locale, baseUrl: string) => {
+function fragmentOf(benefit: Benefit, locale: Locale, baseUrl: string) {
   const link = `productname=${encodeURIComponent(benefit.name)}&producttype=${encodeURIComponent(benefit.benefittype)}&redirectto=`
   const words = {
     name: benefit.name,
     displayname: benefit.displayname[locale],
-    icon: `${baseUrl}/icons/${benefit.icon}`,
+    icon: `${baseUrl}/${iconPathOf(benefit)}`,
     description: benefit.description[locale],
   }
   return {

@@ -1,11 +1,11 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
-import { badField } from '../http/service-error.ts'
-import { isBoundaryLocked } from '../membership/boundary.ts'
-import { mergeConsents, newEnrolment, withEnrolment } from '../membership/enrolments.ts'
-import { type Raised, raise } from '../membership/events.ts'
-import type { Changed } from '../membership/intents.ts'
-import { because, isRefusal, type Refusal, reasonsFor, refuse } from '../membership/refusal.ts'
+import { isBoundaryLocked } from '../membership/rules/boundary.ts'
+import { completeEnrolment, eventsOfPick } from '../membership/rules/complete.ts'
+import { mergeConsents, newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
+import { type Raised, raise } from '../membership/rules/events.ts'
+import type { Changed } from '../membership/rules/intents.ts'
+import { because, isRefusal, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import {
   type Consent,
   type Enrolment,
@@ -14,16 +14,8 @@ import {
   isLive,
   lastClosed,
   type User,
-} from '../membership/state.ts'
-import {
-  hasConsent,
-  judgeOwnOffer,
-  judgePick,
-  offerOf,
-  openBenefit,
-  slotsTaken,
-  type Terms,
-} from '../membership/terms.ts'
+} from '../membership/rules/state.ts'
+import { judgePick, offerOf, openBenefit, slotsTaken, type Terms } from '../membership/rules/terms.ts'
 
 /** A change of one benefit, and the enrolment that answers it. */
 export type SingleChange = Changed & { readonly enrolment: Enrolment }
@@ -32,15 +24,15 @@ export type SingleChange = Changed & { readonly enrolment: Enrolment }
  * Enrols in one benefit now, in a free slot, or completes one that waits for a consent. What is held already stays
  * as it is. Refused: a benefit that the offer does not have or that is not admitted, and a full offer.
  */
-export const enrolBenefitOf = (
+export function enrolBenefitOf(
   user: User,
   wish: { name: string; consents: readonly Consent[] },
   now: Instant,
   terms: Terms,
-): SingleChange | Refusal => {
+): SingleChange | Refusal {
   const asked: User = { ...user, consents: mergeConsents(user.consents, wish.consents) }
   const held = heldEnrolment(user, wish.name)
-  if (held) return completed(asked, held, now, terms)
+  if (held) return completeEnrolment(asked, held, now, terms)
   const planned = user.enrolments.find(
     enrolment => enrolment.benefit === wish.name && isLive(enrolment) && enrolment.plannedBy === 'swap',
   )
@@ -52,11 +44,11 @@ export const enrolBenefitOf = (
   const { benefit, offer, isFixed, startsAt } = place
   const kept = isSwapLocked(user, now, terms) ? asked : withoutSwapOf(asked, wish.name)
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
-  const enrolment = newEnrolment(asked, terms, fresh)
+  const enrolment: Enrolment = { ...newEnrolment(asked, terms, fresh), isSingle: true }
   const enrolled = withEnrolment({ ...kept, updatedAt: now }, enrolment)
   return {
     user: enrolled,
-    events: [...eventsOf(enrolled, enrolment, now), ...droppedSwap(user, enrolled, now)],
+    events: [...eventsOfPick(enrolled, enrolment, now), ...droppedSwap(user, enrolled, now)],
     enrolment,
   }
 }
@@ -69,16 +61,15 @@ type Place = {
   readonly startsAt: Instant
 }
 
-const placeFor = (user: User, name: string, now: Instant, terms: Terms): Place | Refusal => {
+function placeFor(user: User, name: string, now: Instant, terms: Terms): Place | Refusal {
   const offer = offerOf(terms, user)
   const benefit = openBenefit(terms, name)
   const isFixed = offer?.fixed.includes(name) ?? false
   if (!offer || !benefit || !(isFixed || offer.selectable.includes(name))) {
-    return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
+    return notOfTheOffer()
   }
   const startsAt = Math.max(now, user.offer?.since ?? now)
-  const verdicts = [judgeOwnOffer(terms, user), judgePick(terms, benefit, startsAt, offer.offer)]
-  const reasons = verdicts.flatMap(verdict => reasonsFor('name', verdict.reasons))
+  const reasons = reasonsFor('name', judgePick(terms, benefit, startsAt, offer.offer).reasons)
   if (reasons.length > 0) return refuse('ineligible', reasons)
   // What comes now need not come by a swap: its place is free for it, and what would have gone out for it stays.
   if (!isFixed && !hasFreeSlot(withoutSwapOf(user, name), offer)) return refuse('slots_exceeded')
@@ -89,61 +80,48 @@ const placeFor = (user: User, name: string, now: Instant, terms: Terms): Place |
  * Whether enrolling would bring something, now or from the start of the membership, with the consents that it asks
  * for: what is not held comes, what waits for a consent is completed.
  */
-export const mayEnrol = (user: User, name: string, now: Instant, terms: Terms): boolean => {
+export function mayEnrol(user: User, name: string, now: Instant, terms: Terms): boolean {
   const held = heldEnrolment(user, name)
   if (held) return held.state === 'actionrequired' && openBenefit(terms, name) !== undefined
   return !isRefusal(placeFor(user, name, now, terms))
 }
 
 /** The user without the pair of a pending swap that is to bring this benefit; other pairs stay. */
-const withoutSwapOf = (user: User, benefit: string): User => {
+function withoutSwapOf(user: User, benefit: string): User {
   if (!user.swap) return user
   const pairs = user.swap.pairs.filter(pair => pair.add !== benefit)
   return { ...user, swap: pairs.length > 0 ? { ...user.swap, pairs } : undefined }
 }
 
-const droppedSwap = (before: User, after: User, now: Instant): Raised[] =>
-  before.swap && !after.swap ? [raise(after, 'user_benefits_swap_cancelled', now)] : []
+function droppedSwap(before: User, after: User, now: Instant): Raised[] {
+  return before.swap && !after.swap ? [raise(after, 'user_benefits_swap_cancelled', now)] : []
+}
 
-const isSwapLocked = (user: User, now: Instant, terms: Terms): boolean =>
-  user.swap !== undefined && isBoundaryLocked(user, user.swap.at, { now, terms })
+function isSwapLocked(user: User, now: Instant, terms: Terms): boolean {
+  return user.swap !== undefined && isBoundaryLocked(user, user.swap.at, { now, terms })
+}
 
 /** Whether one more pick fits now, beside those that a pending swap will bring into free slots. */
-const hasFreeSlot = (user: User, offer: Offer): boolean => {
+function hasFreeSlot(user: User, offer: Offer): boolean {
   const swapped = user.swap?.pairs.filter(pair => pair.add !== undefined && pair.remove === undefined).length
   return slotsTaken(user) + (swapped ?? 0) < offer.slots
 }
 
-/** Accepted for a later start is a success too: at the start the offer's own event tells of it. */
-const eventsOf = (user: User, enrolment: Enrolment, now: Instant): Raised[] => {
-  const name =
-    enrolment.state === 'actionrequired' ? 'benefit_action_required' : 'benefit_enrollment_successful'
-  return [raise(user, name, now, enrolment.benefit)]
-}
-
-const completed = (user: User, held: Enrolment, now: Instant, terms: Terms): SingleChange => {
-  const benefit = openBenefit(terms, held.benefit)
-  if (held.state !== 'actionrequired' || !benefit || !hasConsent(user, benefit)) {
-    return { user, events: [], enrolment: held }
-  }
-  const startsAt = Math.max(now, held.startsAt)
-  const state = startsAt <= now ? 'enrolled' : 'scheduled'
-  const enrolment: Enrolment = { ...held, state, startsAt, actionDueAt: undefined }
-  const changed = withEnrolment({ ...user, updatedAt: now }, enrolment)
-  return { user: changed, events: eventsOf(changed, enrolment, now), enrolment }
+function notOfTheOffer(): Refusal {
+  return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
 }
 
 /**
  * Declines one benefit of the user's offer that is not in force; a pick or a fixed benefit that waits is closed, and
- * one that a pending swap is to bring does not come. Refused: what is in force, and to undo a swap in its locked hours. Throws `bad_request` for a name that
- * is neither held nor of the offer.
+ * one that a pending swap is to bring does not come. Refused: what is in force, what is neither held nor of the offer, and
+ * to undo a swap in its locked hours.
  */
-export const declineBenefitOf = (
+export function declineBenefitOf(
   user: User,
   name: string,
   now: Instant,
   terms: Terms,
-): SingleChange | Refusal => {
+): SingleChange | Refusal {
   const held = heldEnrolment(user, name)
   if (held && isInForce(held)) return refuse('benefit_in_force')
   if (held) {
@@ -156,15 +134,15 @@ export const declineBenefitOf = (
   const offer = offerOf(terms, user)
   const benefit = openBenefit(terms, name)
   if (!offer || !benefit || !(offer.fixed.includes(name) || offer.selectable.includes(name)))
-    throw badField('name', 'unknown', 'must be a benefit of the offer')
+    return notOfTheOffer()
   return decline(user, declinedRow(user, benefit, { offer, now, terms }), now)
 }
 
-const declinedRow = (
+function declinedRow(
   user: User,
   benefit: Benefit,
   context: { offer: Offer; now: Instant; terms: Terms },
-): Enrolment => {
+): Enrolment {
   const { offer, now, terms } = context
   const isFixed = offer.fixed.includes(benefit.name)
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt: now }
@@ -173,17 +151,17 @@ const declinedRow = (
 }
 
 /** Who declines a benefit that a swap is to bring keeps what would have gone out for it; other pairs stay. */
-const declineSwap = (user: User, name: string, now: Instant, terms: Terms): SingleChange | Refusal => {
+function declineSwap(user: User, name: string, now: Instant, terms: Terms): SingleChange | Refusal {
   const offer = offerOf(terms, user)
   const benefit = openBenefit(terms, name)
-  if (!offer || !benefit) throw badField('name', 'unknown', 'must be a benefit of the offer')
+  if (!offer || !benefit) return notOfTheOffer()
   if (isSwapLocked(user, now, terms)) return refuse('change_locked')
   const unswapped = withoutSwapOf(user, name)
   const declined = decline(unswapped, declinedRow(user, benefit, { offer, now, terms }), now)
   return { ...declined, events: [...declined.events, ...droppedSwap(user, declined.user, now)] }
 }
 
-const decline = (user: User, enrolment: Enrolment, now: Instant): SingleChange => {
+function decline(user: User, enrolment: Enrolment, now: Instant): SingleChange {
   const declined = withEnrolment({ ...user, updatedAt: now }, enrolment)
   return { user: declined, events: [raise(declined, 'benefit_declined', now, enrolment.benefit)], enrolment }
 }

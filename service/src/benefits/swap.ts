@@ -1,16 +1,9 @@
 import { type Instant, lockedFrom } from '../calendar/calendar.ts'
-import { beforeSwap, isBoundaryLocked, nextBoundary, tryPairs } from '../membership/boundary.ts'
-import { type Raised, raise } from '../membership/events.ts'
-import {
-  because,
-  cancelPending,
-  type Refusal,
-  type RefusalReason,
-  reasonsFor,
-  refuse,
-} from '../membership/refusal.ts'
-import { hasPendingCancel, isLive, type SwapPair, type User } from '../membership/state.ts'
-import { judgeOwnOffer, judgePick, offerOf, openBenefit, type Terms } from '../membership/terms.ts'
+import { beforeSwap, isBoundaryLocked, nextBoundary, tryPairs } from '../membership/rules/boundary.ts'
+import { type Raised, raise } from '../membership/rules/events.ts'
+import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/rules/refusal.ts'
+import { hasPendingCancel, isLive, type SwapPair, type User } from '../membership/rules/state.ts'
+import { judgePick, offerOf, openBenefit, type Terms } from '../membership/rules/terms.ts'
 
 /** A swap, made or previewed. */
 export type SwapChange = {
@@ -26,23 +19,24 @@ export type SwapChange = {
  * Picks benefits to come in and to go out at the next boundary. A new swap replaces the pending one whole; both lists
  * empty undo it; asked for again, the same swap stays as it is. Refused: what does not fit or is not admitted then, and any change in the locked hours.
  */
-export const swapBenefitsOf = (
+export function swapBenefitsOf(
   user: User,
   lists: { add: readonly string[]; remove: readonly string[] },
   now: Instant,
   terms: Terms,
-): SwapChange | Refusal => {
+): SwapChange | Refusal {
   const boundary = boundaryOf(user, now, terms)
   const cutoff = offerOf(terms, user)?.cutoffhours ?? 24
   const answer = { add: lists.add, remove: lists.remove, boundary, lockedAt: lockedFrom(boundary, cutoff) }
   const pairs = pairsOf(lists)
   if (pairs.length === 0 && !user.swap) return { ...answer, user, events: [] }
   if (user.swap && isSameSwap(user.swap.pairs, pairs)) return { ...answer, user, events: [] }
+  // At the boundary the cancel comes first: no offer will be there that a pick could come in under.
+  if (hasPendingCancel(user)) return refuse('cancel_pending')
   if (isBoundaryLocked(user, boundary, { now, terms })) return refuse('change_locked')
   const free: User = { ...user, swap: undefined, updatedAt: now }
   const events = user.swap ? [raise(free, 'user_benefits_swap_cancelled', now)] : []
   if (pairs.length === 0) return { ...answer, user: free, events }
-  if (hasPendingCancel(user)) return refuseLeaving()
   const refusal = refusedPairs(beforeSwap(free, boundary, terms), pairs, { boundary, terms })
   if (refusal) return refusal
   const picked: User = { ...free, swap: { pairs, at: boundary } }
@@ -53,7 +47,7 @@ export const swapBenefitsOf = (
  * Tells of each benefit whether a swap made now could bring it, into a free place or against one of the picks; by the
  * function that decides about the swap itself. A pending swap stands in nobody's way, as a new one replaces it whole.
  */
-export const openSwaps = (user: User, now: Instant, terms: Terms): ((name: string) => boolean) => {
+export function openSwaps(user: User, now: Instant, terms: Terms): (name: string) => boolean {
   const boundary = boundaryOf(user, now, terms)
   if (isBoundaryLocked(user, boundary, { now, terms }) || hasPendingCancel(user)) return () => false
   const ahead = beforeSwap(user, boundary, terms)
@@ -62,28 +56,30 @@ export const openSwaps = (user: User, now: Instant, terms: Terms): ((name: strin
   return add => ways.some(remove => refusedPairs(ahead, [{ add, remove }], { boundary, terms }) === undefined)
 }
 
-const boundaryOf = (user: User, now: Instant, terms: Terms): Instant =>
-  user.swap?.at ?? nextBoundary(user, now, terms)
+function boundaryOf(user: User, now: Instant, terms: Terms): Instant {
+  return user.swap?.at ?? nextBoundary(user, now, terms)
+}
 
-// At the boundary the cancel comes first: no offer will be there that a pick could come in under.
-const refuseLeaving = (): Refusal => refuse('ineligible', [cancelPending('add')])
-
-const pairsOf = (lists: { add: readonly string[]; remove: readonly string[] }): SwapPair[] =>
-  Array.from({ length: Math.max(lists.add.length, lists.remove.length) }, (_, index) => ({
+function pairsOf(lists: { add: readonly string[]; remove: readonly string[] }): SwapPair[] {
+  return Array.from({ length: Math.max(lists.add.length, lists.remove.length) }, (_, index) => ({
     add: lists.add[index],
     remove: lists.remove[index],
   }))
+}
 
-const isSameSwap = (a: readonly SwapPair[], b: readonly SwapPair[]): boolean =>
-  a.length === b.length &&
-  a.every((pair, index) => pair.add === b[index]?.add && pair.remove === b[index]?.remove)
+function isSameSwap(a: readonly SwapPair[], b: readonly SwapPair[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((pair, index) => pair.add === b[index]?.add && pair.remove === b[index]?.remove)
+  )
+}
 
 /** Why the pairs are refused: all that do not fit or are not admitted are named, before it counts that there is no room. */
-const refusedPairs = (
+function refusedPairs(
   user: User,
   pairs: readonly SwapPair[],
   context: { boundary: Instant; terms: Terms },
-): Refusal | undefined => {
+): Refusal | undefined {
   const { boundary: at, terms } = context
   const reasons: RefusalReason[] = []
   let isFull = false
@@ -96,8 +92,7 @@ const refusedPairs = (
       reasons.push(misfitReason(misfit, index))
     else if (!succeeds && benefit && ahead.offer) {
       isFull ||= misfit === 'no_slot'
-      const verdicts = [judgeOwnOffer(terms, ahead), judgePick(terms, benefit, at, ahead.offer.name)]
-      reasons.push(...verdicts.flatMap(verdict => reasonsFor(`add[${index}]`, verdict.reasons)))
+      reasons.push(...reasonsFor(`add[${index}]`, judgePick(terms, benefit, at, ahead.offer.name).reasons))
     }
   }
   if (reasons.length > 0) return refuse('ineligible', reasons)
@@ -110,7 +105,7 @@ const misfitTexts = {
   not_held: ['remove', 'must be a picked benefit that is in force'],
 } as const
 
-const misfitReason = (misfit: keyof typeof misfitTexts, index: number): RefusalReason => {
+function misfitReason(misfit: keyof typeof misfitTexts, index: number): RefusalReason {
   const [list, text] = misfitTexts[misfit]
   return because(`${list}[${index}]`, misfit, `${list}[${index}] ${text}`)
 }

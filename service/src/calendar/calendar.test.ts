@@ -14,6 +14,7 @@ import {
   isLocked,
   isRealDate,
   isZone,
+  localTimestamp,
   lockedFrom,
   type PlainDate,
   parseTimestamp,
@@ -45,8 +46,9 @@ const zones = [
 const zone = fc.constantFrom(...zones)
 const instant = fc.integer({ min: Date.UTC(2000, 0, 2), max: Date.UTC(2060, 11, 31) })
 const anyDate = fc.integer({ min: -719_528, max: 2_932_896 - 1 }).map(day => addDays('1970-01-01', day))
-const dateOf = (from: PlainDate, days: number) =>
-  fc.integer({ min: 0, max: days }).map(day => addDays(from, day))
+function dateOf(from: PlainDate, days: number) {
+  return fc.integer({ min: 0, max: days }).map(day => addDays(from, day))
+}
 const serviceDate = dateOf('2000-01-03', 22_000)
 const birthDate = fc.oneof(
   dateOf('1900-01-01', 46_000),
@@ -58,7 +60,9 @@ function wallDate(at: Instant, inZone: Zone): string {
   return DateTime.fromMillis(at, { zone: inZone }).toFormat('yyyy-MM-dd')
 }
 
-const utc = (text: string): Instant => Date.parse(text)
+function utc(text: string): Instant {
+  return Date.parse(text)
+}
 
 describe('zones', () => {
   test('every IANA zone known here is one, legacy names too', () => {
@@ -464,4 +468,21 @@ describe('timestamps', () => {
     '2026-03-05T15:30:00.000Z\n',
     '',
   ])('%j is none', text => expect(parseTimestamp(text)).toBeUndefined())
+})
+
+test('a local timestamp is what a clock of the zone shows, with its offset', () => {
+  const instants = fc.integer({ min: Date.UTC(1970, 0), max: Date.UTC(2100, 0) })
+  const zones = fc.constantFrom(
+    'UTC',
+    'America/New_York',
+    'Asia/Kolkata',
+    'Australia/Lord_Howe',
+    'America/St_Johns',
+  )
+  fc.assert(
+    fc.property(instants, zones, (at, inZone) => {
+      const expected = DateTime.fromMillis(at, { zone: inZone }).toFormat('yyyy-MM-dd HH:mm:ss.SSS ZZ')
+      expect(localTimestamp(at, inZone)).toBe(expected)
+    }),
+  )
 })

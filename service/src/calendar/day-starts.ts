@@ -1,6 +1,14 @@
 import { IANAZone } from 'luxon'
-import type { Instant, Zone } from './calendar.ts'
-import { DAY_MS, type Day } from './day.ts'
+import type { Day } from './day.ts'
+import { DAY_MS, type Instant, MINUTE_MS, type Zone } from './time.ts'
+
+/**
+ * Whether `text` names an IANA time zone that this Node.js knows. False for offsets such as `+05:00`, which newer versions
+ * of Node.js take for zones, because they carry no daylight-saving rules.
+ */
+export function isZone(text: string): boolean {
+  return /^[A-Za-z]/.test(text) && IANAZone.isValidZone(text)
+}
 
 /**
  * The first instant at which the clocks of `zone` show `day` or a later day.
@@ -24,7 +32,8 @@ export function dayAt(instant: Instant, zone: Zone): Day {
   return startOfDay(day, zone) <= instant ? day : day - 1
 }
 
-// What is kept is a pure function of zone and day, so forgetting it changes the cost of an answer, never the answer.
+// The cached starts are a pure function of zone and day, so clearing the cache costs time and never changes an
+// answer.
 const ZONES_KEPT = 1_000
 const DAYS_KEPT = 1_000
 const startsByZone = new Map<Zone, Map<Day, Instant>>()
@@ -32,39 +41,40 @@ const startsByZone = new Map<Zone, Map<Day, Instant>>()
 function startsOf(zone: Zone): Map<Day, Instant> {
   const known = startsByZone.get(zone)
   if (known) return known
-  if (!IANAZone.isValidZone(zone)) throw new RangeError(`Unknown time zone: ${zone}`)
+  if (!isZone(zone)) throw new RangeError(`Unknown time zone: ${zone}`)
   if (startsByZone.size >= ZONES_KEPT) startsByZone.clear()
   const starts = new Map<Day, Instant>()
   startsByZone.set(zone, starts)
   return starts
 }
 
-/** Rests on no zone changing its offset twice within two days; none has since 1970. */
+/** Correct as long as no zone changes its offset twice within two days; none has done so since 1970. */
 function findStart(day: Day, zone: Zone): Instant {
   const midnight = day * DAY_MS
-  const before = offset(midnight - DAY_MS, zone)
+  const before = offsetAt(midnight - DAY_MS, zone)
   const usual = midnight - before
-  const after = offset(usual, zone)
+  const after = offsetAt(usual, zone)
   if (after === before) return usual
   const moved = midnight - after
   if (after < before) return moved
-  // The clocks went forward shortly before: midnight came after the change, or was skipped by it.
-  return offset(moved, zone) === after ? moved : changeBetween(moved, usual, zone)
+  // The clocks went forward shortly before: midnight came after the change, or the change skipped midnight.
+  return offsetAt(moved, zone) === after ? moved : changeBetween(moved, usual, zone)
 }
 
 /** The first instant in (`earlier`, `later`] whose offset is that of `later`. */
 function changeBetween(earlier: Instant, later: Instant, zone: Zone): Instant {
-  const after = offset(later, zone)
+  const after = offsetAt(later, zone)
   let low = earlier
   let high = later
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2)
-    if (offset(middle, zone) === after) high = middle
+    if (offsetAt(middle, zone) === after) high = middle
     else low = middle
   }
   return high
 }
 
-function offset(instant: Instant, zone: Zone): number {
-  return IANAZone.create(zone).offset(instant) * 60_000
+/** How far the clocks of `zone` are ahead of UTC at `instant`, in milliseconds. */
+export function offsetAt(instant: Instant, zone: Zone): number {
+  return IANAZone.create(zone).offset(instant) * MINUTE_MS
 }

@@ -1,20 +1,20 @@
-import type { PlainDate } from './calendar.ts'
+import { DAY_MS, type PlainDate } from './time.ts'
 
 /** A calendar day as a whole number: days since 1970-01-01, so that days are compared, counted and cached as numbers. */
 export type Day = number
-
-/** One day of 24 hours in milliseconds. */
-export const DAY_MS = 86_400_000
 
 /** The day that `text` names; `undefined` when it is not `YYYY-MM-DD` or no such day exists. */
 export function readDay(text: string): Day | undefined {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
   const start = Date.parse(`${text}T00:00:00Z`)
-  // The parser takes February 30 for March 1 or 2, and gives NaN for a 13th month.
+  // `Date.parse` reads February 30 as March 1 or 2, and gives NaN for a 13th month.
   return new Date(start).getUTCDate() === Number(text.slice(8)) ? start / DAY_MS : undefined
 }
 
-/** The day of a date that is known to be real; throws RangeError otherwise, without repeating the text, since it may be a birth date. */
+/**
+ * The day of a date that is known to exist. Throws RangeError otherwise, without repeating the text, because it may
+ * be a birth date.
+ */
 export function dayOf(date: PlainDate): Day {
   const day = readDay(date)
   if (day === undefined) throw new RangeError('Not a calendar date of the form YYYY-MM-DD')
@@ -24,7 +24,7 @@ export function dayOf(date: PlainDate): Day {
 /** The day as `YYYY-MM-DD`; throws RangeError outside the years 0000 to 9999. */
 export function writeDay(day: Day): PlainDate {
   const text = new Date(day * DAY_MS).toISOString()
-  // Other years are written with a sign and six digits.
+  // `toISOString` writes other years with a sign and six digits.
   if (text.length !== 24) throw new RangeError('A date outside the years 0000 to 9999')
   return text.slice(0, 10) as PlainDate
 }
@@ -35,7 +35,7 @@ export function firstOfMonth(day: Day, months: number): Day {
   return startOfMonth(date.getUTCFullYear(), date.getUTCMonth() + months)
 }
 
-/** The day in `year` with the month and day of `day`; in a year without February 29, March 1 stands for it. */
+/** The day in `year` with the month and day of `day`; March 1 in place of February 29 in a year without that day. */
 export function sameDayIn(year: number, day: Day): Day {
   const date = new Date(day * DAY_MS)
   return startOfMonth(year, date.getUTCMonth()) + date.getUTCDate() - 1

@@ -15,14 +15,16 @@ function readDemo(): Catalogue {
 }
 
 const adult: Facts = { age: 34, state: 'FL', zipcode: '33101' }
-const offersFor = (facts: Facts) =>
-  [...catalogue.offers.values()]
+function offersFor(facts: Facts) {
+  return [...catalogue.offers.values()]
     .filter(offer => judgeOffer(offer, facts, '2026-06-15').admitted)
     .map(offer => offer.offer)
-const refusedTo = (facts: Facts) =>
-  [...catalogue.benefits.values()]
+}
+function refusedTo(facts: Facts) {
+  return [...catalogue.benefits.values()]
     .filter(benefit => !judgeBenefit(benefit, facts).admitted)
     .map(benefit => benefit.name)
+}
 
 describe('the demo catalogue', () => {
   test('has every type of benefit, three ranked offers, consents, an age limit and every kind of rule', () => {

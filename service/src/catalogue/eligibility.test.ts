@@ -5,41 +5,50 @@ import { type Facts, judgeBenefit, judgeHeldOffer, judgeOffer } from './eligibil
 import type { AgeRule, Benefit, Offer, OffersRule, Rule, StatesRule, ZipsRule } from './model.ts'
 
 const text = { en: 'Not for you', es: 'No es para usted' }
-const both = (word: string) => ({ en: word, es: word })
+function both(word: string) {
+  return { en: word, es: word }
+}
 
-const benefitWith = (rules: readonly Rule[]): Benefit => ({
-  name: 'accident',
-  displayname: both('Accident'),
-  description: both('Accident'),
-  icon: 'accident.svg',
-  benefittype: 'service',
-  sortorder: 1,
-  pays: both('Pays'),
-  notcovered: both('Not'),
-  cost: { cents: 0, per: 'month' },
-  rules,
-})
+function benefitWith(rules: readonly Rule[]): Benefit {
+  return {
+    name: 'accident',
+    displayname: both('Accident'),
+    description: both('Accident'),
+    icon: 'accident.svg',
+    benefittype: 'service',
+    sortorder: 1,
+    pays: both('Pays'),
+    notcovered: both('Not'),
+    cost: { cents: 0, per: 'month' },
+    rules,
+  }
+}
 
-const offerWith = (parts: Partial<Offer>): Offer => ({
-  offer: 'starter',
-  displayname: both('Starter'),
-  description: both('Starter'),
-  rank: 1,
-  fixed: ['accident'],
-  selectable: [],
-  slots: 0,
-  period: 'calendarmonth',
-  cutoffhours: 24,
-  rules: [],
-  ...parts,
-})
+function offerWith(parts: Partial<Offer>): Offer {
+  return {
+    offer: 'starter',
+    displayname: both('Starter'),
+    description: both('Starter'),
+    rank: 1,
+    fixed: ['accident'],
+    selectable: [],
+    slots: 0,
+    period: 'calendarmonth',
+    cutoffhours: 24,
+    rules: [],
+    ...parts,
+  }
+}
 
 const someone: Facts = { age: 34, state: 'FL', zipcode: '33101' }
-const admits = (rule: Rule, facts: Partial<Facts>) =>
-  judgeBenefit(benefitWith([rule]), { ...someone, ...facts }).admitted
+function admits(rule: Rule, facts: Partial<Facts>) {
+  return judgeBenefit(benefitWith([rule]), { ...someone, ...facts }).admitted
+}
 
 const age: AgeRule = { kind: 'age', code: 'age', text, min: 18, max: 64 }
-const zips = (parts: Partial<ZipsRule>): ZipsRule => ({ kind: 'zips', code: 'zips', text, ...parts })
+function zips(parts: Partial<ZipsRule>): ZipsRule {
+  return { kind: 'zips', code: 'zips', text, ...parts }
+}
 const premier: OffersRule = { kind: 'offers', code: 'premier', text, in: ['premier'] }
 
 describe('a rule admits', () => {

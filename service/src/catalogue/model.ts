@@ -51,21 +51,65 @@ export type OfferRule = Exclude<Rule, OffersRule>
 /** The text a person agrees to; the same version always means the same text. */
 export type Consent = { readonly version: string; readonly text: Bilingual }
 
+/** The languages in which people read. */
+export const LANGUAGES = ['en', 'es'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+/** The spans a price can be counted by. */
+export const PRICE_SPANS = ['week', 'month'] as const
+export type PriceSpan = (typeof PRICE_SPANS)[number]
+
+/** Who takes a price from the person. */
+export const PRICE_TAKERS = ['partner', 'insurer'] as const
+
+/** What a benefit costs its holder; `taken` says by whom and how, such as "from your weekly payout". */
+export type Price = {
+  readonly cents: Cents
+  readonly per: PriceSpan
+  readonly taken?: { readonly by: (typeof PRICE_TAKERS)[number]; readonly how: Bilingual }
+}
+
+/** Who carries the risk of a benefit, with the line that its licence asks for. */
+export type Insurer = { readonly name: string; readonly licence: Bilingual }
+
+/**
+ * A document that belongs to a benefit. `file` is the address below `/files/` (`HASH/NAME`) once the file was brought,
+ * before that the path in the catalogue file. With `states`, the document is shown to people there alone.
+ */
+export type BenefitDocument = {
+  readonly title: Bilingual
+  readonly language: Language
+  readonly file: string
+  readonly states?: { readonly in?: readonly string[]; readonly notin?: readonly string[] }
+}
+
+/** How long after its start a benefit does not pay yet, and for what. */
+export type WaitingPeriod = { readonly days: number; readonly text?: Bilingual }
+
+/** Whether a person must or may name beneficiaries for a benefit. */
+export const NAMINGS = ['required', 'optional'] as const
+export type Naming = (typeof NAMINGS)[number]
+
 /** One product that a user can hold. `amount` is present exactly when `benefittype` is `dollar`. */
 export type Benefit = {
   readonly name: string
   readonly displayname: Bilingual
   readonly description: Bilingual
+  /** The name of an SVG that ships with us, or the address of a file below `/files/`. */
   readonly icon: string
   readonly benefittype: BenefitType
   readonly sortorder: number
   readonly pays: Bilingual
   readonly notcovered: Bilingual
-  readonly cost: { readonly cents: Cents; readonly per: 'month' }
+  readonly cost: Price
   readonly amount?: { readonly cents: Cents; readonly per?: AmountSpan }
   readonly rules: readonly Rule[]
   readonly consent?: Consent
   readonly endsatage?: number
+  readonly insurer?: Insurer
+  readonly documents?: readonly BenefitDocument[]
+  readonly waitingperiod?: WaitingPeriod
+  readonly beneficiaries?: Naming
 }
 
 /** A package that a user is on: the benefits that come with it and those to choose among. */

@@ -19,9 +19,9 @@ export function openYaml(text: string): { readonly root?: Cursor; readonly probl
     const message = `the file has ${bytes} bytes; shorten it to ${MAX_BYTES} (1 MiB) at most`
     return { problems: [{ ...START, message }] }
   }
-  const nestedAt = findDeepNesting(text)
+  const nestedAt = findDeepNesting(text) ?? findDeepIndentation(text)
   if (nestedAt !== undefined) {
-    const message = `nested more than ${MAX_NESTING} deep; a catalogue needs 8, so look for a bracket or dash too many`
+    const message = `nested more than ${MAX_NESTING} deep; a catalogue needs 8, so look for a bracket, a dash or an indentation too many`
     return { problems: [{ line: nestedAt, column: 1, path: '', message }] }
   }
   const lines = new LineCounter()
@@ -56,6 +56,22 @@ function findDeepNesting(text: string): number | undefined {
     const breaks = countLineBreaks(token)
     if (breaks > 0) dashes = 0
     line += breaks
+  }
+  return undefined
+}
+
+/**
+ * The line that is indented under more lines than any catalogue nests. Checked here because the parser goes one call
+ * deeper for each level, and whether its stack suffices would depend on the machine.
+ */
+function findDeepIndentation(text: string): number | undefined {
+  const open: number[] = []
+  for (const [index, line] of text.split('\n').entries()) {
+    const indent = line.search(/[^ \r]/)
+    if (indent < 0 || line[indent] === '#') continue
+    while ((open.at(-1) ?? -1) >= indent) open.pop()
+    open.push(indent)
+    if (open.length > MAX_NESTING) return index + 1
   }
   return undefined
 }

@@ -7,7 +7,7 @@ import { describeProblem } from './problem.ts'
 const valid = `schema: 1
 benefits:
   - name: accident
-    displayname: { en: Accident cover, es: Cobertura por accidentes }
+    displayname: { en: Accident coverage, es: Cobertura por accidentes }
     description: { en: Money after an accident, es: Dinero tras un accidente }
     icon: accident.svg
     benefittype: dollar
@@ -190,7 +190,7 @@ const mistakes: [written: string, instead: string, problem: string][] = [
   [
     '    sortorder: 20\n',
     '    sortOrder: 20\n    sortorder: 20\n',
-    'line 22: benefits[1]: unknown key "sortOrder"; correct it or delete it: the keys here are name, displayname, description, icon, benefittype, sortorder, pays, notcovered, cost, amount, rules, consent, endsatage',
+    'line 22: benefits[1]: unknown key "sortOrder"; correct it or delete it: the keys here are name, displayname, description, icon, benefittype, sortorder, pays, notcovered, cost, amount, rules, consent, endsatage, insurer, documents, waitingperiod, beneficiaries',
   ],
   [
     '    sortorder: 20\n',
@@ -215,7 +215,7 @@ const mistakes: [written: string, instead: string, problem: string][] = [
   [
     'icon: legal.svg',
     'icon: ../legal.svg',
-    'line 20: benefits[1].icon: "../legal.svg" is not an icon; write the name of a file in lower case such as accident.svg',
+    'line 20: benefits[1].icon: "../legal.svg" is not an icon; write the name of one that ships with us such as accident.svg, or the path of a PNG or WebP file',
   ],
   [
     'benefittype: service',
@@ -245,7 +245,7 @@ const mistakes: [written: string, instead: string, problem: string][] = [
   [
     'cost: { cents: 0, per: month }\n    pays: { en: Calls',
     'cost: { cents: 0, per: year }\n    pays: { en: Calls',
-    'line 23: benefits[1].cost.per: "year" is not allowed here; write month',
+    'line 23: benefits[1].cost.per: "year" is not allowed here; use one of week, month',
   ],
   [
     'sortorder: 20\n',
@@ -424,7 +424,10 @@ describe('a file that would exhaust the reader is refused', () => {
     ['[\n'.repeat(400_000), 'line 21: nested more than 20 deep'],
     ['- '.repeat(400_000), 'line 1: nested more than 20 deep'],
     ['{a: '.repeat(200_000), 'line 1: nested more than 20 deep'],
-    [Array.from({ length: 1400 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'), 'nested too deeply'],
+    [
+      Array.from({ length: 1400 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
+      'line 21: nested more than 20 deep',
+    ],
   ])('nested too deeply', (text, problem) => {
     const problems = problemsIn(text)
     expect(problems[0]).toContain(problem)
@@ -470,7 +473,7 @@ describe('a catalogue that is accepted', () => {
     if (!result.ok) throw new Error('refused')
     expect(result.catalogue.benefits.get('accident')).toEqual({
       name: 'accident',
-      displayname: { en: 'Accident cover', es: 'Cobertura por accidentes' },
+      displayname: { en: 'Accident coverage', es: 'Cobertura por accidentes' },
       description: { en: 'Money after an accident', es: 'Dinero tras un accidente' },
       icon: 'accident.svg',
       benefittype: 'dollar',

@@ -1,5 +1,6 @@
 import type { Cursor } from './cursor.ts'
 import { type CatalogueDocument, readCatalogue, writeDocument } from './document.ts'
+import type { FileMention } from './file-paths.ts'
 import { MAX_BENEFITS, MAX_OFFERS } from './limits.ts'
 import type { Benefit, Catalogue, Offer } from './model.ts'
 import { openYaml } from './open-yaml.ts'
@@ -14,6 +15,8 @@ export type ParsedCatalogue = {
   readonly catalogue: Catalogue
   readonly document: CatalogueDocument
   readonly places: ReadonlyMap<string, Place>
+  /** The icons and files that the catalogue names, which are not looked at here. */
+  readonly files: readonly FileMention[]
 }
 
 /** A catalogue file that cannot be published: everything that is wrong with it, from top to bottom. */
@@ -34,8 +37,11 @@ export function parseCatalogue(yamlText: string): ParsedCatalogue | RefusedCatal
   })
   fields.schema.integer(1, 1)
   const offerMentions: Mention[] = []
+  const files: FileMention[] = []
   const ingredients: Ingredient[] = []
-  const benefits = readAll(fields.benefits, MAX_BENEFITS, at => readBenefit(at, offerMentions))
+  const benefits = readAll(fields.benefits, MAX_BENEFITS, at =>
+    readBenefit(at, { offers: offerMentions, files }),
+  )
   const offers = readAll(fields.offers, MAX_OFFERS, at => readOffer(at, ingredients))
   const places = refuseRepeatedNames(benefits, offers)
   refuseRepeatedRanks(offers)
@@ -44,7 +50,7 @@ export function parseCatalogue(yamlText: string): ParsedCatalogue | RefusedCatal
   refuseShutOut(ingredients, benefits)
   if (problems.length > 0) return refuse(problems)
   const document = writeDocument(values(benefits), values(offers))
-  return { ok: true, catalogue: readCatalogue(document), document, places }
+  return { ok: true, catalogue: readCatalogue(document), document, places, files }
 }
 
 type Entry<T> = { readonly at: Cursor; readonly value: T }

@@ -1,6 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
+import { type NewFile, storeFiles } from '../files/store.ts'
 import { readCatalogue } from './document.ts'
 import type { Catalogue } from './model.ts'
 
@@ -9,8 +10,8 @@ export type PublishedCatalogue = { readonly version: number; readonly catalogue:
 
 /** The published versions, answered from memory; the newest is looked for again when older than one second. */
 export type Published = {
-  /** Brings these versions and the newest into memory. */
-  prepare(versions: readonly number[]): Promise<void>
+  /** Brings these versions and the newest into memory; `undefined` where they are there. */
+  prepare(versions: readonly number[]): Promise<void> | undefined
   /** The newest version; an empty catalogue while nothing is published. */
   today(): PublishedCatalogue
   /** A version that was prepared, or an empty catalogue. */
@@ -21,7 +22,7 @@ const freshMs = 1000
 const empty: Catalogue = { benefits: new Map(), offers: new Map() }
 
 /** Opens the published versions. */
-export const openPublished = (context: { database: Database; real: () => Instant }): Published => {
+export function openPublished(context: { database: Database; real: () => Instant }): Published {
   const { database, real } = context
   const known = new Map<number, Catalogue>()
   let newest = 0
@@ -44,36 +45,40 @@ export const openPublished = (context: { database: Database; real: () => Instant
     for (const row of rows) known.set(row.version, readCatalogue(row.document))
   }
 
+  const isMissing = (version: number): boolean => version > 0 && !known.has(version)
+  const bring = async (versions: readonly number[]): Promise<void> => {
+    if (real() - readAt >= freshMs) {
+      reading ??= readNewest().finally(() => {
+        reading = undefined
+      })
+      await reading
+    }
+    const missing = [...new Set(versions)].filter(isMissing)
+    if (missing.length > 0) await read(missing)
+  }
+
   return {
-    async prepare(versions) {
-      if (real() - readAt >= freshMs) {
-        reading ??= readNewest().finally(() => {
-          reading = undefined
-        })
-        await reading
-      }
-      const missing = [...new Set(versions)].filter(version => version > 0 && !known.has(version))
-      if (missing.length > 0) await read(missing)
-    },
+    prepare: versions =>
+      real() - readAt < freshMs && !versions.some(isMissing) ? undefined : bring(versions),
     today: () => ({ version: newest, catalogue: known.get(newest) ?? empty }),
     version: version => known.get(version) ?? empty,
   }
 }
 
 /** All versions, oldest first: what a new one is checked against. */
-export const listVersions = async (db: Executor): Promise<PublishedCatalogue[]> => {
+export async function listVersions(db: Executor): Promise<PublishedCatalogue[]> {
   const rows = await db.query<{ version: number; document: unknown }>(
     sql`select version, document from catalogue_versions order by version`,
   )
   return rows.map(row => ({ version: row.version, catalogue: readCatalogue(row.document) }))
 }
 
-/** Publishes the next version and gives its number; the same document as the newest publishes nothing. */
-export const publishVersion = async (
+/** Publishes the next version with its files and gives its number; the same document as the newest publishes nothing. */
+export async function publishVersion(
   database: Database,
-  fresh: { document: unknown; at: Instant; by: string },
-): Promise<{ version: number; isNew: boolean }> =>
-  database.transaction(async tx => {
+  fresh: { document: unknown; files: readonly NewFile[]; at: Instant; by: string },
+): Promise<{ version: number; isNew: boolean }> {
+  return database.transaction(async tx => {
     // Rare and by hand: two who publish at once take turns.
     await tx.query(sql`lock table catalogue_versions in share row exclusive mode`)
     const text = JSON.stringify(fresh.document)
@@ -81,8 +86,10 @@ export const publishVersion = async (
       select version, document = ${text}::jsonb as same from catalogue_versions order by version desc limit 1`)
     if (newest?.same) return { version: newest.version, isNew: false }
     const version = (newest?.version ?? 0) + 1
+    await storeFiles(tx, fresh.files, { at: fresh.at, who: fresh.by })
     await tx.query(sql`
       insert into catalogue_versions (version, document, published_at, published_by)
       values (${version}, ${text}::jsonb, ${timestamp(fresh.at)}, ${fresh.by})`)
     return { version, isNew: true }
   })
+}

@@ -1,13 +1,17 @@
 import type { Cursor } from './cursor.ts'
-import { AMOUNT_SPANS, BENEFIT_TYPES, type Benefit, type Consent, type Rule } from './model.ts'
+import { type FileMention, isPathOf, isShippedName, PICTURES } from './file-paths.ts'
+import { MAX_CENTS } from './limits.ts'
+import { AMOUNT_SPANS, BENEFIT_TYPES, type Benefit, type Consent, NAMINGS, type Rule } from './model.ts'
+import { readDocuments, readInsurer, readPrice, readWaitingPeriod } from './read-disclosures.ts'
 import { MAX_AGE, readBenefitRules } from './read-rules.ts'
 import { type Mention, readBilingual, readName } from './read-values.ts'
 
-const MAX_CENTS = 1_000_000_000
+/** What a benefit names that stands elsewhere: offers in the same file, and other files. */
+export type BenefitMentions = { readonly offers: Mention[]; readonly files: FileMention[] }
 
-/** The benefit described here; the offers that its rules name are added to `mentions`. */
-export function readBenefit(at: Cursor, mentions: Mention[]): Benefit {
-  const fields = at.fields(REQUIRED, ['amount', 'rules', 'consent', 'endsatage'])
+/** The benefit described here; the offers that its rules name and the files that it brings are added to `mentions`. */
+export function readBenefit(at: Cursor, mentions: BenefitMentions): Benefit {
+  const fields = at.fields(REQUIRED, OPTIONAL)
   const benefittype = fields.benefittype.oneOf(BENEFIT_TYPES)
   const amount = fields.amount && readAmount(fields.amount)
   if (amount && benefittype && benefittype !== 'dollar')
@@ -18,28 +22,41 @@ export function readBenefit(at: Cursor, mentions: Mention[]): Benefit {
     at.refuse(
       'amount is missing; a benefit of type dollar needs what it pays, such as amount: { cents: 1000000 }',
     )
-  const rules = readBenefitRules(fields.rules, mentions)
+  const rules = readBenefitRules(fields.rules, mentions.offers)
   const endsatage = fields.endsatage && readEndsAtAge(fields.endsatage, rules)
-  const cost = fields.cost.fields({ cents: 'the cost in cents; 0 = nothing', per: 'per: month' })
+  const insurer = fields.insurer && readInsurer(fields.insurer)
+  const beneficiaries = fields.beneficiaries?.oneOf(NAMINGS)
   return {
     name: readName(fields.name),
     displayname: readBilingual(fields.displayname, 80),
     description: readBilingual(fields.description, 500),
-    icon: fields.icon.textThat(
-      isIcon,
-      'is not an icon; write the name of a file in lower case such as accident.svg',
-    ),
+    icon: readIcon(fields.icon, mentions.files),
     benefittype: benefittype ?? 'dollar',
     sortorder: fields.sortorder.integer(0, 1_000_000) ?? 0,
     pays: readBilingual(fields.pays, 1000),
     notcovered: readBilingual(fields.notcovered, 1000),
-    cost: { cents: cost.cents.integer(0, MAX_CENTS) ?? 0, per: cost.per.oneOf(['month']) ?? 'month' },
+    cost: readPrice(fields.cost, insurer !== undefined),
     ...(amount && { amount }),
     rules,
     ...(fields.consent && { consent: readConsent(fields.consent) }),
     ...(endsatage !== undefined && { endsatage }),
+    ...(insurer && { insurer }),
+    ...(fields.documents && { documents: readDocuments(fields.documents, mentions.files) }),
+    ...(fields.waitingperiod && { waitingperiod: readWaitingPeriod(fields.waitingperiod) }),
+    ...(beneficiaries && { beneficiaries }),
   }
 }
+
+const OPTIONAL = [
+  'amount',
+  'rules',
+  'consent',
+  'endsatage',
+  'insurer',
+  'documents',
+  'waitingperiod',
+  'beneficiaries',
+] as const
 
 const REQUIRED = {
   name: 'a short code such as accident',
@@ -53,8 +70,14 @@ const REQUIRED = {
   cost: 'cost: { cents: 0, per: month } or what it costs',
 }
 
-function isIcon(text: string): boolean {
-  return /^[a-z0-9]+(-[a-z0-9]+)*\.svg$/.test(text) && text.length <= 64
+/** An icon that ships with us by its name, or a picture of the catalogue's own by its path. */
+function readIcon(at: Cursor, files: FileMention[]): string {
+  const icon = at.textThat(
+    text => isShippedName(text) || isPathOf(text, PICTURES),
+    'is not an icon; write the name of one that ships with us such as accident.svg, or the path of a PNG or WebP file',
+  )
+  if (icon !== '') files.push({ at, path: icon, use: 'icon' })
+  return icon
 }
 
 function readAmount(at: Cursor): Benefit['amount'] {

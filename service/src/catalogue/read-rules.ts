@@ -82,6 +82,11 @@ function readAge(at: Cursor): Condition<AgeRule> {
 }
 
 function readStates(at: Cursor): Condition<StatesRule> {
+  return { kind: 'states', ...readStateLists(at) }
+}
+
+/** States by their codes, either those in a list or all but those; just one of the two is taken. */
+export function readStateLists(at: Cursor): Pick<StatesRule, 'in' | 'notin'> {
   const fields = at.fields({}, ['in', 'notin'])
   if (fields.in && fields.notin) at.refuse('has both in and notin; keep one of the two')
   if (!fields.in && !fields.notin) at.refuse('names no state; add in or notin with a list of state codes')
@@ -89,7 +94,6 @@ function readStates(at: Cursor): Condition<StatesRule> {
   const read = (list: Cursor) =>
     readCodes(list, STATES.size, at => at.textThat(text => STATES.has(text), remedy))
   return {
-    kind: 'states',
     ...(fields.in && { in: read(fields.in) }),
     ...(fields.notin && { notin: read(fields.notin) }),
   }

@@ -3,9 +3,12 @@ import { type ParsedCatalogue, parseCatalogue } from './parse.ts'
 import { describeProblem } from './problem.ts'
 import { checkSuccession } from './succession.ts'
 
-const both = (text: string) => `{ en: ${text}, es: ${text} }`
+function both(text: string) {
+  return `{ en: ${text}, es: ${text} }`
+}
 
-const benefit = (name: string, type = 'service', more = '') => `
+function benefit(name: string, type = 'service', more = '') {
+  return `
   - name: ${name}
     displayname: ${both(name)}
     description: ${both(name)}
@@ -16,8 +19,10 @@ const benefit = (name: string, type = 'service', more = '') => `
     pays: ${both('Pays')}
     notcovered: ${both('Nothing')}
     ${more}`
+}
 
-const offer = (name: string, rank: number, fixed: string) => `
+function offer(name: string, rank: number, fixed: string) {
+  return `
   - offer: ${name}
     displayname: ${both(name)}
     description: ${both(name)}
@@ -25,8 +30,11 @@ const offer = (name: string, rank: number, fixed: string) => `
     fixed: [${fixed}]
     selectable: []
     slots: 0`
+}
 
-const consent = (version: string, text: string) => `consent: { version: ${version}, text: ${both(text)} }`
+function consent(version: string, text: string) {
+  return `consent: { version: ${version}, text: ${both(text)} }`
+}
 
 function catalogueOf(benefits: string[], offers: string[]): ParsedCatalogue {
   const result = parseCatalogue(`schema: 1\nbenefits:${benefits.join('')}\noffers:${offers.join('')}`)
@@ -38,11 +46,12 @@ const first = catalogueOf(
   [benefit('legal'), benefit('dental', 'discount')],
   [offer('starter', 1, 'legal'), offer('plus', 2, 'legal')],
 )
-const problemsAfter = (next: ParsedCatalogue, ...previous: ParsedCatalogue[]) =>
-  checkSuccession(
+function problemsAfter(next: ParsedCatalogue, ...previous: ParsedCatalogue[]) {
+  return checkSuccession(
     next,
     previous.map(earlier => earlier.catalogue),
   ).map(describeProblem)
+}
 
 describe('a new version may', () => {
   test('be the first', () => expect(checkSuccession(first, [])).toEqual([]))

@@ -2,8 +2,8 @@ import { formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
 import { openPublished } from '../catalogue/published.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { describeCause } from '../log.ts'
-import { openLedger } from '../membership/ledger.ts'
-import { openTerms } from '../membership/open-terms.ts'
+import { openCommandExecutor } from '../membership/commands/executor.ts'
+import { openTerms } from '../membership/commands/open-terms.ts'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
@@ -13,7 +13,7 @@ import { openSchedule } from '../schedule/schedule.ts'
 import { type Command, type Input, UsageError } from './command.ts'
 import { inWorkspace, type Workspace } from './workspace.ts'
 
-const instantOf = (input: Input): number => {
+function instantOf(input: Input): number {
   const text = input.positionals[1] ?? ''
   const to = parseTimestamp(text.length === 20 ? text.replace(/Z$/, '.000Z') : text)
   if (to === undefined)
@@ -24,21 +24,22 @@ const instantOf = (input: Input): number => {
 }
 
 /** What applies due changes without a service beside it; a running one takes turns with it. */
-const scheduleOf = ({ database, keyring, installation, real }: Workspace) => {
+function scheduleOf({ database, keyring, installation, real }: Workspace) {
   const published = openPublished({ database, real })
   const clock = clockOn(real)
-  const ledger = openLedger({
+  const executor = openCommandExecutor({
     ...openTerms({ published, real }),
     database,
     clock,
     sandbox: installation.sandbox,
-    // The dispatcher of a running service finds new events by itself.
+    // A running service compares what it remembers, and its dispatcher finds new events by itself.
+    onWritten: () => {},
     onEvents: () => {},
   })
   const failures: unknown[] = []
   const schedule = openSchedule({
     database,
-    ledger,
+    executor,
     clock,
     partners: async () => [],
     isServing: () => false,

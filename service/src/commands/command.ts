@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { OperatorError } from '../operator-error.ts'
 
@@ -22,6 +23,8 @@ export type Command = {
 
 /** What the operator typed. */
 export type Input = {
+  /** The command's name. */
+  readonly command: string
   readonly positionals: readonly string[]
   /** The single value of an option, or `undefined`. */
   readonly text: (name: string) => string | undefined
@@ -50,18 +53,63 @@ export class UsageError extends OperatorError {
 }
 
 /** An option that a command cannot do without. Throws UsageError where it is missing or empty. */
-export const neededText = (input: Input, name: string): string => {
+export function neededText(input: Input, name: string): string {
   const value = input.text(name)
   if (!value) throw new UsageError(`--${name} is needed; see --help.`)
   return value
 }
 
+/** The options by which a command takes a secret: in a file, on standard input, or on the command line. */
+export function secretOptions(name: string, what: string): Readonly<Record<string, Option>> {
+  return {
+    [name]: {
+      type: 'string',
+      value: name.toUpperCase(),
+      help: `${what}; better in a file, as others can see it here`,
+    },
+    [`${name}-file`]: {
+      type: 'string',
+      value: 'FILE',
+      help: `file that holds the ${what}; - is standard input`,
+    },
+  }
+}
+
+const mostSecretBytes = 4096
+
+/**
+ * A secret of a command, without the line break at the end of its file. On the command line everybody on the machine can
+ * read it, and the shell keeps it: standard error warns. Throws UsageError where it is missing or given twice.
+ */
+export function neededSecret(input: Input, name: string): string {
+  const file = input.text(`${name}-file`)
+  const plain = input.text(name)
+  if (file !== undefined && plain !== undefined)
+    throw new UsageError(`Give --${name} or --${name}-file, not both; see --help.`)
+  if (file === undefined) {
+    const value = neededText(input, name)
+    process.stderr.write(
+      `--${name} can be read by others on this machine and stays in the history of your shell: use --${name}-file FILE, or --${name}-file - for standard input.\n`,
+    )
+    return value
+  }
+  const value = readSecret(file, name).replace(/\r?\n$/, '')
+  if (value === '' || /[\r\n]/.test(value) || value.length > mostSecretBytes)
+    throw new OperatorError(`The file of --${name}-file must hold one line: the secret.`)
+  return value
+}
+
+function readSecret(file: string, name: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8')
+  } catch (error) {
+    const { code } = error as { code?: string }
+    throw new OperatorError(`The file of --${name}-file cannot be read (${code ?? 'unknown error'}).`)
+  }
+}
+
 /** An option that takes one of a few words; `undefined` where it is not given. Throws UsageError on another word. */
-export const choiceOf = <T extends string>(
-  input: Input,
-  name: string,
-  choices: readonly T[],
-): T | undefined => {
+export function choiceOf<T extends string>(input: Input, name: string, choices: readonly T[]): T | undefined {
   const value = input.text(name)
   const choice = choices.find(one => one === value)
   if (value !== undefined && choice === undefined)
@@ -69,14 +117,16 @@ export const choiceOf = <T extends string>(
   return choice
 }
 
-const eitherOf = (choices: readonly string[]): string => choices.join(', ').replace(/, (?!.*, )/, ' or ')
+function eitherOf(choices: readonly string[]): string {
+  return choices.join(', ').replace(/, (?!.*, )/, ' or ')
+}
 
 /** Reads the words after a command's name. Throws UsageError with a sentence when they do not fit. */
-export const readInput = (
+export function readInput(
   command: Command,
   words: readonly string[],
   environment: Input['environment'],
-): Input => {
+): Input {
   const options = { ...command.options, ...everyOption }
   const parsed = parse(command, words, options)
   const wanted = command.arguments.filter(name => !name.startsWith('['))
@@ -88,6 +138,7 @@ export const readInput = (
   }
   const isJson = parsed.values['json'] === true
   return {
+    command: command.name,
     positionals: parsed.positionals,
     text: name => {
       const value = parsed.values[name]
@@ -105,7 +156,7 @@ export const readInput = (
   }
 }
 
-const parse = (command: Command, words: readonly string[], options: Readonly<Record<string, Option>>) => {
+function parse(command: Command, words: readonly string[], options: Readonly<Record<string, Option>>) {
   try {
     return parseArgs({
       args: [...words],
@@ -125,7 +176,7 @@ const parse = (command: Command, words: readonly string[], options: Readonly<Rec
 }
 
 /** The help of one command. */
-export const helpOf = (command: Command): string => {
+export function helpOf(command: Command): string {
   const rows = Object.entries({ ...command.options, ...everyOption }).map(([name, option]) => {
     const value = option.value ? ` ${option.value}` : ''
     return [`  --${name}${value}`, option.help + (option.multiple ? ' (repeatable)' : '')] as const

@@ -1,51 +1,96 @@
-import { parseTimestamp } from '../calendar/calendar.ts'
+import { type Instant, isRealDate, parseTimestamp, startOfDate, type Zone } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
+import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
-import { listDeliveries } from '../webhooks/deliveries.ts'
-import { getEndpoint } from '../webhooks/endpoints.ts'
-import { replayTo, type Selection } from '../webhooks/replay.ts'
-import { replayedOf } from '../webhooks/view.ts'
+import { attemptOf, replayedOf } from '../webhooks/api/view.ts'
+import { getEndpoint } from '../webhooks/endpoint/endpoints.ts'
+import { findEventsOfUser, listDeliveries } from '../webhooks/log/deliveries.ts'
+import { findLastAttempts } from '../webhooks/log/event-log.ts'
+import { replayTo, type Selection } from '../webhooks/log/replay.ts'
 import { type Command, choiceOf, type Input, UsageError } from './command.ts'
 import { inWorkspace } from './workspace.ts'
 
 const deliveries: Command = {
   name: 'deliveries',
   arguments: ['PARTNER'],
-  summary: 'List deliveries of a partner: those that wait, were given up, or arrived lately.',
+  summary:
+    'List deliveries of a partner: those that wait, were given up, or arrived; with what was answered last.',
   options: {
     status: { type: 'string', value: 'STATUS', help: 'waiting, dead or delivered (default: all)' },
+    user: { type: 'string', value: 'USERID', help: 'only those about this user' },
+    event: { type: 'string', value: 'ID', help: 'only those of this event' },
+    webhook: { type: 'string', value: 'ID', help: 'only those to this endpoint' },
     limit: { type: 'string', value: 'N', help: 'how many at most (default 50)' },
   },
   run: async input => {
     const status = choiceOf(input, 'status', ['waiting', 'dead', 'delivered'])
     const limit = limitOf(input)
-    await inWorkspace(input, async ({ database }) => {
+    const event = uuidOf(input, 'event')
+    const endpointId = uuidOf(input, 'webhook')
+    const userid = input.text('user')
+    if (event !== undefined && userid !== undefined)
+      throw new UsageError('Give --user or --event, not both; see --help.')
+    await inWorkspace(input, async ({ database, keyring }) => {
       const row = await requirePartner(database, input.positionals[0] ?? '')
+      const partnerId = row.partner_id
+      const events =
+        userid === undefined
+          ? event === undefined
+            ? undefined
+            : [event]
+          : await findEventsOfUser(database, partnerId, userid)
       const rows = await listDeliveries(database, {
-        partnerId: row.partner_id,
-        limit,
+        ...{ partnerId, limit },
         ...(status === undefined ? {} : { status }),
+        ...(endpointId === undefined ? {} : { endpointId }),
+        ...(events === undefined ? {} : { events }),
       })
-      const listed = rows.map(one => ({
-        status: one.status,
-        eventid: one.event_id,
-        eventname: one.eventname,
-        webhookid: one.endpoint_id,
-        attempts: one.attempts,
-        at: new Date(one.at).toISOString(),
-      }))
+      const partner = partnerOf(row, keyring)
+      const last = await findLastAttempts(
+        database,
+        partner,
+        rows.map(one => one.event_id),
+      )
+      const listed = rows.map(one => {
+        const attempt = last.get(`${one.event_id} ${one.endpoint_id}`)
+        return {
+          status: one.status,
+          eventid: one.event_id,
+          eventname: one.eventname,
+          userid: one.userid,
+          webhookid: one.endpoint_id,
+          attempts: one.attempts,
+          at: new Date(one.at).toISOString(),
+          lastattempt: attempt === undefined ? null : attemptOf(attempt),
+        }
+      })
       input.print(
         { deliveries: listed },
         listed.map(
           one =>
-            `${one.status.padEnd(10)}${one.at}  ${one.eventname}  ${one.eventid}  to ${one.webhookid}  tries ${one.attempts}`,
+            `${one.status.padEnd(10)}${one.at}  ${one.eventname}  ${one.eventid}  to ${one.webhookid}  attempts ${one.attempts}${answeredLine(one.lastattempt)}`,
         ),
       )
     })
   },
 }
 
-const limitOf = (input: Input): number => {
+/** What came of an attempt, in a few words: the status or the fault, and what was kept of the answer. */
+export function answeredLine(attempt: ReturnType<typeof attemptOf> | null): string {
+  if (attempt === null) return ''
+  const { status, error, answer } = attempt
+  return `  ${status === null ? error : `answered ${status}`}${answer ? `: ${answer}` : ''}`
+}
+
+/** An id that an option names; `undefined` where it is not given. Throws UsageError where it is none. */
+export function uuidOf(input: Input, name: string): string | undefined {
+  const text = input.text(name)
+  if (text !== undefined && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text))
+    throw new UsageError(`--${name} must be an id like 019abc12-0000-7000-8000-000000000000; see --help.`)
+  return text
+}
+
+function limitOf(input: Input): number {
   const limit = Number(input.text('limit') ?? '50')
   if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)
     throw new UsageError('--limit must be a whole number from 1 to 10000; see --help.')
@@ -61,18 +106,19 @@ const replay: Command = {
     from: {
       type: 'string',
       value: 'TIME',
-      help: 'events raised from this time on, YYYY-MM-DDTHH:mm:ss.sssZ',
+      help: "events raised from this time on, YYYY-MM-DDTHH:mm:ss.sssZ, or from this day of the partner's on, YYYY-MM-DD",
     },
-    to: { type: 'string', value: 'TIME', help: 'and before this time (default: now)' },
+    to: { type: 'string', value: 'TIME', help: 'and before this time or day (default: now)' },
     event: { type: 'string', multiple: true, value: 'ID', help: 'these events' },
     'dry-run': { type: 'boolean', help: 'only count' },
   },
   run: async input => {
-    const selection = selectionOf(input, Date.now())
+    const selected = selectionOf(input)
     const dryRun = input.flag('dry-run')
     await inWorkspace(input, async ({ database, real }) => {
       const [partner = '', webhook = ''] = input.positionals
       const row = await requirePartner(database, partner)
+      const selection = selected(row.timezone, real())
       const isUuid = /^[0-9a-f-]{36}$/.test(webhook)
       if (!isUuid || !(await getEndpoint(database, row.partner_id, webhook))) {
         throw new OperatorError(
@@ -85,7 +131,9 @@ const replay: Command = {
       const replayed = replayedOf(outcome, dryRun)
       const { count, complete, continuefrom } = replayed
       const rest = continuefrom === null ? 'the same again' : `--from ${continuefrom}`
-      input.print(replayed, [
+      const unknown = selection.kind === 'ids' ? new Set(selection.ids).size - count : 0
+      input.print(unknown > 0 ? { ...replayed, unknown } : replayed, [
+        ...(unknown > 0 ? [`${unknown} of the ids are of no event of this partner.`] : []),
         dryRun ? `${count} would be sent again.` : `${count} will be sent again.`,
         ...(complete ? [] : [`Not all: go on with ${rest}.`]),
       ])
@@ -93,8 +141,11 @@ const replay: Command = {
   },
 }
 
-/** Which events are meant: exactly one way of saying it. Throws UsageError. */
-const selectionOf = (input: Input, now: number): Selection => {
+/**
+ * Which events are meant: exactly one way of saying it. Days are those of the partner's time zone, which is known later.
+ * Throws UsageError.
+ */
+function selectionOf(input: Input): (zone: Zone, now: number) => Selection {
   const status = choiceOf(input, 'status', ['dead', 'waiting'])
   const from = input.text('from')
   const ids = input.list('event')
@@ -108,22 +159,26 @@ const selectionOf = (input: Input, now: number): Selection => {
   if (ids.length > 0) {
     if (!ids.every(id => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id)))
       throw new UsageError('--event must be an event id; see --help.')
-    return { kind: 'ids', ids }
+    return () => ({ kind: 'ids', ids })
   }
-  if (status !== undefined) return { kind: 'status', status }
-  const range = {
-    from: timeOf('--from', from ?? ''),
-    to: timeOf('--to', input.text('to') ?? new Date(now).toISOString()),
+  if (status !== undefined) return () => ({ kind: 'status', status })
+  const begins = timeOf('--from', from ?? '')
+  const to = input.text('to')
+  const ends = to === undefined ? undefined : timeOf('--to', to)
+  return (zone, now) => {
+    const range = { from: begins(zone), to: ends?.(zone) ?? now }
+    if (range.to <= range.from)
+      throw new UsageError('--to, or now where it is not given, must be after --from; see --help.')
+    return { kind: 'range', ...range }
   }
-  if (range.to <= range.from)
-    throw new UsageError('--to, or now where it is not given, must be after --from; see --help.')
-  return { kind: 'range', ...range }
 }
 
-const timeOf = (name: string, text: string): number => {
+function timeOf(name: string, text: string): (zone: Zone) => Instant {
+  if (isRealDate(text)) return zone => startOfDate(text, zone)
   const time = parseTimestamp(text)
-  if (time === undefined) throw new UsageError(`${name} must look like 2026-11-20T15:04:05.000Z; see --help.`)
-  return time
+  if (time === undefined)
+    throw new UsageError(`${name} must look like 2026-11-20 or 2026-11-20T15:04:05.000Z; see --help.`)
+  return () => time
 }
 
 /** The commands about deliveries. */

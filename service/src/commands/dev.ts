@@ -1,12 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseCatalogue } from '../catalogue/parse.ts'
+import { fileURLToPath } from 'node:url'
+import { readWholeCatalogue } from '../catalogue/bring-files.ts'
 import { publishVersion } from '../catalogue/published.ts'
 import { readConfig } from '../config.ts'
+import { demoSignIn } from '../demo/demo-operator.ts'
 import { admitSite, keep, openDemo, sendTo } from '../demo/demo-partner.ts'
 import { startSite } from '../demo/site.ts'
 import { walkThrough } from '../demo/walk-through.ts'
 import type { Command } from './command.ts'
+import { connectPartner } from './partner-side/partner-api.ts'
+import { makePeople } from './partner-side/people.ts'
 import { runService, servingOptions } from './run-service.ts'
 
 const demoCatalogue = new URL('../../assets/demo-catalogue.yaml', import.meta.url)
@@ -21,9 +25,15 @@ export const dev: Command = {
     const config = readConfig(input.environment)
     await runService(input, config, 'sandbox', {
       prepare: async ({ database }) => {
-        const parsed = parseCatalogue(await readFile(demoCatalogue, 'utf8'))
+        const folder = fileURLToPath(new URL('.', demoCatalogue))
+        const parsed = await readWholeCatalogue(await readFile(demoCatalogue, 'utf8'), folder)
         if (!parsed.ok) throw new Error('the demo catalogue is not right')
-        await publishVersion(database, { document: parsed.document, at: Date.now(), by: 'enrolment dev' })
+        await publishVersion(database, {
+          document: parsed.document,
+          files: parsed.brought,
+          at: Date.now(),
+          by: 'enrolment dev',
+        })
       },
       started: async running => {
         const path = join(running.dataDir, 'demo.json')
@@ -31,13 +41,21 @@ export const dev: Command = {
         const { baseUrl } = running.service
         const site = await startSite(baseUrl, demo)
         await keep(path, { ...demo, webhook: { ...demo.webhook, port: site.port } })
+        // Before the inbox has an endpoint: it shows only what the visitor does.
+        await makePeople(connectPartner(hereOf(running.service), demo), 'missing')
         await sendTo(site.url, demo, running)
         await admitSite(site.port, demo, running)
+        const consoleLink = await demoSignIn(running)
         return {
-          greeting: walkThrough({ baseUrl, demo, inbox: site.inbox, site: site.site }),
+          greeting: walkThrough({ baseUrl, demo, inbox: site.inbox, site: site.site, consoleLink }),
           close: () => site.close(),
         }
       },
     })
   },
+}
+
+/** Where this process itself reaches the service, whatever name the world has for it. */
+function hereOf({ address, baseUrl }: { address: string; baseUrl: string }): string {
+  return address + new URL(baseUrl).pathname.replace(/\/$/, '')
 }

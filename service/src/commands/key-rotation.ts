@@ -30,7 +30,7 @@ export type Rotated = { readonly kind: KeyKind; readonly id: string; readonly re
  * point it leaves keys that work, and the next call goes on from there. Throws OperatorError when the keyring cannot be
  * changed.
  */
-export const rotateKeys = async (workspace: Workspace, kinds: readonly KeyKind[]): Promise<Rotated[]> => {
+export async function rotateKeys(workspace: Workspace, kinds: readonly KeyKind[]): Promise<Rotated[]> {
   const added = await changeKeyring(workspace, file =>
     changeLists(file, kinds, list => withNext(list, newKey())),
   )
@@ -45,18 +45,19 @@ export const rotateKeys = async (workspace: Workspace, kinds: readonly KeyKind[]
 }
 
 /** Wraps all that older root keys wrap by the current one; gives how many partners' keys it was. */
-export const rewrapAll = (workspace: Workspace): Promise<number> =>
-  withKeysLocked(workspace, async tx => {
+export function rewrapAll(workspace: Workspace): Promise<number> {
+  return withKeysLocked(workspace, async tx => {
     const count = await rewrapPartnerKeys(tx, workspace.keyring)
     await markAnew(tx, workspace.keyring)
     return count
   })
+}
 
 /**
  * Takes an older key out of the keyring for ever. Throws OperatorError when there is no such key, when it is current or
  * about to be, and when anything hangs on it.
  */
-export const retireKey = async (workspace: Workspace, id: string): Promise<KeyKind> => {
+export async function retireKey(workspace: Workspace, id: string): Promise<KeyKind> {
   const file = readKeyringFile(workspace.dataDir)
   const kind = (['rootKeys', 'peppers'] as const).find(one => file[one].keys.some(key => key.id === id))
   if (kind === undefined)
@@ -77,18 +78,19 @@ export const retireKey = async (workspace: Workspace, id: string): Promise<KeyKi
   return kind
 }
 
-const changeKeyring = (
+function changeKeyring(
   workspace: Workspace,
   change: (file: KeyringFile, tx: Executor) => KeyringFile | Promise<KeyringFile>,
-): Promise<KeyringFile> =>
-  withKeysLocked(workspace, async tx => {
+): Promise<KeyringFile> {
+  return withKeysLocked(workspace, async tx => {
     const changed = await change(readKeyringFile(workspace.dataDir), tx)
     replaceKeyringFile(workspace.dataDir, changed)
     return changed
   })
+}
 
 /** Works while no other command changes keys, and nobody stores what hangs on one. A lock of a dead command is none. */
-const withKeysLocked = async <T>({ database }: Workspace, work: (tx: Executor) => Promise<T>): Promise<T> => {
+async function withKeysLocked<T>({ database }: Workspace, work: (tx: Executor) => Promise<T>): Promise<T> {
   try {
     return await database.transaction(async tx => {
       if (await lockKeys(tx)) return work(tx)
@@ -100,11 +102,11 @@ const withKeysLocked = async <T>({ database }: Workspace, work: (tx: Executor) =
   }
 }
 
-const changeLists = (
+function changeLists(
   file: KeyringFile,
   kinds: readonly KeyKind[],
   change: (list: KeyList, kind: KeyKind) => KeyList | undefined,
-): KeyringFile => {
+): KeyringFile {
   const changed = (kind: KeyKind): KeyList => {
     const list = kinds.includes(kind) ? change(file[kind], kind) : file[kind]
     if (list) return list
@@ -115,15 +117,17 @@ const changeLists = (
   return { rootKeys: changed('rootKeys'), peppers: changed('peppers') }
 }
 
-const notOld = (file: KeyringFile, kind: KeyKind, id: string): string =>
-  id === file[kind].current
+function notOld(file: KeyringFile, kind: KeyKind, id: string): string {
+  return id === file[kind].current
     ? `The key ${id} is the current one: run \`enrolment keyring rotate ${nameOfKind[kind]}\` first.`
     : `The key ${id} is about to become current: run \`enrolment keyring rotate ${nameOfKind[kind]}\` to its end.`
+}
 
-const stillUsed = (kind: KeyKind, id: string, use: string): string =>
-  kind === 'rootKeys'
+function stillUsed(kind: KeyKind, id: string, use: string): string {
+  return kind === 'rootKeys'
     ? `The root key ${id} is in use (${use}): run \`enrolment keyring rewrap\`, then this again.`
     : `The pepper ${id} is in use (${use}): \`enrolment keyring show\` tells when nothing hangs on it any more.`
+}
 
 /** What the operator calls the uses. */
 export const nameOfKind = { rootKeys: 'root', peppers: 'pepper' } as const satisfies Record<KeyKind, string>

@@ -13,7 +13,7 @@ type Shown = { id: string; kind: 'root' | 'pepper'; state: State; replacedat?: s
 const kinds = ['rootKeys', 'peppers'] as const
 
 /** The keys of a workspace in the order of the file or of the variable. */
-const keysOf = (workspace: Workspace, kind: KeyKind): Omit<Shown, 'inuse'>[] => {
+function keysOf(workspace: Workspace, kind: KeyKind): Omit<Shown, 'inuse'>[] {
   const name = nameOfKind[kind]
   const { current, byId } = workspace.keyring[kind]
   if (workspace.config.rootKey !== undefined)
@@ -27,7 +27,7 @@ const keysOf = (workspace: Workspace, kind: KeyKind): Omit<Shown, 'inuse'>[] => 
   }))
 }
 
-const shownKeys = async (workspace: Workspace): Promise<Shown[]> => {
+async function shownKeys(workspace: Workspace): Promise<Shown[]> {
   const inUse = await countKeysInUse(workspace.database, workspace)
   return kinds.flatMap(kind => {
     const held = keysOf(workspace, kind)
@@ -38,7 +38,7 @@ const shownKeys = async (workspace: Workspace): Promise<Shown[]> => {
   })
 }
 
-const lineOf = ({ id, kind, state, inuse }: Shown): string => {
+function lineOf({ id, kind, state, inuse }: Shown): string {
   const advice =
     state === 'old' && !isInUse(inuse)
       ? ' (can be retired)'
@@ -61,14 +61,14 @@ const show: Command = {
     }),
 }
 
-const requireFile = ({ config }: Workspace, instead: string): void => {
+function requireFile({ config }: Workspace, instead: string): void {
   if (config.rootKey !== undefined)
     throw new OperatorError(
       `The keys come from ENROLMENT_ROOT_KEY, and no command can change that: ${instead}`,
     )
 }
 
-const wantedKinds = (input: Input): readonly KeyKind[] => {
+function wantedKinds(input: Input): readonly KeyKind[] {
   const [word] = input.positionals
   if (word === undefined) return kinds
   const found = kinds.filter(kind => nameOfKind[kind] === word)

@@ -1,7 +1,8 @@
+import { operatorsByPepper } from '../console/operators/store.ts'
 import type { Executor } from '../db/database.ts'
 import { markedBy } from '../installation.ts'
 import { credentialsByPepper, partnersByRootKey, tokensByPepper } from '../partners/key-use.ts'
-import { sessionsByPepper } from '../registration/store.ts'
+import { sessionsByPepper } from '../registration/session/store.ts'
 import type { KeyKind } from '../vault/keyring-file.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -19,10 +20,10 @@ export type KeysInUse = {
  * Counts what hangs on the keys: all that a root key wraps, and of what is hashed under a pepper all that can still be
  * used. What has expired or was revoked hangs on nothing.
  */
-export const countKeysInUse = async (
+export async function countKeysInUse(
   database: Executor,
   { keyring, real }: Pick<Workspace, 'keyring' | 'real'>,
-): Promise<KeysInUse> => {
+): Promise<KeysInUse> {
   const now = real()
   const mark = await markedBy(database, keyring)
   const counts: Record<KeyKind, Readonly<Record<string, ReadonlyMap<string, number>>>> = {
@@ -34,6 +35,7 @@ export const countKeysInUse = async (
       credentials: await credentialsByPepper(database, now),
       tokens: await tokensByPepper(database, now),
       sessions: await sessionsByPepper(database, now),
+      operators: await operatorsByPepper(database, now),
     },
   }
   const idsOf = (kind: KeyKind) => [
@@ -52,13 +54,16 @@ const sortNames: Readonly<Record<string, readonly [string, string]>> = {
   credentials: ['live client secret or API key', 'live client secrets and API keys'],
   tokens: ['access token', 'access tokens'],
   sessions: ['link, session or result', 'links, sessions and results'],
+  operators: ['operator’s link or session', 'operators’ links and sessions'],
 }
 
 /** Whether anything hangs on a key. */
-export const isInUse = (use: UseOfKey): boolean => Object.values(use).some(count => count > 0)
+export function isInUse(use: UseOfKey): boolean {
+  return Object.values(use).some(count => count > 0)
+}
 
 /** What hangs on a key, in words. */
-export const describeUse = (use: UseOfKey): string => {
+export function describeUse(use: UseOfKey): string {
   const parts = Object.entries(use)
     .filter(([, count]) => count > 0)
     .map(([sort, count]) => `${count} ${sortNames[sort]?.[count === 1 ? 0 : 1] ?? sort}`)

@@ -1,18 +1,34 @@
+import { spreadGrown, spreadState } from '../db/spread.ts'
 import type { Command } from './command.ts'
-import { inWorkspace } from './workspace.ts'
+import { onDatabase, reach } from './workspace.ts'
 
 /** `enrolment migrate`: brings the schema up. */
 export const migrateSchema: Command = {
   name: 'migrate',
   arguments: [],
-  summary: 'Bring the schema of the database up; safe to run twice at once.',
-  options: {},
+  summary: 'Bring the schema of the database up, while services serve; safe to run twice at once.',
+  options: {
+    spread: {
+      type: 'boolean',
+      help: 'spread a database that grew up on one node of a Citus cluster, while no service runs',
+    },
+  },
   run: input =>
-    inWorkspace(
-      input,
-      async () => {
-        input.print({ ok: true }, ['The schema is up to date.'])
-      },
-      { mayMake: true },
-    ),
+    onDatabase(input, 'bring up', async ({ database }) => {
+      const applied = await reach(database, 'bring up', {
+        onHeldUp: name => process.stderr.write(`${name} waits for tables that others use.\n`),
+      })
+      const spread = input.flag('spread') ? await spreadGrown(database) : []
+      const layout = await spreadState(database)
+      input.print({ ok: true, applied, layout, ...(input.flag('spread') ? { spread } : {}) }, [
+        ...applied.map(name => `Applied ${name}.`),
+        'The schema is up to date.',
+        ...(spread.length > 0 ? [`Spread ${spread.length} tables over the cluster.`] : []),
+        ...(layout === 'unspread'
+          ? [
+              'The tables lie on this node alone, though it has the Citus extension: stop every process of the service and run `enrolment migrate --spread`.',
+            ]
+          : []),
+      ])
+    }),
 }

@@ -1,9 +1,9 @@
-import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
 import type { Offer } from '../catalogue/model.ts'
 import { openPublished } from '../catalogue/published.ts'
 import { claimInstallation } from '../installation.ts'
 import { clientIdOf } from '../oauth/client-credentials.ts'
 import { OperatorError } from '../operator-error.ts'
+import { lastUses } from '../partners/credential-uses.ts'
 import {
   changePartner,
   createPartner,
@@ -13,38 +13,25 @@ import {
   revokeKey,
   rotateKey,
 } from '../partners/manage.ts'
-import { listCredentials, listPartners, type PartnerRow } from '../partners/store.ts'
-import { checkWebhookUrl } from '../webhooks/address.ts'
-import { type Command, choiceOf, type Input, neededText, type Option, UsageError } from './command.ts'
+import { listCredentials, listPartners } from '../partners/store.ts'
+import { checkWebhookUrl } from '../webhooks/egress/address.ts'
+import {
+  type Command,
+  choiceOf,
+  type Input,
+  neededSecret,
+  neededText,
+  secretOptions,
+  UsageError,
+} from './command.ts'
+import { settingOptions, settingsOf, viewPartner } from './partner-settings.ts'
 import { addForOperator, eventsOf } from './webhook.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
-const settingOptions: Readonly<Record<string, Option>> = {
-  name: { type: 'string', value: 'NAME', help: 'name of the partner' },
-  alias: { type: 'string', multiple: true, value: 'NAME', help: 'further name that partnername may carry' },
-  timezone: { type: 'string', value: 'ZONE', help: 'IANA time zone of its dates (default America/New_York)' },
-  locale: { type: 'string', value: 'en|es', help: 'language of its pages (default en)' },
-  origin: { type: 'string', multiple: true, value: 'ORIGIN', help: 'web origin that may embed the page' },
-  redirect: { type: 'string', multiple: true, value: 'URL', help: 'address the page may lead back to' },
-  'help-phone': { type: 'string', value: 'NUMBER', help: 'where its users find help; "" takes it away' },
-  'help-email': { type: 'string', value: 'ADDRESS', help: 'the same by email' },
-  'help-url': { type: 'string', value: 'URL', help: 'the same on the web, an https address' },
-  offer: { type: 'string', multiple: true, value: 'OFFER', help: 'offer it may give (default: all offers)' },
-  scope: {
-    type: 'string',
-    multiple: true,
-    value: 'SCOPE',
-    help: 'scope it may ask for (default: all scopes)',
-  },
-  rate: { type: 'string', value: 'N/s', help: 'requests a second it may send (0/s takes the limit away)' },
-  'api-key-optional': { type: 'boolean', help: 'x-api-key may be left out' },
-  'api-key-required': { type: 'boolean', help: 'x-api-key must be sent (the default)' },
-}
-
 /** What managing partners needs, and the offers of today's catalogue. */
-export const manageContextOf = async (
+export async function manageContextOf(
   workspace: Workspace,
-): Promise<ManageContext & { offers: readonly Offer[] }> => {
+): Promise<ManageContext & { offers: readonly Offer[] }> {
   const { database, keyring, installation, real } = workspace
   const published = openPublished({ database, real })
   await published.prepare([])
@@ -53,66 +40,18 @@ export const manageContextOf = async (
   return { database, keyring, mode, real, offers, knownOffers: offers.map(offer => offer.offer) }
 }
 
-/** What the options set. Throws UsageError on words that no setting can have. */
-const settingsOf = (input: Input): PartnerSettings => {
-  const list = (name: string) => (input.list(name).length > 0 ? input.list(name) : undefined)
-  const rate = input.text('rate')
-  if (rate !== undefined && !/^\d{1,6}(\.\d+)?\/s$/.test(rate))
-    throw new UsageError('--rate must look like 100/s; see --help.')
-  const unknown = input.list('scope').find(scope => !isScope(scope))
-  if (unknown !== undefined)
-    throw new UsageError(`There is no scope "${unknown}"; there are ${scopeNames.join(', ')}; see --help.`)
-  return {
-    name: input.text('name'),
-    aliases: list('alias'),
-    timezone: input.text('timezone'),
-    locale: choiceOf(input, 'locale', ['en', 'es']),
-    origins: list('origin'),
-    redirects: list('redirect'),
-    help: { phone: input.text('help-phone'), email: input.text('help-email'), url: input.text('help-url') },
-    offers: input.flag('all-offers') ? [] : list('offer'),
-    scopes: list('scope'),
-    ratePerSecond: rate === undefined ? undefined : Number(rate.slice(0, -2)),
-    apiKeyOptional: input.flag('api-key-optional')
-      ? true
-      : input.flag('api-key-required')
-        ? false
-        : undefined,
-    isDisabled: input.flag('enable') ? false : undefined,
-  }
-}
-
-const viewPartner = (row: PartnerRow, offers: readonly Offer[]) => ({
-  partnerid: row.partner_id,
-  partnername: row.name,
-  aliases: row.aliases,
-  clientid: clientIdOf(row.partner_id),
-  timezone: row.timezone,
-  locale: row.locale,
-  origins: row.origins,
-  redirects: row.redirects,
-  help: row.help,
-  offers: offers
-    .filter(offer => row.offers === null || row.offers.includes(offer.offer))
-    .map(offer => ({ offer: offer.offer, rank: offer.rank })),
-  scopes: row.scopes ?? 'all',
-  apikeyoptional: row.api_key_optional,
-  ratepersecond: row.rate_per_second,
-  disabled: row.disabled_at !== null,
-  createdat: new Date(row.created_at).toISOString(),
-})
-
-const linesOf = (view: object): string[] =>
-  Object.entries(view).map(
+function linesOf(view: object): string[] {
+  return Object.entries(view).map(
     ([name, value]) => `${name.padEnd(16)}${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
+}
 
 type WebhookWish = Omit<Parameters<typeof addForOperator>[1], 'partnerId'>
 
 /** The endpoint that the options of `partner create` describe, if any. Throws UsageError where one lacks a part. */
-const webhookWishOf = (input: Input): WebhookWish | undefined => {
+function webhookWishOf(input: Input): WebhookWish | undefined {
   if (input.text('webhook-url') === undefined) {
-    const stray = ['webhook-username', 'webhook-password', 'events'].find(
+    const stray = ['webhook-username', 'webhook-password', 'webhook-password-file', 'events'].find(
       name => input.text(name) !== undefined,
     )
     if (stray !== undefined)
@@ -122,23 +61,23 @@ const webhookWishOf = (input: Input): WebhookWish | undefined => {
   return {
     url: neededText(input, 'webhook-url'),
     username: neededText(input, 'webhook-username'),
-    password: neededText(input, 'webhook-password'),
+    password: neededSecret(input, 'webhook-password'),
     events: eventsOf(input),
   }
 }
 
 /** Checked before the partner is made, so that a wrong endpoint leaves nothing half-made. */
-const checkWebhook = (workspace: Workspace, { url, username }: WebhookWish): void => {
+function checkWebhook(workspace: Workspace, { url, username }: WebhookWish): void {
   const checked = checkWebhookUrl(url, webhookRulesOf(workspace.config, workspace.installation))
   if (!checked.ok) throw new OperatorError(`--webhook-url: ${checked.reason}`)
   if (username.includes(':')) throw new OperatorError('--webhook-username must not have a colon.')
 }
 
-const createFor = async (
+async function createFor(
   input: Input,
   workspace: Workspace,
   wish: { settings: PartnerSettings; webhook: WebhookWish | undefined },
-): Promise<void> => {
+): Promise<void> {
   const context = await manageContextOf(workspace)
   if (wish.webhook) checkWebhook(workspace, wish.webhook)
   // Its secrets say what kind of database they are for: from here on that is settled.
@@ -171,7 +110,7 @@ const create: Command = {
     ...settingOptions,
     'webhook-url': { type: 'string', value: 'URL', help: 'https address that hears of its events' },
     'webhook-username': { type: 'string', value: 'NAME', help: 'user name of the webhook, without a colon' },
-    'webhook-password': { type: 'string', value: 'PASSWORD', help: 'password of the webhook' },
+    ...secretOptions('webhook-password', 'password of the webhook'),
     events: {
       type: 'string',
       value: 'a,b|all',
@@ -180,8 +119,8 @@ const create: Command = {
   },
   run: async input => {
     neededText(input, 'name')
-    const wish = { settings: settingsOf(input), webhook: webhookWishOf(input) }
-    await inWorkspace(input, workspace => createFor(input, workspace, wish), { mayMake: true })
+    const wish = { settings: await settingsOf(input), webhook: webhookWishOf(input) }
+    await inWorkspace(input, workspace => createFor(input, workspace, wish), { schema: 'make' })
   },
 }
 
@@ -216,15 +155,21 @@ const show: Command = {
     inWorkspace(input, async workspace => {
       const { offers } = await manageContextOf(workspace)
       const row = await requirePartner(workspace.database, input.positionals[0] ?? '')
+      const uses = await lastUses(workspace.database, row.partner_id)
       const credentials = (await listCredentials(workspace.database, row.partner_id)).map(one => ({
         id: one.credential_id,
         kind: one.kind,
         createdat: new Date(one.created_at).toISOString(),
         live: one.revoked_at === null,
+        lastusedat: isoOf(uses.get(one.credential_id)),
       }))
       const view = { ...viewPartner(row, offers), credentials }
       input.print(view, linesOf(view))
     }),
+}
+
+function isoOf(instant: number | undefined): string | null {
+  return instant === undefined ? null : new Date(instant).toISOString()
 }
 
 const update: Command = {
@@ -237,7 +182,7 @@ const update: Command = {
     enable: { type: 'boolean', help: 'enable it again after `partner disable`' },
   },
   run: async input => {
-    const settings = settingsOf(input)
+    const settings = await settingsOf(input)
     await inWorkspace(input, async workspace => {
       const context = await manageContextOf(workspace)
       const row = await changePartner(input.positionals[0] ?? '', settings, context)
@@ -268,15 +213,19 @@ const rotate: Command = {
   run: async input => {
     const kind = choiceOf(input, 'kind', ['client_secret', 'api_key']) ?? 'client_secret'
     await inWorkspace(input, async workspace => {
-      const { secret, live } = await rotateKey(
-        input.positionals[0] ?? '',
-        kind,
-        await manageContextOf(workspace),
-      )
-      input.print({ kind, secret, live }, [
-        `${kind.padEnd(16)}${secret}`,
+      const [partner = ''] = input.positionals
+      const { id, secret, live } = await rotateKey(partner, kind, await manageContextOf(workspace))
+      const older = live.filter(one => one !== id)
+      const name = kind === 'api_key' ? 'apikey' : 'clientsecret'
+      input.print({ kind, [name]: secret, secret, id, live, older }, [
+        `${name.padEnd(16)}${secret}`,
+        `${'id'.padEnd(16)}${id}`,
         '',
-        `Shown once. Live now: ${live.join(', ')}. Revoke the older with \`enrolment key revoke\`.`,
+        'Keep it: it is not shown again.',
+        ...older.map(
+          one =>
+            `Once the partner uses it, revoke the older one: \`enrolment key revoke ${partner} ${one}\`.`,
+        ),
       ])
     })
   },

@@ -1,13 +1,21 @@
+import { setTimeout } from 'node:timers/promises'
+import { type OwnedDatabase, ownEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { type Config, isPort } from '../config.ts'
+import { checkConnection } from '../db/connection-check.ts'
 import { type Database, openDatabase } from '../db/database.ts'
-import { type OwnedDatabase, ownEmbeddedDatabase } from '../embedded/own.ts'
-import { claimInstallation, type Installation } from '../installation.ts'
-import { describeCause, type Log, logTo } from '../log.ts'
+import { rewriteTable } from '../db/rewrite-table.ts'
+import { isLoopback } from '../http/failed-authentications.ts'
+import { claimInstallation, type Installation, loadKeyringFor } from '../installation.ts'
+import { describeCause, type Log, openLog } from '../log.ts'
+import type { ErasureList } from '../membership/erasures/list.ts'
 import { OperatorError } from '../operator-error.ts'
+import { makeQuiet } from '../quiet.ts'
 import type { Service } from '../service.ts'
-import { type Keyring, loadKeyring } from '../vault/keyring.ts'
-import type { AddressRules } from '../webhooks/address.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import { serviceVersion } from '../version.ts'
+import type { AddressRules } from '../webhooks/egress/address.ts'
 import { type Input, type Option, UsageError } from './command.ts'
+import { eraseListed, erasureListOf } from './erasures.ts'
 import { dataDirOf, reach, webhookRulesOf } from './workspace.ts'
 
 /** The options of the commands that serve. */
@@ -42,63 +50,90 @@ export type Beside = {
  * Runs the service until a signal ends it: accepted requests are answered, then the database is left in order.
  * A second signal within a second is the same Ctrl-C arriving twice; a later one ends the process at once.
  */
-export const runService = async (
+export async function runService(
   input: Input,
   config: Config,
   wanted: 'sandbox' | 'live',
   beside: Beside = {},
-): Promise<void> => {
+): Promise<void> {
   // First of all: what is refused here has made nothing.
   const place = placeOf(input, config)
-  const log = logTo(process.stderr, Date.now)
-  const ended = signalled(log)
+  const { log, flush } = openLog(process.stderr, Date.now, config.logLevel)
+  // Every way out comes by here, but for a kill: standard error takes what is written before the process is gone.
+  process.on('exit', flush)
+  if (wanted === 'live') checkBaseUrl(place, config, input.flag('insecure-http'))
+  checkConsole(place, config)
+  const ended = signalled(log, config)
   const dataDir = dataDirOf(input, config)
   const closers: (() => Promise<void>)[] = []
   try {
     const owned = config.databaseUrl === undefined ? await ownEmbeddedDatabase({ dataDir, log }) : undefined
     if (owned) closers.unshift(() => owned.stop())
-    const prepared = await prepare(config, { dataDir, owned, log, wanted })
+    const prepared = await prepare(config, { dataDir, owned, log, wanted, quiet: input.flag('quiet') })
     closers.unshift(() => prepared.database.close())
     closers.unshift(() => prepared.deliveryDatabase.close())
+    const erasures = await bringErasures(config, prepared)
     await beside.prepare?.(prepared)
-    const service = await listen(place, config, { prepared, owned })
+    const service = await listen(place, config, { prepared, owned, erasures })
     closers.unshift(() => service.close())
     const { startMetricsListener } = await import('../system/metrics-listener.ts')
-    const endMetrics = await startMetricsListener(config.metricsPort, service)
+    const endMetrics = await startMetricsListener(config.metrics, service)
     closers.unshift(endMetrics)
     const besides = await beside.started?.({ ...prepared, service })
     if (besides) closers.unshift(besides.close)
     // Told last, as whoever reads it may stop us right away.
     process.stdout.write(`listening on ${service.address}\n${besides?.greeting ?? ''}`)
-    log('started', { address: service.address, sandbox: prepared.installation.sandbox })
-    await ended
+    log('started', {
+      version: serviceVersion,
+      address: service.address,
+      sandbox: prepared.installation.sandbox,
+    })
+    if (wanted === 'live' && !isSecure(config)) log('insecure_base_url', { baseurl: service.baseUrl })
+    const signal = await ended
+    // Whoever sits at a terminal waits for nothing; an orchestrator needs time to send requests elsewhere.
+    if (signal === 'SIGTERM' && wanted === 'live' && config.drainSeconds > 0) {
+      service.drain()
+      await setTimeout(config.drainSeconds * 1000)
+    }
   } finally {
     for (const close of closers) {
       await close().catch(error => log('close_failed', describeCause(error)))
     }
+    // Gathered log lines go out here, so that the sentence about a refused start stays the last line.
+    flush()
   }
   log('stopped')
 }
 
 const deliveryConnections = 4
 
-const prepare = async (
+async function prepare(
   config: Config,
-  context: { dataDir: string; owned: OwnedDatabase | undefined; log: Log; wanted: 'sandbox' | 'live' },
-): Promise<Prepared> => {
+  context: {
+    dataDir: string
+    owned: OwnedDatabase | undefined
+    log: Log
+    wanted: 'sandbox' | 'live'
+    quiet: boolean
+  },
+): Promise<Prepared> {
   const { dataDir, owned, log, wanted } = context
   const address = owned?.address ?? { url: config.databaseUrl ?? '' }
   const onError = (error: Error) => log('database_connection_lost', describeCause(error))
+  await checkConnection(address)
   const database = openDatabase(address, { max: config.databaseConnections, onError })
   try {
-    const applied = await reach(database)
+    const applied = await reach(database, 'bring up', {
+      onHeldUp: name => log('migration_held_up', { name }),
+    })
     if (applied.length > 0) log('migrated', { applied })
-    const keyring = loadKeyring({
+    const keyring = await loadKeyringFor(database, {
       dataDir,
       ...(config.rootKey === undefined ? {} : { rootKey: config.rootKey }),
       onUnreadable: error => log('keyring_unreadable', describeCause(error)),
     })
     const installation = await claimInstallation(database, { keyring, wanted, now: Date.now() })
+    if (context.quiet) await makeQuiet(database, Date.now())
     const deliveryDatabase = openDatabase(address, { max: deliveryConnections, onError })
     const webhookRules = webhookRulesOf(config, installation)
     return { database, deliveryDatabase, webhookRules, keyring, installation, dataDir, log }
@@ -108,10 +143,52 @@ const prepare = async (
   }
 }
 
+/** Erases again whom a restored copy has brought back, before anybody is served. */
+async function bringErasures(config: Config, prepared: Prepared): Promise<ErasureList | undefined> {
+  const { database, keyring, installation, dataDir, log } = prepared
+  const list = await erasureListOf(config, dataDir)
+  if (!list) {
+    log('erasures_not_listed', { remedy: 'set ENROLMENT_ERASURES to a file outside the database' })
+    return undefined
+  }
+  const count = await eraseListed({ database, keyring, installation, list, real: Date.now })
+  if (count > 0) log('erased_again', { count })
+  return list
+}
+
 type Place = { readonly host: string; readonly port: number }
 
+/**
+ * Links and cookies are made from the base address: plain http there would send them in clear. Throws OperatorError
+ * where other machines can reach the service so, unless the operator says that this is meant.
+ */
+function checkBaseUrl({ host }: Place, config: Config, isInsecureMeant: boolean): void {
+  if (isSecure(config) || isInsecureMeant || host === 'localhost' || isLoopback(host)) return
+  throw new OperatorError(
+    'ENROLMENT_BASE_URL must be the https address by which people and partners reach the service, since its links and cookies come from it; --insecure-http starts without.',
+  )
+}
+
+/** Throws OperatorError where operators would send their sessions in clear, or the console could not tell its own name. */
+function checkConsole({ host }: Place, { consolePort, consoleUrl }: Config): void {
+  if (consoleUrl?.startsWith('http:') && !isLoopbackName(new URL(consoleUrl).hostname))
+    throw new OperatorError('ENROLMENT_CONSOLE_BASE_URL must be https, as people sign in there.')
+  if (consolePort === undefined || consoleUrl !== undefined || isLoopbackName(host)) return
+  throw new OperatorError(
+    'ENROLMENT_CONSOLE_BASE_URL must be the https address by which operators reach the console, since it answers to no other name.',
+  )
+}
+
+function isLoopbackName(host: string): boolean {
+  return host === 'localhost' || isLoopback(host)
+}
+
+function isSecure({ baseUrl }: Config): boolean {
+  return baseUrl?.startsWith('https:') ?? false
+}
+
 /** Where to listen. Throws UsageError on what is no port. */
-const placeOf = (input: Input, config: Config): Place => {
+function placeOf(input: Input, config: Config): Place {
   const text = input.text('port')
   if (text !== undefined && !isPort(text))
     throw new UsageError('--port must be a port number from 0 to 65535; see --help.')
@@ -121,12 +198,15 @@ const placeOf = (input: Input, config: Config): Place => {
   }
 }
 
-const listen = async (
+async function listen(
   { host, port }: Place,
   config: Config,
-  context: { prepared: Prepared; owned: OwnedDatabase | undefined },
-): Promise<Service> => {
-  const { prepared, owned } = context
+  context: { prepared: Prepared; owned: OwnedDatabase | undefined; erasures: ErasureList | undefined },
+): Promise<Service> {
+  const { prepared, owned, erasures } = context
+  // Whoever tries the service out gets a console without asking; in production it is opened on purpose.
+  const consolePort =
+    config.consolePort ?? (prepared.installation.sandbox && isLoopbackName(host) ? 0 : undefined)
   // What is most to load comes last: whatever refuses the start does so without it.
   const { startService } = await import('../service.ts')
   try {
@@ -142,9 +222,19 @@ const listen = async (
       trustProxy: config.trustProxy,
       limits: config.limits,
       requestLimits: config.requestLimits,
+      auditKeepMs: config.auditKeepMs,
+      securityContact: config.securityContact,
+      erasures,
+      ...(consolePort === undefined ? {} : { console: { host, port: consolePort, url: config.consoleUrl } }),
       log: prepared.log,
+      logsRequests: config.logLevel === 'info',
       real: Date.now,
-      ...(owned ? { lowOnSpace: owned.lowOnSpace } : {}),
+      ...(owned
+        ? {
+            lowOnSpace: owned.lowOnSpace,
+            rewriteKeys: () => rewriteTable({ ...owned.address, user: 'postgres' }, 'data_keys'),
+          }
+        : {}),
     })
   } catch (error) {
     const code = (error as { code?: string }).code
@@ -160,9 +250,9 @@ const listen = async (
   }
 }
 
-/** Resolves at the first SIGTERM, SIGINT or SIGHUP. */
-const signalled = (log: Log): Promise<void> =>
-  new Promise(resolve => {
+/** Resolves with the first SIGTERM, SIGINT or SIGHUP. */
+function signalled(log: Log, { drainSeconds }: Config): Promise<string> {
+  return new Promise(resolve => {
     let firstAt = 0
     const onSignal = (signal: string) => {
       const now = Date.now()
@@ -171,8 +261,9 @@ const signalled = (log: Log): Promise<void> =>
       firstAt = now
       log('stopping', { signal })
       // Whatever hangs must not hold the process longer than an orchestrator waits.
-      setTimeout(() => process.exit(1), 14_000).unref()
-      resolve()
+      const longestMs = 14_000 + (signal === 'SIGTERM' ? drainSeconds * 1000 : 0)
+      void setTimeout(longestMs, undefined, { ref: false }).then(() => process.exit(1))
+      resolve(signal)
     }
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, onSignal)
     process.on('uncaughtException', error => {
@@ -181,3 +272,4 @@ const signalled = (log: Log): Promise<void> =>
       process.exit(1)
     })
   })
+}

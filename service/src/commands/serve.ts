@@ -7,6 +7,16 @@ export const serve: Command = {
   name: 'serve',
   arguments: [],
   summary: 'Run the service in production, on DATABASE_URL or on the embedded database of --data DIR.',
-  options: servingOptions,
+  options: {
+    ...servingOptions,
+    'insecure-http': {
+      type: 'boolean',
+      help: 'listen on other than loopback addresses without an https ENROLMENT_BASE_URL',
+    },
+    quiet: {
+      type: 'boolean',
+      help: 'answer reads alone: no writes, no deliveries, no due changes, until `enrolment resume`',
+    },
+  },
   run: input => runService(input, readConfig(input.environment), 'live'),
 }

@@ -1,4 +1,6 @@
-import { dateAt, formatTimestamp } from '../calendar/calendar.ts'
+import { eraseAccount } from '../accounts/lifecycle.ts'
+import { sealReason } from '../audit/reason.ts'
+import { dateAt, formatTimestamp, isZone, localTimestamp } from '../calendar/calendar.ts'
 import {
   type Facts,
   judgeBenefit,
@@ -6,19 +8,23 @@ import {
   judgeOffer,
   type Verdict,
 } from '../catalogue/eligibility.ts'
-import { openPublished } from '../catalogue/published.ts'
-import { residenceOf } from '../membership/documents.ts'
-import { openTerms } from '../membership/open-terms.ts'
-import { openReader, type Reading } from '../membership/reader.ts'
-import { isHeld } from '../membership/state.ts'
-import { factsAt, knownBenefit, offerOf, partnerOffers, type Terms } from '../membership/terms.ts'
-import { viewTimeline, viewUser } from '../membership/view.ts'
+import { residenceOf } from '../membership/commands/documents.ts'
+import { openCommandExecutor } from '../membership/commands/executor.ts'
+import type { Reading } from '../membership/commands/reader.ts'
+import { findRefusedCreates } from '../membership/commands/refused-creates.ts'
+import { listRetained } from '../membership/erasures/retained-rows.ts'
+import { refuse } from '../membership/rules/refusal.ts'
+import { isHeld, isKnown, type User } from '../membership/rules/state.ts'
+import { factsAt, knownBenefit, offerOf, partnerOffers, type Terms } from '../membership/rules/terms.ts'
+import { viewTimeline, viewUser } from '../membership/rules/view.ts'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
-import { clockOn } from '../partners/partner.ts'
-import type { Command } from './command.ts'
-import { inWorkspace } from './workspace.ts'
+import { type Command, neededText, UsageError } from './command.ts'
+import { erasureListOf } from './erasures.ts'
+import { memberContext, openMemberReader } from './members.ts'
+import { reasonOption, userRecordCommands } from './user-records.ts'
+import { inWorkspace, systemUser } from './workspace.ts'
 
 type Traced = { readonly name: string; readonly admitted: boolean; readonly rules: Verdict['trace'] }
 
@@ -26,10 +32,7 @@ type Traced = { readonly name: string; readonly admitted: boolean; readonly rule
  * The rules that decide about the user now, for each offer of the partner and each benefit of the user's offer.
  * `undefined` while birth date, state and ZIP code are not all known. Repeats none of the person's data.
  */
-const traceOf = (
-  { user, now }: Reading,
-  terms: Terms,
-): { offers: Traced[]; benefits: Traced[] } | undefined => {
+function traceOf({ user, now }: Reading, terms: Terms): { offers: Traced[]; benefits: Traced[] } | undefined {
   if (!terms.residence()) return undefined
   const own = offerOf(terms, user)
   const facts = (offer: string): Facts => factsAt(terms, now, offer)
@@ -53,8 +56,8 @@ const traceOf = (
   return { offers, benefits }
 }
 
-const linesOfTrace = (title: string, traced: readonly Traced[]): string[] =>
-  traced.length === 0
+function linesOfTrace(title: string, traced: readonly Traced[]): string[] {
+  return traced.length === 0
     ? []
     : [
         '',
@@ -64,54 +67,87 @@ const linesOfTrace = (title: string, traced: readonly Traced[]): string[] =>
           ...one.rules.map(rule => `    ${rule.passed ? 'passed' : 'FAILED'}  ${rule.code}: ${rule.why}`),
         ]),
       ]
+}
 
 const show: Command = {
   name: 'user show',
   arguments: ['PARTNER', 'USERID'],
   summary: 'Show a user: the state, the timeline, and the rules that decide. For the operator only.',
-  options: {},
-  run: input =>
-    inWorkspace(input, async ({ database, keyring, installation, real }) => {
+  options: {
+    timezone: {
+      type: 'string',
+      value: 'ZONE',
+      help: 'show times in this zone, like America/Chicago, or partner for the partner’s (default UTC)',
+    },
+  },
+  run: input => {
+    const named = input.text('timezone')
+    if (named !== undefined && named !== 'partner' && !isZone(named))
+      throw new UsageError('--timezone must be a zone like America/Chicago, or partner; see --help.')
+    return inWorkspace(input, async workspace => {
+      const { database, keyring, record } = workspace
       const [partnerId = '', userid = ''] = input.positionals
       const partner = partnerOf(await requirePartner(database, partnerId), keyring)
-      const published = openPublished({ database, real })
-      const rules = openTerms({ published, real })
-      const { sandbox } = installation
-      const reader = openReader({ ...rules, database, clock: clockOn(real), sandbox })
+      const zone = named === 'partner' ? partner.timezone : named
+      const shown = (at: string | null) => (at && zone ? localTimestamp(Date.parse(at), zone) : (at ?? ''))
+      const refused = (await findRefusedCreates(database, partner, userid)).map(one => ({
+        ...{ at: formatTimestamp(one.at), requestid: one.requestId, code: one.code, reasons: one.reasons },
+      }))
+      const linesOfRefused =
+        refused.length === 0
+          ? []
+          : [
+              '',
+              'Refused creates',
+              ...refused.map(
+                one =>
+                  `  ${shown(one.at)}  ${one.code}${one.reasons.map(({ field, code }) => `  ${field}: ${code}`).join(',')}   request ${one.requestid}`,
+              ),
+            ]
+      const context = memberContext(workspace)
+      const reader = openMemberReader(workspace, context)
       const reading = await reader.read(partner, userid)
+      if (refused.length > 0 && (!reading || reading.user.status === 'none')) {
+        input.print({ user: null, refusedcreates: refused }, [
+          'This partner has no user of that userid; creates of it were refused.',
+          ...linesOfRefused,
+        ])
+        return
+      }
       if (!reading || reading.user.status === 'none') {
         throw new OperatorError(
           'This partner has no user of that userid: it is case-sensitive, and a prefill is kept for 90 days.',
         )
       }
       const { user } = reading
+      record({ serviceId: user.serviceId })
       const people = await reader.documents(partner, user)
       const person = people.get('profile') ?? people.get('prefill')
-      const terms = rules.terms(partner, () => (residenceOf(person) ? person : undefined))
+      const terms = context.terms(partner, () => (residenceOf(person) ? person : undefined))
       const { timeline, ...view } = {
         ...viewUser(user, terms, 'en'),
         timeline: viewTimeline(user, await reader.history(reading)),
       }
       const trace = traceOf(reading, terms)
       const now = formatTimestamp(reading.now)
-      input.print({ now, user: view, timeline, trace: trace ?? null }, [
+      input.print({ now, user: view, timeline, trace: trace ?? null, refusedcreates: refused }, [
         `user        ${user.userid}`,
         `serviceid   ${user.serviceId}`,
-        `status      ${[user.status, ...view.conditions].join(', ')}   (at ${now})`,
-        `offer       ${view.currentofferdetails.offer || 'none'} since ${view.currentofferdetails.updatedat}`,
+        `status      ${[user.status, ...view.conditions].join(', ')}   (at ${shown(now)})`,
+        `offer       ${view.currentofferdetails.offer || 'none'} since ${shown(view.currentofferdetails.updatedat)}`,
         ...(view.pendingoffer
-          ? [`next offer  ${view.pendingoffer.offer} from ${view.pendingoffer.effectiveattimestamp}`]
+          ? [`next offer  ${view.pendingoffer.offer} from ${shown(view.pendingoffer.effectiveattimestamp)}`]
           : []),
         '',
         'Benefits',
         ...view.benefits.map(one =>
-          `  ${one.name.padEnd(16)}${one.state.padEnd(16)}${one.startsattimestamp ?? ''} ${one.endsattimestamp ? `to ${one.endsattimestamp}` : ''}`.trimEnd(),
+          `  ${one.name.padEnd(16)}${one.state.padEnd(16)}${shown(one.startsattimestamp)} ${one.endsattimestamp ? `to ${shown(one.endsattimestamp)}` : ''}`.trimEnd(),
         ),
         '',
         'Timeline',
         ...timeline.map(
           line =>
-            `  ${line.attimestamp}  ${line.attimestamp > now ? '(ahead) ' : ''}${line.what}: ${line.from || '–'} → ${line.to || '–'}   by ${line.who}, ${line.why}`,
+            `  ${shown(line.attimestamp)}  ${line.attimestamp > now ? '(ahead) ' : ''}${line.what}: ${line.from || '–'} → ${line.to || '–'}   by ${line.who}, ${line.why}`,
         ),
         ...(trace
           ? [
@@ -119,9 +155,59 @@ const show: Command = {
               ...linesOfTrace('Rules of the benefits', trace.benefits),
             ]
           : ['', 'No rules were tried: birth date, state and ZIP code are not all known.']),
+        ...linesOfRefused,
+      ])
+    })
+  },
+}
+
+const erase: Command = {
+  name: 'user erase',
+  arguments: ['PARTNER', 'USERID'],
+  summary: 'Erase a user for good, as the partner could by the API; prints a certificate of what was done.',
+  options: reasonOption,
+  run: input =>
+    inWorkspace(input, async workspace => {
+      const { config, dataDir, database, keyring, real, record } = workspace
+      const [partnerId = '', userid = ''] = input.positionals
+      const reason = neededText(input, 'reason')
+      const partner = partnerOf(await requirePartner(database, partnerId), keyring)
+      // Opened first: an erasure that could not be listed is not begun.
+      const list = await erasureListOf(config, dataDir)
+      const executor = openCommandExecutor(memberContext(workspace))
+      const outcome = await executor.submit({
+        ...{ partner, userid, who: 'operator', why: 'erase', actor: systemUser() },
+        decide: ({ member, now, terms }) => {
+          const answer = (after: User) => ({ serviceId: after.serviceId, erasedAt: after.erasedAt ?? now })
+          if (member?.user.status === 'erased') return { answer }
+          if (!isKnown(member?.user)) return refuse('user_not_found')
+          return { change: eraseAccount(member.user, now, terms()), answer }
+        },
+      })
+      if (!('reply' in outcome)) throw new OperatorError('This partner has no user of that userid.')
+      const { serviceId, erasedAt } = outcome.reply
+      record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
+      const erasedat = formatTimestamp(erasedAt)
+      await list?.note({ partnerId, serviceId, erasedAt: erasedat })
+      const kept = await listRetained(database, partnerId, serviceId)
+      const view = { partnerid: partnerId, serviceid: serviceId, status: 'erased', erasedat, retained: kept }
+      input.print(view, [
+        `Certificate of erasure, made ${formatTimestamp(real())}`,
+        `partner    ${partnerId}`,
+        `serviceid  ${serviceId}`,
+        `erased     ${erasedat}`,
+        '',
+        'Destroyed: the data key of this person, and with it prefill, profile and drafts; benefits held, consents,',
+        'confirmations and beneficiaries; links and sessions; the userid, of which a keyed hash is left.',
+        ...(kept.length === 0
+          ? ['Nothing of it is kept for any term.']
+          : kept.map(one => `Kept, sealed under a key of its own until ${one.keptuntil}: ${one.kind}.`)),
+        'Within a day the wrapped key leaves the files of an embedded database;',
+        'with your own PostgreSQL after the next `enrolment maintain` and checkpoint. Backups made before live on until you',
+        'delete them (docs/privacy.md).',
       ])
     }),
 }
 
 /** The commands about users. */
-export const userCommands: readonly Command[] = [show]
+export const userCommands: readonly Command[] = [show, erase, ...userRecordCommands]

@@ -1,23 +1,33 @@
 import type { Webhook } from '@benefit-enrolment/contract'
 import { eventNames, isEventName } from '@benefit-enrolment/contract/names'
+import { formatTimestamp } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
 import type { PartnerRow } from '../partners/store.ts'
+import { closedWebhookOf, webhookOf } from '../webhooks/api/view.ts'
 import {
   addEndpoint,
   disableEndpoint,
   enableEndpoint,
   getEndpoint,
   listEndpoints,
-} from '../webhooks/endpoints.ts'
-import type { ListedEndpoint } from '../webhooks/store.ts'
-import { closedWebhookOf, webhookOf } from '../webhooks/view.ts'
-import { type Command, choiceOf, type Input, neededText, type Option, UsageError } from './command.ts'
+} from '../webhooks/endpoint/endpoints.ts'
+import type { ListedEndpoint } from '../webhooks/endpoint/store.ts'
+import {
+  type Command,
+  choiceOf,
+  type Input,
+  neededSecret,
+  neededText,
+  type Option,
+  secretOptions,
+  UsageError,
+} from './command.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
 /** What `--events` names: a list, or all. Throws UsageError on an unknown one. */
-export const eventsOf = (input: Input): Parameters<typeof addEndpoint>[1]['events'] => {
+export function eventsOf(input: Input): Parameters<typeof addEndpoint>[1]['events'] {
   const text = input.text('events')
   if (text === undefined) return ['offer_activiation_successful']
   if (text === 'all') return 'all'
@@ -33,7 +43,7 @@ export const eventsOf = (input: Input): Parameters<typeof addEndpoint>[1]['event
 }
 
 /** Adds an endpoint for the operator. Throws OperatorError that says what is wrong with it. */
-export const addForOperator = async (
+export async function addForOperator(
   workspace: Workspace,
   wish: {
     partnerId: string
@@ -43,7 +53,7 @@ export const addForOperator = async (
     events: ReturnType<typeof eventsOf>
     ordering?: 'none' | 'user' | undefined
   },
-): Promise<{ webhookid: string; webhooksecret: string }> => {
+): Promise<{ webhookid: string; webhooksecret: string }> {
   const { database, keyring, config, installation, real } = workspace
   const added = await addEndpoint(
     database,
@@ -66,7 +76,7 @@ export const addForOperator = async (
 const endpointOptions: Readonly<Record<string, Option>> = {
   url: { type: 'string', value: 'URL', help: 'https address that hears of the events' },
   username: { type: 'string', value: 'NAME', help: 'user name, without a colon' },
-  password: { type: 'string', value: 'PASSWORD', help: 'password' },
+  ...secretOptions('password', 'password'),
   events: {
     type: 'string',
     value: 'a,b|all',
@@ -80,7 +90,7 @@ const endpointOptions: Readonly<Record<string, Option>> = {
 }
 
 /** An endpoint as the API shows it. One whose secrets cannot be opened is to be seen here of all places. */
-const viewOf = (row: ListedEndpoint, partner: PartnerRow, { keyring, real }: Workspace): Webhook => {
+function viewOf(row: ListedEndpoint, partner: PartnerRow, { keyring, real }: Workspace): Webhook {
   try {
     return webhookOf(row, partnerOf(partner, keyring), real())
   } catch {
@@ -98,7 +108,7 @@ const add: Command = {
       partnerId: input.positionals[0] ?? '',
       url: neededText(input, 'url'),
       username: neededText(input, 'username'),
-      password: neededText(input, 'password'),
+      password: neededSecret(input, 'password'),
       events: eventsOf(input),
       ordering: choiceOf(input, 'ordering', ['none', 'user']),
     }
@@ -123,46 +133,54 @@ const list: Command = {
     inWorkspace(input, async workspace => {
       const partner = await requirePartner(workspace.database, input.positionals[0] ?? '')
       const rows = await listEndpoints(workspace.database, partner.partner_id)
-      const webhooks = rows.map(row => viewOf(row, partner, workspace))
+      const webhooks = rows.map(row => ({
+        ...viewOf(row, partner, workspace),
+        certificateendsattimestamp:
+          row.certificate_ends_at === null ? null : formatTimestamp(row.certificate_ends_at),
+      }))
       input.print(
         { webhooks },
         webhooks.map(
-          one => `${one.webhookid}  ${one.url}  ${stateOf(one)}  waiting ${one.waiting}  dead ${one.dead}`,
+          one =>
+            `${one.webhookid}  ${one.url}  ${stateOf(one)}  waiting ${one.waiting}  dead ${one.dead}${one.certificateendsattimestamp ? `  certificate until ${one.certificateendsattimestamp}` : ''}`,
         ),
       )
     }),
 }
 
-const stateOf = ({ status, disabledreason, failingsincetimestamp: since }: Webhook): string =>
-  status === 'disabled' ? `disabled (${disabledreason})` : since ? `failing since ${since}` : 'enabled'
+function stateOf({ status, disabledreason, failingsincetimestamp: since }: Webhook): string {
+  return status === 'disabled' ? `disabled (${disabledreason})` : since ? `failing since ${since}` : 'enabled'
+}
 
-const change = (name: 'enable' | 'disable', summary: string): Command => ({
-  name: `webhook ${name}`,
-  arguments: ['PARTNER', 'ID'],
-  summary,
-  options: {},
-  run: input =>
-    inWorkspace(input, async workspace => {
-      const { database, real } = workspace
-      const [partnerId = '', id = ''] = input.positionals
-      const partner = await requirePartner(database, partnerId)
-      const named = { partnerId: partner.partner_id, endpointId: id }
-      const isUuid = /^[0-9a-f-]{36}$/.test(id)
-      const isDone =
-        isUuid &&
-        (await database.transaction(tx =>
-          name === 'enable'
-            ? enableEndpoint(tx, named, real())
-            : disableEndpoint(tx, named, { reason: 'operator', at: real() }),
-        ))
-      const row = isDone ? await getEndpoint(database, partner.partner_id, id) : undefined
-      if (!row)
-        throw new OperatorError(
-          `There is no webhook ${id} of this partner: see \`enrolment webhook list ${partnerId}\`.`,
-        )
-      input.print(viewOf(row, partner, workspace), [`Webhook ${id} is ${name}d.`])
-    }),
-})
+function change(name: 'enable' | 'disable', summary: string): Command {
+  return {
+    name: `webhook ${name}`,
+    arguments: ['PARTNER', 'ID'],
+    summary,
+    options: {},
+    run: input =>
+      inWorkspace(input, async workspace => {
+        const { database, real } = workspace
+        const [partnerId = '', id = ''] = input.positionals
+        const partner = await requirePartner(database, partnerId)
+        const named = { partnerId: partner.partner_id, endpointId: id }
+        const isUuid = /^[0-9a-f-]{36}$/.test(id)
+        const isDone =
+          isUuid &&
+          (await database.transaction(tx =>
+            name === 'enable'
+              ? enableEndpoint(tx, named, real())
+              : disableEndpoint(tx, named, { reason: 'operator', at: real() }),
+          ))
+        const row = isDone ? await getEndpoint(database, partner.partner_id, id) : undefined
+        if (!row)
+          throw new OperatorError(
+            `There is no webhook ${id} of this partner: see \`enrolment webhook list ${partnerId}\`.`,
+          )
+        input.print(viewOf(row, partner, workspace), [`Webhook ${id} is ${name}d.`])
+      }),
+  }
+}
 
 /** The commands about webhook endpoints. */
 export const webhookCommands: readonly Command[] = [

@@ -1,15 +1,16 @@
+import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
+import { borrowEmbeddedDatabase, holdsDatabase } from '@benefit-enrolment/embedded-postgres'
+import { addEntries, noPartner } from '../audit/entries.ts'
 import { type Config, readConfig } from '../config.ts'
+import { checkConnection, explainConnection } from '../db/connection-check.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
-import { failureOf } from '../db/failure.ts'
-import { migrate } from '../db/migrate.ts'
-import { borrowEmbeddedDatabase } from '../embedded/borrow.ts'
-import { holdsDatabase } from '../embedded/cluster.ts'
-import { claimInstallation, type Installation } from '../installation.ts'
+import { type MigrateOptions, migrate, refuseFuture, schemaState } from '../db/migrate.ts'
+import { claimInstallation, type Installation, loadKeyringFor } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
-import { type Keyring, loadKeyring } from '../vault/keyring.ts'
-import type { AddressRules } from '../webhooks/address.ts'
-import { continueLog } from '../webhooks/log-continuity.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import { uuidv7 } from '../vault/uuid.ts'
+import type { AddressRules } from '../webhooks/egress/address.ts'
 import type { Input } from './command.ts'
 
 /** What a command works on: the database of the operator, its keys and what kind it is. */
@@ -17,95 +18,189 @@ export type Workspace = {
   readonly config: Config
   readonly dataDir: string
   readonly database: Database
+  readonly address: DatabaseAddress
   readonly keyring: Keyring
   readonly installation: Installation
   readonly real: () => number
+  /** Adds to what is put on record of this command. */
+  readonly record: (more: Concerning) => void
+}
+
+/** On whom a command was run, and why, sealed. */
+export type Concerning = {
+  readonly partnerId?: string
+  readonly serviceId?: string
+  readonly sealedReason?: Buffer
 }
 
 /** The data directory that the operator named, or ./data. */
-export const dataDirOf = (input: Input, config: Config): string =>
-  resolve(input.text('data') ?? config.dataDir ?? './data')
+export function dataDirOf(input: Input, config: Config): string {
+  return resolve(input.text('data') ?? config.dataDir ?? './data')
+}
 
 /** Whether there is a database for a command to work on: one is named, or lies in the data directory. */
-export const hasDatabase = async (input: Input): Promise<boolean> => {
+export async function hasDatabase(input: Input): Promise<boolean> {
   const config = readConfig(input.environment)
   return config.databaseUrl !== undefined || (await holdsDatabase(dataDirOf(input, config)))
 }
 
+/** What a command does with the schema: bring it up, make it in an empty database only, or take it as it is. */
+export type SchemaUse = 'bring up' | 'make' | 'take'
+
+/** There is a database, and nothing in it yet: a sentence says what makes its schema. */
+export class EmptyDatabase extends OperatorError {
+  override name = 'EmptyDatabase'
+}
+
 /**
- * Runs a command's work on its database: the one of DATABASE_URL, or the embedded one, running or not. The schema is
- * brought up first. Throws OperatorError when the database cannot be reached, and where there is none: only what makes
- * something new (`mayMake`) makes it, as all others would look in vain, perhaps in a directory that was misspelt.
+ * Runs a command's work on its database: the one of DATABASE_URL, or the embedded one, running or not. Throws
+ * OperatorError when the database cannot be reached, when its schema is another than this version's, and where there is
+ * none: only what makes something new makes a database, as all others would look in vain, perhaps in a directory that
+ * was misspelt.
  */
-export const inWorkspace = async <T>(
+export async function inWorkspace<T>(
   input: Input,
   work: (workspace: Workspace) => Promise<T>,
-  { mayMake = false }: { mayMake?: boolean } = {},
-): Promise<T> => {
+  { schema = 'take' }: { schema?: SchemaUse } = {},
+): Promise<T> {
+  return onDatabase(input, schema, async place => {
+    await reach(place.database, schema)
+    const { config, dataDir, database, real } = place
+    const keyring = await loadKeyringFor(place.database, {
+      dataDir,
+      ...(config.rootKey === undefined ? {} : { rootKey: config.rootKey }),
+    })
+    const installation = await claimInstallation(database, { keyring, wanted: 'either', now: real() })
+    return recorded(input, { ...place, keyring, installation }, work)
+  })
+}
+
+/** Runs a command's work and puts it on record: who, what, on whom, with what result. */
+async function recorded<T>(
+  input: Input,
+  place: Omit<Workspace, 'record'>,
+  work: (workspace: Workspace) => Promise<T>,
+): Promise<T> {
+  const { database, real } = place
+  const [first = ''] = input.positionals
+  const isPartner = uuidForm.test(first)
+  let record: Concerning = {}
+  const write = (result: string) =>
+    addEntries(database, [
+      {
+        partnerId: isPartner ? first.toLowerCase() : noPartner,
+        ...{ entryId: uuidv7(real()), at: real(), times: 1 },
+        ...{ actorKind: 'command' as const, actor: systemUser(), action: input.command, result },
+        ...record,
+      },
+    ])
+  const workspace: Workspace = {
+    ...place,
+    record: more => {
+      record = { ...record, ...more }
+    },
+  }
+  try {
+    const done = await work(workspace)
+    await write('done')
+    return done
+  } catch (error) {
+    // The operator must read why the command failed, not that the audit entry could not be written either.
+    await write(error instanceof OperatorError ? 'refused' : 'failed').catch(() => undefined)
+    throw error
+  }
+}
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The system user that runs the command. */
+export function systemUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? '')
+  }
+}
+
+/** Where a command works that needs no keys. */
+export type KeylessPlace = Omit<Workspace, 'keyring' | 'installation' | 'record'>
+
+/** Runs work on the database of the operator without reading keys or the schema; otherwise as `inWorkspace`. */
+export async function onDatabase<T>(
+  input: Input,
+  schema: SchemaUse,
+  work: (place: KeylessPlace) => Promise<T>,
+): Promise<T> {
   const config = readConfig(input.environment)
   const dataDir = dataDirOf(input, config)
-  if (!mayMake && !(await hasDatabase(input))) {
+  if (schema === 'take' && !(await hasDatabase(input))) {
     throw new OperatorError(
       `There is no database in ${dataDir}: name its directory with --data, or set DATABASE_URL. A new one is made by \`enrolment serve\`, \`dev\` or \`migrate\`.`,
     )
   }
-  if (config.databaseUrl !== undefined)
-    return onDatabase({ url: config.databaseUrl }, { config, dataDir }, work)
+  const run = async (address: DatabaseAddress) => {
+    await checkConnection(address)
+    const database = openDatabase(address, { max: 3, onError: () => {}, statementTimeoutMs: 60_000 })
+    try {
+      return await work({ config, dataDir, database, address, real: Date.now })
+    } finally {
+      await database.close()
+    }
+  }
+  if (config.databaseUrl !== undefined) return run({ url: config.databaseUrl })
   const borrowed = await borrowEmbeddedDatabase({ dataDir })
   try {
-    return await onDatabase(borrowed.address, { config, dataDir }, work)
+    return await run(borrowed.address)
   } finally {
     await borrowed.release()
   }
 }
 
-const onDatabase = async <T>(
-  address: DatabaseAddress,
-  place: { config: Config; dataDir: string },
-  work: (workspace: Workspace) => Promise<T>,
-): Promise<T> => {
-  const real = Date.now
-  const database = openDatabase(address, { max: 3, onError: () => {}, statementTimeoutMs: 60_000 })
-  try {
-    await reach(database)
-    const keyring = loadKeyring({
-      dataDir: place.dataDir,
-      ...(place.config.rootKey === undefined ? {} : { rootKey: place.config.rootKey }),
-    })
-    const installation = await claimInstallation(database, { keyring, wanted: 'either', now: real() })
-    return await work({ ...place, database, keyring, installation, real })
-  } finally {
-    await database.close()
-  }
-}
-
 /**
- * Reaches the database, brings its schema up and lets its event log go on, wherever it comes from. Throws
- * OperatorError when the database cannot be reached.
+ * Looks at the schema, does with it what is allowed and returns the migrations that were applied. Throws OperatorError
+ * when the schema may not be used as it is.
  */
-export const reach = async (database: Database): Promise<string[]> => {
+export async function reach(
+  database: Database,
+  use: SchemaUse,
+  options: MigrateOptions = {},
+): Promise<readonly string[]> {
   try {
-    const applied = await migrate(database)
-    await continueLog(database)
-    return applied
+    return await bringUp(database, use, options)
   } catch (error) {
-    const code = (error as { code?: string }).code ?? ''
-    if (code === '42501') {
+    if ((error as { code?: string }).code === '42501') {
       throw new OperatorError(
         'The user of DATABASE_URL may not make tables: let it own the database, or run `enrolment migrate` as its owner.',
       )
     }
-    if (failureOf(error).unavailable || ['28000', '28P01', '3D000'].includes(code)) {
-      throw new OperatorError(
-        `The database cannot be reached${code ? ` (${code})` : ''}: check DATABASE_URL and that the server runs.`,
-      )
-    }
+    const sentence = explainConnection(error)
+    if (sentence !== undefined) throw new OperatorError(sentence)
     throw error
   }
 }
 
+async function bringUp(
+  database: Database,
+  use: SchemaUse,
+  options: MigrateOptions,
+): Promise<readonly string[]> {
+  if (use === 'bring up') return migrate(database, options)
+  const state = await schemaState(database)
+  refuseFuture(state)
+  if (state.kind === 'old') {
+    throw new OperatorError(
+      `The schema of this database is older than this version of the service (${state.missing.join(', ')} is missing): run \`enrolment migrate\`.`,
+    )
+  }
+  if (state.kind !== 'empty') return []
+  if (use === 'make') return migrate(database, options)
+  throw new EmptyDatabase('This database is empty: run `enrolment migrate` to make the schema.')
+}
+
 /** Which addresses webhooks may reach: public ones, those the operator allows, and loopback in a sandbox. */
-export const webhookRulesOf = (config: Config, installation: Installation): AddressRules => ({
-  sandbox: installation.sandbox,
-  allow: config.webhookAllow,
-})
+export function webhookRulesOf(config: Config, installation: Installation): AddressRules {
+  return {
+    sandbox: installation.sandbox,
+    allow: config.webhookAllow,
+  }
+}

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import pg from 'pg'
 import { failureOf } from './failure.ts'
 import { parseTimestamp } from './parse-timestamp.ts'
@@ -19,11 +20,31 @@ export type Database = Executor & {
    * A commit whose answer was lost rejects with `CommitUnknown`.
    */
   transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>
+  /**
+   * Runs statements in one transaction that is sent whole, its commit included: nothing that it locks ever waits for this
+   * process. Rejects with the failure of the first statement that fails, and then nothing is written; a commit whose
+   * answer was lost rejects with `CommitUnknown`. `lockMs` is how long each waits for what somebody else holds; absent: as
+   * long as any statement.
+   */
+  commit(statements: readonly Query[], lockMs?: number): Promise<void>
+  /** Runs reads on one connection, so that they travel together and each sees at least what those before it saw. */
+  together<T>(work: (db: Executor) => Promise<T>): Promise<T>
   /** Runs statements given as plain text: for migrations, and for what takes no bound values. */
   script(text: string): Promise<void>
+  /** Runs statements on one connection outside a transaction, which is closed afterwards with all that was set on it. */
+  alone<T>(work: (session: Executor) => Promise<T>): Promise<T>
   close(): Promise<void>
+  /** How tables lie, once `learnLayout` has looked; until then as on plain PostgreSQL. Shared with what wraps this pool. */
+  readonly layout: {
+    /** Partners may lie on different nodes: statements and transactions then hold one partner's. */
+    isSpread: boolean
+  }
   /** Connections that are busy right now. */
   busy(): number
+  /** How the pool is used right now: of how many connections at most, and how many wait for one. */
+  use(): { readonly busy: number; readonly waiting: number; readonly most: number }
+  /** Counts connections that broke: behind them may be another server by now, with other rows. */
+  lostConnections(): number
 }
 
 /** The connection broke while a commit was under way: whether it took place is not known. */
@@ -31,8 +52,11 @@ export class CommitUnknown extends Error {
   override name = 'CommitUnknown'
 }
 
-/** Opens a pool with the limits of trust.md; the database itself is first asked by a query. */
-export const openDatabase = (
+/** For how long a statement waits for what somebody else holds. */
+export const lockTimeoutMs = 2000
+
+/** Opens a pool whose statements and waits for locks are limited; the database itself is first asked by a query. */
+export function openDatabase(
   address: DatabaseAddress,
   options: {
     max: number
@@ -41,8 +65,9 @@ export const openDatabase = (
     /** For how long a connection is waited for, be it a new one or one that others use. */
     connectTimeoutMs?: number
   },
-): Database => {
+): Database {
   const { statementTimeoutMs = 5000, connectTimeoutMs = 2000 } = options
+  const sockets = new Set<Socket>()
   const pool = new pg.Pool({
     ...('url' in address ? { connectionString: address.url } : address),
     max: options.max,
@@ -50,6 +75,12 @@ export const openDatabase = (
     // The server's own limit cannot help where its answer never arrives.
     query_timeout: statementTimeoutMs + 1000,
     keepAlive: true,
+    stream: () => {
+      const socket = new Socket()
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+      return socket
+    },
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: 1800,
     application_name: 'enrolment',
@@ -60,7 +91,7 @@ export const openDatabase = (
       '-c timezone=UTC',
       '-c datestyle=ISO',
       `-c statement_timeout=${statementTimeoutMs}`,
-      '-c lock_timeout=2000',
+      `-c lock_timeout=${lockTimeoutMs}`,
       '-c idle_in_transaction_session_timeout=10000',
       // A stock server compiles statements with many parts for longer than it runs them: 0.7 s for a heartbeat of the
       // dispatcher that takes 1 ms.
@@ -72,12 +103,24 @@ export const openDatabase = (
       '-c enable_mergejoin=off',
     ].join(' '),
   })
-  pool.on('error', options.onError)
+  let lost = 0
+  pool.on('error', error => {
+    lost += 1
+    options.onError(error)
+  })
+
+  // Between a connection's first answer and whoever waits for it nobody listens: an error in the same packet would end
+  // the process.
+  pool.on('connect', client => client.on('error', ignore))
+
+  const noteLost = () => {
+    lost += 1
+  }
 
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect()
     // A connection may break while nobody waits on it; the next query reports it.
-    client.on('error', ignore)
+    client.on('error', noteLost)
     let broken: Error | undefined
     try {
       return await work(client)
@@ -85,7 +128,7 @@ export const openDatabase = (
       if (error instanceof CommitUnknown || failureOf(error).connectionIsUnsafe) broken = error as Error
       throw error
     } finally {
-      client.off('error', ignore)
+      client.off('error', noteLost)
       client.release(broken)
     }
   }
@@ -128,6 +171,30 @@ export const openDatabase = (
 
   return {
     ...executor(pool),
+    commit: (statements, lockMs) =>
+      withClient(async client => {
+        const begin = lockMs === undefined ? 'begin' : `begin; set local lock_timeout = ${Math.ceil(lockMs)}`
+        const sent = atOnce(client, () =>
+          [begin, ...(statements as readonly pg.QueryConfig[]), 'commit'].map(statement =>
+            client.query(statement),
+          ),
+        )
+        const answers = await Promise.allSettled(sent)
+        const failed = answers.findIndex(answer => answer.status === 'rejected')
+        const answer = answers[failed === -1 ? sent.length - 1 : failed]
+        if (answer?.status === 'fulfilled') {
+          if (answer.value.command !== 'COMMIT')
+            throw new Error('a transaction was rolled back without a failure')
+          return
+        }
+        // Only the server's own word says that nothing was committed; of the commit itself, on a connection that lives on.
+        const isRefused =
+          answer?.reason instanceof pg.DatabaseError &&
+          (failed < sent.length - 1 || !failureOf(answer.reason).connectionIsUnsafe)
+        if (isRefused) throw answer.reason
+        throw new CommitUnknown('commit', { cause: answer?.reason })
+      }),
+    together: work => withClient(client => atOnce(client, () => work(executor(client)))),
     async transaction(work) {
       for (let tries = 1; ; tries += 1) {
         try {
@@ -141,16 +208,50 @@ export const openDatabase = (
       withClient(async client => {
         await client.query(text)
       }),
-    close: () => pool.end(),
+    alone: async work => {
+      const client = await pool.connect()
+      client.on('error', ignore)
+      try {
+        return await work(executor(client))
+      } finally {
+        client.off('error', ignore)
+        client.release(true)
+      }
+    },
+    close: async () => {
+      await pool.end()
+      // A client that has no password to give leaves its connection open, and the server waits a minute for one.
+      for (const socket of sockets) socket.destroy()
+    },
+    layout: { isSpread: false },
     busy: () => pool.totalCount - pool.idleCount,
+    use: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      waiting: pool.waitingCount,
+      most: options.max,
+    }),
+    lostConnections: () => lost,
   }
 }
 
-const ignore = () => {}
+function ignore() {}
 
-const executor = (runner: pg.Pool | pg.PoolClient): Executor => ({
-  query: async <Row>(query: Query) => (await runner.query(query as pg.QueryConfig)).rows as Row[],
-})
+/** Has all that `send` sends before it first waits leave in one write: each costs both sides some 10 µs. */
+function atOnce<T>(client: pg.PoolClient, send: () => T): T {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  stream.cork()
+  try {
+    return send()
+  } finally {
+    stream.uncork()
+  }
+}
+
+function executor(runner: pg.Pool | pg.PoolClient): Executor {
+  return {
+    query: async <Row>(query: Query) => (await runner.query(query as pg.QueryConfig)).rows as Row[],
+  }
+}
 
 const numberTypes = new Set<number>([20, 700, 701])
 const timestampTypes = new Set<number>([1114, 1184])

@@ -4,8 +4,8 @@ export type Failure = {
   readonly connectionIsUnsafe: boolean
   /** The same transaction may succeed when it is run again. */
   readonly retryTransaction: boolean
-  /** A unique key or an exclusion was hit: somebody else wrote first. */
-  readonly conflict: boolean
+  /** Somebody else wrote first: decide again on what is there now. */
+  readonly lostRace: boolean
   /** A row or key that somebody else holds was not given up in time. */
   readonly lockTimedOut: boolean
   /** The database cannot serve now; the caller answers 503. */
@@ -15,7 +15,11 @@ export type Failure = {
 }
 
 const retryCodes = new Set(['40001', '40P01'])
-const conflictCodes = new Set(['23505', '23P01'])
+/**
+ * Besides serialization failures and deadlocks: a unique key that was hit, and the division by zero by which a statement
+ * that wrote a row too few fails its transaction (`membership/commands/save.ts`).
+ */
+const lostRaceCodes = new Set([...retryCodes, '23505', '22012'])
 const connectionClasses = ['08', '57P']
 // 25006: a server that has become a standby.
 const unavailableCodes = new Set(['25006', '53100', '53200', '53300', '55000', '55P03', '57014', '58030'])
@@ -31,30 +35,34 @@ const networkCodes = new Set([
 ])
 
 /** Judges an error of the database; an unknown one is nothing of all that. */
-export const failureOf = (error: unknown): Failure => {
+export function failureOf(error: unknown): Failure {
   const code = codeOf(error)
   const lost = isLostConnection(error, code) || connectionClasses.some(prefix => code.startsWith(prefix))
   return {
     // A statement that timed out leaves the session in doubt: the client is thrown away.
     connectionIsUnsafe: lost || code === '57014' || code === '25P03',
     retryTransaction: retryCodes.has(code),
-    conflict: conflictCodes.has(code),
+    lostRace: lostRaceCodes.has(code),
     lockTimedOut: code === '55P03',
     unavailable: lost || unavailableCodes.has(code),
     followsAnother: code === '25P02',
   }
 }
 
-const codeOf = (error: unknown): string =>
-  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
     ? error.code
     : ''
+}
 
 // node-postgres reports a lost connection and its own time-outs without a code.
-const isLostConnection = (error: unknown, code: string): boolean =>
-  networkCodes.has(code) ||
-  (error instanceof Error &&
-    code === '' &&
-    /connection terminated|query read timeout|timeout exceeded when trying to connect|client has encountered a connection error|connection ended|cannot use a pool after/i.test(
-      error.message,
-    ))
+function isLostConnection(error: unknown, code: string): boolean {
+  return (
+    networkCodes.has(code) ||
+    (error instanceof Error &&
+      code === '' &&
+      /connection terminated|query read timeout|timeout exceeded when trying to connect|client has encountered a connection error|connection ended|cannot use a pool after/i.test(
+        error.message,
+      ))
+  )
+}

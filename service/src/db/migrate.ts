@@ -1,47 +1,178 @@
-import { readdir, readFile } from 'node:fs/promises'
-import type { Database } from './database.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { DAY_MS } from '../calendar/time.ts'
+import { OperatorError } from '../operator-error.ts'
+import type { Database, Executor } from './database.ts'
+import { failureOf } from './failure.ts'
+import { type Migration, ownMigrations, readMigrations } from './migrations.ts'
+import { beginSpreading, spreadState, spreadTables } from './spread.ts'
 import { type Query, sql } from './sql.ts'
 
-const folder = new URL('../../migrations/', import.meta.url)
+/** What the database holds of the schema of this version. */
+export type SchemaState =
+  | { readonly kind: 'empty' | 'current' }
+  | { readonly kind: 'old'; readonly missing: readonly string[] }
+  | { readonly kind: 'future'; readonly unknown: readonly string[] }
 
-/** Brings the schema up and gives the names of the migrations it applied; safe to run twice at once. */
-export const migrate = async (database: Database): Promise<string[]> => {
-  const files = (await readdir(folder)).filter(name => /^\d{3}_.*\.sql$/.test(name)).sort()
-  const texts = await Promise.all(files.map(name => readFile(new URL(name, folder), 'utf8')))
-  return database.transaction(async tx => {
-    // A migration takes what it takes, and so does waiting for another's.
-    await tx.query(sql`set local statement_timeout = 0`)
-    await tx.query(sql`set local lock_timeout = 0`)
-    // Not a hot path: two commands that migrate at once take turns.
-    await tx.query(unhurried(sql`select pg_advisory_xact_lock(7236549812)`))
-    await tx.query(
-      sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null)`,
-    )
-    const rows = await tx.query<{ name: string }>(sql`select name from migrations`)
-    const done = new Set(rows.map(row => row.name))
-    const fresh = files.filter(name => !done.has(name))
-    for (const name of fresh) {
-      await tx.query(unhurried({ name: '', text: texts[files.indexOf(name)] ?? '', values: [] }))
-      await tx.query(sql`insert into migrations (name, applied_at) values (${name}, clock_timestamp())`)
+/** For how long a migration waits for a lock, and how often it comes back. */
+export type Patience = { readonly lockTimeoutMs: number; readonly tries: number; readonly pauseMs: number }
+
+// Whoever asks for a table after a waiting migration waits behind it. Requests give a lock two seconds: half of that
+// lets every one of them through.
+const PATIENCE: Patience = { lockTimeoutMs: 1000, tries: 40, pauseMs: 1000 }
+
+/** How to migrate. */
+export type MigrateOptions = {
+  readonly folder?: URL
+  readonly patience?: Patience
+  /** Called whenever a migration could not get its locks in time. */
+  readonly onHeldUp?: (name: string) => void
+}
+
+/**
+ * Brings the schema up and returns the names of the migrations it applied; safe to run twice at once, and safe beside a
+ * service that serves. Needs no right to make tables where nothing is missing.
+ * Throws OperatorError on a schema from the future, and when a table is not given up in time.
+ */
+export async function migrate(database: Database, options: MigrateOptions = {}): Promise<readonly string[]> {
+  const { folder = ownMigrations } = options
+  const migrations = await readMigrations(folder)
+  const state = await schemaState(database, migrations)
+  refuseFuture(state)
+  if (state.kind === 'current') return []
+  return database.alone(async session => {
+    // A migration takes as long as it takes.
+    await session.query(sql`select set_config('statement_timeout', '0', false),
+      set_config('idle_in_transaction_session_timeout', '0', false)`)
+    await takeTurn(session)
+    const applied: string[] = []
+    const lacking = await missing(session, migrations)
+    const spread = await spreadState(session)
+    // Tables that grew up on one node stay there until the operator says otherwise.
+    const spreads = spread === 'spread' || (spread === 'unspread' && lacking.length === migrations.length)
+    for (const migration of lacking) {
+      await whenLocksAllow(migration.name, options, () => apply(session, migration, { ...options, spreads }))
+      applied.push(migration.name)
     }
-    return fresh
+    return applied
   })
 }
 
-/** The same statement without the pool's own limit, which node-postgres reads from the query. */
-const unhurried = (query: Query): Query & { query_timeout: number } => ({
-  ...query,
-  query_timeout: 3_600_000,
-})
+/** Compares the schema of the database with the migrations of this version. */
+export async function schemaState(db: Executor, migrations?: readonly Migration[]): Promise<SchemaState> {
+  const known = migrations ?? (await readMigrations())
+  if (!(await hasMigrations(db))) return { kind: 'empty' }
+  const done = await appliedNames(db)
+  const unknown = [...done].filter(name => !known.some(one => one.name === name)).sort()
+  if (unknown.length > 0) return { kind: 'future', unknown }
+  const lacking = known.map(({ name }) => name).filter(name => !done.has(name))
+  if (done.size === 0) return { kind: 'empty' }
+  return lacking.length > 0 ? { kind: 'old', missing: lacking } : { kind: 'current' }
+}
 
-/** The migrations that this version has and the database has not; empty when the schema is up to date. */
-export const missingMigrations = async (database: Database): Promise<string[]> => {
-  const files = (await readdir(folder)).filter(name => /^\d{3}_.*\.sql$/.test(name)).sort()
-  const [table] = await database.query<{ exists: boolean }>(
+/** The newest migration that was applied, such as `005_operators`; "" in an empty database. */
+export async function newestMigration(db: Executor): Promise<string> {
+  const done = (await hasMigrations(db)) ? await appliedNames(db) : new Set<string>()
+  return (
+    [...done]
+      .sort()
+      .at(-1)
+      ?.replace(/\.sql$/, '') ?? ''
+  )
+}
+
+/** Throws OperatorError on a schema that a newer version made. */
+export function refuseFuture(state: SchemaState): void {
+  if (state.kind !== 'future') return
+  throw new OperatorError(
+    `The schema of this database is newer than this version of the service, which does not know ${state.unknown.join(', ')}: install the version that made it.`,
+  )
+}
+
+async function hasMigrations(db: Executor): Promise<boolean> {
+  const [table] = await db.query<{ exists: boolean }>(
     sql`select to_regclass('migrations') is not null as exists`,
   )
-  if (!table?.exists) return files
-  const rows = await database.query<{ name: string }>(sql`select name from migrations`)
-  const done = new Set(rows.map(row => row.name))
-  return files.filter(name => !done.has(name))
+  return table?.exists === true
+}
+
+async function appliedNames(db: Executor): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ name: string }>(sql`select name from migrations`)
+  return new Set(rows.map(row => row.name))
+}
+
+async function missing(session: Executor, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  if (!(await hasMigrations(session))) return migrations
+  const done = await appliedNames(session)
+  return migrations.filter(({ name }) => !done.has(name))
+}
+
+/** Two commands that migrate at once take turns. */
+async function takeTurn(session: Executor): Promise<void> {
+  for (;;) {
+    // Asked again and again, since a statement that waits would in turn be waited for by `create index concurrently`.
+    const [turn] = await session.query<{ mine: boolean }>(
+      sql`select pg_try_advisory_lock(7236549812) as mine`,
+    )
+    if (turn?.mine) return
+    await pause(100)
+  }
+}
+
+/** Runs one file, spreads the tables it made over the cluster where there is one, and notes the file as applied. */
+async function apply(
+  session: Executor,
+  migration: Migration,
+  { patience = PATIENCE, spreads }: MigrateOptions & { spreads: boolean },
+): Promise<void> {
+  const isOne = migration.kind === 'one transaction'
+  // What runs outside a transaction takes no lock that stops reads or writes, so its waiting holds nobody up.
+  await session.query(
+    sql`select set_config('lock_timeout', ${isOne ? `${patience.lockTimeoutMs}` : '0'}, false)`,
+  )
+  if (isOne) await session.query(plain('begin'))
+  try {
+    if (isOne && spreads) await beginSpreading(session)
+    for (const text of migration.statements) await session.query(plain(text))
+    if (isOne && spreads) await spreadTables(session)
+    await note(session, migration)
+    if (isOne) await session.query(plain('commit'))
+  } catch (error) {
+    if (isOne && !failureOf(error).connectionIsUnsafe) await session.query(plain('rollback'))
+    throw error
+  }
+}
+
+async function note(session: Executor, { name }: Migration): Promise<void> {
+  await session.query(
+    plain('create table if not exists migrations (name text primary key, applied_at timestamptz not null)'),
+  )
+  await session.query(sql`insert into migrations (name, applied_at) values (${name}, clock_timestamp())`)
+}
+
+/** Runs the work again while others hold what it needs. Throws OperatorError when they never let go. */
+export async function whenLocksAllow<T>(
+  name: string,
+  { patience = PATIENCE, onHeldUp }: MigrateOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      const failure = failureOf(error)
+      if (!failure.lockTimedOut && !failure.retryTransaction) throw error
+      onHeldUp?.(name)
+      if (tries >= patience.tries) {
+        throw new OperatorError(
+          `${name} could not be applied: another session keeps a table that it changes locked, and was waited for ${tries} times (lock_timeout). The service goes on as before. Look for old transactions in pg_stat_activity, end them, and run \`enrolment migrate\` again.`,
+        )
+      }
+      await pause(patience.pauseMs)
+    }
+  }
+}
+
+/** Text without bound values, without the pool's own limit, which node-postgres reads from the query. */
+function plain(text: string): Query & { query_timeout: number } {
+  return { name: '', text, values: [], query_timeout: DAY_MS }
 }

@@ -31,7 +31,7 @@ const LOOKS_AT: readonly number[] = [64, 512, 4096, 32_768]
  * or nearly empty may read all users of a partner for each of them: until the table is analysed, which the database by
  * itself does minutes later. Tables that it knows to be as large as what this process wrote are left alone.
  */
-export const openStatistics = (database: Database, onError: (error: unknown) => void): Statistics => {
+export function openStatistics(database: Database, onError: (error: unknown) => void): Statistics {
   let events = 0
   let looks = 0
   let underWay: Promise<void> | undefined
@@ -51,7 +51,7 @@ export const openStatistics = (database: Database, onError: (error: unknown) => 
 }
 
 /** Analyses the tables that the planner takes to have fewer rows than this. */
-const analyse = async (database: Database, rows: number): Promise<void> => {
+async function analyse(database: Database, rows: number): Promise<void> {
   const unknown = await database.query<{ name: string }>(sql`
     select c.relname as name from pg_class c
     where c.oid = any (array(select to_regclass(name) from unnest(${TABLES}::text[]) as name))

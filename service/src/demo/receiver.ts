@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { basicAuthorization } from '../webhooks/envelope.ts'
+import { basicAuthorization } from '../webhooks/egress/envelope.ts'
 
-/** How the demo partner's webhook is reached and protected. */
+/** The port and the credentials of the demo partner's webhook. */
 export type ReceiverSettings = { readonly port: number; readonly username: string; readonly password: string }
 
 /** One delivery as it arrived. */
@@ -12,11 +12,11 @@ export type Received = {
   readonly body: unknown
 }
 
-/** A partner's receiver: what `enrolment dev` runs so that its webhooks arrive somewhere. */
+/** The demo partner's server for webhooks, which `enrolment dev` runs. */
 export type Receiver = {
-  /** Where the service sends events. */
+  /** The address to which the service sends events. */
   readonly url: string
-  /** Where a person or a page reads what arrived. */
+  /** The address where a person or a page reads the deliveries that arrived. */
   readonly inbox: string
   readonly port: number
   close(): Promise<void>
@@ -32,8 +32,8 @@ const shownHeaders = [
   'webhook-attempt',
 ]
 
-/** Starts the receiver on a loopback port: the wanted one, or a free one when that is taken. */
-export const startReceiver = async (settings: ReceiverSettings): Promise<Receiver> => {
+/** Starts the receiver on a loopback port: the one in the settings, or a free one when that is taken. */
+export async function startReceiver(settings: ReceiverSettings): Promise<Receiver> {
   const inbox: Received[] = []
   const seen = new Set<string>()
   const expected = basicAuthorization(settings.username, settings.password)
@@ -42,7 +42,7 @@ export const startReceiver = async (settings: ReceiverSettings): Promise<Receive
     if (request.headers.authorization !== expected) return answer(response, 401, 'wrong credentials')
     const body = await readBody(request)
     const key = String(request.headers['idempotency-key'] ?? '')
-    // At least once means that an event may come twice; a receiver keeps it once.
+    // Events are delivered at least once, so an event may come twice; a receiver keeps it once.
     if (!seen.has(key)) {
       seen.add(key)
       inbox.push({ receivedat: new Date().toISOString(), headers: pick(request), body: JSON.parse(body) })
@@ -51,7 +51,14 @@ export const startReceiver = async (settings: ReceiverSettings): Promise<Receive
     return answer(response, 200, 'received')
   }
 
+  let hosts: readonly string[] = []
   const server = createServer((request, response) => {
+    // The `Host` check keeps out pages of other sites whose own name resolves to this address (DNS rebinding).
+    const { host = '', origin } = request.headers
+    if (!hosts.includes(host) || (origin !== undefined && !hosts.includes(origin.replace('http://', '')))) {
+      answer(response, 421, 'This server has another name.')
+      return
+    }
     const path = (request.url ?? '').split('?')[0]
     const handled =
       request.method === 'POST' && path === '/webhook'
@@ -63,6 +70,7 @@ export const startReceiver = async (settings: ReceiverSettings): Promise<Receive
   })
   await listen(server, settings.port).catch(() => listen(server, 0))
   const { port } = server.address() as AddressInfo
+  hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
   return {
     url: `http://127.0.0.1:${port}/webhook`,
     inbox: `http://127.0.0.1:${port}/demo/inbox`,
@@ -75,30 +83,32 @@ export const startReceiver = async (settings: ReceiverSettings): Promise<Receive
   }
 }
 
-const listen = (server: ReturnType<typeof createServer>, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
+function listen(server: ReturnType<typeof createServer>, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, '127.0.0.1', () => {
       server.off('error', reject)
       resolve()
     })
   })
+}
 
-const answer = (response: ServerResponse, status: number, body: unknown): void => {
+function answer(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
   response.end(`${JSON.stringify(body, null, Array.isArray(body) ? 2 : 0)}\n`)
 }
 
-const readBody = async (request: IncomingMessage): Promise<string> => {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks).toString('utf8')
 }
 
-const pick = (request: IncomingMessage): Record<string, string> =>
-  Object.fromEntries(
+function pick(request: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
     shownHeaders.flatMap(name => {
       const value = request.headers[name]
       return typeof value === 'string' ? [[name, value]] : []
     }),
   )
+}

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import type { DemoCredentials } from './demo-partner.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
-/** The demo partner's site as `examples/gig-platform` starts it: it receives the webhooks, too. */
+/** The demo partner's site from `examples/gig-platform`, which also receives the webhooks. */
 export type Site = Receiver & {
-  /** The page to open first; `undefined` where there is only a receiver. */
+  /** The page to open first; `undefined` when only the receiver runs. */
   readonly site: string | undefined
 }
 
@@ -19,11 +19,16 @@ type Platform = {
   }): Promise<Site>
 }
 
-const example = new URL('../../../examples/gig-platform/platform.mjs', import.meta.url)
+// In a checkout the example itself is run, so that a change to it shows at the next start; an installed package
+// contains a bundle of it.
+const places = ['../../../examples/gig-platform/platform.mjs', '../gig-platform/platform.mjs'].map(
+  path => new URL(path, import.meta.url),
+)
 
-/** Starts the demo partner's site where the example is there, as in a checkout; else the bare receiver. */
-export const startSite = async (service: string, demo: DemoCredentials): Promise<Site> => {
-  if (!existsSync(example)) return { ...(await startReceiver(demo.webhook)), site: undefined }
+/** Starts the demo partner's site, or only the receiver when neither the example nor its bundle exists. */
+export async function startSite(service: string, demo: DemoCredentials): Promise<Site> {
+  const example = places.find(place => existsSync(place))
+  if (!example) return { ...(await startReceiver(demo.webhook)), site: undefined }
   const { startPlatform } = (await import(example.href)) as Platform
   return startPlatform({
     service,

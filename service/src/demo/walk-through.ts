@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import type { DemoCredentials } from './demo-partner.ts'
 
-/** The lines that `enrolment dev` prints: credentials, and curl lines that work as printed, from token to webhook. */
-export const walkThrough = (shown: {
+/**
+ * The text that `enrolment dev` prints: credentials, and curl commands that work as printed, from the token to the
+ * webhooks.
+ */
+export function walkThrough(shown: {
   baseUrl: string
   demo: DemoCredentials
   inbox: string
   site: string | undefined
-}): string => {
-  const { baseUrl, demo, inbox, site } = shown
-  // A new user at each start, so that the lines tell the same story again.
+  consoleLink: string | undefined
+}): string {
+  const { baseUrl, demo, inbox, site, consoleLink } = shown
+  // Each start uses a new user, so that the commands give the same answers again.
   const userid = `demo-${randomBytes(3).toString('hex')}`
   const headers = `-H "Authorization: Bearer $TOKEN" -H "x-api-key: $API_KEY" -H 'Content-Type: application/json'`
   const prefill = JSON.stringify({
@@ -47,7 +51,7 @@ export const walkThrough = (shown: {
   client secret  ${demo.clientsecret}
   api key        ${demo.apikey}
   webhook inbox  ${inbox}
-
+${consoleLink === undefined ? '' : `  console        ${consoleLink}   signs you in once, as an administrator\n`}
 Try it, in another terminal:
 
 # 1. a token

@@ -4,10 +4,13 @@ import {
   type AdmissionLimits,
   defaultLimits,
   type Load,
+  loopMemoryMs,
+  loopRoomFor,
   type Rank,
   refusalFor,
   retryAfterSeconds,
   roomFor,
+  takesTooMuchTime,
 } from './admission.ts'
 
 const limits: fc.Arbitrary<AdmissionLimits> = fc
@@ -28,7 +31,9 @@ const asked = fc
     asker: { rank, held },
     load: { inFlight: held + others + (others > 0 ? more : 0), partners: others + 1, loopDelayMs },
   }))
-const calm = (inFlight: number, partners = 1): Load => ({ inFlight, partners, loopDelayMs: 0 })
+function calm(inFlight: number, partners = 1): Load {
+  return { inFlight, partners, loopDelayMs: 0 }
+}
 
 describe('who is admitted', () => {
   test('1,000 requests of one partner at once find room by default, whatever their operation', () => {
@@ -123,4 +128,46 @@ describe('the reason', () => {
 test('those refused together are told to come back after one, two or three seconds, in equal parts', () => {
   const told = Array.from({ length: 300 }, (_, refusals) => retryAfterSeconds(refusals))
   for (const seconds of [1, 2, 3]) expect(told.filter(one => one === seconds)).toHaveLength(100)
+})
+
+describe('time of the event loop', () => {
+  const uses = fc.array(fc.double({ min: 0, max: loopMemoryMs, noNaN: true }), {
+    minLength: 1,
+    maxLength: 20,
+  })
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
+  const room = fc.double({ min: 1, max: loopMemoryMs, noNaN: true })
+  const refusedOf = (all: readonly number[], within: number) =>
+    all.filter(ownMs => takesTooMuchTime({ ownMs, allMs: sum(all), partners: all.length }, within))
+
+  test('nobody is refused for time while there is room, nor whoever is alone', () => {
+    fc.assert(
+      fc.property(uses, room, (all, within) => {
+        if (sum(all) < within || all.length === 1) expect(refusedOf(all, within)).toEqual([])
+      }),
+    )
+  })
+
+  test('whoever takes less than an equal part is never refused for time, and never are all', () => {
+    fc.assert(
+      fc.property(uses, room, (all, within) => {
+        const refused = refusedOf(all, within)
+        expect(refused.every(own => own >= sum(all) / all.length)).toBe(true)
+        expect(refused.length).toBeLessThan(all.length)
+      }),
+    )
+  })
+
+  test('beyond the room a partner that takes nearly everything is refused', () => {
+    expect(takesTooMuchTime({ ownMs: 290, allMs: 300, partners: 2 }, 250)).toBe(true)
+    expect(takesTooMuchTime({ ownMs: 10, allMs: 300, partners: 2 }, 250)).toBe(false)
+  })
+
+  test('urgent requests have more room than others, and no bound is no bound', () => {
+    expect(loopRoomFor('ordinary', { ...defaultLimits, loopShare: 0.5 })).toBe(loopMemoryMs / 2)
+    expect(loopRoomFor('urgent', { ...defaultLimits, loopShare: 0.5 })).toBe((loopMemoryMs * 3) / 4)
+    expect(loopRoomFor('ordinary', { inFlight: 100, reserved: 0, loopDelayMs: 500 })).toBe(
+      Number.POSITIVE_INFINITY,
+    )
+  })
 })

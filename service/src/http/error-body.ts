@@ -8,19 +8,19 @@ export type ErrorBody = { readonly type: string; readonly text: string }
 const oauthPaths: readonly string[] = [operations.issueToken.path, operations.revokeToken.path]
 
 /** Whether errors of this path, which may carry a query, have the form of RFC 6749 (contract §12). */
-export const speaksOAuth = (url: string, basePath: string): boolean =>
-  url.startsWith(`${basePath}/oauth2/`) &&
-  oauthPaths.includes(url.slice(basePath.length).split('?', 1)[0] ?? '')
+export function speaksOAuth(url: string, basePath: string): boolean {
+  return (
+    url.startsWith(`${basePath}/oauth2/`) &&
+    oauthPaths.includes(url.slice(basePath.length).split('?', 1)[0] ?? '')
+  )
+}
 
 /**
  * The body of an error: a problem, and at the token endpoint the form of RFC 6749 §5.2. What that RFC has no code for
  * keeps ours there, as clients that do not know a code go by the status.
  */
-export const errorBodyOf = (
-  error: ServiceError,
-  request: ProblemRequest & { isOAuth: boolean },
-): ErrorBody =>
-  request.isOAuth
+export function errorBodyOf(error: ServiceError, request: ProblemRequest & { isOAuth: boolean }): ErrorBody {
+  return request.isOAuth
     ? {
         type: 'application/json; charset=utf-8',
         text: JSON.stringify({ error: error.code, error_description: error.message }),
@@ -29,3 +29,4 @@ export const errorBodyOf = (
         type: 'application/problem+json; charset=utf-8',
         text: JSON.stringify(problemOf(error, request)),
       }
+}

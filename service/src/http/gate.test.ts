@@ -57,3 +57,53 @@ test('a delay that stands closes it, and it opens as soon as the delay is gone',
   gate.noteDelay(0)
   expect(gate.isOpenTo('ordinary')).toBe(true)
 })
+
+const timed = { inFlight: 100, reserved: 0, loopDelayMs: 500, loopShare: 0.5 }
+
+test('a partner whose requests take the loop is refused while another is active, and admitted once it rests', () => {
+  let now = 0
+  const gate = openGate(timed, () => now)
+  gate.charge('a', 1600)
+  expect(gate.refusalOf('a', 'ordinary')).toBeUndefined()
+  gate.charge('b', 1)
+  expect([gate.refusalOf('a', 'ordinary'), gate.refusalOf('b', 'ordinary')]).toEqual(['time', undefined])
+  expect([gate.isOpenTo('ordinary'), gate.isOpenTo('urgent')]).toEqual([false, false])
+  expect(gate.refusalOf('a', 'urgent')).toBe('time')
+  now += 400
+  expect([gate.refusalOf('a', 'urgent'), gate.refusalOf('a', 'prefill')]).toEqual([undefined, 'time'])
+  now += 1200
+  expect(gate.refusalOf('a', 'ordinary')).toBeUndefined()
+})
+
+test('one slow request, as the first after a start may be, does not have the next one refused', () => {
+  const gate = openGate(timed, () => 0)
+  gate.charge('b', 1)
+  gate.noteDelay(0, 1000)
+  gate.charge('a', 300)
+  expect(gate.refusalOf('a', 'ordinary')).toBeUndefined()
+})
+
+test('of those whose partner is unknown, the address that takes the loop is refused and the others are not', () => {
+  const gate = openGate(timed, () => 0)
+  gate.charge('@192.0.2.1', 1600)
+  gate.charge('@192.0.2.2', 1)
+  gate.charge('b', 1)
+  const askers = ['@192.0.2.1', '@192.0.2.2', '@192.0.2.3', 'b', 'c']
+  expect(askers.map(asker => gate.refusalOf(asker, 'ordinary'))).toEqual([
+    ...['time', undefined, undefined, undefined, undefined],
+  ])
+})
+
+test('what is charged grows until it explains a busy loop, fourfold at most; who rests is forgotten', () => {
+  let now = 0
+  const gate = openGate(timed, () => now)
+  gate.charge('a', 80)
+  gate.charge('b', 1)
+  gate.noteDelay(0, 1000)
+  gate.charge('a', 400)
+  expect(gate.refusalOf('a', 'ordinary')).toBe('time')
+  now = 60_000
+  gate.noteDelay(0, 0)
+  gate.charge('a', 4000)
+  expect(gate.refusalOf('a', 'ordinary')).toBeUndefined()
+})

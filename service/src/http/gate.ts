@@ -1,24 +1,37 @@
 import {
   type AdmissionLimits,
+  type LoopUse,
+  loopMemoryMs,
+  loopRoomFor,
   type Rank,
   refusalFor,
   retryAfterSeconds,
   roomFor,
   type ShedReason,
+  takesTooMuchTime,
 } from './admission.ts'
+
+/**
+ * Who asks: a partner's id, or `@` and the network address of somebody whose partner is not known. All of those share
+ * one partner's share; which of them is refused goes by what each address takes of it.
+ */
+export type Asker = string
 
 /** Counts the requests in flight and says who may begin. */
 export type Gate = {
   /** Whether there is room for anybody: then it does not matter who asks. */
   isOpenTo(rank: Rank): boolean
-  /** Whether a partner may begin; "" stands for all who are not known. Gives the reason where it may not. */
-  refusalOf(partnerId: string, rank: Rank): ShedReason | undefined
-  enter(partnerId: string): void
-  leave(partnerId: string): void
+  /** Whether an asker may begin. Gives the reason where it may not. */
+  refusalOf(asker: Asker, rank: Rank): ShedReason | undefined
+  /** Counts a request of this partner, or as many as `weight` says. */
+  enter(asker: Asker, weight?: number): void
+  leave(asker: Asker, weight?: number): void
+  /** Notes the time that a request of this asker took of the event loop. */
+  charge(asker: Asker, ms: number): void
   /** Counts a refusal; gives the seconds that its caller is to wait. */
   noteRefusal(reason: ShedReason): number
-  /** Takes the event-loop delay that stands. */
-  noteDelay(loopDelayMs: number): void
+  /** Takes the event-loop delay that stands, and for how long the loop was busy since the last look. */
+  noteDelay(loopDelayMs: number, busyMs?: number): void
   numbers(): GateNumbers
 }
 
@@ -31,45 +44,131 @@ export type GateNumbers = {
   readonly shed: Readonly<Record<ShedReason, number>>
 }
 
-/** Opens a gate. What it does for a request that finds room is a comparison and the counting. */
-export const openGate = (limits: AdmissionLimits): Gate => {
+/** Opens a gate. What it does for a request that finds room is two comparisons and the counting. */
+export function openGate(limits: AdmissionLimits, now: () => number = () => performance.now()): Gate {
   const held = new Map<string, number>()
-  const shed = { full: 0, share: 0, delay: 0 }
+  const shed = { full: 0, share: 0, time: 0, delay: 0 }
+  const time = openTimes(now)
+  const loopRooms = {
+    ordinary: loopRoomFor('ordinary', limits),
+    prefill: loopRoomFor('prefill', limits),
+    urgent: loopRoomFor('urgent', limits),
+  }
   let inFlight = 0
   let loopDelayMs = 0
   let rooms = roomsAt(limits, 0)
   return {
-    isOpenTo: rank => inFlight < rooms[rank],
-    refusalOf(partnerId, rank) {
+    isOpenTo: rank => inFlight < rooms[rank] && !time.isBeyond(loopRooms[rank]),
+    refusalOf(asker, rank) {
+      if (time.isBeyond(loopRooms[rank]) && time.isTooMuch(asker, loopRooms[rank])) return 'time'
+      const partnerId = partnerOf(asker)
       if (inFlight < rooms[rank]) return undefined
       const own = held.get(partnerId)
       const partners = own === undefined ? held.size + 1 : held.size
       return refusalFor({ rank, held: own ?? 0 }, { inFlight, partners, loopDelayMs }, limits)
     },
-    enter(partnerId) {
-      inFlight += 1
-      held.set(partnerId, (held.get(partnerId) ?? 0) + 1)
+    enter(asker, weight = 1) {
+      const partnerId = partnerOf(asker)
+      inFlight += weight
+      held.set(partnerId, (held.get(partnerId) ?? 0) + weight)
     },
-    leave(partnerId) {
-      inFlight -= 1
-      const left = (held.get(partnerId) ?? 0) - 1
+    leave(asker, weight = 1) {
+      const partnerId = partnerOf(asker)
+      inFlight -= weight
+      const left = (held.get(partnerId) ?? 0) - weight
       if (left > 0) held.set(partnerId, left)
       else held.delete(partnerId)
     },
+    charge: time.charge,
     noteRefusal(reason) {
       shed[reason] += 1
-      return retryAfterSeconds(shed.full + shed.share + shed.delay)
+      return retryAfterSeconds(shed.full + shed.share + shed.time + shed.delay)
     },
-    noteDelay(standingMs) {
+    noteDelay(standingMs, busyMs) {
       loopDelayMs = standingMs
       rooms = roomsAt(limits, standingMs)
+      if (busyMs !== undefined) time.calibrate(busyMs)
+      time.forgetIdle()
     },
     numbers: () => ({ inFlight, partners: held.size, loopDelayMs, shed: { ...shed } }),
   }
 }
 
-const roomsAt = (limits: AdmissionLimits, loopDelayMs: number): Readonly<Record<Rank, number>> => ({
-  ordinary: roomFor('ordinary', limits, loopDelayMs),
-  prefill: roomFor('prefill', limits, loopDelayMs),
-  urgent: roomFor('urgent', limits, loopDelayMs),
-})
+function roomsAt(limits: AdmissionLimits, loopDelayMs: number): Readonly<Record<Rank, number>> {
+  return {
+    ordinary: roomFor('ordinary', limits, loopDelayMs),
+    prefill: roomFor('prefill', limits, loopDelayMs),
+    urgent: roomFor('urgent', limits, loopDelayMs),
+  }
+}
+
+function partnerOf(asker: Asker): string {
+  return asker.startsWith('@') ? '' : asker
+}
+
+type Use = { ms: number; at: number; chargedAt: number }
+/**
+ * Whoever has asked for nothing for so long waits for nothing: a partner alone takes the whole loop again, and what it took
+ * is kept only as long as it still weighs.
+ */
+const idleAfterMs = 500
+
+const mostScale = 4
+
+/** What requests took of the event loop, of each partner, of each unknown address, and in all, as means that fade. */
+function openTimes(now: () => number) {
+  const partners = new Map<string, Use>()
+  const addresses = new Map<string, Use>()
+  const all: Use = { ms: 0, at: now(), chargedAt: now() }
+  let scale = 1
+  let charged = 0
+  const fade = (use: Use, at: number): Use => {
+    use.ms *= Math.exp((use.at - at) / loopMemoryMs)
+    use.at = at
+    return use
+  }
+  const add = (uses: Map<string, Use>, name: string, ms: number) => {
+    const use = uses.get(name)
+    if (use) {
+      fade(use, now()).ms += ms
+      use.chargedAt = use.at
+    } else uses.set(name, { ms, at: now(), chargedAt: now() })
+  }
+  const useOf = (uses: Map<string, Use>, name: string, allMs: number): LoopUse => {
+    const own = uses.get(name)
+    const ownMs = own ? fade(own, now()).ms : 0
+    return { ownMs, allMs, partners: own ? uses.size : uses.size + 1 }
+  }
+  return {
+    charge(asker: Asker, measuredMs: number): void {
+      charged += measuredMs
+      const ms = measuredMs * scale
+      fade(all, now()).ms += ms
+      add(partners, partnerOf(asker), ms)
+      if (asker.startsWith('@')) add(addresses, asker, ms)
+    },
+    /** Whether the loop is busier than this while more than one partner is active. */
+    isBeyond: (room: number): boolean => partners.size > 1 && all.ms >= room && fade(all, now()).ms >= room,
+    isTooMuch(asker: Asker, room: number): boolean {
+      const use = useOf(partners, partnerOf(asker), fade(all, now()).ms)
+      if (!takesTooMuchTime(use, room)) return false
+      if (!asker.startsWith('@')) return true
+      // Unknown callers share one share: only an address that takes at least its equal part of that share is refused.
+      const own = useOf(addresses, asker, use.ownMs)
+      return own.ownMs * own.partners >= own.allMs
+    },
+    /**
+     * Nearly all that a busy loop does is done for requests, and only a part of it is measured: what is charged grows
+     * until it explains the whole, fourfold at most, so that a loop that is busy otherwise is not laid to few requests.
+     */
+    calibrate(busyMs: number): void {
+      const wanted = charged > 0 ? Math.min(mostScale, Math.max(1, busyMs / charged)) : 1
+      scale = (scale + wanted) / 2
+      charged = 0
+    },
+    forgetIdle(): void {
+      for (const uses of [partners, addresses])
+        for (const [name, use] of uses) if (now() - use.chargedAt > idleAfterMs) uses.delete(name)
+    },
+  }
+}

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { judgeLoopDelay } from './loop-delay.ts'
 
 const late = fc.double({ min: 0, max: 60_000, noNaN: true })
-const standingAfter = (looks: readonly number[]): number => {
+function standingAfter(looks: readonly number[]): number {
   const delay = judgeLoopDelay()
   for (const look of looks) delay.note(look)
   return delay.standingMs()

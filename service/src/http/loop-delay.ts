@@ -12,7 +12,7 @@ const kept = 3
  * Judges the delay of the event loop by the least of the last three looks: a garbage collection or a burst that arrives
  * at once makes one of them late, a process that has more to do than it can makes all of them late.
  */
-export const judgeLoopDelay = (): LoopDelay => {
+export function judgeLoopDelay(): LoopDelay {
   const late = new Array<number>(kept).fill(0)
   let next = 0
   return {
@@ -27,7 +27,7 @@ export const judgeLoopDelay = (): LoopDelay => {
 const everyMs = 100
 
 /** Looks at the event loop ten times a second and tells the delay that stands; gives what ends it. */
-export const watchLoopDelay = (onLook: (standingMs: number) => void): (() => void) => {
+export function watchLoopDelay(onLook: (standingMs: number) => void): () => void {
   const delay = judgeLoopDelay()
   let lookedAt = performance.now()
   const timer = setInterval(() => {

@@ -31,23 +31,22 @@ export type MountContext<Caller> = {
 }
 
 /** Mounts the operations: route, validation, handler and serialisation follow from their declarations. */
-export const mountOperations = <Caller>(
+export function mountOperations<Caller, Ids extends OperationId>(
   app: FastifyInstance,
-  handlers: Partial<Handlers<Caller>>,
+  handlers: Handlers<Caller, Ids>,
   context: MountContext<Caller>,
-): void => {
-  for (const [id, handler] of Object.entries(handlers)) {
-    const operation: Operation = operations[id as OperationId]
-    mountOperation(app, operation, handler as unknown as Handler<Operation, Caller>, context)
+): void {
+  for (const id of Object.keys(handlers) as Ids[]) {
+    mountOperation(app, operations[id], handlers[id] as unknown as Handler<Operation, Caller>, context)
   }
 }
 
-const mountOperation = <Caller>(
+function mountOperation<Caller>(
   app: FastifyInstance,
   operation: Operation,
   handler: Handler<Operation, Caller>,
   context: MountContext<Caller>,
-): void => {
+): void {
   const isForm = operation.caller === 'client'
   const checkBody = operation.body && !isForm ? compileCheck(operation.body, 'body') : undefined
   const checkQuery = isForm ? undefined : compileCheck(operation.query ?? noQuery, 'query')
@@ -86,7 +85,7 @@ const mountOperation = <Caller>(
       if (!operation.body && !isEmpty(request.body))
         throw badField('body', 'unknown_field', 'must not be sent here')
       checkParams?.(request.params)
-      const asked = queryOf(request.query)
+      const asked = request.url.includes('?') ? queryOf(request.query) : {}
       checkQuery?.(asked)
       checkBody?.(request.body)
       const [path = '', query = ''] = request.url.split('?', 2)
@@ -98,19 +97,26 @@ const mountOperation = <Caller>(
         headers: request.headers,
         locale: localeOf(request.headers['accept-language']),
         requestId: request.id,
+        get address() {
+          return request.ip
+        },
         caller: callers.get(request) as Caller,
         target: { path: path.slice(context.basePath.length), query },
         setHeader: (name, value) => void reply.header(name, value),
       })
+      const begunAt = performance.now()
       if (answer instanceof ReadyText) return reply.type(answer.type).send(answer.text)
       // Fastify would send a string as plain text: every reply is serialised here.
       const text = answer instanceof ReadyJson ? answer.text : JSON.stringify(answer)
       // Answers tell of persons: no cache on the way may keep them.
-      return reply.header('Cache-Control', 'no-store').type('application/json; charset=utf-8').send(text)
+      reply.header('Cache-Control', 'no-store').type('application/json; charset=utf-8').send(text)
+      request.loopMs += performance.now() - begunAt
+      return reply
     },
   })
 }
 
 /** No body, or an object without members, which some clients send with every POST. */
-const isEmpty = (body: unknown): boolean =>
-  !body || (typeof body === 'object' && !Array.isArray(body) && Object.keys(body).length === 0)
+function isEmpty(body: unknown): boolean {
+  return !body || (typeof body === 'object' && !Array.isArray(body) && Object.keys(body).length === 0)
+}

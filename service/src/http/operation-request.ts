@@ -10,6 +10,8 @@ export type OperationRequest<T extends Operation, Caller> = {
   readonly headers: IncomingHttpHeaders
   readonly locale: Locale
   readonly requestId: string
+  /** The caller's network address. */
+  readonly address: string
   readonly caller: Caller
   /** The path with its parameters, and the query as it came: part of what makes two requests the same. */
   readonly target: { readonly path: string; readonly query: string }

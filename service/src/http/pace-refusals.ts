@@ -2,6 +2,8 @@
 export type RefusalPace = {
   /** Sends at once while there are few, else when its turn comes, in order. */
   pass(send: () => void): void
+  /** Sends after so many ticks. */
+  later(send: () => void, ticks: number): void
   /** Begins the next stretch of time. */
   tick(): void
   /** Refusals that wait for their turn. */
@@ -18,7 +20,8 @@ export type PaceLimits = { readonly perTick: number; readonly longestTicks: numb
  * does little but refuse, and new connections, of which Node takes one a turn of its loop, wait for seconds whosoever they
  * are. So those beyond a pace wait for their turn, and with them the connections on which they came.
  */
-export const paceRefusals = ({ perTick, longestTicks }: PaceLimits): RefusalPace => {
+export function paceRefusals({ perTick, longestTicks }: PaceLimits): RefusalPace {
+  const later = new Map<number, (() => void)[]>()
   let waiting: { readonly send: () => void; readonly since: number }[] = []
   let now = 0
   let sent = 0
@@ -35,12 +38,24 @@ export const paceRefusals = ({ perTick, longestTicks }: PaceLimits): RefusalPace
         send()
       } else waiting.push({ send, since: now })
     },
+    later(send, ticks) {
+      const at = now + Math.max(1, Math.round(ticks))
+      const due = later.get(at)
+      if (due) due.push(send)
+      else later.set(at, [send])
+    },
     tick() {
       now += 1
+      for (const send of later.get(now) ?? []) send()
+      later.delete(now)
       const late = waiting.findIndex(({ since }) => now - since < longestTicks)
       release(Math.max(perTick, late < 0 ? waiting.length : late))
     },
-    held: () => waiting.length,
-    end: () => release(waiting.length),
+    held: () => [...later.values()].reduce((sum, { length }) => sum + length, waiting.length),
+    end() {
+      release(waiting.length)
+      for (const sends of later.values()) for (const send of sends) send()
+      later.clear()
+    },
   }
 }

@@ -5,7 +5,7 @@ import type { ServiceError } from './service-error.ts'
 export type ProblemRequest = { readonly requestId: string; readonly baseUrl: string; readonly locale: Locale }
 
 /** The problem document of an error (contract §12); values of the request are never in it. */
-export const problemOf = (error: ServiceError, request: ProblemRequest): Problem => {
+export function problemOf(error: ServiceError, request: ProblemRequest): Problem {
   const entry: ErrorEntry = errors[error.code]
   return {
     type: `${request.baseUrl}/docs/errors/${error.code}`,
@@ -21,7 +21,7 @@ export const problemOf = (error: ServiceError, request: ProblemRequest): Problem
 }
 
 /** The language that `Accept-Language` asks for: es when it ranks above en, else en (contract §2). */
-export const localeOf = (header: string | undefined): Locale => {
+export function localeOf(header: string | undefined): Locale {
   if (!header) return 'en'
   let best: { locale: Locale; weight: number } = { locale: 'en', weight: 0 }
   for (const part of header.slice(0, 200).split(',')) {

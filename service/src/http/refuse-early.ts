@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { type Locale, type Operation, operations } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
 import { uuidv7 } from '../vault/uuid.ts'
-import type { Rank, ShedReason } from './admission.ts'
+import { type Rank, type ShedReason, timeRefusalHeldMs } from './admission.ts'
 import { errorBodyOf, speaksOAuth } from './error-body.ts'
 import { type PaceLimits, paceRefusals } from './pace-refusals.ts'
 import { localeOf } from './problem.ts'
@@ -20,7 +20,7 @@ export type EarlyContext = SheddingContext & {
  * requests, and what they cost is missing for what was admitted. It takes only what a look at the path can tell; all
  * else, and pages for people, are refused behind the router in the same words.
  */
-export const refuseEarly = (app: FastifyInstance, context: EarlyContext): void => {
+export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
   const { gate, claimantOf, basePath } = context
   const ranks = ranksByTarget(basePath)
   const say = openWords(context)
@@ -37,8 +37,12 @@ export const refuseEarly = (app: FastifyInstance, context: EarlyContext): void =
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // A stop waits for connections, which only the hooks behind the router end.
     const rank = gate.isOpenTo('ordinary') || !app.server.listening ? undefined : ranks.get(targetOf(request))
-    const reason = rank && !gate.isOpenTo(rank) ? gate.refusalOf(claimantOf(request), rank) : undefined
-    if (reason) pace.pass(() => say(request, response, reason))
+    const reason =
+      rank && !gate.isOpenTo(rank)
+        ? gate.refusalOf(claimantOf(request) || `@${request.socket.remoteAddress}`, rank)
+        : undefined
+    if (reason === 'time') pace.later(() => say(request, response, reason), timeRefusalHeldMs / tickMs)
+    else if (reason) pace.pass(() => say(request, response, reason))
     else handle(request, response)
   })
 }
@@ -47,12 +51,12 @@ const tickMs = 50
 /** 3,000 refusals a second, and two seconds. */
 const paceLimits: PaceLimits = { perTick: 150, longestTicks: 40 }
 
-const targetOf = ({ method = '', url = '' }: IncomingMessage): string => {
+function targetOf({ method = '', url = '' }: IncomingMessage): string {
   const query = url.indexOf('?')
   return `${method} ${query < 0 ? url : url.slice(0, query)}`
 }
 
-const ranksByTarget = (basePath: string): ReadonlyMap<string, Rank> => {
+function ranksByTarget(basePath: string): ReadonlyMap<string, Rank> {
   const known = new Map<string, Rank>()
   for (const operation of Object.values(operations) as Operation[]) {
     const rank = rankOf(operation.id)
@@ -64,7 +68,7 @@ const ranksByTarget = (basePath: string): ReadonlyMap<string, Rank> => {
 
 type Words = { readonly parts: readonly string[]; readonly type: string; readonly length: string }
 
-const openWords = ({ gate, baseUrl, basePath, real }: EarlyContext) => {
+function openWords({ gate, baseUrl, basePath, real }: EarlyContext) {
   const known = new Map<string, Words>()
   const wordsOf = (reason: ShedReason, how: { locale: Locale; isOAuth: boolean }): Words => {
     const key = `${reason} ${how.locale} ${how.isOAuth}`
@@ -87,7 +91,7 @@ const openWords = ({ gate, baseUrl, basePath, real }: EarlyContext) => {
 }
 
 /** The answer around the places where the request id stands. */
-const makeWords = (reason: ShedReason, at: { baseUrl: string; locale: Locale; isOAuth: boolean }): Words => {
+function makeWords(reason: ShedReason, at: { baseUrl: string; locale: Locale; isOAuth: boolean }): Words {
   const requestId = '00000000-0000-7000-8000-000000000000'
   const { type, text } = errorBodyOf(refusals[reason], { requestId, ...at })
   return { parts: text.split(requestId), type, length: String(Buffer.byteLength(text)) }

@@ -12,7 +12,7 @@ export const defaultRequestLimits: RequestLimits = {
 }
 
 /** What to do about a request that went beyond a limit of this service; `undefined` for other errors. */
-export const remedyOf = (code: ErrorCode, limits: RequestLimits): string | undefined => {
+export function remedyOf(code: ErrorCode, limits: RequestLimits): string | undefined {
   if (code === 'body_too_large') return `Send at most ${limits.bodyKib} KiB.`
   if (code === 'headers_too_large')
     return `Send at most ${limits.headers} headers and ${limits.headersKib} KiB.`

@@ -5,18 +5,24 @@ import { CommitUnknown } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { describeCause } from '../log.ts'
 import { uuidv7 } from '../vault/uuid.ts'
+import { transportMs } from './admission.ts'
+import { isClientGone } from './client-gone.ts'
 import { errorBodyOf, speaksOAuth } from './error-body.ts'
 import { readJson } from './json-body.ts'
 import { localeOf, problemOf } from './problem.ts'
+import type { OperationCounts, RequestCounts } from './request-counts.ts'
 import { remedyOf } from './request-limits.ts'
 import { ServiceError } from './service-error.ts'
 
 /** What every route knows of its operation. */
 declare module 'fastify' {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface FastifyContextConfig {
     operation?: Operation
     /** The only media type that the route takes; absent: it takes no body. */
     takes?: 'application/json' | 'application/x-www-form-urlencoded'
+    /** Where its answers are counted. */
+    counts?: OperationCounts
   }
 }
 
@@ -29,13 +35,21 @@ export type ServerContext = {
   readonly log: (event: string, fields: Record<string, unknown>) => void
   readonly real: () => number
   readonly limits: RequestLimits
+  readonly counts: RequestCounts
+  /** Whether each request is a line of the log; absent: it is. Probes of health never are. */
+  readonly logsRequests?: boolean
+  /** Told of each request, first of all. */
+  readonly onRequest?: () => void
+  /** Whether the process is about to end, so that callers had better connect anew. */
+  readonly isClosing?: () => boolean
 }
 
-const onceOnly = ['authorization', 'x-api-key', 'idempotency-key', 'content-type']
+const onceOnly = ['authorization', 'x-api-key', 'idempotency-key', 'content-type', 'host']
 
-/** Makes the HTTP server with the limits of trust.md and every error as a problem; routes are mounted by others. */
-export const createServer = (context: ServerContext): FastifyInstance => {
+/** Makes the HTTP server with limits on size, count and time, and every error as a problem; routes are mounted by others. */
+export function createServer(context: ServerContext): FastifyInstance {
   const { limits } = context
+  context.counts.of('none', [400, 404])
   const app = Fastify({
     logger: false,
     genReqId: () => uuidv7(context.real()),
@@ -75,48 +89,60 @@ export const createServer = (context: ServerContext): FastifyInstance => {
   const routes: KnownRoute[] = []
   app.addHook('onRoute', route => {
     routes.push({ methods: [route.method].flat(), pattern: patternOf(route.url) })
+    const { takes, operation } = route.config ?? {}
+    route.config = { ...route.config, counts: countsOf(context, route.url, operation) }
+    // The last to be asked before the body is read: who calls has been asked before.
+    if (takes)
+      route.onRequest = [
+        ...[route.onRequest ?? []].flat(),
+        (request, _reply, done) => done(wrongMediaType(request, takes)),
+      ]
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    try {
-      const { takes } = request.routeOptions.config
+    const { takes, meter } = request.routeOptions.config
+    const parse = () => {
       // Clients name a media type with every request; without a body there is nothing to read.
-      if (takes === undefined && body.length === 0) done(null, undefined)
-      else if (takes === 'application/x-www-form-urlencoded') done(null, body.toString())
-      else done(null, readJson(body as Buffer, limits.bodyNesting))
-    } catch (error) {
-      done(error as Error)
+      if (takes === undefined && body.length === 0) return undefined
+      if (takes === 'application/x-www-form-urlencoded') return body.toString()
+      return readJson(body as Buffer, limits.bodyNesting)
     }
+    const parseOnceAdmitted = (refusal?: ServiceError) => {
+      if (refusal) {
+        done(refusal)
+        return
+      }
+      const begunAt = performance.now()
+      let parsed: unknown
+      let fault: Error | null = null
+      try {
+        parsed = parse()
+      } catch (error) {
+        fault = error as Error
+      }
+      meter?.charge(request, performance.now() - begunAt + transportMs(body.length))
+      done(fault, parsed)
+    }
+    if (meter) meter.admit(request, parseOnceAdmitted)
+    else parseOnceAdmitted()
   })
   app.addHook('onRequest', (request, reply, done) => {
+    request.begunAt = performance.now()
+    context.onRequest?.()
     reply.header('Request-Id', request.id)
+    setSecurityHeaders(context, request, reply)
     done(checkHeaders(request, limits) ?? (request.is404 ? missing(routes, request) : undefined))
   })
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    const wrong = checkMediaType(request)
-    if (wrong) done(wrong)
-    else done(null, payload)
-  })
   app.setErrorHandler((error, request, reply) =>
-    sendProblem(context, asServiceError(error, limits), request, reply),
+    sendProblem(context, asServiceError(error, limits, request), request, reply),
   )
   app.setNotFoundHandler((request, reply) => sendProblem(context, missing(routes, request), request, reply))
-  app.addHook('onResponse', (request, reply, done) => {
-    if (request.isShed) {
-      done()
-      return
-    }
-    const { operation } = request.routeOptions.config
-    context.log('request', {
-      requestid: request.id,
-      method: request.method,
-      route: operation?.path ?? request.routeOptions.url ?? '(none)',
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-      ...(request.partnerId ? { partnerid: request.partnerId } : {}),
-    })
-    done()
+  // As the answer leaves, not when it has left: to be told of that costs more than all else about the line.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!request.isShed) noteAnswer(context, request, reply)
+    done(null, payload)
   })
+  app.decorateRequest('begunAt', 0)
   app.decorateRequest('partnerId', '')
   app.decorateRequest('isShed', false)
   // An expectation that we do not know is ignored (RFC 9110 §10.1.1 allows it): Node would answer 417 by itself.
@@ -125,38 +151,77 @@ export const createServer = (context: ServerContext): FastifyInstance => {
   return app
 }
 
+/** Where answers of a route are counted: those of an operation by its id, of the page together, and all others. */
+function countsOf(
+  { counts, basePath }: ServerContext,
+  url: string,
+  operation: Operation | undefined,
+): OperationCounts {
+  if (operation)
+    return counts.of(operation.id, [
+      200,
+      ...new Set(
+        [...operation.errors, 'internal', 'unavailable'].map(code => errors[code as ErrorCode].status),
+      ),
+    ])
+  return counts.of(url.startsWith(`${basePath}/register`) ? 'page' : 'other', [200, 500])
+}
+
+/** Balancers and orchestrators ask every few seconds: that readiness changes is told where it does. */
+function isProbe(operation: Operation | undefined): boolean {
+  return operation?.id === 'getHealth' || operation?.id === 'getReadiness'
+}
+
+function noteAnswer(context: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
+  const { config, url } = request.routeOptions
+  const ms = performance.now() - request.begunAt
+  const counts = config.counts ?? context.counts.of('none')
+  counts.note(reply.statusCode, ms)
+  if (context.logsRequests === false || isProbe(config.operation)) return
+  const line: Record<string, unknown> = {
+    requestid: request.id,
+    method: request.method,
+    route: config.operation?.path ?? url ?? '(none)',
+    status: reply.statusCode,
+    ms: Math.round(ms * 10) / 10,
+  }
+  if (request.partnerId) line['partnerid'] = request.partnerId
+  context.log('request', line)
+}
+
 const longestStopMs = 10_000
+const endIdleEveryMs = 20
 
 /**
  * Lets a stop end soon. Node closes the connections that are idle when the stop begins; one that becomes idle after
  * that, or has sent nothing yet, would hold the stop for as long as a connection is kept alive.
  */
-const endConnectionsOnClose = (app: FastifyInstance): void => {
+function endConnectionsOnClose(app: FastifyInstance): void {
   const sockets = new Set<Socket>()
-  let isClosing = false
   let lastResort: NodeJS.Timeout | undefined
+  let endIdle: NodeJS.Timeout | undefined
   app.server.on('connection', socket => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
   })
   app.addHook('preClose', done => {
-    isClosing = true
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     lastResort = setTimeout(() => app.server.closeAllConnections(), longestStopMs)
-    done()
-  })
-  app.addHook('onResponse', (_request, _reply, done) => {
-    if (isClosing) setImmediate(() => app.server.closeIdleConnections())
+    endIdle = setInterval(() => app.server.closeIdleConnections(), endIdleEveryMs)
     done()
   })
   app.addHook('onClose', (_app, done) => {
     clearTimeout(lastResort)
+    clearInterval(endIdle)
     done()
   })
 }
 
 declare module 'fastify' {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface FastifyRequest {
+    /** When it was first looked at, by the clock of `performance`. */
+    begunAt: number
     /** Who was authenticated; "" before. */
     partnerId: string
     /** Refused because there is too much to do; such requests are told in sums, not one by one. */
@@ -165,7 +230,7 @@ declare module 'fastify' {
 }
 
 /** Too many headers, or one twice that must not be. */
-const checkHeaders = (request: FastifyRequest, limits: RequestLimits): ServiceError | undefined => {
+function checkHeaders(request: FastifyRequest, limits: RequestLimits): ServiceError | undefined {
   const { rawHeaders, headers, httpVersion } = request.raw
   if (httpVersion === '1.1' && headers.host === undefined)
     return new ServiceError('bad_request', 'Send a Host header.')
@@ -184,12 +249,14 @@ const checkHeaders = (request: FastifyRequest, limits: RequestLimits): ServiceEr
 const mediaType = /^\s*([\w.+-]+\/[\w.+-]+)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /** The media type is compared before the body is read. */
-const checkMediaType = (request: FastifyRequest): ServiceError | undefined => {
-  const { takes } = request.routeOptions.config
+function wrongMediaType(
+  request: FastifyRequest,
+  takes: 'application/json' | 'application/x-www-form-urlencoded',
+): ServiceError | undefined {
   const type = request.headers['content-type']
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
-  if (!takes || (!hasBody && type === undefined)) return undefined
+  if (!hasBody && type === undefined) return undefined
   const sent = mediaType.exec(type ?? '')?.[1]?.toLowerCase()
   if (sent !== takes || request.headers['content-encoding'] !== undefined) {
     return new ServiceError(
@@ -203,7 +270,7 @@ const checkMediaType = (request: FastifyRequest): ServiceError | undefined => {
 type KnownRoute = { readonly methods: readonly string[]; readonly pattern: RegExp }
 
 /** A path that exists with other methods is 405, any other 404. */
-const missing = (routes: readonly KnownRoute[], request: FastifyRequest): ServiceError => {
+function missing(routes: readonly KnownRoute[], request: FastifyRequest): ServiceError {
   const path = request.url.split('?')[0] ?? ''
   const allowed = new Set(routes.filter(route => route.pattern.test(path)).flatMap(route => route.methods))
   if (allowed.size === 0) return new ServiceError('not_found')
@@ -213,12 +280,14 @@ const missing = (routes: readonly KnownRoute[], request: FastifyRequest): Servic
   })
 }
 
-const patternOf = (url: string): RegExp =>
-  new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`)
+function patternOf(url: string): RegExp {
+  return new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`)
+}
 
 /** An error of a request that may have gone beyond a limit: it tells the limit of this service. */
-const beyond = (code: ErrorCode, limits: RequestLimits): ServiceError =>
-  new ServiceError(code, remedyOf(code, limits))
+function beyond(code: ErrorCode, limits: RequestLimits): ServiceError {
+  return new ServiceError(code, remedyOf(code, limits))
+}
 
 const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
@@ -228,13 +297,22 @@ const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'bad_request',
 }
 
-const asServiceError = (error: unknown, limits: RequestLimits): ServiceError => {
+/** Headers that browsers heed, on every answer; on pages besides what no page of ours needs. */
+function setSecurityHeaders(context: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('X-Content-Type-Options', 'nosniff')
+  if (context.isClosing?.()) reply.header('Connection', 'close')
+  if (context.baseUrl().startsWith('https:')) reply.header('Strict-Transport-Security', 'max-age=31536000')
+  if (request.routeOptions.config.operation) return
+  reply.header('Cross-Origin-Opener-Policy', 'same-origin')
+  reply.header('Permissions-Policy', 'camera=(), geolocation=(), microphone=(), payment=(), usb=()')
+}
+
+function asServiceError(error: unknown, limits: RequestLimits, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error
   const code = (error as { code?: string }).code ?? ''
   const known = fastifyCodes[code]
   if (known) return beyond(known, limits)
-  const isGone = code === 'ECONNRESET' && error instanceof Error && error.message === 'aborted'
-  if (isGone || code === 'ERR_STREAM_PREMATURE_CLOSE') return beyond('request_timeout', limits)
+  if (isClientGone(error, request)) return beyond('request_timeout', limits)
   // A database that cannot be reached is no fault of ours, wherever it was asked.
   if (error instanceof CommitUnknown || failureOf(error).unavailable)
     return new ServiceError('unavailable', undefined, { cause: error })
@@ -242,12 +320,12 @@ const asServiceError = (error: unknown, limits: RequestLimits): ServiceError => 
 }
 
 /** Answers an error in the form of its path; what is not a refusal is logged whole and answered with a request id only. */
-export const sendProblem = (
+export function sendProblem(
   context: ServerContext,
   error: ServiceError,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply => {
+): FastifyReply {
   const { status } = errors[error.code]
   if (error.code === 'internal' || (error.code === 'unavailable' && error.cause)) {
     context.log('failure', { requestid: request.id, code: error.code, ...describeCause(error.cause) })
@@ -263,11 +341,7 @@ export const sendProblem = (
 }
 
 /** A request that Node could not even parse gets a problem too, then the connection ends. */
-const answerBrokenRequest = (
-  context: ServerContext,
-  error: Error & { code?: string },
-  socket: Socket,
-): void => {
+function answerBrokenRequest(context: ServerContext, error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -290,6 +364,7 @@ const answerBrokenRequest = (
     },
   )
   const body = JSON.stringify(problem)
+  context.counts.of('none').note(problem.status, 0)
   context.log('request', { requestid: requestId, method: '(none)', route: '(none)', status: problem.status })
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.title}\r\nRequest-Id: ${requestId}\r\nConnection: close\r\n` +

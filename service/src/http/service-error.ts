@@ -24,9 +24,18 @@ export class ServiceError extends Error {
 }
 
 /** A 400 that names one field and its rule. */
-export const badField = (field: string, code: string, rule: string): ServiceError =>
-  new ServiceError('bad_request', undefined, { errors: [{ field, code, message: `${field} ${rule}` }] })
+export function badField(field: string, code: string, rule: string): ServiceError {
+  return new ServiceError('bad_request', undefined, {
+    errors: [{ field, code, message: `${field} ${rule}` }],
+  })
+}
+
+/** A refusal of another code that names one field. */
+export function fieldError(code: ErrorCode, field: string, rule: string): ServiceError {
+  return new ServiceError(code, undefined, { errors: [{ field, code, message: `${field} ${rule}` }] })
+}
 
 /** A 400 that names several fields. */
-export const badFields = (fields: readonly FieldProblem[]): ServiceError =>
-  new ServiceError('bad_request', undefined, { errors: fields })
+export function badFields(fields: readonly FieldProblem[]): ServiceError {
+  return new ServiceError('bad_request', undefined, { errors: fields })
+}

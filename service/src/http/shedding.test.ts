@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Gate, openGate } from './gate.ts'
+import { openRequestCounts } from './request-counts.ts'
 import { defaultRequestLimits } from './request-limits.ts'
 import { createServer } from './server.ts'
 import { shedOverload } from './shedding.ts'
@@ -13,7 +14,9 @@ beforeEach(async () => {
   gate = openGate({ inFlight: 1, reserved: 0, loopDelayMs: 1000 })
   const log = () => {}
   const limits = defaultRequestLimits
-  app = createServer({ baseUrl: () => 'http://a', basePath: '', trustProxy: [], log, real: () => 0, limits })
+  const counts = openRequestCounts()
+  const real = () => 0
+  app = createServer({ baseUrl: () => 'http://a', basePath: '', trustProxy: [], log, real, limits, counts })
   shedOverload(app, { gate, claimantOf: () => '' })
   app.post('/work', { config: { takes: 'application/json' } }, async () => '"done"')
   app.post('/broken', { config: { takes: 'application/json' } }, () => {
@@ -32,8 +35,8 @@ afterEach(async () => {
 })
 
 /** The next answer on the connection, once all of it has come. */
-const nextAnswer = (): Promise<string> =>
-  new Promise((resolve, reject) => {
+function nextAnswer(): Promise<string> {
+  return new Promise((resolve, reject) => {
     let answer = ''
     const read = (chunk: Buffer) => {
       answer += chunk
@@ -45,8 +48,10 @@ const nextAnswer = (): Promise<string> =>
     socket.on('data', read)
     socket.once('close', () => reject(new Error(`closed after ${answer}`)))
   })
-const headOf = (path: string, length: number) =>
-  `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+}
+function headOf(path: string, length: number) {
+  return `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+}
 
 test('a refusal does not wait for the body, which is skipped when it comes; the connection serves the next', async () => {
   const body = 'POST /work HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n'

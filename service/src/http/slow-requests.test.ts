@@ -1,11 +1,12 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
+import { openRequestCounts } from './request-counts.ts'
 import { defaultRequestLimits } from './request-limits.ts'
 import { createServer } from './server.ts'
 
 /** What the server says to a request that never ends, once its time is over. */
-const answerTo = (port: number, begun: string): Promise<string> =>
-  new Promise((resolve, reject) => {
+function answerTo(port: number, begun: string): Promise<string> {
+  return new Promise((resolve, reject) => {
     let answer = ''
     const socket = connect(port, '127.0.0.1', () => socket.write(begun))
     socket.on('data', chunk => {
@@ -14,6 +15,7 @@ const answerTo = (port: number, begun: string): Promise<string> =>
     socket.on('error', reject)
     socket.on('close', () => resolve(answer))
   })
+}
 
 test.each([
   ['headers', 'GET /slow HTTP/1.1\r\nHost: a\r\n'],
@@ -30,6 +32,7 @@ test.each([
       trustProxy: [],
       log: () => {},
       real: () => 0,
+      counts: openRequestCounts(),
       // The limits themselves are settings; here they are short.
       limits: { ...defaultRequestLimits, headersSeconds: 0.02, requestSeconds: 0.03 },
     })

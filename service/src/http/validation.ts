@@ -1,46 +1,72 @@
 import type { FieldProblem } from '@benefit-enrolment/contract'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { isRealDate, parseTimestamp } from '../calendar/calendar.ts'
+import { safeName } from './safe-name.ts'
 import { badField, badFields } from './service-error.ts'
 
-const ajv = new Ajv({
-  allErrors: true,
-  verbose: true,
-  strict: false,
-  coerceTypes: false,
-  removeAdditional: false,
-})
-ajv.addFormat('birthdate', {
-  type: 'string',
-  validate: text => text === '' || (isRealDate(text) && text >= '1900-01-01'),
-})
-ajv.addFormat('plaindate', { type: 'string', validate: text => text === '' || isRealDate(text) })
-ajv.addFormat('timestamp', {
-  type: 'string',
-  validate: text => text === '' || parseTimestamp(text) !== undefined,
-})
+const formats = {
+  birthdate: (text: string) => text === '' || (isRealDate(text) && text >= '1900-01-01'),
+  plaindate: (text: string) => text === '' || isRealDate(text),
+  timestamp: (text: string) => text === '' || parseTimestamp(text) !== undefined,
+}
 
-/** Checks a part of a request; gives it back as it is, or throws a 400 that names each wrong field and its rule. */
+function openAjv(allErrors: boolean): Ajv {
+  const ajv = new Ajv({ allErrors, strict: false, coerceTypes: false, removeAdditional: false })
+  for (const [name, validate] of Object.entries(formats)) ajv.addFormat(name, { type: 'string', validate })
+  return ajv
+}
+
+// Ajv judges the length of a list or text before its items or pattern, so that the first fault of a list that is too
+// long is its length. To gather all faults it would judge 20,000 items before it says that 200 are the most.
+const firstFault = openAjv(false)
+const allFaults = openAjv(true)
+
+/** Checks a part of a request; gives it back as it is, or throws a 400 that names wrong fields and their rules. */
 export type Check = (value: unknown) => void
 
-/** Compiles a schema of the contract; `where` names the part in messages about the whole of it. */
-export const compileCheck = (schema: unknown, where: 'body' | 'query' | 'path'): Check => {
-  const validate: ValidateFunction = ajv.compile(schema as object)
+/**
+ * Compiles a schema of the contract; `where` names the part in messages about the whole of it. A small part is told
+ * all its wrong fields at once, a large one the first, so that what a refusal costs is bounded.
+ */
+export function compileCheck(schema: unknown, where: 'body' | 'query' | 'path'): Check {
+  const isRight: ValidateFunction = firstFault.compile(schema as object)
+  let gather: ValidateFunction | undefined
   return value => {
-    if (validate(value)) return
-    throw badFields(problemsOf(validate.errors ?? [], where))
+    if (isRight(value)) return
+    if (!isSmall(value)) throw badFields(problemsOf(isRight.errors ?? [], { schema, where }))
+    // Compiled when first needed: nearly all requests are right, and a start that compiles both takes longer.
+    gather ??= allFaults.compile(schema as object)
+    gather(value)
+    throw badFields(problemsOf(gather.errors ?? [], { schema, where }))
   }
+}
+
+const smallParts = 512
+const charactersInPart = 32
+
+/** Whether a value has at most 512 parts: values, names, and each 32 characters of a text. */
+export function isSmall(value: unknown): boolean {
+  let left = smallParts
+  const count = (one: unknown): boolean => {
+    left -= typeof one === 'string' ? 1 + one.length / charactersInPart : 1
+    if (left < 0 || typeof one !== 'object' || one === null) return left >= 0
+    if (Array.isArray(one)) return one.length <= left && one.every(count)
+    for (const name in one) if (!count(name) || !count((one as Record<string, unknown>)[name])) return false
+    return true
+  }
+  return count(value)
 }
 
 /** What remains of a request, or of a query, without its empty strings: `""` means not given (contract §2). */
 export type Given<T> = { readonly [Name in keyof T]: Exclude<T[Name], ''> }
 
 /** A query or the top of a body without its empty strings; for bodies whose strings are all optional. */
-export const withoutEmpty = <T extends object>(part: T): Given<T> =>
-  Object.fromEntries(Object.entries(part).filter(([, value]) => value !== '')) as Given<T>
+export function withoutEmpty<T extends object>(part: T): Given<T> {
+  return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== '')) as Given<T>
+}
 
 /** The parameters of a query that are not empty. Refuses with `bad_request` one that is sent twice. */
-export const queryOf = (sent: unknown): Record<string, unknown> => {
+export function queryOf(sent: unknown): Record<string, unknown> {
   const given = withoutEmpty(sent as Record<string, unknown>)
   const twice = Object.keys(given).find(name => Array.isArray(given[name]))
   if (twice !== undefined) throw badField(safeName(twice), 'duplicate', 'must be sent once')
@@ -50,17 +76,23 @@ export const queryOf = (sent: unknown): Record<string, unknown> => {
 /** The most fields that one problem names; a body of 64 KiB could hold thousands of wrong ones. */
 const maxProblems = 50
 
-const problemsOf = (errors: readonly ErrorObject[], where: string): FieldProblem[] => {
+type Place = { readonly schema: unknown; readonly where: string }
+
+function problemsOf(errors: readonly ErrorObject[], place: Place): FieldProblem[] {
   const problems = new Map<string, FieldProblem>()
+  // Where one of several forms is wanted, the faults against each form say less than the rule for them all.
+  const forms = errors.filter(error => error.keyword === 'anyOf').map(error => error.instancePath)
   for (const error of errors) {
-    const problem = problemOf(error, where)
+    const isOfOneForm = error.keyword !== 'anyOf' && forms.some(path => error.instancePath.startsWith(path))
+    if (isOfOneForm) continue
+    const problem = problemOf(error, place)
     if (problem && !problems.has(problem.field)) problems.set(problem.field, problem)
     if (problems.size === maxProblems) break
   }
   return [...problems.values()]
 }
 
-const problemOf = (error: ErrorObject, where: string): FieldProblem | undefined => {
+function problemOf(error: ErrorObject, { schema, where }: Place): FieldProblem | undefined {
   const parent = fieldOf(error.instancePath)
   const inside = (name: string) => (parent === '' ? name : `${parent}.${name}`)
   if (error.keyword === 'required') {
@@ -76,21 +108,33 @@ const problemOf = (error: ErrorObject, where: string): FieldProblem | undefined 
     }
   }
   const field = parent === '' ? where : parent
-  const rule = (error.parentSchema as { 'x-rule'?: string } | undefined)?.['x-rule']
+  const rule = ruleAt(schema, error.schemaPath)
   return { field, code: error.keyword, message: `${field} ${rule ?? plainRule(error)}` }
 }
 
-const plainRule = (error: ErrorObject): string =>
-  error.keyword === 'type'
+/** The sentence that stands in the schema beside the keyword of this path, like `#/properties/dob/format`. */
+function ruleAt(schema: unknown, path: string): string | undefined {
+  let at: unknown = schema
+  for (const part of path.split('/').slice(1, -1)) {
+    const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    at = (at as Record<string, unknown> | undefined)?.[name]
+  }
+  return (at as { 'x-rule'?: string } | undefined)?.['x-rule']
+}
+
+function plainRule(error: ErrorObject): string {
+  return error.keyword === 'type'
     ? `must be ${article(String(error.params['type']))}`
     : (error.message ?? 'is not valid')
+}
 
-const article = (type: string): string =>
-  type === 'object' ? 'a JSON object' : type === 'array' ? 'a list' : `a ${type}`
+function article(type: string): string {
+  return type === 'object' ? 'a JSON object' : type === 'array' ? 'a list' : `a ${type}`
+}
 
 /** `/address/zipcode` and `/benefits/0` as `address.zipcode` and `benefits[0]`. */
-const fieldOf = (path: string): string =>
-  path
+function fieldOf(path: string): string {
+  return path
     .split('/')
     .slice(1)
     .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
@@ -98,6 +142,4 @@ const fieldOf = (path: string): string =>
       (whole, part) => (/^\d+$/.test(part) ? `${whole}[${part}]` : whole === '' ? part : `${whole}.${part}`),
       '',
     )
-
-/** A name that the caller made up: shown when it looks like a name, as values are never echoed. */
-const safeName = (name: string): string => (/^[A-Za-z_][\w-]{0,39}$/.test(name) ? name : '(unnamed)')
+}

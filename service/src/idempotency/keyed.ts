@@ -1,68 +1,75 @@
+/** Writes about a partner as a whole, each in one transaction with its idempotency key. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Instant } from '../calendar/calendar.ts'
+import { DAY_MS, type Instant } from '../calendar/calendar.ts'
 import { CommitUnknown, type Database, type Executor } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { sql, timestamp } from '../db/sql.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Partner } from '../partners/partner.ts'
 import { seal, unseal } from '../vault/seal.ts'
-import { claimOf, idempotencyKeyOf, type SameRequest } from './claim-of.ts'
+import { idempotencyKeyOf, reservationOf, type SameRequest } from './key-reservation.ts'
 
-/** A write that is about the partner as a whole, not about one user. */
+/** A write about the partner as a whole, not about one user. */
 export type KeyedWrite<Reply> = {
   readonly request: SameRequest & {
     readonly headers: IncomingHttpHeaders
     readonly caller: { readonly partner: Partner }
     readonly setHeader: (name: string, value: string) => void
   }
-  /** Does it, inside the transaction; throws ServiceError to refuse, and then nothing is written. */
+  /** Performs the write inside the transaction. Throws ServiceError to refuse it; then nothing is written. */
   readonly effect: (tx: Executor) => Promise<Reply>
-  /** What of the answer is kept for a repeat; secrets are not. */
+  /** The part of the answer that is stored for a repeat of the request; it leaves secrets out. */
   readonly kept?: (reply: Reply) => Reply
-  /** Whether the kept answer is about an erased user: then it is not given again. */
+  /** Whether the stored answer is about an erased user; a repeat is then refused with `user_erased`. */
   readonly isErased?: (tx: Executor, kept: Reply) => Promise<boolean>
 }
 
-const KEPT_MS = 24 * 3_600_000
+const KEPT_MS = DAY_MS
 
 type KeyRow = { attempt_id: string; request_hash: Buffer; sealed_answer: Buffer | null; expires_at: Instant }
 
 /**
- * Runs a write in one transaction with its idempotency key, where one is sent (contract §4, last paragraph): the same
- * request again gets the first answer, another one is refused. Rejects with `idempotency_key_invalid`,
- * `idempotency_key_reused`, `user_erased` or `unavailable`, and with what the write itself refuses.
+ * Runs a write in one transaction with its idempotency key, if one is sent (contract §4, last paragraph). A repeat
+ * of the same request gets the first answer; another request with the same key is refused. Rejects with
+ * `idempotency_key_invalid`, `idempotency_key_reused`, `user_erased` or `unavailable`, and with the refusals of the
+ * write itself.
  */
-export const runKeyed = async <Reply>(
+export async function runKeyed<Reply>(
   write: KeyedWrite<Reply>,
   context: { database: Database; real: () => Instant },
-): Promise<Reply> => {
+): Promise<Reply> {
   const { request, effect } = write
   const key = idempotencyKeyOf(request.headers)
   if (key === undefined) return orUnavailable(() => context.database.transaction(effect))
   const { partner } = request.caller
-  const claim = claimOf(key, request, { partner, mode: 'keyed' })
-  const name = { partnerId: partner.partnerId, operation: claim.operation, keyHash: claim.keyHash }
-  const purpose = `idempotency_keys.answer ${claim.operation} ${claim.keyHash.toString('base64')}`
+  const reservation = reservationOf(key, request, { partner, mode: 'keyed' })
+  const name = {
+    partnerId: partner.partnerId,
+    operation: reservation.operation,
+    keyHash: reservation.keyHash,
+  }
+  const purpose = `idempotency_keys.answer ${reservation.operation} ${reservation.keyHash.toString('base64')}`
   const binding = { purpose, partnerId: partner.partnerId }
   const now = context.real()
   let mine: { reply: Reply } | undefined
 
   const run = (): Promise<Reply> =>
     context.database.transaction(async tx => {
-      const isClaimed = await insertKey(tx, { ...name, ...claim, now })
-      const seen = isClaimed ? undefined : await lockKey(tx, name)
-      if (seen?.attempt_id === claim.attemptId && mine) return mine.reply
+      const isReserved = await insertKey(tx, { ...name, ...reservation, now })
+      const seen = isReserved ? undefined : await lockKey(tx, name)
+      if (seen?.attempt_id === reservation.attemptId && mine) return mine.reply
       if (seen && seen.expires_at > now) {
         const sealed = seen.sealed_answer ?? Buffer.alloc(0)
         const answer = JSON.parse(unseal(partner.key.key, sealed, binding).toString('utf8')) as Reply
         if (await write.isErased?.(tx, answer)) throw new ServiceError('user_erased')
-        if (!seen.request_hash.equals(claim.requestHash)) throw new ServiceError('idempotency_key_reused')
+        if (!seen.request_hash.equals(reservation.requestHash))
+          throw new ServiceError('idempotency_key_reused')
         request.setHeader('Idempotency-Replayed', 'true')
         return answer
       }
       const reply = await effect(tx)
       const kept = JSON.stringify(write.kept ? write.kept(reply) : reply)
-      await fillKey(tx, { ...name, ...claim, now, answer: seal(partner.key.key, kept, binding) })
+      await fillKey(tx, { ...name, ...reservation, now, answer: seal(partner.key.key, kept, binding) })
       mine = { reply }
       return reply
     })
@@ -70,15 +77,18 @@ export const runKeyed = async <Reply>(
     try {
       return await run()
     } catch (error) {
-      // The second run finds the claim of the first where that one took place.
+      // If the first run was committed after all, the second one finds its reservation.
       if (error instanceof CommitUnknown) return run()
       throw error
     }
   })
 }
 
-/** Runs work on the database; what it cannot do now becomes `unavailable`. */
-export const orUnavailable = async <T>(work: () => Promise<T>): Promise<T> => {
+/**
+ * Runs work on the database. Throws `unavailable` when the database cannot do it now, or when it is unknown whether
+ * a commit took place.
+ */
+export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -91,8 +101,8 @@ export const orUnavailable = async <T>(work: () => Promise<T>): Promise<T> => {
 type Name = { partnerId: string; operation: string; keyHash: Buffer }
 type NewKey = Name & { requestHash: Buffer; attemptId: string; now: Instant }
 
-/** False when the key was claimed before; waits for one that is being claimed right now. */
-const insertKey = async (tx: Executor, key: NewKey): Promise<boolean> => {
+/** Reserves a key; false when it was reserved before. Waits for a transaction that is reserving it right now. */
+async function insertKey(tx: Executor, key: NewKey): Promise<boolean> {
   const rows = await tx.query(sql`
     insert into idempotency_keys (partner_id, operation, key_hash, request_hash, attempt_id, created_at, expires_at)
     values (${key.partnerId}, ${key.operation}, ${key.keyHash}, ${key.requestHash}, ${key.attemptId},
@@ -101,7 +111,7 @@ const insertKey = async (tx: Executor, key: NewKey): Promise<boolean> => {
   return rows.length > 0
 }
 
-const lockKey = async (tx: Executor, name: Name): Promise<KeyRow | undefined> => {
+async function lockKey(tx: Executor, name: Name): Promise<KeyRow | undefined> {
   const [row] = await tx.query<KeyRow>(sql`
     select attempt_id, request_hash, sealed_answer, expires_at from idempotency_keys
     where partner_id = ${name.partnerId} and operation = ${name.operation} and key_hash = ${name.keyHash}
@@ -109,8 +119,8 @@ const lockKey = async (tx: Executor, name: Name): Promise<KeyRow | undefined> =>
   return row
 }
 
-/** Stores the answer; a key that had lapsed is taken over. */
-const fillKey = async (tx: Executor, key: NewKey & { answer: Buffer }): Promise<void> => {
+/** Stores the answer under a key that was just reserved, or that had expired. */
+async function fillKey(tx: Executor, key: NewKey & { answer: Buffer }): Promise<void> {
   await tx.query(sql`
     update idempotency_keys set request_hash = ${key.requestHash}, attempt_id = ${key.attemptId},
       sealed_answer = ${key.answer}, created_at = ${timestamp(key.now)}, expires_at = ${timestamp(key.now + KEPT_MS)}

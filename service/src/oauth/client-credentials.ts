@@ -2,10 +2,12 @@ import { decodeUuid, encodeUuid } from '../vault/base62.ts'
 import { OAuthRefusal } from './refusal.ts'
 
 /** The client id of a partner. */
-export const clientIdOf = (partnerId: string): string => `enr_client_${encodeUuid(partnerId)}`
+export function clientIdOf(partnerId: string): string {
+  return `enr_client_${encodeUuid(partnerId)}`
+}
 
 /** The partner that a client id names, or `undefined`. */
-export const partnerIdOf = (clientId: string): string | undefined => {
+export function partnerIdOf(clientId: string): string | undefined {
   const match = /^enr_client_([\dA-Za-z]{22})$/.exec(clientId)
   return match?.[1] && decodeUuid(match[1])
 }
@@ -14,10 +16,10 @@ export const partnerIdOf = (clientId: string): string | undefined => {
  * The client id and secret of a request, by HTTP Basic or in the form (RFC 6749 §2.3.1).
  * Refuses both at once with `invalid_request`, none or a broken header with `invalid_client`.
  */
-export const readClient = (
+export function readClient(
   form: ReadonlyMap<string, string>,
   authorization: string | undefined,
-): { id: string; secret: string } => {
+): { id: string; secret: string } {
   const basic = authorization === undefined ? undefined : readBasic(authorization)
   const id = form.get('client_id')
   const secret = form.get('client_secret')
@@ -40,7 +42,7 @@ export const readClient = (
   return { id, secret }
 }
 
-const readBasic = (authorization: string): { id: string; secret: string } => {
+function readBasic(authorization: string): { id: string; secret: string } {
   const wrong = new OAuthRefusal(
     'invalid_client',
     'The Authorization header must be Basic with client id and secret.',
@@ -59,7 +61,7 @@ const readBasic = (authorization: string): { id: string; secret: string } => {
 }
 
 /** RFC 6749 §2.3.1: both are form-encoded before they are joined. */
-const formDecode = (text: string): string | undefined => {
+function formDecode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

@@ -1,9 +1,9 @@
-import { isScope, operations, scopeNames, scopesOf } from '@benefit-enrolment/contract'
+import { defaultScopes, isScope, operations, scopesOf } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '../db/database.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Refuse } from '../partners/authenticate.ts'
-import { type Directory, splitSecretId } from '../partners/directory.ts'
+import { type Directory, splitSecretId, type WhyNot } from '../partners/directory.ts'
 import type { Partner } from '../partners/partner.ts'
 import { insertToken, revokeTokenRow } from '../partners/tokens.ts'
 import { encodeUuid } from '../vault/base62.ts'
@@ -29,7 +29,7 @@ export type OAuthContext = {
 }
 
 /** Mounts token, revocation and metadata (contract §3); their errors have the form of RFC 6749. */
-export const mountOAuth = (app: FastifyInstance, context: OAuthContext): void => {
+export function mountOAuth(app: FastifyInstance, context: OAuthContext): void {
   mountForm(app, context, 'issueToken', async (form, request) => issueToken(context, form, request))
   mountForm(app, context, 'revokeToken', async (form, request) => revokeToken(context, form, request))
   // RFC 8414 §3.1 puts the well-known part before the path of the issuer; below it works as well.
@@ -39,19 +39,23 @@ export const mountOAuth = (app: FastifyInstance, context: OAuthContext): void =>
   ])
   for (const url of places) {
     app.get(url, { config: { operation: operations.getMetadata } }, (_request, reply) => {
-      void reply.type('application/json; charset=utf-8').send(JSON.stringify(metadataOf(context)))
+      void reply
+        .type('application/json; charset=utf-8')
+        // Libraries that run in a browser look here first.
+        .header('Access-Control-Allow-Origin', '*')
+        .send(JSON.stringify(metadataOf(context)))
     })
   }
 }
 
 type Form = ReadonlyMap<string, string>
 
-const mountForm = (
+function mountForm(
   app: FastifyInstance,
   context: OAuthContext,
   id: 'issueToken' | 'revokeToken',
   handle: (form: Form, request: FastifyRequest) => Promise<object>,
-): void => {
+): void {
   const operation = operations[id]
   app.route({
     method: 'POST',
@@ -70,16 +74,16 @@ const mountForm = (
 }
 
 /** Refusals of RFC 6749 here; all others where every error is answered, which knows the form of this path. */
-const answerError = (
+function answerError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
   context: OAuthContext,
-): void => {
+): void {
   const refusal = asRefusal(error)
   if (!refusal) throw error
   if (refusal.code === 'invalid_client') {
-    const limited = context.refuse(request, new ServiceError('unauthorized'))
+    const limited = context.refuse(request, new ServiceError('unauthorized'), refusal.why)
     if (limited.code === 'too_many_requests') throw limited
     // Both ways of contract §3 and of RFC 6749 §5.2.
     reply.header('WWW-Authenticate', ['Bearer', 'Basic realm="oauth2", charset="UTF-8"'])
@@ -91,7 +95,7 @@ const answerError = (
     .send(JSON.stringify({ error: refusal.code, error_description: refusal.message }))
 }
 
-const asRefusal = (error: unknown): OAuthRefusal | undefined => {
+function asRefusal(error: unknown): OAuthRefusal | undefined {
   if (error instanceof OAuthRefusal) return error
   const code = error instanceof ServiceError ? error.code : (error as { code?: string }).code
   if (code === 'duplicate_header' || code === 'unsupported_media_type' || code === 'malformed_json') {
@@ -104,7 +108,7 @@ const asRefusal = (error: unknown): OAuthRefusal | undefined => {
 }
 
 /** A form with each parameter once (RFC 6749 §3.2); empty values count as not sent. */
-const readForm = (body: unknown): Form => {
+function readForm(body: unknown): Form {
   const form = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(typeof body === 'string' ? body : '')) {
     if (form.has(name)) throw new OAuthRefusal('invalid_request', 'A parameter is sent twice.')
@@ -114,7 +118,7 @@ const readForm = (body: unknown): Form => {
   return form
 }
 
-const issueToken = async (context: OAuthContext, form: Form, request: FastifyRequest): Promise<object> => {
+async function issueToken(context: OAuthContext, form: Form, request: FastifyRequest): Promise<object> {
   const { database, keyring, mode, real } = context
   const grant = form.get('grant_type')
   if (grant === undefined)
@@ -142,7 +146,7 @@ const issueToken = async (context: OAuthContext, form: Form, request: FastifyReq
   return { access_token: text, token_type: 'Bearer', expires_in: lifetimeSeconds, scope: scopes.join(' ') }
 }
 
-const revokeToken = async (context: OAuthContext, form: Form, request: FastifyRequest): Promise<object> => {
+async function revokeToken(context: OAuthContext, form: Form, request: FastifyRequest): Promise<object> {
   const { partner } = await authenticate(context, form, request)
   const token = form.get('token')
   if (token === undefined) throw new OAuthRefusal('invalid_request', 'token is missing.')
@@ -156,23 +160,27 @@ const revokeToken = async (context: OAuthContext, form: Form, request: FastifyRe
   return {}
 }
 
-const authenticate = async (
+async function authenticate(
   context: OAuthContext,
   form: Form,
   request: FastifyRequest,
-): Promise<{ partner: Partner; credentialId: string }> => {
+): Promise<{ partner: Partner; credentialId: string }> {
   const client = readClient(form, request.headers.authorization)
   const credential = await context.directory.credential(client.secret, 'client_secret')
   const isRight = credential !== undefined && clientIdOf(credential.partner.partnerId) === client.id
   if (!isRight || credential.partner.disabledAt !== undefined) {
-    throw new OAuthRefusal('invalid_client', 'The client id or the client secret is not valid.')
+    const why: WhyNot =
+      credential && !isRight
+        ? { is: 'known', credential: credential.credentialId }
+        : await context.directory.whyNot(client.secret, 'client_secret')
+    throw new OAuthRefusal('invalid_client', 'The client id or the client secret is not valid.', why)
   }
   request.partnerId = credential.partner.partnerId
   return credential
 }
 
-const readScopes = (text: string | undefined, partner: Partner): string[] => {
-  const given = partner.scopes ?? scopeNames
+function readScopes(text: string | undefined, partner: Partner): string[] {
+  const given = partner.scopes ?? defaultScopes
   if (text === undefined) return [...given]
   const asked = [...new Set(text.split(' ').filter(Boolean))]
   const wrong = asked.some(scope => !isScope(scope) || !given.includes(scope))
@@ -181,7 +189,7 @@ const readScopes = (text: string | undefined, partner: Partner): string[] => {
   return asked
 }
 
-const metadataOf = ({ baseUrl: readBaseUrl, mode }: OAuthContext) => {
+function metadataOf({ baseUrl: readBaseUrl, mode }: OAuthContext) {
   const baseUrl = readBaseUrl()
   return {
     issuer: baseUrl,

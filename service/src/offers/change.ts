@@ -1,11 +1,11 @@
 import type { Instant } from '../calendar/calendar.ts'
-import { beforeSwap, dropMisfitSwap, isBoundaryLocked, nextBoundary } from '../membership/boundary.ts'
-import { type Raised, raise } from '../membership/events.ts'
-import { applyOfferChange, type Changed } from '../membership/intents.ts'
-import { cancelPending, type Refusal, reasonsFor, refuse } from '../membership/refusal.ts'
-import { settledPlans, withoutPlans } from '../membership/settle.ts'
-import { hasPendingCancel, isHeld, isLive, type User } from '../membership/state.ts'
-import { isAvailable, judgeOfferAt, offerOf, partnerOffer, type Terms } from '../membership/terms.ts'
+import { settledPlans, withoutPlans } from '../membership/rules/apply-due.ts'
+import { beforeSwap, dropMisfitSwap, isBoundaryLocked, nextBoundary } from '../membership/rules/boundary.ts'
+import { type Raised, raise } from '../membership/rules/events.ts'
+import { applyOfferChange, type Changed } from '../membership/rules/intents.ts'
+import { type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
+import { endsByItself, hasPendingCancel, isHeld, isLive, type User } from '../membership/rules/state.ts'
+import { isAvailable, judgeOfferAt, offerOf, partnerOffer, type Terms } from '../membership/rules/terms.ts'
 
 /** What a partner asks for. */
 export type Wish = {
@@ -28,7 +28,7 @@ export type OfferChange = Changed & {
  * Moves a user to another offer, now or at the next period, or says why not. A newer change replaces a pending one,
  * the same one asked for again stays as it is; asking for the current offer undoes it. A pending swap that no longer fits is dropped.
  */
-export const changeOfferOf = (user: User, wish: Wish, now: Instant, terms: Terms): OfferChange | Refusal => {
+export function changeOfferOf(user: User, wish: Wish, now: Instant, terms: Terms): OfferChange | Refusal {
   const current = offerOf(terms, user)
   const offer =
     partnerOffer(terms, wish.offername) ?? (wish.offername === user.offer?.name ? current : undefined)
@@ -38,14 +38,14 @@ export const changeOfferOf = (user: User, wish: Wish, now: Instant, terms: Terms
   const direction = offer.rank > current.rank ? 'upgrade' : 'downgrade'
   if (wish.action !== 'auto' && wish.action !== direction) return refuse('direction_mismatch')
   const isImmediate = wish.effective === 'immediate' || (wish.effective === 'auto' && direction === 'upgrade')
+  // At the boundary the cancel comes first: there will be no period in which the offer could begin.
+  if (!isImmediate && hasPendingCancel(user)) return refuse('cancel_pending')
   const boundary = nextBoundary(user, now, terms)
   const effectiveAt = isImmediate ? Math.max(now, user.offer?.since ?? now) : boundary
   const verdict = judgeOfferAt(terms, offer, effectiveAt)
   if (!isAvailable(terms, offer, effectiveAt))
     return refuse('offer_not_available', reasonsFor('offername', verdict.reasons))
   if (!verdict.admitted) return refuse('ineligible', reasonsFor('offername', verdict.reasons))
-  // At the boundary the cancel comes first: there will be no period in which the offer could begin.
-  if (!isImmediate && hasPendingCancel(user)) return refuse('ineligible', [cancelPending('offername')])
 
   const events: Raised[] = []
   let base: User = withoutPlans({ ...user, updatedAt: now })
@@ -87,7 +87,7 @@ export const changeOfferOf = (user: User, wish: Wish, now: Instant, terms: Terms
 }
 
 /** Undoes a pending offer change; without one nothing changes. Refused in the locked hours before its boundary. */
-export const undoOfferChangeOf = (user: User, now: Instant, terms: Terms): OfferChange | Refusal => {
+export function undoOfferChangeOf(user: User, now: Instant, terms: Terms): OfferChange | Refusal {
   const kept = user.enrolments.filter(isHeld).map(enrolment => enrolment.benefit)
   const same = { direction: 'none', isImmediate: true, effectiveAt: now, gained: [], lost: [], kept } as const
   if (!user.pendingOffer) return { ...same, user, events: [] }
@@ -98,14 +98,14 @@ export const undoOfferChangeOf = (user: User, now: Instant, terms: Terms): Offer
 }
 
 /** What is held before and after; what ends by itself at that very instant is not kept. */
-const compare = (
+function compare(
   before: User,
   after: User,
   at: Instant,
-): { gained: string[]; lost: string[]; kept: string[] } => {
+): { gained: string[]; lost: string[]; kept: string[] } {
   const had = new Set(before.enrolments.filter(isHeld).map(enrolment => enrolment.benefit))
   const has = after.enrolments
-    .filter(enrolment => isLive(enrolment) && !(enrolment.ownEnd && enrolment.ownEnd.at <= at))
+    .filter(enrolment => isLive(enrolment) && !endsByItself(enrolment, at))
     .map(enrolment => enrolment.benefit)
   return {
     gained: has.filter(name => !had.has(name)),

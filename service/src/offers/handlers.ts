@@ -9,22 +9,22 @@ import {
 } from '@benefit-enrolment/contract'
 import { formatTimestamp } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
-import { badField, ServiceError } from '../http/service-error.ts'
-import type { AccountCommands } from '../membership/account-command.ts'
-import { problemOfRefusal } from '../membership/answer.ts'
-import { nextBoundary } from '../membership/boundary.ts'
-import { isRefusal, type Refusal, type RefusalReason, refuse } from '../membership/refusal.ts'
-import type { User } from '../membership/state.ts'
-import { offerOf, partnerOffers, type Terms } from '../membership/terms.ts'
-import { offerDetailsOf, pendingOfferOf } from '../membership/view.ts'
+import { badField, fieldError } from '../http/service-error.ts'
+import type { AccountCommands } from '../membership/commands/account-command.ts'
+import { problemOfRefusal } from '../membership/commands/answer.ts'
+import { nextBoundary } from '../membership/rules/boundary.ts'
+import { isRefusal, type Refusal, type RefusalReason, refuse } from '../membership/rules/refusal.ts'
+import type { User } from '../membership/rules/state.ts'
+import { offerOf, partnerOffers, type Terms } from '../membership/rules/terms.ts'
+import { offerDetailsOf, pendingOfferOf } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
-import type { Partner } from '../partners/partner.ts'
+import type { Clock, Partner } from '../partners/partner.ts'
 import { changeOfferOf, type OfferChange, undoOfferChangeOf, type Wish } from './change.ts'
 import { checkPreview, makePreview } from './preview.ts'
 
 /** Moves users between offers, lists and previews the moves (contract §8). */
-export const offerHandlers = (context: { commands: AccountCommands }) => {
-  const { commands } = context
+export function offerHandlers(context: { commands: AccountCommands; clock: Clock }) {
+  const { commands, clock } = context
 
   const change: Handler<typeof changeOffer, Caller> = request => {
     const { body } = request
@@ -42,7 +42,10 @@ export const offerHandlers = (context: { commands: AccountCommands }) => {
           'is required: an immediate downgrade takes cover away at once, see POST /user/offers/preview',
         )
       }
-      if (body.previewid && !checkPreview(body.previewid, { partner, user, wish, changed, now }))
+      if (
+        body.previewid &&
+        !checkPreview(body.previewid, { partner, user, wish, changed, now: clock.real() })
+      )
         return refuse('preview_stale')
       return {
         ...(changed.user === user ? {} : { change: changed }),
@@ -97,7 +100,7 @@ export const offerHandlers = (context: { commands: AccountCommands }) => {
     checkOwn(user, wish, { partner, terms })
     const changed = changeOfferOf(user, wish, now, terms)
     if (isRefusal(changed)) throw problemOfRefusal(changed, request.locale)
-    const { previewid, expiresAt } = makePreview({ partner, user, wish, changed, now })
+    const { previewid, expiresAt } = makePreview({ partner, user, wish, changed, now: clock.real() })
     return { ...viewChange(changed.user, changed), previewid, expiresat: formatTimestamp(expiresAt) }
   }
 
@@ -109,37 +112,41 @@ export const offerHandlers = (context: { commands: AccountCommands }) => {
   }
 }
 
-const wishOf = (body: {
+function wishOf(body: {
   offername: string
   action?: Wish['action'] | ''
   effective?: Wish['effective'] | ''
-}): Wish => ({
-  offername: body.offername,
-  action: body.action || 'auto',
-  effective: body.effective || 'auto',
-})
+}): Wish {
+  return {
+    offername: body.offername,
+    action: body.action || 'auto',
+    effective: body.effective || 'auto',
+  }
+}
 
 /** An offer that is neither the partner's nor the user's own is a fault of the request, not of the user. */
-const checkOwn = (user: User, wish: Wish, context: { partner: Partner; terms: Terms }): void => {
+function checkOwn(user: User, wish: Wish, context: { partner: Partner; terms: Terms }): void {
   const isKnown =
     wish.offername === user.offer?.name ||
     partnerOffers(context.terms).some(offer => offer.offer === wish.offername)
-  if (!isKnown) throw new ServiceError('offername_unknown')
+  if (!isKnown) throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
 }
 
-const viewChange = (after: User, changed: OfferChange): OfferChanged => ({
-  userid: after.userid,
-  serviceid: after.serviceId,
-  direction: changed.direction,
-  currentofferdetails: offerDetailsOf(after),
-  pendingoffer: pendingOfferOf(after),
-  gained: [...changed.gained],
-  lost: [...changed.lost],
-  kept: [...changed.kept],
-})
+function viewChange(after: User, changed: OfferChange): OfferChanged {
+  return {
+    userid: after.userid,
+    serviceid: after.serviceId,
+    direction: changed.direction,
+    currentofferdetails: offerDetailsOf(after),
+    pendingoffer: pendingOfferOf(after),
+    gained: [...changed.gained],
+    lost: [...changed.lost],
+    kept: [...changed.kept],
+  }
+}
 
 /** Why a change would be refused; without reasons of its own, the refusal itself is the reason. */
-const reasonsOf = (changed: OfferChange | Refusal): readonly RefusalReason[] => {
+function reasonsOf(changed: OfferChange | Refusal): readonly RefusalReason[] {
   if (!isRefusal(changed)) return []
   if (changed.reasons.length > 0) return changed.reasons
   const text = { en: errors[changed.refused].title, es: userMessage(changed.refused, 'es') }

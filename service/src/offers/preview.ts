@@ -1,24 +1,25 @@
 import type { Instant } from '../calendar/calendar.ts'
-import type { User } from '../membership/state.ts'
+import type { User } from '../membership/rules/state.ts'
 import type { Partner } from '../partners/partner.ts'
 import { keyedHash, sameHash } from '../vault/hash.ts'
 import type { OfferChange, Wish } from './change.ts'
 
 const validMs = 15 * 60_000
 
+/** What a preview shows, and when in real time: a sandbox's clock makes none older. */
 type Previewed = { partner: Partner; user: User; wish: Wish; changed: OfferChange; now: Instant }
 
 /**
  * Names a preview by a keyed hash of what it showed, so that nothing needs to be kept: the change holds as long as it
  * would do the same.
  */
-export const makePreview = (previewed: Previewed): { previewid: string; expiresAt: Instant } => {
+export function makePreview(previewed: Previewed): { previewid: string; expiresAt: Instant } {
   const expiresAt = previewed.now + validMs
   return { previewid: nameOf(previewed, expiresAt).toString('base64url'), expiresAt }
 }
 
 /** Whether a change is what its preview showed, and the preview is not older than 15 minutes. */
-export const checkPreview = (previewid: string, previewed: Previewed): boolean => {
+export function checkPreview(previewid: string, previewed: Previewed): boolean {
   const sent = Buffer.from(previewid, 'base64url')
   if (sent.length !== nameBytes || sent.toString('base64url') !== previewid) return false
   const expiresAt = Number(sent.readBigUInt64BE(0))
@@ -32,7 +33,7 @@ export const checkPreview = (previewid: string, previewed: Previewed): boolean =
 
 const nameBytes = 8 + 32
 
-const nameOf = ({ partner, user, wish, changed }: Previewed, expiresAt: Instant): Buffer => {
+function nameOf({ partner, user, wish, changed }: Previewed, expiresAt: Instant): Buffer {
   const expiry = Buffer.alloc(8)
   expiry.writeBigUInt64BE(BigInt(expiresAt))
   const shown = JSON.stringify([

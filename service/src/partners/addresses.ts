@@ -1,13 +1,14 @@
 import { OperatorError } from '../operator-error.ts'
 
-const isLoopbackHttp = (url: URL): boolean =>
-  url.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+function isLoopbackHttp(url: URL): boolean {
+  return url.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+}
 
 /** A name or an address; a URL's host may hold signs that would mean something else in a security policy. */
 const plainHost = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])$/
 
 /** A partner's web origin in its own normal form. Throws OperatorError with the remedy otherwise. */
-export const checkOrigin = (text: string, isSandbox: boolean): string => {
+export function checkOrigin(text: string, isSandbox: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (
     !url ||
@@ -23,7 +24,7 @@ export const checkOrigin = (text: string, isSandbox: boolean): string => {
 }
 
 /** A partner's redirect address in its own normal form. Throws OperatorError with the remedy otherwise. */
-export const checkRedirect = (text: string, isSandbox: boolean): string => {
+export function checkRedirect(text: string, isSandbox: boolean): string {
   const url = /^[\x21-\x5b\x5d-\x7e]{1,2048}$/.test(text) && URL.canParse(text) ? new URL(text) : undefined
   const isNormal =
     url?.href === text && plainHost.test(url.hostname) && !url.username && !url.password && !url.hash

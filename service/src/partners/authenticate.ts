@@ -1,27 +1,31 @@
 import type { Operation, Scope } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
+import type { Instant } from '../calendar/calendar.ts'
 import { countFailedAuthentications, isLoopback } from '../http/failed-authentications.ts'
 import { ServiceError } from '../http/service-error.ts'
-import type { Bearer, Directory } from './directory.ts'
-import type { Partner } from './partner.ts'
+import { type Caller, type CallerHeaders, mayCall, openCallers } from './callers.ts'
+import type { Directory, WhyNot } from './directory.ts'
 
-/** Who calls a partner operation. */
-export type Caller = { readonly partner: Partner; readonly scopes: ReadonlySet<string> }
+export type { Caller } from './callers.ts'
 
-/** Refuses a failed authentication: 401, or 429 when the address has failed too often (contract §13). */
-export type Refuse = (request: FastifyRequest, error: ServiceError) => ServiceError
+/**
+ * Refuses a failed authentication: 401, or 429 when there were too many (contract §13). What is spent, so expired or
+ * revoked, is always a 401: its client has to learn that it must renew it.
+ */
+export type Refuse = (request: FastifyRequest, error: ServiceError, why: WhyNot) => ServiceError
 
-/** Counts failures by address; right credentials never come here. Loopback is exempt in a sandbox. */
-export const refuseFailures = (context: {
+/** Counts failures by address and known credential; right credentials never come here. Loopback is exempt in a sandbox. */
+export function refuseFailures(context: {
   sandbox: boolean
   real: () => number
   /** How many failures of an address in a minute are answered 401. */
   limit: number
-}): Refuse => {
+}): Refuse {
   const failures = countFailedAuthentications(context.limit)
-  return (request, error) => {
-    if (context.sandbox && isLoopback(request.ip)) return error
-    if (!failures.note(request.ip, context.real())) return error
+  return (request, error, why) => {
+    if (why.is === 'spent' || (context.sandbox && isLoopback(request.ip))) return error
+    const credential = why.is === 'known' ? why.credential : undefined
+    if (!failures.note(request.ip, context.real(), credential)) return error
     return new ServiceError('too_many_requests', 'Too many failed authentications from this address.', {
       headers: { 'Retry-After': '60' },
     })
@@ -38,58 +42,69 @@ const withBadToken = { 'WWW-Authenticate': 'Bearer error="invalid_token"' }
  * Authenticates the calls of partners: token, then API key, then scope. Answers from memory when it can.
  * Refuses with `unauthorized`, `invalid_api_key` or `insufficient_scope`; the body has not been looked at.
  */
-export const authenticatePartner = (context: { directory: Directory; refuse: Refuse }) => {
+export function authenticatePartner(context: { directory: Directory; refuse: Refuse; real: () => Instant }) {
   const { directory, refuse } = context
+  const callers = openCallers(context)
   return (request: FastifyRequest, operation: Operation): Caller | Promise<Caller> => {
     if (operation.caller !== 'partner') return nobody
-    const { authorization } = request.headers
-    const token = bearerForm.exec(authorization ?? '')?.[1]
+    const { authorization = '', 'x-api-key': apiKey } = request.headers
+    const sent: CallerHeaders = { authorization, apiKey: typeof apiKey === 'string' ? apiKey : undefined }
+    const known = callers.find(sent)
+    return known ? admit(request, operation, known) : lookUp(request, operation, sent)
+  }
+
+  async function lookUp(request: FastifyRequest, operation: Operation, sent: CallerHeaders): Promise<Caller> {
+    const { authorization, apiKey } = sent
+    const token = bearerForm.exec(authorization)?.[1]
     if (token === undefined) {
-      const headers = tokenSent.test(authorization ?? '') ? withBadToken : withoutToken
-      throw refuse(request, new ServiceError('unauthorized', undefined, { headers }))
+      const headers = tokenSent.test(authorization) ? withBadToken : withoutToken
+      throw refuse(request, new ServiceError('unauthorized', undefined, { headers }), { is: 'unknown' })
     }
-    const bearer = directory.bearerNow(token)
-    const sent = request.headers['x-api-key']
-    const apiKey = typeof sent === 'string' ? sent : undefined
-    const key = apiKey === undefined ? undefined : directory.credentialNow(apiKey, 'api_key')
-    if (bearer && (key || (apiKey === undefined && bearer.partner.apiKeyOptional))) {
-      return admit(request, operation, { bearer, apiKey, keyPartner: key?.partner })
+    const forgotten = directory.forgotten()
+    const bearer = directory.bearerNow(token) ?? (await directory.bearer(token))
+    if (!bearer) {
+      const why = await directory.whyNot(token, 'access_token')
+      throw refuse(request, new ServiceError('unauthorized', undefined, { headers: withBadToken }), why)
     }
-    return lookUp(request, operation, { token, apiKey })
+    const key =
+      apiKey === undefined
+        ? undefined
+        : (directory.credentialNow(apiKey, 'api_key') ?? (await directory.credential(apiKey, 'api_key')))
+    const isRight =
+      apiKey === undefined
+        ? bearer.partner.apiKeyOptional
+        : key?.partner.partnerId === bearer.partner.partnerId
+    if (!isRight) {
+      const refusal = new ServiceError('invalid_api_key', undefined, { headers: withoutToken })
+      const why: WhyNot =
+        apiKey === undefined
+          ? { is: 'known', credential: bearer.partner.partnerId }
+          : key
+            ? { is: 'known', credential: key.credentialId }
+            : await directory.whyNot(apiKey, 'api_key')
+      throw refuse(request, refusal, why)
+    }
+    const caller: Caller = {
+      partner: bearer.partner,
+      scopes: bearer.scopes,
+      credentialId: bearer.credentialId,
+    }
+    callers.keep(sent, caller, { bearer, key, forgotten })
+    return admit(request, operation, caller)
   }
 
-  async function lookUp(
-    request: FastifyRequest,
-    operation: Operation,
-    sent: { token: string; apiKey: string | undefined },
-  ): Promise<Caller> {
-    const bearer = await directory.bearer(sent.token)
-    if (!bearer) throw refuse(request, new ServiceError('unauthorized', undefined, { headers: withBadToken }))
-    const key = sent.apiKey === undefined ? undefined : await directory.credential(sent.apiKey, 'api_key')
-    return admit(request, operation, { bearer, apiKey: sent.apiKey, keyPartner: key?.partner })
-  }
-
-  function admit(
-    request: FastifyRequest,
-    operation: Operation,
-    sent: { bearer: Bearer; apiKey: string | undefined; keyPartner: Partner | undefined },
-  ): Caller {
-    const { bearer, apiKey, keyPartner } = sent
-    const isKeyMissing = apiKey === undefined && !bearer.partner.apiKeyOptional
-    const isKeyWrong = apiKey !== undefined && keyPartner?.partnerId !== bearer.partner.partnerId
-    if (isKeyMissing || isKeyWrong) {
-      throw refuse(request, new ServiceError('invalid_api_key', undefined, { headers: withoutToken }))
-    }
-    request.partnerId = bearer.partner.partnerId
-    if (operation.scope && !bearer.scopes.has(operation.scope)) throw lacking(operation.scope)
-    return { partner: bearer.partner, scopes: bearer.scopes }
+  function admit(request: FastifyRequest, operation: Operation, caller: Caller): Caller {
+    request.partnerId = caller.partner.partnerId
+    if (operation.scope && !mayCall(caller, operation)) throw lacking(operation.scope)
+    return caller
   }
 }
 
-const lacking = (scope: Scope): ServiceError =>
-  new ServiceError('insufficient_scope', `This operation needs the scope ${scope}.`, {
+function lacking(scope: Scope): ServiceError {
+  return new ServiceError('insufficient_scope', `This operation needs the scope ${scope}.`, {
     headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
   })
+}
 
 // Operations that anyone may call, or that check client credentials themselves, have no bearer.
 const nobody = Object.freeze({}) as Caller

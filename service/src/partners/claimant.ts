@@ -7,9 +7,8 @@ const form = /^(Bearer|Basic) +([A-Za-z0-9._~+/=-]+) *$/i
  * Tells from memory alone which partner a request seems to come from, "" where memory cannot tell. Good for sharing out
  * room before anything is looked up; whether the credentials still hold is not its business.
  */
-export const openClaimants =
-  (directory: Directory) =>
-  ({ headers: { authorization } }: { readonly headers: IncomingHttpHeaders }): string => {
+export function openClaimants(directory: Directory) {
+  return ({ headers: { authorization } }: { readonly headers: IncomingHttpHeaders }): string => {
     if (authorization === undefined) return ''
     const [, scheme = '', text = ''] = form.exec(authorization) ?? []
     if (scheme.toLowerCase() === 'bearer') return directory.lastOwnerOf(text) ?? ''
@@ -17,3 +16,4 @@ export const openClaimants =
     const [, secret = ''] = Buffer.from(text, 'base64').toString('latin1').split(':')
     return directory.credentialNow(secret, 'client_secret')?.partner.partnerId ?? ''
   }
+}

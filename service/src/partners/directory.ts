@@ -1,14 +1,21 @@
 import { createHash } from 'node:crypto'
 import type { Instant } from '../calendar/calendar.ts'
-import { coalesce } from '../db/coalesce.ts'
+import { coalesce, coalesceApart } from '../db/coalesce.ts'
 import type { Database } from '../db/database.ts'
 import { decodeUuid } from '../vault/base62.ts'
 import { keyedHash, sameHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { parseSecret, type SecretKind, type SecretMode } from '../vault/secret.ts'
+import { openCredentialUses } from './credential-uses.ts'
 import { partnerOf } from './keys.ts'
 import type { Partner } from './partner.ts'
-import { type CredentialRow, findCredentials, findPartners, rehashCredential } from './store.ts'
+import {
+  type CredentialRow,
+  findCredentials,
+  findPartners,
+  type PartnerRow,
+  rehashCredential,
+} from './store.ts'
 import { findTokens, type TokenRow } from './tokens.ts'
 
 /** How long an answer of the directory may be older than the database (contract §3). */
@@ -19,10 +26,18 @@ const maxEntries = 100_000
 export type Bearer = {
   readonly partner: Partner
   readonly scopes: ReadonlySet<string>
+  /** The client secret that the token was issued from. */
+  readonly credentialId: string
   readonly expiresAt: Instant
+  /** Until when this may be answered without a look at the database (contract §3). */
+  readonly freshUntil: Instant
 }
 /** A credential that holds. */
-export type Credential = { readonly partner: Partner; readonly credentialId: string }
+export type Credential = {
+  readonly partner: Partner
+  readonly credentialId: string
+  readonly freshUntil: Instant
+}
 
 /** Partners and their credentials, answered from memory and re-read on use when older than one second. */
 export type Directory = {
@@ -38,31 +53,51 @@ export type Directory = {
   credential(secret: string, kind: 'client_secret' | 'api_key'): Promise<Credential | undefined>
   /** The same from memory alone. */
   credentialNow(secret: string, kind: 'client_secret' | 'api_key'): Credential | undefined
+  /**
+   * Why a secret does not hold: `spent` when it is right but expired, revoked, or its partner is disabled; `known` when
+   * its id is one of ours and the rest is wrong, with that id; else `unknown`.
+   */
+  whyNot(secret: string, kind: SentSecret): Promise<WhyNot>
   /** Forgets what memory holds of a partner, after a change made by this process. */
   forget(partnerId: string): void
+  /** Counts what was forgotten: what others have kept of the directory holds only while this stays the same. */
+  forgotten(): number
 }
+
+/** The secrets that a request may carry. */
+export type SentSecret = 'access_token' | 'client_secret' | 'api_key'
+/** Why a secret does not hold. */
+export type WhyNot =
+  | { readonly is: 'spent' | 'unknown' }
+  | { readonly is: 'known'; readonly credential: string }
 
 type Cached<T> = { readonly value: T | undefined; readonly readAt: Instant; readonly partnerId: string }
 
-const kinds = { client_secret: 'cs', api_key: 'ak' } as const satisfies Record<string, SecretKind>
+const kinds = { client_secret: 'cs', api_key: 'ak', access_token: 'at' } as const satisfies Record<
+  SentSecret,
+  SecretKind
+>
 
 /** The id that a secret carries in clear: the partner's, and the credential's own. */
-export const splitSecretId = (id: string): { partnerId: string; ownId: string } | undefined => {
+export function splitSecretId(id: string): { partnerId: string; ownId: string } | undefined {
   const partnerId = decodeUuid(id.slice(0, 22))
   return partnerId && id.length > 22 ? { partnerId, ownId: id.slice(22) } : undefined
 }
 
 /** Opens the directory. */
-export const openDirectory = (context: {
+export function openDirectory(context: {
   database: Database
   keyring: Keyring
   mode: SecretMode
   real: () => Instant
-}): Directory => {
+}): Directory {
   const { database, keyring, mode, real } = context
   const partners = new Map<string, Cached<Partner>>()
   const bearers = new Map<string, Cached<Bearer>>()
   const credentials = new Map<string, Cached<Credential>>()
+  const knownPartner = openKnownPartners(keyring)
+  const noteUse = openCredentialUses(database)
+  let forgotten = 0
 
   const readPartners = coalesce<string, Partner | undefined>({
     maxBatch: 500,
@@ -70,11 +105,13 @@ export const openDirectory = (context: {
       const rows = new Map((await findPartners(database, ids)).map(row => [row.partner_id, row]))
       return ids.map(id => {
         const row = rows.get(id)
-        return { ok: true, value: row && partnerOf(row, keyring) }
+        return { ok: true, value: row && knownPartner(row) }
       })
     },
   })
-  const readTokens = coalesce<{ partnerId: string; tokenId: string }, TokenRow | undefined>({
+  // Tokens lie with their partner, partners and credentials on every node.
+  const queueOf = ({ partnerId }: { partnerId: string }) => (database.layout.isSpread ? partnerId : '')
+  const readTokens = coalesceApart<{ partnerId: string; tokenId: string }, TokenRow | undefined>(queueOf, {
     maxBatch: 500,
     run: async keys => {
       const rows = new Map(
@@ -145,7 +182,13 @@ export const openDirectory = (context: {
     const isValid = isRight(row, token, 'access_token') && row?.revoked_at === null
     const owner = isValid ? await partner(id.partnerId) : undefined
     const value =
-      owner && row ? { partner: owner, scopes: new Set(row.scopes), expiresAt: row.expires_at } : undefined
+      owner && row
+        ? {
+            ...{ partner: owner, scopes: new Set(row.scopes), expiresAt: row.expires_at },
+            credentialId: row.credential_id,
+            freshUntil: freshUntil(readAt, id.partnerId),
+          }
+        : undefined
     return holdsStill(keep(bearers, digest(token), { value, readAt, partnerId: id.partnerId }))
   }
 
@@ -162,19 +205,44 @@ export const openDirectory = (context: {
     const isValid = isRight(row, secret, kind) && isLive && row?.kind === kind
     const owner = isValid ? await partner(id.partnerId) : undefined
     if (isValid) await moveToCurrent(row, secret)
-    const value = owner && { partner: owner, credentialId: id.ownId }
+    if (owner) noteUse({ partnerId: id.partnerId, credentialId: id.ownId, at: readAt })
+    const value = owner && {
+      ...{ partner: owner, credentialId: id.ownId },
+      freshUntil: freshUntil(readAt, id.partnerId),
+    }
     return keep(credentials, `${kind} ${digest(secret)}`, { value, readAt, partnerId: id.partnerId })
   }
 
+  const whyNot = async (secret: string, kind: SentSecret): Promise<WhyNot> => {
+    const parsed = parseSecret(secret)
+    const id = parsed?.kind === kinds[kind] && parsed.mode === mode ? splitSecretId(parsed.id) : undefined
+    if (!id) return { is: 'unknown' }
+    const { partnerId, ownId } = id
+    const row =
+      kind === 'access_token'
+        ? await readTokens({ partnerId, tokenId: ownId })
+        : await readCredentials({ partnerId, credentialId: ownId })
+    if (!row) return { is: 'unknown' }
+    return isRight(row, secret, kind) ? { is: 'spent' } : { is: 'known', credential: parsed?.id ?? '' }
+  }
+
+  /** What was read at `readAt` of a partner that memory holds is fresh as long as both are. */
+  const freshUntil = (readAt: Instant, partnerId: string): Instant =>
+    Math.min(readAt, partners.get(partnerId)?.readAt ?? readAt) + freshMs
+
   /** What memory holds of a secret, with the partner as memory has it now, not as it was when the secret was read. */
-  const known = <T extends { readonly partner: Partner }>(
+  const known = <T extends { readonly partner: Partner; readonly freshUntil: Instant }>(
     map: Map<string, Cached<T>>,
     key: string,
   ): T | undefined => {
     const entry = map.get(key)
     const owner = entry && partners.get(entry.partnerId)
     if (!isFresh(entry) || !isFresh(owner) || !entry?.value || !owner?.value) return undefined
-    return entry.value.partner === owner.value ? entry.value : { ...entry.value, partner: owner.value }
+    return {
+      ...entry.value,
+      partner: owner.value,
+      freshUntil: freshUntil(entry.readAt, entry.partnerId),
+    }
   }
 
   return {
@@ -184,7 +252,10 @@ export const openDirectory = (context: {
     lastOwnerOf: token => bearers.get(digest(token))?.partnerId,
     credential,
     credentialNow: (secret, kind) => known(credentials, `${kind} ${digest(secret)}`),
+    whyNot,
+    forgotten: () => forgotten,
     forget(partnerId) {
+      forgotten += 1
       partners.delete(partnerId)
       for (const map of [bearers, credentials]) {
         for (const [key, entry] of map) if (entry.partnerId === partnerId) map.delete(key)
@@ -194,3 +265,19 @@ export const openDirectory = (context: {
 }
 
 const emptyHash = Buffer.alloc(32)
+
+/**
+ * Gives the same object for a partner as long as its row is the same: its key is unwrapped once, not every second, and
+ * what was made for a partner can be told to be made for this very one.
+ */
+function openKnownPartners(keyring: Keyring): (row: PartnerRow) => Partner {
+  const known = new Map<string, { readonly text: string; readonly partner: Partner }>()
+  return row => {
+    const text = JSON.stringify({ ...row, wrapped_key: row.wrapped_key.toString('base64') })
+    const last = known.get(row.partner_id)
+    if (last?.text === text) return last.partner
+    const partner = partnerOf(row, keyring)
+    known.set(row.partner_id, { text, partner })
+    return partner
+  }
+}

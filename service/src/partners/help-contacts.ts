@@ -11,16 +11,16 @@ export type HelpSettings = {
 }
 
 /** The contacts with these settings. Throws OperatorError that names the setting which no page could show. */
-export const withHelp = (known: HelpContacts, settings: HelpSettings): HelpContacts => {
+export function withHelp(known: HelpContacts, settings: HelpSettings): HelpContacts {
   const { phone = known.phone, email = known.email, url = known.url } = settings
   return {
     ...(phone ? { phone: checkPhone(phone) } : {}),
     ...(email ? { email: checkEmail(email) } : {}),
-    ...(url ? { url: checkUrl(url) } : {}),
+    ...(url ? { url: checkWebAddress('--help-url', url) } : {}),
   }
 }
 
-const checkPhone = (text: string): string => {
+function checkPhone(text: string): string {
   const digits = text.replace(/\D/g, '').length
   if (!/^\+?[\d ().-]{3,30}$/.test(text) || digits < 3 || digits > 15)
     throw new OperatorError('--help-phone must be a telephone number of 3 to 15 digits, like 1-800-555-0142.')
@@ -28,15 +28,16 @@ const checkPhone = (text: string): string => {
 }
 
 // A link to it must not be able to carry more than the address.
-const checkEmail = (text: string): string => {
+function checkEmail(text: string): string {
   if (text.length > 254 || !/^[\w.+-]{1,64}@[a-z\d-]+(\.[a-z\d-]+)+$/i.test(text))
     throw new OperatorError('--help-email must be an email address like help@example.com.')
   return text
 }
 
-const checkUrl = (text: string): string => {
+/** An address that pages link. Throws OperatorError that names the option when it is none of the web's. */
+export function checkWebAddress(option: string, text: string): string {
   const url = /^[\x21-\x7e]{1,2048}$/.test(text) && URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'https:' || url.username || url.password)
-    throw new OperatorError('--help-url must be an https address like https://example.com/help.')
+    throw new OperatorError(`${option} must be an https address like https://example.com/help.`)
   return url.href
 }

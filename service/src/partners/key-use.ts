@@ -10,18 +10,18 @@ import { listPartners } from './store.ts'
 export type UseOfKeys = ReadonlyMap<string, number>
 
 /** Keeps the keys of the keyring from being retired until the transaction ends; for who then stores what hangs on one. */
-export const holdKeys = async (tx: Executor): Promise<void> => {
+export async function holdKeys(tx: Executor): Promise<void> {
   await tx.query(sql`select 1 from installation for share`)
 }
 
 /** Waits for those who hold keys, and keeps others out until the transaction ends; false: nothing was served yet. */
-export const lockKeys = async (tx: Executor): Promise<boolean> => {
+export async function lockKeys(tx: Executor): Promise<boolean> {
   const rows = await tx.query(sql`select 1 from installation for update`)
   return rows.length > 0
 }
 
 /** Wraps by the current root key what older ones wrap; gives how many partners' keys it was. */
-export const rewrapPartnerKeys = async (tx: Executor, keyring: Keyring): Promise<number> => {
+export async function rewrapPartnerKeys(tx: Executor, keyring: Keyring): Promise<number> {
   const rows = (await listPartners(tx)).flatMap(({ partner_id, wrapped_key }) => {
     const wrapped = rewrapped({ partner_id, wrapped_key }, keyring)
     return wrapped ? [{ partner_id, wrapped }] : []
@@ -35,7 +35,7 @@ export const rewrapPartnerKeys = async (tx: Executor, keyring: Keyring): Promise
 }
 
 /** How many partners' keys each root key wraps. */
-export const partnersByRootKey = async (db: Executor): Promise<UseOfKeys> => {
+export async function partnersByRootKey(db: Executor): Promise<UseOfKeys> {
   const use = new Map<string, number>()
   for (const { wrapped_key } of await listPartners(db)) {
     const id = wrappingKeyId(wrapped_key)
@@ -45,7 +45,7 @@ export const partnersByRootKey = async (db: Executor): Promise<UseOfKeys> => {
 }
 
 /** How many live client secrets and API keys are hashed under each pepper. */
-export const credentialsByPepper = async (db: Executor, now: Instant): Promise<UseOfKeys> => {
+export async function credentialsByPepper(db: Executor, now: Instant): Promise<UseOfKeys> {
   const rows = await db.query<{ pepper_id: string; count: number }>(sql`
     select live.pepper_id, count(*) as count from partners p
     cross join lateral (
@@ -57,7 +57,7 @@ export const credentialsByPepper = async (db: Executor, now: Instant): Promise<U
 }
 
 /** How many living access tokens are hashed under each pepper. */
-export const tokensByPepper = async (db: Executor, now: Instant): Promise<UseOfKeys> => {
+export async function tokensByPepper(db: Executor, now: Instant): Promise<UseOfKeys> {
   const rows = await db.query<{ pepper_id: string; count: number }>(sql`
     select live.pepper_id, count(*) as count from partners p
     cross join lateral (

@@ -7,17 +7,20 @@ import type { PartnerRow } from './store.ts'
 // A partner has one key so far; its id makes room for more without a rewrite.
 const firstKeyId = '1'
 
-const binding = (partnerId: string) => ({ purpose: 'partners.key', partnerId })
+function binding(partnerId: string) {
+  return { purpose: 'partners.key', partnerId }
+}
 
 /** A fresh partner key, wrapped by the root key in use. */
-export const newPartnerKey = (partnerId: string, keyring: Keyring): Buffer =>
-  wrapKey(keyring.rootKeys.current, newKey(), binding(partnerId))
+export function newPartnerKey(partnerId: string, keyring: Keyring): Buffer {
+  return wrapKey(keyring.rootKeys.current, newKey(), binding(partnerId))
+}
 
 /** A partner's key, wrapped anew by the root key in use; `undefined` when that one wraps it already. */
-export const rewrapped = (
+export function rewrapped(
   row: Pick<PartnerRow, 'partner_id' | 'wrapped_key'>,
   keyring: Keyring,
-): Buffer | undefined => {
+): Buffer | undefined {
   const { current } = keyring.rootKeys
   if (wrappingKeyId(row.wrapped_key) === current.id) return undefined
   const place = binding(row.partner_id)
@@ -25,25 +28,30 @@ export const rewrapped = (
 }
 
 /** The partner that a row tells of. Throws when its key was wrapped by a root key that is not in the keyring. */
-export const partnerOf = (row: PartnerRow, keyring: Keyring): Partner => {
+export function partnerOf(row: PartnerRow, keyring: Keyring): Partner {
   const key = unwrapKey(keyring.rootKey, row.wrapped_key, binding(row.partner_id))
   return { ...settingsOf(row), key: { id: firstKeyId, key }, hashKey: keyedHash(key, 'partners.hash_key') }
 }
 
-const settingsOf = (row: PartnerRow): Omit<Partner, 'key' | 'hashKey'> => ({
-  partnerId: row.partner_id,
-  name: row.name,
-  aliases: row.aliases,
-  timezone: row.timezone,
-  locale: row.locale,
-  origins: row.origins,
-  redirects: row.redirects,
-  help: row.help,
-  offers: row.offers ?? undefined,
-  apiKeyOptional: row.api_key_optional,
-  ratePerSecond: row.rate_per_second ?? undefined,
-  scopes: row.scopes ?? undefined,
-  clockOffsetMs: row.clock_offset_ms,
-  disabledAt: row.disabled_at ?? undefined,
-  createdAt: row.created_at,
-})
+function settingsOf(row: PartnerRow): Omit<Partner, 'key' | 'hashKey'> {
+  return {
+    partnerId: row.partner_id,
+    name: row.name,
+    aliases: row.aliases,
+    timezone: row.timezone,
+    locale: row.locale,
+    origins: row.origins,
+    redirects: row.redirects,
+    help: row.help,
+    legal: row.legal,
+    look: row.look,
+    retainYears: row.retain === null ? 0 : Number.parseInt(row.retain, 10),
+    offers: row.offers ?? undefined,
+    apiKeyOptional: row.api_key_optional,
+    ratePerSecond: row.rate_per_second ?? undefined,
+    scopes: row.scopes ?? undefined,
+    clockOffsetMs: row.clock_offset_ms,
+    disabledAt: row.disabled_at ?? undefined,
+    createdAt: row.created_at,
+  }
+}

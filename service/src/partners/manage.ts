@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
 import { isZone } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
+import { ENDINGS, judgeFile, sniff } from '../files/file-kind.ts'
+import { hashOf, storeFiles } from '../files/store.ts'
+import { type LookSettings, withLook } from '../look/look.ts'
 import { OperatorError } from '../operator-error.ts'
 import { decodeUuid, encodeBase62, encodeUuid } from '../vault/base62.ts'
 import { keyedHash } from '../vault/hash.ts'
@@ -12,6 +15,7 @@ import { checkOrigin, checkRedirect } from './addresses.ts'
 import { type HelpSettings, withHelp } from './help-contacts.ts'
 import { holdKeys } from './key-use.ts'
 import { newPartnerKey } from './keys.ts'
+import { type LegalSettings, withLegal } from './legal.ts'
 import {
   type CredentialKind,
   findPartners,
@@ -33,6 +37,12 @@ export type PartnerSettings = {
   readonly origins?: readonly string[] | undefined
   readonly redirects?: readonly string[] | undefined
   readonly help?: HelpSettings | undefined
+  readonly legal?: LegalSettings | undefined
+  readonly look?: Omit<LookSettings, 'logo'> | undefined
+  /** The partner's mark as a picture, or `''` to take it away. */
+  readonly logo?: Buffer | '' | undefined
+  /** Years like `7y` for which some records outlive an erasure; `none`: nothing does. */
+  readonly retain?: string | undefined
   /** Names of offers; an empty list means all. */
   readonly offers?: readonly string[] | undefined
   readonly scopes?: readonly string[] | undefined
@@ -56,10 +66,7 @@ export type ManageContext = {
 export type NewPartner = { readonly row: PartnerRow; readonly clientSecret: string; readonly apiKey: string }
 
 /** Makes a partner with a first client secret and a first API key. Throws OperatorError when a setting is wrong. */
-export const createPartner = async (
-  settings: PartnerSettings,
-  context: ManageContext,
-): Promise<NewPartner> => {
+export async function createPartner(settings: PartnerSettings, context: ManageContext): Promise<NewPartner> {
   const now = context.real()
   const partnerId = uuidv7(now)
   const blank: PartnerRow = {
@@ -71,6 +78,9 @@ export const createPartner = async (
     origins: [],
     redirects: [],
     help: {},
+    legal: {},
+    look: {},
+    retain: null,
     offers: null,
     api_key_optional: false,
     rate_per_second: null,
@@ -85,6 +95,7 @@ export const createPartner = async (
     // What is wrapped by a root key that was retired meanwhile could never be opened again.
     await holdKeys(tx)
     const row = { ...wanted, wrapped_key: newPartnerKey(partnerId, context.keyring) }
+    await storeLogo(tx, settings, now)
     await insertPartner(tx, row)
     const clientSecret = await mint(tx, partnerId, 'client_secret', context)
     const apiKey = await mint(tx, partnerId, 'api_key', context)
@@ -95,26 +106,28 @@ export const createPartner = async (
 const noKeyYet = Buffer.alloc(0)
 
 /** Changes what the operator may change. Throws OperatorError when the partner is unknown or a setting is wrong. */
-export const changePartner = async (
+export async function changePartner(
   partnerId: string,
   settings: PartnerSettings,
   context: ManageContext,
-): Promise<PartnerRow> =>
-  context.database.transaction(async tx => {
+): Promise<PartnerRow> {
+  return context.database.transaction(async tx => {
     const row = withSettings(await requireLocked(tx, partnerId), settings, context)
+    await storeLogo(tx, settings, context.real())
     await updatePartner(tx, row, context.real())
     return row
   })
+}
 
 /** The partner, held until the transaction ends. */
-const requireLocked = async (tx: Executor, partnerId: string): Promise<PartnerRow> => {
+async function requireLocked(tx: Executor, partnerId: string): Promise<PartnerRow> {
   const { partner_id: id } = await requirePartner(tx, partnerId)
   await lockPartner(tx, id)
   return requirePartner(tx, id)
 }
 
 /** The partner of this id. Throws OperatorError when there is none. */
-export const requirePartner = async (db: Executor, partnerId: string): Promise<PartnerRow> => {
+export async function requirePartner(db: Executor, partnerId: string): Promise<PartnerRow> {
   const isUuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(partnerId)
   const id = isUuid ? partnerId : decodeUuid(partnerId.replace(/^enr_client_/, ''))
   const [row] = id ? await findPartners(db, [id]) : []
@@ -122,7 +135,7 @@ export const requirePartner = async (db: Executor, partnerId: string): Promise<P
   return row
 }
 
-const withSettings = (row: PartnerRow, settings: PartnerSettings, context: ManageContext): PartnerRow => {
+function withSettings(row: PartnerRow, settings: PartnerSettings, context: ManageContext): PartnerRow {
   const {
     name = row.name,
     timezone = row.timezone,
@@ -148,6 +161,9 @@ const withSettings = (row: PartnerRow, settings: PartnerSettings, context: Manag
     if (!isScope(scope))
       throw new OperatorError(`There is no scope "${scope}"; there are ${scopeNames.join(', ')}.`)
   }
+  const { retain = row.retain ?? 'none' } = settings
+  if (retain !== 'none' && !/^[1-9]\d?y$/.test(retain))
+    throw new OperatorError('--retain must be a number of years like 7y, from 1y to 99y, or none.')
   if (ratePerSecond !== undefined && !(ratePerSecond >= 0))
     throw new OperatorError('--rate must look like 100/s.')
   const isSandbox = context.mode === 'sandbox'
@@ -156,10 +172,13 @@ const withSettings = (row: PartnerRow, settings: PartnerSettings, context: Manag
     name,
     timezone,
     locale,
+    retain: retain === 'none' ? null : retain,
     aliases: [...(settings.aliases ?? row.aliases)],
     origins: settings.origins?.map(origin => checkOrigin(origin, isSandbox)) ?? row.origins,
     redirects: settings.redirects?.map(redirect => checkRedirect(redirect, isSandbox)) ?? row.redirects,
     help: withHelp(row.help, settings.help ?? {}),
+    legal: withLegal(row.legal, settings.legal ?? {}),
+    look: withLook(row.look, { ...settings.look, logo: logoAddress(settings.logo) }),
     offers: offers === undefined ? row.offers : offers.length > 0 ? [...new Set(offers)] : null,
     scopes: scopes === undefined ? row.scopes : scopes.length > 0 ? [...new Set(scopes)] : null,
     api_key_optional: settings.apiKeyOptional ?? row.api_key_optional,
@@ -173,14 +192,28 @@ const withSettings = (row: PartnerRow, settings: PartnerSettings, context: Manag
   }
 }
 
+/** Where a mark will be served. Throws OperatorError when it is no picture or too large. */
+function logoAddress(logo: Buffer | '' | undefined): string | undefined {
+  if (logo === undefined || logo === '') return logo
+  const judged = judgeFile(logo, ['image/png', 'image/webp'])
+  if ('refused' in judged) throw new OperatorError(`The file of --logo ${judged.refused}.`)
+  return `${hashOf(logo)}/logo.${ENDINGS[judged.mediaType]}`
+}
+
+async function storeLogo(tx: Executor, settings: PartnerSettings, at: number): Promise<void> {
+  const { logo } = settings
+  const mediaType = logo ? sniff(logo) : undefined
+  if (logo && mediaType) await storeFiles(tx, [{ mediaType, content: logo }], { at, who: 'operator' })
+}
+
 const purposes = { client_secret: 'cs', api_key: 'ak' } as const
 
-const mint = async (
+async function mint(
   db: Executor,
   partnerId: string,
   kind: CredentialKind,
   context: ManageContext,
-): Promise<string> => {
+): Promise<string> {
   const credentialId = encodeBase62(BigInt(`0x${randomBytes(7).toString('hex')}`), 10)
   const { text } = makeSecret(purposes[kind], context.mode, encodeUuid(partnerId) + credentialId)
   const pepper = context.keyring.peppers.current
@@ -201,12 +234,12 @@ const mint = async (
  * Mints one more secret of a kind, so that the partner can change over without a gap. Throws OperatorError when two
  * live ones exist already: the older must be revoked first.
  */
-export const rotateKey = async (
+export async function rotateKey(
   partnerId: string,
   kind: CredentialKind,
   context: ManageContext,
-): Promise<{ secret: string; live: string[] }> =>
-  context.database.transaction(async tx => {
+): Promise<{ id: string; secret: string; live: string[] }> {
+  return context.database.transaction(async tx => {
     await holdKeys(tx)
     const row = await requireLocked(tx, partnerId)
     const live = await liveKeys(tx, row.partner_id, kind)
@@ -216,21 +249,24 @@ export const rotateKey = async (
       )
     }
     const secret = await mint(tx, row.partner_id, kind, context)
-    return { secret, live: await liveKeys(tx, row.partner_id, kind) }
+    const now = await liveKeys(tx, row.partner_id, kind)
+    return { id: now.find(id => !live.includes(id)) ?? '', secret, live: now }
   })
+}
 
-const liveKeys = async (db: Executor, partnerId: string, kind: CredentialKind): Promise<string[]> =>
-  (await listCredentials(db, partnerId))
+async function liveKeys(db: Executor, partnerId: string, kind: CredentialKind): Promise<string[]> {
+  return (await listCredentials(db, partnerId))
     .filter(row => row.kind === kind && row.revoked_at === null)
     .map(row => row.credential_id)
+}
 
 /** Revokes one credential by its id, and the tokens issued from it. Throws OperatorError when there is no live one. */
-export const revokeKey = async (
+export async function revokeKey(
   partnerId: string,
   credentialId: string,
   context: ManageContext,
-): Promise<void> =>
-  context.database.transaction(async tx => {
+): Promise<void> {
+  return context.database.transaction(async tx => {
     const row = await requirePartner(tx, partnerId)
     const key = { partnerId: row.partner_id, credentialId, at: context.real() }
     if (await revokeCredential(tx, key)) return
@@ -238,3 +274,4 @@ export const revokeKey = async (
       `There is no live credential ${credentialId}: see \`enrolment partner show ${partnerId}\`.`,
     )
   })
+}

@@ -1,6 +1,8 @@
 import type { Instant, Zone } from '../calendar/calendar.ts'
+import type { Look } from '../look/look.ts'
 import type { NamedKey } from '../vault/seal.ts'
 import type { HelpContacts } from './help-contacts.ts'
+import type { Legal } from './legal.ts'
 
 /** A platform that integrates the service; everything it owns is keyed by `partnerId` first. */
 export type Partner = {
@@ -12,11 +14,15 @@ export type Partner = {
   readonly origins: readonly string[]
   readonly redirects: readonly string[]
   readonly help: HelpContacts
+  readonly legal: Legal
+  readonly look: Look
+  /** For how many years agreed texts, confirmations and dates of cover outlive an erasure; 0: not at all. */
+  readonly retainYears: number
   /** `undefined`: all offers of the catalogue. */
   readonly offers: readonly string[] | undefined
   readonly apiKeyOptional: boolean
   readonly ratePerSecond: number | undefined
-  /** `undefined`: all scopes. */
+  /** `undefined`: the default ones. */
   readonly scopes: readonly string[] | undefined
   readonly clockOffsetMs: number
   readonly disabledAt: Instant | undefined
@@ -36,7 +42,9 @@ export type Clock = {
 }
 
 /** A clock on a source of real time. */
-export const clockOn = (real: () => Instant): Clock => ({
-  real,
-  now: partner => real() + partner.clockOffsetMs,
-})
+export function clockOn(real: () => Instant): Clock {
+  return {
+    real,
+    now: partner => real() + partner.clockOffsetMs,
+  }
+}

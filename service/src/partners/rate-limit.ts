@@ -17,7 +17,7 @@ type Bucket = { tokens: number; filledAt: Instant }
  * A token bucket for each partner with a limit (contract §13): one second's requests at most at once, refilled
  * steadily. Each process keeps its own, so that with several processes the limit is theirs together.
  */
-export const limitRequests = (real: () => Instant): TakeRequest => {
+export function limitRequests(real: () => Instant): TakeRequest {
   const buckets = new Map<string, Bucket>()
   return partner => {
     const rate = partner.ratePerSecond

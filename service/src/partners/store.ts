@@ -1,7 +1,9 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
+import type { Look } from '../look/look.ts'
 import type { HelpContacts } from './help-contacts.ts'
+import type { Legal } from './legal.ts'
 
 /** A row of `partners`. */
 export type PartnerRow = {
@@ -13,6 +15,10 @@ export type PartnerRow = {
   origins: string[]
   redirects: string[]
   help: HelpContacts
+  legal: Legal
+  look: Look
+  /** Years like `7y`; null: nothing outlives an erasure. */
+  retain: string | null
   offers: string[] | null
   api_key_optional: boolean
   rate_per_second: number | null
@@ -24,49 +30,54 @@ export type PartnerRow = {
 }
 
 /** The partners with these ids. */
-export const findPartners = (db: Executor, ids: readonly string[]): Promise<PartnerRow[]> =>
-  db.query<PartnerRow>(sql`
-    select partner_id, name, aliases, timezone, locale, origins, redirects, help, offers, api_key_optional,
-      rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
+export function findPartners(db: Executor, ids: readonly string[]): Promise<PartnerRow[]> {
+  return db.query<PartnerRow>(sql`
+    select partner_id, name, aliases, timezone, locale, origins, redirects, help, legal, look, retain, offers,
+      api_key_optional, rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
     from partners where partner_id = any(${ids}::uuid[])`)
+}
 
 /** Holds a partner until the transaction ends, so that what is read of it is what is written back. */
-export const lockPartner = async (tx: Executor, partnerId: string): Promise<void> => {
+export async function lockPartner(tx: Executor, partnerId: string): Promise<void> {
   await tx.query(sql`select 1 from partners where partner_id = ${partnerId} for update`)
 }
 
 /** All partners, oldest first. */
-export const listPartners = (db: Executor): Promise<PartnerRow[]> =>
-  db.query<PartnerRow>(sql`
-    select partner_id, name, aliases, timezone, locale, origins, redirects, help, offers, api_key_optional,
-      rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
+export function listPartners(db: Executor): Promise<PartnerRow[]> {
+  return db.query<PartnerRow>(sql`
+    select partner_id, name, aliases, timezone, locale, origins, redirects, help, legal, look, retain, offers,
+      api_key_optional, rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
     from partners order by created_at, partner_id`)
+}
 
-/** Stores a new partner. */
-export const insertPartner = async (db: Executor, row: PartnerRow): Promise<void> => {
+/** Stores a new partner, with an event log that is empty. */
+export async function insertPartner(db: Executor, row: PartnerRow): Promise<void> {
   await db.query(sql`
-    insert into partners (partner_id, name, aliases, timezone, locale, origins, redirects, help, offers,
-      api_key_optional, rate_per_second, scopes, wrapped_key, created_at, updated_at)
+    insert into partners (partner_id, name, aliases, timezone, locale, origins, redirects, help, legal, look, retain,
+      offers, api_key_optional, rate_per_second, scopes, wrapped_key, created_at, updated_at)
     values (${row.partner_id}, ${row.name}, ${row.aliases}::text[], ${row.timezone}, ${row.locale},
-      ${row.origins}::text[], ${row.redirects}::text[], ${JSON.stringify(row.help)}::jsonb, ${row.offers}::text[],
+      ${row.origins}::text[], ${row.redirects}::text[], ${JSON.stringify(row.help)}::jsonb, ${JSON.stringify(row.legal)}::jsonb,
+      ${JSON.stringify(row.look)}::jsonb, ${row.retain}, ${row.offers}::text[],
       ${row.api_key_optional},
       ${row.rate_per_second}, ${row.scopes}::text[], ${row.wrapped_key},
       ${timestamp(row.created_at)}, ${timestamp(row.created_at)})`)
+  await db.query(sql`insert into event_log_heads (partner_id) values (${row.partner_id})`)
 }
 
 /** Stores what the operator may change of a partner. */
-export const updatePartner = async (db: Executor, row: PartnerRow, at: Instant): Promise<void> => {
+export async function updatePartner(db: Executor, row: PartnerRow, at: Instant): Promise<void> {
   await db.query(sql`
     update partners set name = ${row.name}, aliases = ${row.aliases}::text[], timezone = ${row.timezone},
       locale = ${row.locale}, origins = ${row.origins}::text[], redirects = ${row.redirects}::text[],
-      help = ${JSON.stringify(row.help)}::jsonb, offers = ${row.offers}::text[], api_key_optional = ${row.api_key_optional},
+      help = ${JSON.stringify(row.help)}::jsonb, legal = ${JSON.stringify(row.legal)}::jsonb,
+      look = ${JSON.stringify(row.look)}::jsonb, retain = ${row.retain}, offers = ${row.offers}::text[], api_key_optional = ${row.api_key_optional},
       rate_per_second = ${row.rate_per_second}, scopes = ${row.scopes}::text[],
       disabled_at = ${timestamp(row.disabled_at)}, updated_at = ${timestamp(at)}
     where partner_id = ${row.partner_id}`)
 }
 
 /** Moves a sandbox partner's business clock; never back. Gives the offset that then holds. */
-export const moveClock = async (db: Executor, partnerId: string, offsetMs: number): Promise<number> => {
+export async function moveClock(db: Executor, partnerId: string, offsetMs: number): Promise<number> {
   const [row] = await db.query<{ clock_offset_ms: number }>(sql`
     update partners set clock_offset_ms = greatest(clock_offset_ms, ${offsetMs})
     where partner_id = ${partnerId} returning clock_offset_ms`)
@@ -89,22 +100,24 @@ export type CredentialRow = {
 }
 
 /** One credential by its id. */
-export const findCredentials = (
+export function findCredentials(
   db: Executor,
   keys: readonly { partnerId: string; credentialId: string }[],
-): Promise<CredentialRow[]> =>
-  db.query<CredentialRow>(sql`
+): Promise<CredentialRow[]> {
+  return db.query<CredentialRow>(sql`
     select c.* from unnest(${keys.map(key => key.partnerId)}::uuid[], ${keys.map(key => key.credentialId)}::text[])
       as wanted (partner_id, credential_id)
     join credentials c using (partner_id, credential_id)`)
+}
 
 /** All credentials of a partner, oldest first. */
-export const listCredentials = (db: Executor, partnerId: string): Promise<CredentialRow[]> =>
-  db.query<CredentialRow>(sql`
+export function listCredentials(db: Executor, partnerId: string): Promise<CredentialRow[]> {
+  return db.query<CredentialRow>(sql`
     select * from credentials where partner_id = ${partnerId} order by created_at, credential_id`)
+}
 
 /** Stores a new credential. */
-export const insertCredential = async (db: Executor, row: CredentialRow): Promise<void> => {
+export async function insertCredential(db: Executor, row: CredentialRow): Promise<void> {
   await db.query(sql`
     insert into credentials (partner_id, credential_id, kind, pepper_id, hash, created_at, expires_at)
     values (${row.partner_id}, ${row.credential_id}, ${row.kind}, ${row.pepper_id}, ${row.hash},
@@ -112,11 +125,11 @@ export const insertCredential = async (db: Executor, row: CredentialRow): Promis
 }
 
 /** Stores a credential's hash under another pepper, unless the row has changed since it was read. */
-export const rehashCredential = async (
+export async function rehashCredential(
   db: Executor,
   was: CredentialRow,
   is: { pepperId: string; hash: Buffer },
-): Promise<void> => {
+): Promise<void> {
   await db.query(sql`
     update credentials set pepper_id = ${is.pepperId}, hash = ${is.hash}
     where partner_id = ${was.partner_id} and credential_id = ${was.credential_id}
@@ -124,10 +137,10 @@ export const rehashCredential = async (
 }
 
 /** Revokes a credential and the tokens issued from it; false when there is no live one. */
-export const revokeCredential = async (
+export async function revokeCredential(
   db: Executor,
   key: { partnerId: string; credentialId: string; at: Instant },
-): Promise<boolean> => {
+): Promise<boolean> {
   const rows = await db.query(sql`
     update credentials set revoked_at = ${timestamp(key.at)}
     where partner_id = ${key.partnerId} and credential_id = ${key.credentialId} and revoked_at is null

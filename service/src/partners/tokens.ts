@@ -16,20 +16,21 @@ export type TokenRow = {
 }
 
 /** The tokens of these ids, with the revocation of the secret they were issued from. */
-export const findTokens = (
+export function findTokens(
   db: Executor,
   keys: readonly { partnerId: string; tokenId: string }[],
-): Promise<TokenRow[]> =>
-  db.query<TokenRow>(sql`
+): Promise<TokenRow[]> {
+  return db.query<TokenRow>(sql`
     select t.partner_id, t.token_id, t.credential_id, t.pepper_id, t.hash, t.scopes, t.issued_at, t.expires_at,
       coalesce(t.revoked_at, c.revoked_at) as revoked_at
     from unnest(${keys.map(key => key.partnerId)}::uuid[], ${keys.map(key => key.tokenId)}::text[])
       as wanted (partner_id, token_id)
     join access_tokens t using (partner_id, token_id)
     join credentials c on c.partner_id = t.partner_id and c.credential_id = t.credential_id`)
+}
 
 /** Stores a new token. */
-export const insertToken = async (db: Executor, row: TokenRow): Promise<void> => {
+export async function insertToken(db: Executor, row: TokenRow): Promise<void> {
   await db.query(sql`
     insert into access_tokens (partner_id, token_id, credential_id, pepper_id, hash, scopes, issued_at, expires_at)
     values (${row.partner_id}, ${row.token_id}, ${row.credential_id}, ${row.pepper_id}, ${row.hash},
@@ -37,17 +38,17 @@ export const insertToken = async (db: Executor, row: TokenRow): Promise<void> =>
 }
 
 /** Revokes one token; revoking it again changes nothing. */
-export const revokeTokenRow = async (
+export async function revokeTokenRow(
   db: Executor,
   key: { partnerId: string; tokenId: string; at: Instant },
-): Promise<void> => {
+): Promise<void> {
   await db.query(sql`
     update access_tokens set revoked_at = ${timestamp(key.at)}
     where partner_id = ${key.partnerId} and token_id = ${key.tokenId} and revoked_at is null`)
 }
 
 /** Deletes tokens that expired before `at`, a bounded number at a time; gives how many. */
-export const deleteExpiredTokens = async (db: Executor, partnerId: string, at: Instant): Promise<number> => {
+export async function deleteExpiredTokens(db: Executor, partnerId: string, at: Instant): Promise<number> {
   const rows = await db.query(sql`
     delete from access_tokens where partner_id = ${partnerId} and token_id in (
       select token_id from access_tokens

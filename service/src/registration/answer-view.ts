@@ -8,11 +8,12 @@ const pack = promisify(gzip)
 /** Below this a packed answer fills as many packets as a plain one. */
 const worthPacking = 1200
 
-const policyWith = (images: string): string =>
-  `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; connect-src 'self'; form-action 'self'; base-uri 'none'`
+function policyWith(images: string): string {
+  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; connect-src 'self'; form-action 'self'; base-uri 'none'`
+}
 
 /** The headers of every answer of the page, whatever it holds (docs/page-protocol.md). */
-export const setPageHeaders = (reply: FastifyReply): void => {
+export function setPageHeaders(reply: FastifyReply): void {
   reply
     .header('Content-Security-Policy', `${policyWith("'self'")}; frame-ancestors 'none'`)
     .header('Cross-Origin-Resource-Policy', 'same-origin')
@@ -22,7 +23,7 @@ export const setPageHeaders = (reply: FastifyReply): void => {
 }
 
 /** The headers of the frame: only these origins may hold it; with none, nobody may. A look may bring its mark along. */
-export const setFrameHeaders = (reply: FastifyReply, origins: readonly string[]): void => {
+export function setFrameHeaders(reply: FastifyReply, origins: readonly string[]): void {
   setPageHeaders(reply)
   const ancestors = origins.length > 0 ? origins.join(' ') : "'none'"
   reply
@@ -32,11 +33,11 @@ export const setFrameHeaders = (reply: FastifyReply, origins: readonly string[])
 }
 
 /** Answers a view as HTML, packed where the browser takes it. */
-export const sendView = async (
+export async function sendView(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: { view: View; status?: number },
-): Promise<FastifyReply> => {
+): Promise<FastifyReply> {
   const markup = renderPage(answer.view)
   reply
     .code(answer.status ?? 200)

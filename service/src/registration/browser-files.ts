@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../http/service-error.ts'
-import { parseThemeQuery, themeCss } from './views/theme.ts'
+import { parseThemeQuery, themeCss } from '../look/theme.ts'
 
 /** What scripts/build-browser.mjs says of what it built. */
 type Manifest = {
@@ -34,7 +34,7 @@ const types: Readonly<Record<string, string>> = {
 const forEver = 'public, max-age=31536000, immutable'
 
 /** Reads what was built into a folder, once; rejects when nothing was built. */
-export const openBrowserFiles = (basePath: string, folder: URL = built) => {
+export function openBrowserFiles(basePath: string, folder: URL = built) {
   const served = new Map<string, Served>()
   const dropIns = new Map<string, string>()
   let opened: Promise<BrowserFiles> | undefined

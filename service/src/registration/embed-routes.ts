@@ -2,23 +2,31 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { localeOf } from '../http/problem.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { sendView, setFrameHeaders, setPageHeaders } from './answer-view.ts'
-import { changeLook } from './look.ts'
-import type { PageRoutes } from './pages.ts'
-import { checkSender, describeFailure } from './request-guard.ts'
-import { findLink, findLiving, isFresh, type Link, newOpener, type Opened, spendLink } from './session.ts'
-import { isLead } from './step.ts'
-import { entryOf, stepAt } from './steps.ts'
-import { endedView, problemView, strangerPage } from './stranger.ts'
+import { anonymousPage, endedView, problemView } from './session/anonymous.ts'
+import type { PageRoutes } from './session/page-context.ts'
+import { checkSender, describeFailure } from './session/request-guard.ts'
+import {
+  findActive,
+  findLink,
+  isFresh,
+  type Link,
+  newOpener,
+  type Opened,
+  spendLink,
+} from './session/session.ts'
+import { openVisit, rootOf, type Visit } from './session/visit.ts'
+import { changeAppearance } from './steps/appearance.ts'
+import { isLead } from './steps/step.ts'
+import { entryOf, stepAt } from './steps/steps.ts'
 import type { View } from './views/model.ts'
 import { renderPage } from './views/page.ts'
 import type { Locale } from './views/surroundings.ts'
-import { openVisit, rootOf, type Visit } from './visit.ts'
 
 /** What the frame asks with a token; anything else in it is ignored. */
 type SessionRequest = { linktoken: string; origin: string; locale?: Locale; appearance?: unknown }
 
 /** Mounts what the embed's frame needs besides the views: the frame itself, and the exchange of a token. */
-export const mountEmbed = (app: FastifyInstance, routes: PageRoutes): void => {
+export function mountEmbed(app: FastifyInstance, routes: PageRoutes): void {
   const { context } = routes
   void app.register(async scope => {
     scope.addHook('onRequest', async (request, reply) => {
@@ -38,11 +46,11 @@ export const mountEmbed = (app: FastifyInstance, routes: PageRoutes): void => {
 }
 
 /** The empty frame: it knows who may hold it, and nothing of a person. */
-const sendFrame = async (
+async function sendFrame(
   routes: PageRoutes,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> => {
+): Promise<FastifyReply> {
   const { context } = routes
   const { partner: partnerId, locale } = request.query as { partner?: unknown; locale?: unknown }
   const isUuid =
@@ -51,7 +59,7 @@ const sendFrame = async (
   const isOpen = partner !== undefined && partner.disabledAt === undefined
   const origins = isOpen ? partner.origins : []
   setFrameHeaders(reply, origins)
-  const page = strangerPage({
+  const page = anonymousPage({
     shell: 'frame',
     locale: locale === 'es' || locale === 'en' ? locale : isOpen ? partner.locale : 'en',
     root: rootOf(context),
@@ -63,16 +71,17 @@ const sendFrame = async (
 }
 
 /** Exchanges a link token for a session and its first view. */
-const exchange = async (
+async function exchange(
   routes: PageRoutes,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> => {
+): Promise<FastifyReply> {
   const { context } = routes
   const asked = readRequest(request.body)
   const send = (status: number, body: object) =>
     reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))
   const link = await findLink(context, asked.linktoken)
+  if (!link) context.refuseUnknown(request)
   if (link?.row.delivery !== 'embed' || !isFresh(link, context.clock.real()))
     return send(401, await ended(routes, asked, request))
   request.partnerId = link.partner.partnerId
@@ -82,19 +91,25 @@ const exchange = async (
   const wish = { opener: newOpener(), locale: asked.locale ?? null, withResult: true }
   const opened = await spendLink(context, link, wish)
   if (!opened) return send(401, await ended(routes, asked, request))
-  return send(200, await firstView(routes, { link, opened, asked }))
+  return send(200, await firstView(routes, { link, opened, asked, requestId: request.id }))
 }
 
-const firstView = async (
+async function firstView(
   routes: PageRoutes,
-  { link, opened, asked }: { link: Link; opened: Opened; asked: SessionRequest },
-): Promise<object> => {
+  {
+    link,
+    opened,
+    asked,
+    requestId,
+  }: { link: Link; opened: Opened; asked: SessionRequest; requestId: string },
+): Promise<object> {
   const { context } = routes
-  const living = await findLiving(context, opened.handle)
-  const visit = living && (await openVisit(context, living, { shell: 'frame', files: await routes.files() }))
+  const living = await findActive(context, opened.handle)
+  const visit =
+    living && (await openVisit(context, living, { shell: 'frame', files: await routes.files(), requestId }))
   if (!visit)
     throw new ServiceError('internal', undefined, { cause: new Error('a new session is not there') })
-  const looked = asked.appearance === undefined ? undefined : await changeLook(visit, asked.appearance)
+  const looked = asked.appearance === undefined ? undefined : await changeAppearance(visit, asked.appearance)
   const appearance = looked?.problems.length === 0 ? asked.appearance : visit.session.appearance
   const view = await entryView({ ...visit, session: { ...visit.session, appearance } })
   return {
@@ -107,7 +122,7 @@ const firstView = async (
 }
 
 /** The view of the page's root, without the redirects that lead there. */
-const entryView = async (visit: Visit): Promise<View> => {
+async function entryView(visit: Visit): Promise<View> {
   let path = entryOf(visit)
   for (let leads = 0; leads < 5; leads += 1) {
     const shown = await stepAt(path, visit)?.show(visit, { form: new URLSearchParams(), isPosted: false })
@@ -118,7 +133,7 @@ const entryView = async (visit: Visit): Promise<View> => {
   throw new ServiceError('internal', undefined, { cause: new Error('the first view leads nowhere') })
 }
 
-const ended = async (routes: PageRoutes, asked: SessionRequest, request: FastifyRequest) => {
+async function ended(routes: PageRoutes, asked: SessionRequest, request: FastifyRequest) {
   const locale = asked.locale ?? localeOf(request.headers['accept-language'])
   const stranger = {
     shell: 'frame',
@@ -129,7 +144,7 @@ const ended = async (routes: PageRoutes, asked: SessionRequest, request: Fastify
   return { code: 'LINK_TOKEN_ENDED', html: renderPage(endedView(stranger, 'link')) }
 }
 
-const readRequest = (body: unknown): SessionRequest => {
+function readRequest(body: unknown): SessionRequest {
   const { linktoken, origin, locale, appearance } = (body ?? {}) as Record<string, unknown>
   return {
     linktoken: typeof linktoken === 'string' ? linktoken : '',
@@ -140,11 +155,11 @@ const readRequest = (body: unknown): SessionRequest => {
 }
 
 /** A failure as JSON, with a page for the person. */
-const sendFailure = async (
+async function sendFailure(
   routes: PageRoutes,
   error: unknown,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-): Promise<FastifyReply> => {
+): Promise<FastifyReply> {
   const { status, kind } = describeFailure(routes.context, error, request)
   const files = await routes.files().catch(() => undefined)
   const locale = localeOf(request.headers['accept-language'])

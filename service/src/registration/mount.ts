@@ -1,13 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import { openBrowserFiles } from './browser-files.ts'
 import { mountEmbed } from './embed-routes.ts'
-import type { PageContext } from './page-context.ts'
+import { mountLookPreview } from './look-preview.ts'
 import { mountPages } from './pages.ts'
+import type { PageContext } from './session/page-context.ts'
 
 /** Mounts the registration page, the embed's frame, and what browsers load for them. */
-export const mountRegistration = (app: FastifyInstance, context: PageContext): void => {
+export function mountRegistration(app: FastifyInstance, context: PageContext): void {
   const { files, mount } = openBrowserFiles(context.basePath)
   mount(app)
   mountPages(app, { context, files })
   mountEmbed(app, { context, files })
+  if (context.mode === 'sandbox') mountLookPreview(app, { context, files })
 }

@@ -2,29 +2,27 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { localeOf } from '../http/problem.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { sendView, setPageHeaders } from './answer-view.ts'
-import type { BrowserFiles } from './browser-files.ts'
-import { challengeView, isChallenged, meetChallenge } from './challenge.ts'
-import { credentialOf } from './credentials.ts'
-import { changeLook } from './look.ts'
-import { mountLinks } from './open-link.ts'
-import type { PageContext } from './page-context.ts'
-import { checkSender, describeFailure } from './request-guard.ts'
-import { findLiving, type LivingSession, nameOf } from './session.ts'
-import { isLead, type Typed } from './step.ts'
-import { entryOf, pathOfView, stepAt } from './steps.ts'
-import { setLocale, touchSession } from './store.ts'
-import { endedView, problemView, type Stranger } from './stranger.ts'
+import { mountLinks } from './links/open-link.ts'
+import { type Anonymous, endedView, problemView } from './session/anonymous.ts'
+import { clearCookie, credentialOf } from './session/credentials.ts'
+import type { PageRoutes } from './session/page-context.ts'
+import { checkSender, describeFailure } from './session/request-guard.ts'
+import { type ActiveSession, endOf, findActive, findOwn, isUnknownHandle, nameOf } from './session/session.ts'
+import { setLocale, signOut, touchSession } from './session/store.ts'
+import { formTag, openVisit, rootOf, type Visit } from './session/visit.ts'
+import { changeAppearance } from './steps/appearance.ts'
+import { isChallenged, meetChallenge, openChallenge } from './steps/challenge.ts'
+import { sendCopy } from './steps/copies.ts'
+import { isLead, type Typed } from './steps/step.ts'
+import { entryOf, pathOfView, stepAt } from './steps/steps.ts'
+import { endedKinds } from './views/model.ts'
 import type { Locale } from './views/surroundings.ts'
-import { formTag, openVisit, rootOf, type Visit } from './visit.ts'
-
-/** What the routes need besides the page's own context. */
-export type PageRoutes = { readonly context: PageContext; readonly files: () => Promise<BrowserFiles> }
 
 /** One exchange with a browser. */
 type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly path: string }
 
 /** Mounts the registration page (docs/page-protocol.md): views for people, never problem documents. */
-export const mountPages = (app: FastifyInstance, routes: PageRoutes): void => {
+export function mountPages(app: FastifyInstance, routes: PageRoutes): void {
   const { context } = routes
   const root = rootOf(context)
   const takesForm = { config: { takes: 'application/x-www-form-urlencoded' } } as const
@@ -49,45 +47,50 @@ export const mountPages = (app: FastifyInstance, routes: PageRoutes): void => {
 }
 
 /** The visit of a request, or an answer that says why there is none. */
-const visitOf = async (
+async function visitOf(
   routes: PageRoutes,
   { request, reply }: Omit<Exchange, 'path'>,
-): Promise<{ visit: Visit; living: LivingSession } | { answered: FastifyReply }> => {
+): Promise<{ visit: Visit; living: ActiveSession } | { answered: FastifyReply }> {
   const { context } = routes
   const { shell, handle } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
-  const living = await findLiving(context, handle)
+  const living = await findActive(context, handle)
+  if (!living && handle !== undefined && (await isUnknownHandle(context, handle)))
+    context.refuseUnknown(request)
   const files = await routes.files()
-  const visit = living && (await openVisit(context, living, { shell, files }))
+  const visit = living && (await openVisit(context, living, { shell, files, requestId: request.id }))
   if (living && visit) {
     request.partnerId = living.partner.partnerId
     return { visit, living }
   }
-  const locale = living?.row.locale ?? localeOf(request.headers['accept-language'])
-  const stranger: Stranger = { shell, locale, root: rootOf(context), files }
-  const known = living ? { ...stranger, partner: living.partner } : stranger
-  return { answered: await sendView(request, reply, { view: endedView(known, 'session'), status: 401 }) }
+  const own = living ?? (await findOwn(context, handle))
+  const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
+  const stranger: Anonymous = { shell, locale, root: rootOf(context), files }
+  const known = own ? { ...stranger, partner: own.partner } : stranger
+  const view = endedView(known, own ? endOf(own.row) : 'closed')
+  return { answered: await sendView(request, reply, { view, status: 401 }) }
 }
 
-const answerGet = async (routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> => {
+async function answerGet(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const found = await visitOf(routes, exchange)
   if ('answered' in found) return found.answered
   const { visit, living } = found
   const { path, request, reply } = exchange
   const detour = detourOf(visit, living, path)
   if (detour !== undefined) return lead(routes, reply, detour)
-  if (path === 'challenge') return sendView(request, reply, { view: challengeView(visit, {}) })
+  if (path === 'challenge') return sendChallenge(routes, exchange, visit)
   if (path === '') return lead(routes, reply, entryOf(visit))
+  if (path.startsWith('copy/') && (await sendCopy(visit, path.slice('copy/'.length), reply))) return reply
   return show(routes, exchange, { visit, typed: { form: queryOf(request), isPosted: false } })
 }
 
 /** Where this person must go before anything else; `undefined` when the path is open to them. */
-const detourOf = (visit: Visit, living: LivingSession, path: string): string | undefined => {
+function detourOf(visit: Visit, living: ActiveSession, path: string): string | undefined {
   if (living.isOver) return path === 'done' ? undefined : 'done'
   if (isChallenged(visit)) return path === 'challenge' ? undefined : 'challenge'
   return path === 'challenge' ? '' : undefined
 }
 
-const answerPost = async (routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> => {
+async function answerPost(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const { context } = routes
   const { request, reply, path } = exchange
   const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
@@ -95,8 +98,10 @@ const answerPost = async (routes: PageRoutes, exchange: Exchange): Promise<Fasti
   if (path === 'language' && form.get('view') === 'LINK_ENDED' && language) {
     const { shell } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
     const stranger = { shell, locale: language, root: rootOf(context), files: await routes.files() }
-    return sendView(request, reply, { view: endedView(stranger, 'link') })
+    const kind = endedKinds.find(known => known === form.get('kind')) ?? 'link'
+    return sendView(request, reply, { view: endedView(stranger, kind) })
   }
+  if (path === 'leave') return answerLeave(routes, exchange)
   const found = await visitOf(routes, exchange)
   if ('answered' in found) return found.answered
   const { living } = found
@@ -114,11 +119,11 @@ const answerPost = async (routes: PageRoutes, exchange: Exchange): Promise<Fasti
 }
 
 /** Gives a form to its step, and shows what became of it. */
-const take = async (
+async function take(
   routes: PageRoutes,
   exchange: Exchange,
   { visit, form }: { visit: Visit; form: URLSearchParams },
-): Promise<FastifyReply> => {
+): Promise<FastifyReply> {
   const step = stepAt(exchange.path, visit)
   if (!step?.post) return missing(routes, exchange, visit)
   const isTheirs = !form.has('draft') || form.get('draft')?.startsWith(`${formTag(visit)}-`)
@@ -128,13 +133,14 @@ const take = async (
     return 'answered' in found ? found.answered : lead(routes, exchange.reply, '')
   }
   if (posted === 'conflict') return showNewest(routes, exchange)
+  if (posted === 'again') return show(routes, exchange, { visit, typed: { form, isPosted: true } })
   if ('to' in posted) return lead(routes, exchange.reply, posted.to)
   const typed = { form, isPosted: true, errors: posted.errors }
   return show(routes, exchange, { visit, typed, status: 422 })
 }
 
 /** The form was made from older answers: the same view again, from the newest. */
-const showNewest = async (routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> => {
+async function showNewest(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const found = await visitOf(routes, exchange)
   if ('answered' in found) return found.answered
   const form = new URLSearchParams(typeof exchange.request.body === 'string' ? exchange.request.body : '')
@@ -142,11 +148,11 @@ const showNewest = async (routes: PageRoutes, exchange: Exchange): Promise<Fasti
   return show(routes, exchange, { visit: found.visit, typed, status: 409 })
 }
 
-const show = async (
+async function show(
   routes: PageRoutes,
   exchange: Exchange,
   shown: { visit: Visit; typed: Typed; status?: number },
-): Promise<FastifyReply> => {
+): Promise<FastifyReply> {
   const { visit, typed, status } = shown
   const step = stepAt(exchange.path, visit)
   if (!step) return missing(routes, exchange, visit)
@@ -157,55 +163,86 @@ const show = async (
   return sendView(exchange.request, exchange.reply, { view: whole, ...(status ? { status } : {}) })
 }
 
-const answerChallenge = async (
+async function answerChallenge(
   routes: PageRoutes,
-  { request, reply }: Exchange,
+  exchange: Exchange,
   asked: { visit: Visit; form: URLSearchParams; isLanguage: boolean },
-): Promise<FastifyReply> => {
+): Promise<FastifyReply> {
   const { visit, form, isLanguage } = asked
   const kept = Object.fromEntries(form)
-  if (isLanguage) return sendView(request, reply, { view: challengeView(visit, { kept }) })
+  if (isLanguage) return sendChallenge(routes, exchange, visit, { kept })
   const met = await meetChallenge(visit, form)
-  if (met === 'passed') return lead(routes, reply, '')
-  if (met === 'ended') {
-    const found = await visitOf(routes, { request, reply })
-    return 'answered' in found ? found.answered : lead(routes, reply, '')
-  }
-  return sendView(request, reply, {
-    view: challengeView(met.visit, { kept, errors: met.errors }),
-    status: 422,
-  })
+  if (met === 'passed') return lead(routes, exchange.reply, '')
+  return met === 'ended'
+    ? sendEnd(routes, exchange)
+    : sendChallenge(routes, exchange, visit, { kept, ...met })
 }
 
-const answerLook = async (routes: PageRoutes, exchange: Omit<Exchange, 'path'>): Promise<FastifyReply> => {
+/** Asks the birth date, or says that no try is left. */
+async function sendChallenge(
+  routes: PageRoutes,
+  exchange: Exchange,
+  visit: Visit,
+  wrong: Parameters<typeof openChallenge>[1] = {},
+): Promise<FastifyReply> {
+  const view = await openChallenge(visit, wrong)
+  if (view === 'ended') return sendEnd(routes, exchange)
+  return sendView(exchange.request, exchange.reply, { view, ...(wrong.errors ? { status: 422 } : {}) })
+}
+
+/** The session has just ended: what its page says from now on. */
+async function sendEnd(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
+  const found = await visitOf(routes, exchange)
+  return 'answered' in found ? found.answered : lead(routes, exchange.reply, '')
+}
+
+/** Ends the session of this browser and says so; whoever has none is told the same. */
+async function answerLeave(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
+  const { context } = routes
+  const { request, reply } = exchange
+  const wish = { mode: context.mode, baseUrl: context.baseUrl() }
+  const { shell, handle } = credentialOf(request.headers, wish)
+  const own = await findOwn(context, handle)
+  if (own) await signOut(context.database, nameOf(own.row), context.clock.real())
+  if (shell === 'hosted') reply.header('Set-Cookie', clearCookie('session', wish))
+  const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
+  const stranger: Anonymous = { shell, locale, root: rootOf(context), files: await routes.files() }
+  const known = own ? { ...stranger, partner: own.partner } : stranger
+  const back = own?.partner.redirects.find(address => address === own.row.redirecturl)
+  return sendView(request, reply, { view: endedView(known, 'signedout', back) })
+}
+
+async function answerLook(routes: PageRoutes, exchange: Omit<Exchange, 'path'>): Promise<FastifyReply> {
   const found = await visitOf(routes, exchange)
   if ('answered' in found) return found.answered
   const { appearance } = (exchange.request.body ?? {}) as { appearance?: unknown }
-  const looked = await changeLook(found.visit, appearance)
+  const looked = await changeAppearance(found.visit, appearance)
   return exchange.reply.type('application/json; charset=utf-8').send(JSON.stringify(looked))
 }
 
 /** Speaks another language from now on, in this session. */
-const speak = async (visit: Visit, locale: Locale): Promise<Visit> => {
+async function speak(visit: Visit, locale: Locale): Promise<Visit> {
   await setLocale(visit.context.database, nameOf(visit.session), locale)
   return { ...visit, locale, session: { ...visit.session, locale } }
 }
 
-const languageOf = (form: URLSearchParams): Locale | undefined => {
+function languageOf(form: URLSearchParams): Locale | undefined {
   const language = form.get('language')
   return language === 'en' || language === 'es' ? language : undefined
 }
 
-const queryOf = (request: FastifyRequest): URLSearchParams =>
-  new URLSearchParams(request.url.split('?', 2)[1] ?? '')
+function queryOf(request: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(request.url.split('?', 2)[1] ?? '')
+}
 
-const lead = ({ context }: PageRoutes, reply: FastifyReply, path: string): FastifyReply =>
-  reply
+function lead({ context }: PageRoutes, reply: FastifyReply, path: string): FastifyReply {
+  return reply
     .code(303)
     .header('Location', path === '' ? rootOf(context) : `${rootOf(context)}/${path}`)
     .send()
+}
 
-const missing = (routes: PageRoutes, { request, reply }: Exchange, visit: Visit): Promise<FastifyReply> => {
+function missing(routes: PageRoutes, { request, reply }: Exchange, visit: Visit): Promise<FastifyReply> {
   const root = rootOf(routes.context)
   const stranger = {
     shell: visit.shell,
@@ -219,11 +256,11 @@ const missing = (routes: PageRoutes, { request, reply }: Exchange, visit: Visit)
 }
 
 /** A failure as a page that a person can do something with; what went wrong is in the log alone. */
-const sendFailure = async (
+async function sendFailure(
   routes: PageRoutes,
   error: unknown,
   { request, reply }: Omit<Exchange, 'path'>,
-): Promise<FastifyReply> => {
+): Promise<FastifyReply> {
   const { context } = routes
   const { status, kind } = describeFailure(context, error, request)
   const files = await routes.files().catch(() => undefined)

@@ -1,5 +1,8 @@
+/**
+ * What only a sandbox can do: move its business clock forward. Everything that becomes due on the way is applied.
+ */
 import type { advanceClock } from '@benefit-enrolment/contract'
-import { formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
+import { DAY_MS, formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import type { Handler } from '../http/mount.ts'
 import { badField } from '../http/service-error.ts'
@@ -10,8 +13,8 @@ import type { Clock, Partner } from '../partners/partner.ts'
 import { moveClock } from '../partners/store.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 
-/** Moves the business clock of a sandbox partner (contract §13). */
-export const sandboxHandlers = (context: ClockContext & { readonly directory: Directory }) => {
+/** The operation that moves a sandbox partner's business clock (contract §13), and then applies what has become due. */
+export function sandboxHandlers(context: ClockContext & { readonly directory: Directory }) {
   const { clock, database, directory } = context
   const advance: Handler<typeof advanceClock, Caller> = async request => {
     const to = parseTimestamp(request.body.advanceto)
@@ -32,7 +35,7 @@ export const sandboxHandlers = (context: ClockContext & { readonly directory: Di
   return { advanceClock: advance }
 }
 
-/** What moving a clock needs. */
+/** What it takes to move a clock. */
 export type ClockContext = {
   readonly database: Database
   readonly directory: Pick<Directory, 'forget'>
@@ -40,24 +43,20 @@ export type ClockContext = {
   readonly schedule: Schedule
 }
 
-/** The farthest that a sandbox may be ahead of real time: twenty years. */
-export const maxAheadMs = 20 * 366 * 86_400_000
+/** How far a sandbox clock may be ahead of real time: twenty years. */
+export const maxAheadMs = 20 * 366 * DAY_MS
 
-/** Moves a partner's clock to `to` and applies everything due on the way, in order; gives the time that then is. */
-export const advanceClockTo = async (
-  context: ClockContext,
-  partner: Partner,
-  to: number,
-): Promise<number> => {
+/**
+ * Moves a partner's clock to `to` and applies every change that becomes due, in order. Returns the partner's
+ * business time.
+ */
+export async function advanceClockTo(context: ClockContext, partner: Partner, to: number): Promise<number> {
   const moved = await moveTo(context.database, { clock: context.clock, partner, to })
   await applyDue(context, moved)
   return context.clock.now(moved)
 }
 
-const moveTo = async (
-  db: Executor,
-  move: { clock: Clock; partner: Partner; to: number },
-): Promise<Partner> => {
+async function moveTo(db: Executor, move: { clock: Clock; partner: Partner; to: number }): Promise<Partner> {
   const offset = move.to - move.clock.real()
   if (offset > maxAheadMs)
     throw badField('advanceto', 'toofar', 'must not lie more than 20 years ahead of real time')
@@ -65,7 +64,7 @@ const moveTo = async (
   return { ...move.partner, clockOffsetMs }
 }
 
-const applyDue = async (context: ClockContext, moved: Partner): Promise<void> => {
+async function applyDue(context: ClockContext, moved: Partner): Promise<void> {
   context.directory.forget(moved.partnerId)
   await context.schedule.runPartner(moved)
 }

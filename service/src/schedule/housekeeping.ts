@@ -1,51 +1,59 @@
-import type { Instant } from '../calendar/calendar.ts'
+import { DAY_MS, type Instant } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
+import { deleteLapsedRecords } from '../membership/erasures/retained-rows.ts'
 import type { Clock } from '../partners/partner.ts'
 import { deleteExpiredTokens } from '../partners/tokens.ts'
 
 const atMost = 1000
+// An expired token is kept for a day, so that its client gets a 401 however often it retries.
+const tokensKeptMs = DAY_MS
 
 /**
- * Deletes what has lapsed: access tokens and keyed answers by real time, a prefill's keys and drafts by the partner's
- * business time. At most 1,000 rows of a kind for each partner; false when there may be more.
+ * Deletes expired access tokens and keyed answers by real time; and by the partner's business time expired prefill
+ * keys, drafts, and the records that outlived an erasure. At most 1,000 rows of a kind for each partner; returns false
+ * when more rows may be left.
  */
-export const deleteLapsed = async (
+export async function deleteLapsed(
   database: Database,
   partners: readonly { readonly partnerId: string; readonly clockOffsetMs: number }[],
   clock: Clock,
-): Promise<boolean> => {
+): Promise<boolean> {
   let isDone = true
   for (const partner of partners) {
-    const tokens = await deleteExpiredTokens(database, partner.partnerId, clock.real())
+    const tokens = await deleteExpiredTokens(database, partner.partnerId, clock.real() - tokensKeptMs)
     const keys = await deleteLapsedKeys(database, partner.partnerId, {
       now: clock.now(partner),
       real: clock.real(),
     })
     const drafts = await deleteOldDrafts(database, partner.partnerId, clock.now(partner))
-    isDone &&= tokens < atMost && keys < atMost && drafts < atMost
+    const records = await deleteLapsedRecords(database, partner.partnerId, {
+      now: clock.now(partner),
+      atMost,
+    })
+    isDone &&= records < atMost && tokens < atMost && keys < atMost && drafts < atMost
   }
   return isDone
 }
 
 /**
- * Deletes idempotency keys that have lapsed; gives how many rows it looked at. A prefill's keys live 90 days from the
- * last write of the entry, so one that was outlived by a newer write gets the later date instead (contract §4).
+ * Deletes expired idempotency keys, and returns how many rows it examined. A prefill's keys live 90 days from the
+ * last write of the entry, so a key that a later write has outlived gets the later date instead (contract §4).
  */
-const deleteLapsedKeys = async (
+async function deleteLapsedKeys(
   db: Executor,
   partnerId: string,
   { now, real }: { now: Instant; real: Instant },
-): Promise<number> => {
+): Promise<number> {
   const rows = await db.query(sql`
     with expired as (
       select k.operation, k.key_hash,
-        case when k.prefill_number is not null and u.erased_at is null
-          then u.prefill_written_at + interval '2160 hours' end as lives_until
+        case when k.prefill_number is not null
+          then coalesce(u.erased_at + interval '24 hours', u.prefill_written_at + interval '2160 hours') end as lives_until
       from idempotency_keys k
       left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id
       where k.partner_id = ${partnerId} and k.expires_at <= ${timestamp(now)}
-        and (k.expires_at <= ${timestamp(real)} or (k.prefill_number is not null and u.erased_at is null))
+        and (k.expires_at <= ${timestamp(real)} or k.prefill_number is not null)
       order by k.expires_at limit ${atMost}
     ), kept as (
       update idempotency_keys k set expires_at = expired.lives_until from expired
@@ -60,8 +68,8 @@ const deleteLapsedKeys = async (
   return rows.length
 }
 
-/** A draft lives 90 days from its last write, like the entry that it belongs to where there is one. */
-const deleteOldDrafts = async (db: Executor, partnerId: string, now: Instant): Promise<number> => {
+/** Deletes drafts that were last written 90 days ago, which is when prefill entries expire too. */
+async function deleteOldDrafts(db: Executor, partnerId: string, now: Instant): Promise<number> {
   const rows = await db.query(sql`
     delete from documents d using (
       select service_id from documents

@@ -4,7 +4,7 @@ import { openPace } from './pace.ts'
 const items = Array.from({ length: 600 }, (_, index) => index)
 
 /** The slices in which the items were handed over, while somebody was served or not. */
-const slicesWhile = async (isServing: () => boolean): Promise<number[][]> => {
+async function slicesWhile(isServing: () => boolean): Promise<number[][]> {
   const slices: number[][] = []
   await openPace(isServing).drain(items, async slice => {
     slices.push(slice)

@@ -1,28 +1,30 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How hard work in the background may push. */
+/** Work in the background, at a speed that leaves room for requests. */
 export type Pace = {
-  /** Does the work on `items`, slice by slice. */
+  /** Hands `items` to `work`, one slice after the other. */
   drain<Item>(items: readonly Item[], work: (slice: Item[]) => Promise<unknown>): Promise<void>
 }
 
 const calmSlice = 256
-/** Decided and written in a few milliseconds: that much a request may wait. */
+/** A slice this small is decided and written in a few milliseconds, which is how long a request may have to wait. */
 const politeSlice = 16
-/** Beside requests, this many times as long as a slice took is left to them. */
+/** While requests are served, the rest after a slice is this many times as long as the slice took. */
 const restFactor = 1
 const longestRestMs = 200
 
-/** Full strength while nobody asks for anything; beside requests small slices with rests between them. */
-export const openPace = (isServing: () => boolean): Pace => ({
-  async drain(items, work) {
-    for (let done = 0; done < items.length; ) {
-      const size = isServing() ? politeSlice : calmSlice
-      const startedAt = performance.now()
-      await work(items.slice(done, done + size))
-      done += size
-      if (isServing()) await sleep(Math.min(longestRestMs, (performance.now() - startedAt) * restFactor))
-    }
-  },
-})
+/** Uses large slices while no requests are served; otherwise small slices with rests between them. */
+export function openPace(isServing: () => boolean): Pace {
+  return {
+    async drain(items, work) {
+      for (let done = 0; done < items.length; ) {
+        const size = isServing() ? politeSlice : calmSlice
+        const startedAt = performance.now()
+        await work(items.slice(done, done + size))
+        done += size
+        if (isServing()) await sleep(Math.min(longestRestMs, (performance.now() - startedAt) * restFactor))
+      }
+    },
+  }
+}

@@ -1,54 +1,70 @@
+/**
+ * The schedule: applies changes when they are due, without a request. It also deletes expired data between its rounds.
+ */
+import { MINUTE_MS } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import { ServiceError } from '../http/service-error.ts'
-import type { Ledger } from '../membership/ledger.ts'
+import type { CommandExecutor } from '../membership/commands/executor.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import { type DueUser, findDue, timeUntilDue } from './due.ts'
 import { deleteLapsed } from './housekeeping.ts'
 import { openPace } from './pace.ts'
 
-/** Applies what is due, on time and once. */
+/** Applies due changes on time, each of them once. */
 export type Schedule = {
-  /** Applies everything due of one partner by its present business time, in order; gives how many users. */
+  /** Applies every change of one partner that is due by its business time; returns how many users were found due. */
   runPartner(partner: Partner): Promise<number>
-  /** Applies what is due of all partners, and deletes what has lapsed when it is time to; gives how many users. */
+  /**
+   * Applies every due change of all partners, and deletes expired data from time to time; returns how many users
+   * were found due.
+   */
   runAll(): Promise<number>
-  /** Runs by itself from now on. */
+  /** Starts to run on its own. */
   start(): void
-  /** Ends the run that is under way, and no other begins. */
+  /** Ends the current run; no further run begins. */
   close(): Promise<void>
 }
 
-/** It wakes when the next change is due, and this often for what other processes have planned meanwhile. */
+/**
+ * The schedule wakes when the next change is due, and at least this often, because other processes plan changes
+ * too.
+ */
 const longestSleepMs = 10_000
-/** After a fault, such as a database that restarts. */
+/** The pause after a fault, such as a restart of the database. */
 const shortestSleepMs = 1000
-/** Changes of one round, shared by the partners that have some; small, so that what becomes due meanwhile waits little. */
+/**
+ * The changes of one round, divided among the partners that have some. Rounds are small, so that newly due changes
+ * wait little.
+ */
 const changesOfARound = 512
 const leastOfAPartner = 16
-const housekeepingMs = 5 * 60_000
+const housekeepingMs = 5 * MINUTE_MS
 const retryMs = [30_000, 60_000, 120_000, 300_000, 600_000]
 
 /**
- * Opens the schedule. A due user goes through the ledger like any command: whoever comes first applies it, the row
- * lock makes it once, and the events carry the due instants. Each round takes a bounded share of every partner, so
- * that a million due changes of one do not delay another's; a user whose change fails is passed over for a while, so
- * that it holds up nobody else.
+ * Opens the schedule. A due user goes through the executor like any command; the version of the user makes sure
+ * that each change is applied once, by whichever process is first, and its events carry the instant at which it was
+ * due. Each round takes a bounded share of every partner, so that a million due changes of one partner do not delay
+ * those of others. A user whose change fails is left out for a while, so that it delays no other user.
  */
-export const openSchedule = (context: {
+export function openSchedule(context: {
   database: Database
-  ledger: Ledger
+  executor: CommandExecutor
   clock: Clock
   partners: () => Promise<Partner[]>
-  /** Whether somebody is asking for something, who must not wait for what is due. */
+  /** Whether requests are being served; they must not wait for due changes. */
   isServing: () => boolean
-  /** Tidies what the slices leave behind, every few minutes. */
+  /** Called every few minutes, to clean up after the other parts of the service. */
   tidy: () => Promise<unknown>
   onError: (error: unknown) => void
-}): Schedule => {
-  const { database, ledger, clock, onError } = context
+}): Schedule {
+  const { database, executor, clock, onError } = context
   const pace = openPace(context.isServing)
   const failing = new Map<string, Failing>()
-  /** Users that were found due and then had nothing to apply: found again, their row is written anew. */
+  /**
+   * Users that were found due although nothing had to be applied. If they are found again, their row is written
+   * again.
+   */
   let idle = new Set<string>()
   let quota = changesOfARound
   let timer: NodeJS.Timeout | undefined
@@ -75,14 +91,14 @@ export const openSchedule = (context: {
       if (!partner) return
       const name = nameOf(user)
       try {
-        const wasDue = await settleUser(ledger, partner, { userid: user.userid, anew: before.has(name) })
+        const wasDue = await applyDue(executor, partner, { userid: user.userid, anew: before.has(name) })
         if (!wasDue) idle.add(name)
         failing.delete(name)
       } catch (error) {
         if (error instanceof ServiceError && error.code === 'unavailable') throw error
-        const tries = (failing.get(name)?.tries ?? 0) + 1
-        const wait = retryMs[Math.min(tries, retryMs.length) - 1] ?? 0
-        failing.set(name, { user, tries, until: clock.real() + wait })
+        const attempts = (failing.get(name)?.attempts ?? 0) + 1
+        const wait = retryMs[Math.min(attempts, retryMs.length) - 1] ?? 0
+        failing.set(name, { user, attempts, until: clock.real() + wait })
         onError(error)
       }
     }
@@ -111,7 +127,7 @@ export const openSchedule = (context: {
     return count
   }
 
-  /** One run after the other: two at once would find the same users due, and one of them for nothing. */
+  /** Runs follow each other: two at once would find the same users due, and one would work in vain. */
   const runAll = (): Promise<number> => {
     const run = running.then(runOnce)
     running = run.catch(ignore)
@@ -148,17 +164,20 @@ export const openSchedule = (context: {
   }
 }
 
-const ignore = () => {}
+function ignore() {}
 
-type Failing = { readonly user: DueUser; readonly tries: number; readonly until: number }
+type Failing = { readonly user: DueUser; readonly attempts: number; readonly until: number }
 
-const nameOf = (user: DueUser): string => `${user.partnerId} ${user.userid}`
+function nameOf(user: DueUser): string {
+  return `${user.partnerId} ${user.userid}`
+}
 
-const passedOver = (failing: ReadonlyMap<string, Failing>, now: number): DueUser[] =>
-  [...failing.values()].filter(entry => entry.until > now).map(entry => entry.user)
+function passedOver(failing: ReadonlyMap<string, Failing>, now: number): DueUser[] {
+  return [...failing.values()].filter(entry => entry.until > now).map(entry => entry.user)
+}
 
-/** One of each partner in turn, so that a batch of the ledger holds a share of every partner. */
-const interleaved = (due: readonly DueUser[]): DueUser[] => {
+/** Takes one user of each partner in turn, so that a batch of the executor holds a share of every partner. */
+function interleaved(due: readonly DueUser[]): DueUser[] {
   const places = new Map<string, number>()
   return due
     .map(user => {
@@ -170,22 +189,25 @@ const interleaved = (due: readonly DueUser[]): DueUser[] => {
     .map(({ user }) => user)
 }
 
-/** A command that asks for nothing: the ledger applies what is due before it decides. Gives whether there was any. */
-const settleUser = async (
-  ledger: Ledger,
+/**
+ * Submits a command without a change of its own, because the executor applies due changes before it decides.
+ * Returns whether a change was due.
+ */
+async function applyDue(
+  executor: CommandExecutor,
   partner: Partner,
   due: { userid: string; anew: boolean },
-): Promise<boolean> => {
+): Promise<boolean> {
   let wasDue = false
-  await ledger.submit({
+  await executor.submit({
     partner,
     userid: due.userid,
     who: 'schedule',
     why: 'due',
-    decide: situation => {
-      wasDue = situation.wasDue
-      if (situation.member === undefined) return { refused: 'user_not_found', reasons: [] }
-      const change = { user: situation.member.user, events: [] }
+    decide: commandContext => {
+      wasDue = commandContext.wasDue
+      if (commandContext.member === undefined) return { refused: 'user_not_found', reasons: [] }
+      const change = { user: commandContext.member.user, events: [] }
       return { answer: () => undefined, ...(due.anew ? { change } : {}) }
     },
   })

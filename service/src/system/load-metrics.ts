@@ -1,8 +1,9 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { Gate } from '../http/gate.ts'
+import type { UserMemory } from '../membership/commands/user-memory.ts'
 
-/** The numbers of what a process has to do and what it refused, as Prometheus reads them. */
-export const loadMetrics = (gate: Gate): (() => Promise<string>) => {
+/** The metrics of a process's load: requests in flight, requests refused for load, and remembered users. */
+export function loadMetrics(gate: Gate, memory: UserMemory): () => Promise<string> {
   const registry = new Registry()
   const registers = [registry]
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
@@ -11,14 +12,35 @@ export const loadMetrics = (gate: Gate): (() => Promise<string>) => {
     'http_partners_in_flight',
     'Partners with requests in flight; all unknown count as one',
   )
-  const delay = gauge('http_event_loop_delay_seconds', 'Event-loop delay that stands')
+  const delay = gauge('http_event_loop_delay_seconds', 'Present delay of the event loop')
   const shed = new Counter({
     name: 'http_requests_shed_total',
-    help: 'Requests refused for load: no room, a partner over its share, or a late process',
+    help: 'Requests refused for load: no room, a partner over its share of requests or of time, or a late process',
     labelNames: ['reason'],
     registers,
   })
+  const users = gauge('memory_users', 'Users whose state is remembered')
+  const bytes = gauge('memory_bytes', 'About how much memory the remembered users take')
+  const reads = new Counter({
+    name: 'memory_reads_total',
+    help: 'Users looked for in memory: the same as in the database, changed since, or unknown',
+    labelNames: ['found'],
+    registers,
+  })
+  const answers = new Counter({
+    name: 'memory_answers_total',
+    help: 'Lists of benefits: the same as before, or made anew',
+    labelNames: ['found'],
+    registers,
+  })
   return () => {
+    const remembered = memory.numbers()
+    users.set(remembered.users)
+    bytes.set(remembered.bytes)
+    reads.reset()
+    for (const [found, count] of Object.entries(remembered.reads)) reads.inc({ found }, count)
+    answers.reset()
+    for (const [found, count] of Object.entries(remembered.answers)) answers.inc({ found }, count)
     const numbers = gate.numbers()
     inFlight.set(numbers.inFlight)
     partners.set(numbers.partners)

@@ -1,95 +1,89 @@
+/**
+ * Routes and metrics that are about the service itself: health, readiness, the description, icons and files. Partners'
+ * operations are in the other folders.
+ */
 import { readFile } from 'node:fs/promises'
 import {
   describeInterface,
-  errors,
   type InterfaceVersion,
-  interfaceChanges,
-  isErrorCode,
   type LoadLimits,
   operations,
   type RequestLimits,
 } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
-import { stringify } from 'yaml'
-import { type Html, html } from '../http/html.ts'
+import { iconFolder } from '../catalogue/shipped-icons.ts'
+import { keepDocuments } from '../http/public-document.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { compileCheck, queryOf } from '../http/validation.ts'
-import { changeLogFeed, changeLogPage } from './change-log.ts'
-import { sendPage } from './page.ts'
-import { referencePage } from './reference.ts'
+import type { Log } from '../log.ts'
+import { serviceVersion } from '../version.ts'
+import { yamlInSlices } from './yaml.ts'
 
-/** What the system routes need of their surroundings. */
+/** What the system routes need from the rest of the service. */
 export type SystemContext = {
+  readonly log: Log
   readonly baseUrl: () => string
   readonly basePath: string
   readonly sandbox: boolean
   readonly limits: LoadLimits & RequestLimits
-  /** Rejects, or gives false, when requests cannot be served. */
+  /** Rejects or resolves to false while requests cannot be served. */
   readonly isReady: () => Promise<boolean>
+  /** True while this copy of the service must have no effect on the outside world. */
+  readonly isQuiet: () => boolean
 }
 
-/** Mounts health, readiness, the interface description, the reference, the change log and the icons (contract §12–14). */
-export const mountSystem = (app: FastifyInstance, context: SystemContext): void => {
+/** Mounts health, readiness, the interface description and the icons (contract §13, §14). */
+export function mountSystem(app: FastifyInstance, context: SystemContext): void {
   const at = (path: string) => context.basePath + path
   const json = 'application/json; charset=utf-8'
 
+  const alive = JSON.stringify({ status: 'ok', version: serviceVersion })
   app.get(at('/healthz'), { config: { operation: operations.getHealth } }, (_request, reply) => {
-    void reply.type(json).send('{"status":"ok"}')
+    void reply.type(json).send(alive)
   })
+  let wasReady = true
+  const noteReady = (isReady: boolean) => {
+    if (isReady !== wasReady) context.log(isReady ? 'ready' : 'not_ready')
+    wasReady = isReady
+  }
   app.get(at('/readyz'), { config: { operation: operations.getReadiness } }, async (_request, reply) => {
-    if (!(await context.isReady())) throw new ServiceError('unavailable')
+    if (context.isQuiet())
+      throw new ServiceError('unavailable', 'This copy is quiet: reads work, nothing else does.')
+    const isReady = await context.isReady().catch((error: unknown) => {
+      noteReady(false)
+      throw error
+    })
+    noteReady(isReady)
+    if (!isReady) throw new ServiceError('unavailable')
     return reply.type(json).send('{"status":"ok"}')
   })
 
   const checkQuery = compileCheck(operations.getOpenapiJson.query, 'query')
-  const described = new Map<string, { json: string; yaml: string }>()
-  const describe = (sent: unknown) => {
+  const versionOf = (sent: unknown): InterfaceVersion => {
     const query = queryOf(sent)
     checkQuery(query)
-    const version = (query as { version?: InterfaceVersion }).version ?? '1.0.2'
-    const known = described.get(version)
-    if (known) return known
-    const { sandbox, limits } = context
-    const description = describeInterface({ baseUrl: context.baseUrl(), version, sandbox, limits })
-    const made = {
-      json: JSON.stringify(description),
-      yaml: stringify(description, { aliasDuplicateObjects: false }),
-    }
-    described.set(version, made)
-    return made
+    return (query as { version?: InterfaceVersion }).version ?? '1.0.2'
   }
+  const describe = (version: InterfaceVersion) => {
+    const { sandbox, limits } = context
+    return describeInterface({ baseUrl: context.baseUrl(), version, sandbox, limits })
+  }
+  const sendJson = keepDocuments((version: InterfaceVersion) => ({
+    type: json,
+    content: JSON.stringify(describe(version)),
+    headers: anyOrigin,
+  }))
+  const sendYaml = keepDocuments(async (version: InterfaceVersion) => ({
+    type: 'application/yaml; charset=utf-8',
+    content: await yamlInSlices(describe(version)),
+    headers: anyOrigin,
+  }))
   app.get(at('/openapi.json'), { config: { operation: operations.getOpenapiJson } }, async (request, reply) =>
-    reply.type(json).header('Cache-Control', 'no-cache').send(describe(request.query).json),
+    sendJson(versionOf(request.query), request, reply),
   )
   app.get(at('/openapi.yaml'), { config: { operation: operations.getOpenapiYaml } }, async (request, reply) =>
-    reply
-      .type('application/yaml; charset=utf-8')
-      .header('Cache-Control', 'no-cache')
-      .send(describe(request.query).yaml),
+    sendYaml(versionOf(request.query), request, reply),
   )
-
-  app.get(at('/docs'), (_request, reply) => {
-    const content = referencePage({ ...context, baseUrl: context.baseUrl() })
-    void sendPage(reply, { title: 'Reference', content })
-  })
-  app.get(at('/docs/errors/:code'), async (request, reply) => {
-    const { code } = request.params as { code: string }
-    if (!isErrorCode(code)) throw new ServiceError('not_found')
-    return sendPage(reply, { title: code, content: errorPage(code, context.baseUrl()) })
-  })
-
-  app.get(at('/changelog'), (_request, reply) => {
-    void sendPage(reply, { title: 'Change log', content: changeLogPage(context.baseUrl()) })
-  })
-  app.get(at('/changelog.json'), { config: { operation: operations.getChangelog } }, (_request, reply) => {
-    void reply.type(json).header('Cache-Control', 'no-cache').send({ versions: interfaceChanges })
-  })
-  app.get(at('/changelog.atom'), (_request, reply) => {
-    void reply
-      .type('application/atom+xml; charset=utf-8')
-      .header('Cache-Control', 'no-cache')
-      .send(changeLogFeed(context.baseUrl()))
-  })
 
   app.get(at('/icons/:file'), async (request, reply) => {
     const { file } = request.params as { file: string }
@@ -105,11 +99,16 @@ export const mountSystem = (app: FastifyInstance, context: SystemContext): void 
   })
 }
 
-const iconFolder = new URL('../../assets/icons/', import.meta.url)
+/** Tools that run in a browser may read the description from any site. */
+const anyOrigin = { 'Access-Control-Allow-Origin': '*' } as const
+
 const icons = new Map<string, Buffer>()
 
-/** An icon by its file name; names are checked before they meet the file system. */
-const readIcon = async (file: string): Promise<Buffer | undefined> => {
+/**
+ * An icon by its file name; `undefined` when there is none. The name is checked first, so that it cannot lead
+ * outside the folder.
+ */
+async function readIcon(file: string): Promise<Buffer | undefined> {
   if (!/^[a-z0-9][a-z0-9-]{0,63}\.svg$/.test(file)) return undefined
   const known = icons.get(file)
   if (known) return known
@@ -120,10 +119,4 @@ const readIcon = async (file: string): Promise<Buffer | undefined> => {
   } catch {
     return undefined
   }
-}
-
-const errorPage = (code: keyof typeof errors, baseUrl: string): Html => {
-  const { status, title, remedy } = errors[code]
-  return html`<h1>${code}</h1><p>Status ${status}. ${title}.</p><p>${remedy}</p>
-<p><a href="${baseUrl}/docs">The reference</a></p>`
 }

@@ -24,19 +24,19 @@ const step = fc.record<Step>({
 })
 
 /** What one step of a command makes of a list; one that is refused leaves it. */
-const taken = (list: KeyList, { does, which }: Step): KeyList => {
+function taken(list: KeyList, { does, which }: Step): KeyList {
   if (does === 'add') return withNext(list, newKey())
   const id = list.keys[which % list.keys.length]?.id ?? ''
   return (does === 'promote' ? withCurrent(list, id, 1000 * which) : withoutOld(list, id)) ?? list
 }
 
-const grown = (steps: readonly Step[]): KeyringFile => {
+function grown(steps: readonly Step[]): KeyringFile {
   const file: { -readonly [Kind in KeyKind]: KeyList } = newKeyringFile()
   for (const one of steps) file[one.kind] = taken(file[one.kind], one)
   return file
 }
 
-const readSafely = (text: string): KeyringFile | undefined => {
+function readSafely(text: string): KeyringFile | undefined {
   try {
     return readKeyring(text, 'keyring.json')
   } catch (error) {

@@ -2,12 +2,16 @@ import { createHash } from 'node:crypto'
 import { OperatorError } from '../operator-error.ts'
 import { type NamedKey, newKey } from './seal.ts'
 
-// The file: {"version": 1, "rootkeys": {"current": id, "next": id, "keys": [{"id", "key", "replacedat"}]}, "peppers": the same}
+// The form of keyring.json: {"version": 1, "rootkeys": {"current": id, "next": id, "keys": [{"id", "key",
+// "replacedat"}]}, "peppers": {the same}}
 
-/** A key of the file; `replacedAt` is when another became current in its place. */
+/** A key of the file; `replacedAt` is when the next key became current in its place. */
 export type ListedKey = NamedKey & { readonly replacedAt: number | undefined }
 
-/** Keys of one use: the one that new work is done with, the one that is about to follow it, and older ones. */
+/**
+ * The keys of one kind: new data is written with `current`, `next` will replace it, and the older keys still open
+ * older data.
+ */
 export type KeyList = {
   readonly current: string
   readonly next: string | undefined
@@ -17,10 +21,13 @@ export type KeyList = {
 /** What `keyring.json` holds. */
 export type KeyringFile = { readonly rootKeys: KeyList; readonly peppers: KeyList }
 
-/** The two uses of keys. */
+/** The two kinds of keys: root keys wrap the partners' keys, and peppers key the hashes of credentials. */
 export type KeyKind = keyof KeyringFile
 
-/** Derived from the key, so that it is the same wherever the key is, and tells a damaged file. */
+/**
+ * The id of a key, derived from the key itself: the same key has the same id on every machine, and a damaged key no
+ * longer matches its id.
+ */
 export function keyId(key: Buffer): string {
   return createHash('sha256').update('enrolment key id\0').update(key).digest('hex').slice(0, 16)
 }
@@ -32,13 +39,16 @@ export function decodeKey(text: unknown): Buffer | undefined {
   return key.length === 32 && key.toString('base64') === text ? key : undefined
 }
 
-/** A keyring of fresh keys, one of each use. */
+/** A keyring of new random keys, one of each kind. */
 export function newKeyringFile(): KeyringFile {
   const one = (key: Buffer): KeyList => ({ current: keyId(key), next: undefined, keys: [listed(key)] })
   return { rootKeys: one(newKey()), peppers: one(newKey()) }
 }
 
-/** The list with `key` as the one to follow; a list that has a next key already stays as it is. */
+/**
+ * The list with `key` as its next key. A list that already has a next key, or already holds this key, is returned
+ * unchanged.
+ */
 export function withNext(list: KeyList, key: Buffer): KeyList {
   if (list.next !== undefined || list.keys.some(one => one.id === keyId(key))) return list
   return { ...list, next: keyId(key), keys: [...list.keys, listed(key)] }
@@ -63,7 +73,10 @@ export function writeKeyring({ rootKeys, peppers }: KeyringFile): string {
   return `${JSON.stringify({ version: 1, rootkeys: writeList(rootKeys), peppers: writeList(peppers) }, null, 2)}\n`
 }
 
-/** Reads what `writeKeyring` wrote. Throws OperatorError, without a word of the text, when the text is another. */
+/**
+ * Reads what `writeKeyring` wrote. Throws OperatorError for any other text, and never repeats the text, because it
+ * may hold keys.
+ */
 export function readKeyring(text: string, path: string): KeyringFile {
   const file = parseObject(text)
   const rootKeys = readList(file?.['rootkeys'])
@@ -75,17 +88,21 @@ export function readKeyring(text: string, path: string): KeyringFile {
   return { rootKeys, peppers }
 }
 
-const listed = (key: Buffer): ListedKey => ({ id: keyId(key), key, replacedAt: undefined })
+function listed(key: Buffer): ListedKey {
+  return { id: keyId(key), key, replacedAt: undefined }
+}
 
-const writeList = (list: KeyList) => ({
-  current: list.current,
-  ...(list.next === undefined ? {} : { next: list.next }),
-  keys: list.keys.map(({ id, key, replacedAt }) => ({
-    id,
-    key: key.toString('base64'),
-    ...(replacedAt === undefined ? {} : { replacedat: new Date(replacedAt).toISOString() }),
-  })),
-})
+function writeList(list: KeyList) {
+  return {
+    current: list.current,
+    ...(list.next === undefined ? {} : { next: list.next }),
+    keys: list.keys.map(({ id, key, replacedAt }) => ({
+      id,
+      key: key.toString('base64'),
+      ...(replacedAt === undefined ? {} : { replacedat: new Date(replacedAt).toISOString() }),
+    })),
+  }
+}
 
 function readList(entry: unknown): KeyList | undefined {
   if (!isObject(entry) || !Array.isArray(entry['keys'])) return undefined
@@ -115,7 +132,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : undefined
   } catch {
-    // The parser's message repeats the text, and the text is keys.
+    // The parser's own message would repeat the text, which may hold keys.
     return undefined
   }
 }

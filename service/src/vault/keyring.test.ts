@@ -31,8 +31,12 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
-const keysOf = ({ rootKeys, peppers }: Keyring) => ({ rootKeys, peppers })
-const ids = ({ rootKeys, peppers }: Keyring) => [rootKeys.current.id, peppers.current.id]
+function keysOf({ rootKeys, peppers }: Keyring) {
+  return { rootKeys, peppers }
+}
+function ids({ rootKeys, peppers }: Keyring) {
+  return [rootKeys.current.id, peppers.current.id]
+}
 
 /** The sentence with which loading is refused. */
 function refusal(source: Parameters<typeof loadKeyring>[0]): string {

@@ -1,3 +1,4 @@
+/** Where the top keys come from: a file that the service creates and follows, or an environment variable. */
 import { hkdfSync } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { OperatorError } from '../operator-error.ts'
@@ -13,17 +14,20 @@ import {
 import { createPrivateFile, fileMark, readPrivateFile, replacePrivateFile } from './private-file.ts'
 import type { NamedKey } from './seal.ts'
 
-/** Keys of one use: the one that new work is done with, and all that older work may name. */
+/**
+ * The keys of one kind: new data is written with `current`; `byId` also holds the older keys, which older data
+ * names.
+ */
 export type KeySet = { readonly current: NamedKey; readonly byId: ReadonlyMap<string, Buffer> }
 
 /**
- * The keys that everything else hangs on: root keys wrap the partners' keys, peppers key the hashes of credentials. A
- * keyring of a file follows its changes: ask it for a key when one is needed, and keep none.
+ * The keys at the top: root keys wrap the partners' keys, and peppers key the hashes of credentials. A keyring read
+ * from a file follows changes to that file, so ask it each time a key is needed and do not keep the key.
  */
 export type Keyring = {
   readonly rootKeys: KeySet
   readonly peppers: KeySet
-  /** The root key of this id, or `undefined`; an id not known yet is looked for in the file at once. */
+  /** The root key of this id, or `undefined`. For an id that is not known yet the file is read again at once. */
   readonly rootKey: (id: string) => Buffer | undefined
   /** The same for a pepper. */
   readonly pepper: (id: string) => Buffer | undefined
@@ -33,30 +37,42 @@ export type Keyring = {
 export type KeyringSource = {
   readonly dataDir?: string
   readonly rootKey?: string
-  /** Hears that a changed file could not be read; the keys known before stay in use. */
+  /** The id of the root key that must exist already: then no file is created. */
+  readonly wantedRootKey?: string
+  /** Called when a changed file cannot be read; the keys read before stay in use. */
   readonly onUnreadable?: (error: unknown) => void
 }
 
 /**
- * Loads the keys. `rootKey` (32 bytes in base64, or several such, the current one first) replaces the file; without it
- * the file `keyring.json` of `dataDir` is read, or made at the first start, by exactly one of several processes that
- * start at once. Throws OperatorError when a key or the file is not as it must be, or when neither is given.
+ * Loads the keys. With `rootKey` (32 bytes in base64, or several such keys separated by commas, the current one
+ * first) no file is used. Without it, the file `keyring.json` of `dataDir` is read. At the first start the file is
+ * created; of several processes that start at once, exactly one creates it. Throws OperatorError when a key or the
+ * file is malformed, when neither is given, or when there is no file and `wantedRootKey` says that there must be one.
  */
-export function loadKeyring({ dataDir, rootKey, onUnreadable = () => {} }: KeyringSource): Keyring {
+export function loadKeyring(source: KeyringSource): Keyring {
+  const { dataDir, rootKey, wantedRootKey, onUnreadable = () => {} } = source
   if (rootKey !== undefined) return deriveKeyring(rootKey)
   if (dataDir === undefined)
     throw new OperatorError('There is no place for the keys: give --data DIR or set ENROLMENT_ROOT_KEY.')
-  return followFile(keyringPath(dataDir), onUnreadable)
+  const path = keyringPath(dataDir)
+  if (wantedRootKey !== undefined && readPrivateFile(path) === undefined)
+    throw new OperatorError(
+      `There is no ${path}, and this database belongs to the root key ${wantedRootKey}: restore the keyring.json that has it (none was made), or set the ENROLMENT_ROOT_KEY it is kept with.`,
+    )
+  return followFile(path, onUnreadable)
 }
 
-/** The keys that the text of ENROLMENT_ROOT_KEY stands for, the current one first. Throws OperatorError otherwise. */
+/**
+ * The keys in the text of ENROLMENT_ROOT_KEY, the current one first. Throws OperatorError when one is malformed or
+ * given twice.
+ */
 export function readRootKeys(text: string): readonly [Buffer, ...Buffer[]] {
   const keys = text.split(',').flatMap(part => decodeKey(part) ?? [])
   const [current, ...others] = keys
   const isWhole = keys.length === text.split(',').length && new Set(keys.map(keyId)).size === keys.length
   if (current && isWhole) return [current, ...others]
   throw new OperatorError(
-    'ENROLMENT_ROOT_KEY is not a key: it must be 32 random bytes in base64, as `openssl rand -base64 32` prints them; or several such, each another, with nothing but commas between them.',
+    'ENROLMENT_ROOT_KEY is not a key: it must be 32 random bytes in base64, as `openssl rand -base64 32` prints them; or several different ones with nothing but commas between them.',
   )
 }
 
@@ -67,8 +83,8 @@ export function readKeyringFile(dataDir: string): KeyringFile {
 }
 
 /**
- * Puts another keyring in place of that of a data directory. Who calls it sees to it that nobody else does meanwhile.
- * Throws OperatorError when the file cannot be written; then it is unchanged.
+ * Replaces the keyring file of a data directory. The caller makes sure that no other process replaces it at the
+ * same time. Throws OperatorError when the new keyring cannot be written durably.
  */
 export function replaceKeyringFile(dataDir: string, file: KeyringFile): void {
   replacePrivateFile(keyringPath(dataDir), writeKeyring(file))
@@ -78,17 +94,17 @@ function keyringPath(dataDir: string): string {
   return join(resolve(dataDir), 'keyring.json')
 }
 
-/** How long a process may go on with the keys it knows before it looks whether the file has changed. */
-const lookEveryMs = 200
+/** How long a process uses the keys it has read before it checks whether the file has changed. */
+const checkEveryMs = 200
 
 function followFile(path: string, onUnreadable: (error: unknown) => void): Keyring {
-  // Taken before the file is read: what changes in between is seen at the next look.
+  // The mark is taken before the file is read, so that a change in between is noticed at the next check.
   let mark: string | undefined = fileMark(path) ?? 'not made yet'
-  let lookedAt = performance.now()
+  let checkedAt = performance.now()
   const text = readPrivateFile(path) ?? createPrivateFile(path, writeKeyring(newKeyringFile()))
   let keys = setsOf(readKeyring(text, path))
-  const look = () => {
-    lookedAt = performance.now()
+  const check = () => {
+    checkedAt = performance.now()
     const seen = fileMark(path)
     if (seen === mark) return
     mark = seen
@@ -99,13 +115,13 @@ function followFile(path: string, onUnreadable: (error: unknown) => void): Keyri
     }
   }
   const upToDate = () => {
-    if (performance.now() - lookedAt >= lookEveryMs) look()
+    if (performance.now() - checkedAt >= checkEveryMs) check()
     return keys
   }
   const find = (kind: 'rootKeys' | 'peppers') => (id: string) => {
     const known = upToDate()[kind].byId.get(id)
     if (known) return known
-    look()
+    check()
     return keys[kind].byId.get(id)
   }
   return {

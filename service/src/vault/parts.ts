@@ -1,4 +1,7 @@
-/** The parts as one run of bytes, each preceded by its length, so that no two lists of parts give the same bytes. */
+/**
+ * The parts as one sequence of bytes, each preceded by its length, so that no two lists of parts give the same
+ * bytes.
+ */
 export function joinParts(parts: readonly (string | Buffer)[]): Buffer {
   let size = 0
   for (const part of parts) size += LENGTH_BYTES + byteLength(part)

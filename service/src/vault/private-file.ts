@@ -38,9 +38,9 @@ export function readPrivateFile(path: string): string | undefined {
 }
 
 /**
- * Writes `text` durably to a new file at `path` that only its owner may read, and returns what the file then holds:
- * of several processes that create it at once, all get the text of one. An existing file is never overwritten.
- * Throws OperatorError when the file cannot be made; then none was.
+ * Writes `text` durably to a new file at `path` that only its owner may read, and returns the text that the file
+ * then holds. An existing file is never overwritten: when several processes create the file at once, all of them
+ * get the text of the first. Throws OperatorError when the file cannot be written durably.
  */
 export function createPrivateFile(path: string, text: string): string {
   const directory = dirname(path)
@@ -61,16 +61,16 @@ export function createPrivateFile(path: string, text: string): string {
 }
 
 /**
- * Writes `text` durably in place of the file at `path`, at once: whoever reads it meanwhile gets the old text or the
- * new one, and so does who starts after a crash. The file stays its owner's. Of several at once, one stands.
- * Throws OperatorError when it cannot be written; then the old text stands.
+ * Replaces the text of the file at `path` durably and atomically: a reader, or a process that starts after a crash,
+ * finds the old text or the new text, never a mixture. The file keeps its owner. Callers take turns, because two
+ * replacements at once would share a draft. Throws OperatorError when the text cannot be written durably.
  */
 export function replacePrivateFile(path: string, text: string): void {
   try {
-    // The file itself, where a link leads to it.
+    // Follows a symbolic link, so that the file is replaced and the link stays.
     const target = realpathSync(path)
     const draft = `${target}.new`
-    // One that a killed process has left.
+    // A process that was killed may have left its draft.
     unlinkIfThere(draft)
     try {
       writeDurably(draft, text, statSync(target))
@@ -84,7 +84,7 @@ export function replacePrivateFile(path: string, text: string): void {
   }
 }
 
-/** A text that is another one after each change of the file at `path`; `undefined` when there is none to be read. */
+/** A text that differs after each change of the file at `path`; `undefined` when the file cannot be inspected. */
 export function fileMark(path: string): string | undefined {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
@@ -95,7 +95,7 @@ export function fileMark(path: string): string | undefined {
 }
 
 function refuseSharedFile(file: number, path: string): void {
-  // Windows has no such permissions and reports all files as open to all.
+  // Windows has no such permissions and reports every file as open to all users.
   if (process.platform === 'win32') return
   if ((fstatSync(file).mode & 0o177) !== 0)
     throw new OperatorError(`Others than its owner may use the file ${path}: run chmod 600 on it.`)
@@ -104,7 +104,7 @@ function refuseSharedFile(file: number, path: string): void {
 function writeDurably(path: string, text: string, owner?: Stats): void {
   const file = openSync(path, 'wx', 0o600)
   try {
-    // The operator may run a command as root beside a service that runs as somebody else.
+    // The operator may run this as root although the service runs as another user.
     const mine = fstatSync(file)
     if (owner && (owner.uid !== mine.uid || owner.gid !== mine.gid)) fchownSync(file, owner.uid, owner.gid)
     writeFileSync(file, text)
@@ -130,7 +130,10 @@ function unlinkIfThere(path: string): void {
   }
 }
 
-/** A new name is durable once its directory is, and so is a new directory's name in its parent. */
+/**
+ * Syncs `directory` and its parents up to `top`: a new name is durable only once the directory that holds it is
+ * synced.
+ */
 function syncUpTo(top: string, directory: string): void {
   if (process.platform === 'win32') return
   const file = openSync(directory, 'r')

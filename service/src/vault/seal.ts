@@ -1,29 +1,34 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+/**
+ * The vault: encryption, keyed hashes, keys and ids, without any knowledge of the business. Personal data is sealed here
+ * with a key for each user; deleting that key makes the data unreadable.
+ */
+import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { joinParts } from './parts.ts'
+import { randomBytes } from './random.ts'
 
 /**
- * What a sealed value belongs to. It is not stored in the value, but only the same binding opens it again, so that a
- * value moved to another row, partner or table stays shut.
+ * What a sealed value belongs to. The binding is not stored with the value, but only the same binding opens it, so
+ * that a value copied to another row, partner or table cannot be opened there.
  */
 export type Binding = {
-  /** What the value is for: the table it stands in, or a name as distinctive. */
+  /** The purpose of the value: the table that holds it, or a name as distinctive. */
   purpose: string
   partnerId: string
   /** The user's service id; absent when the value belongs to the partner as a whole. */
   serviceId?: string
 }
 
-/** A key and the id under which it is found again. */
+/** A key, and the id by which it is looked up. */
 export type NamedKey = { id: string; key: Buffer }
 
-/** A fresh random key of 32 bytes. */
+/** A new random key of 32 bytes. */
 export function newKey(): Buffer {
   return randomBytes(KEY_BYTES)
 }
 
 /**
- * Seals `plaintext` with AES-256-GCM and a random nonce: version byte, nonce, ciphertext, tag in one buffer.
- * Throws when the key has not 32 bytes.
+ * Seals `plaintext` with AES-256-GCM and a random nonce: version byte, nonce, ciphertext and tag in one buffer.
+ * Throws unless the key has 32 bytes.
  */
 export function seal(key: Buffer, plaintext: Buffer | string, binding: Binding): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
@@ -35,7 +40,7 @@ export function seal(key: Buffer, plaintext: Buffer | string, binding: Binding):
   return Buffer.concat([VERSION, nonce, ciphertext, cipher.getAuthTag()])
 }
 
-/** Opens what `seal` made. Throws when the key or the binding is another, or when a single bit was changed. */
+/** Opens what `seal` made. Throws when the key or the binding differs, or when a bit was changed. */
 export function unseal(key: Buffer, sealed: Buffer, binding: Binding): Buffer {
   if (sealed.length < OVERHEAD_BYTES || sealed[0] !== VERSION[0]) throw new Error(NOT_OPENED)
   const nonce = sealed.subarray(VERSION.length, VERSION.length + NONCE_BYTES)
@@ -53,8 +58,9 @@ export function unseal(key: Buffer, sealed: Buffer, binding: Binding): Buffer {
 }
 
 /**
- * Seals `key` under another key, whose id stands in clear before it, so that rotation is a re-wrap and never a
- * rewrite: root key → partner key → user data key. Throws RangeError when the id has not 1 to 255 bytes.
+ * Seals `key` with another key, and writes the id of that key in front of it in clear. To rotate a key, the keys
+ * below it are wrapped again and no data is rewritten: root key → partner key → user data key. Throws RangeError
+ * unless the id has 1 to 255 bytes.
  */
 export function wrapKey(wrappingKey: NamedKey, key: Buffer, binding: Binding): Buffer {
   const id = Buffer.from(wrappingKey.id)
@@ -62,12 +68,12 @@ export function wrapKey(wrappingKey: NamedKey, key: Buffer, binding: Binding): B
   return Buffer.concat([Buffer.from([id.length]), id, seal(wrappingKey.key, key, binding)])
 }
 
-/** The id of the key that wraps what `wrapKey` made. */
+/** The id of the key with which `wrapKey` sealed. */
 export function wrappingKeyId(wrapped: Buffer): string {
   return wrapped.toString('utf8', 1, 1 + (wrapped[0] ?? 0))
 }
 
-/** Opens what `wrapKey` made. Throws when `lookup` does not know the wrapping key, and where `unseal` does. */
+/** Opens what `wrapKey` made. Throws when `lookup` does not know the wrapping key, and whenever `unseal` throws. */
 export function unwrapKey(
   lookup: (id: string) => Buffer | undefined,
   wrapped: Buffer,

@@ -4,25 +4,29 @@ import { encodeBase62 } from './base62.ts'
 
 /**
  * What a secret opens: `at` access token, `cs` client secret, `ak` API key, `lt` link token, `rt` result token,
- * `sh` handle of a page session.
+ * `sh` handle of a page session, `ol` sign-in link of an operator, `os` session of an operator.
  */
-export type SecretKind = 'at' | 'cs' | 'ak' | 'lt' | 'rt' | 'sh'
+export type SecretKind = 'at' | 'cs' | 'ak' | 'lt' | 'rt' | 'sh' | 'ol' | 'os'
 
 /** Whether a secret was issued by a sandbox or by a service with real users. */
 export type SecretMode = 'sandbox' | 'live'
 
-/** What a secret says of itself in clear. */
+/** The parts of a secret that can be read without any key. */
 export type SecretName = { kind: SecretKind; mode: SecretMode; id: string }
 
 /**
- * Mints a secret in the form that scanners find (contract §3): `enr_<kind>_<mode>_<id>_<random><crc>`, with 256
- * random bits. Throws RangeError unless `id` is 1 to 44 base62 characters.
+ * Makes a new secret in a form that secret scanners recognize (contract §3):
+ * `enr_<kind>_<mode>_<id>_<random><crc>`, with 256 random bits. Throws RangeError unless `id` is 1 to 44 base62
+ * characters.
  */
 export function makeSecret(kind: SecretKind, mode: SecretMode, id: string): { text: string } {
   return { text: secretFrom({ kind, mode, id }, randomBytes(32)) }
 }
 
-/** The same form made of 32 bytes that are secret and random already, such as a keyed hash. Throws as `makeSecret`. */
+/**
+ * A secret of the same form from 32 bytes that are already secret and random, such as a keyed hash. Throws as
+ * `makeSecret` does.
+ */
 export function secretFrom({ kind, mode, id }: SecretName, bytes: Buffer): string {
   if (!/^[\dA-Za-z]{1,44}$/.test(id)) throw new RangeError('The id of a secret is 1 to 44 base62 characters')
   const random = encodeBase62(BigInt(`0x${bytes.toString('hex')}`), RANDOM_CHARS)
@@ -31,8 +35,8 @@ export function secretFrom({ kind, mode, id }: SecretName, bytes: Buffer): strin
 }
 
 /**
- * What `text` says of itself when it has the form of a secret and its checksum is right, else `undefined`. It proves
- * nothing: only the stored hash of the whole text does.
+ * The readable parts of `text` when it has the form of a secret and a correct checksum, else `undefined`. The
+ * result proves nothing; only a comparison with the stored hash of the whole text does.
  */
 export function parseSecret(text: string): SecretName | undefined {
   const match = FORM.exec(text)
@@ -43,7 +47,7 @@ export function parseSecret(text: string): SecretName | undefined {
 
 const RANDOM_CHARS = 43
 const CRC_CHARS = 6
-const FORM = /^enr_(at|cs|ak|lt|rt|sh)_(sandbox|live)_([\dA-Za-z]{1,44})_[\dA-Za-z]{49}$/
+const FORM = /^enr_(at|cs|ak|lt|rt|sh|ol|os)_(sandbox|live)_([\dA-Za-z]{1,44})_[\dA-Za-z]{49}$/
 
 function checksum(text: string): string {
   return encodeBase62(BigInt(crc32(text)), CRC_CHARS)

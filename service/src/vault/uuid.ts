@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 
 /**
- * A UUID v7 (RFC 9562 §5.7) made at `now`, real time in milliseconds. Each one of this process sorts after all it
- * made before, also within one millisecond and when the clock goes back. Throws RangeError outside 48 bits of time.
+ * A UUID v7 (RFC 9562 §5.7) made at `now`, real time in milliseconds. Within a process each one sorts after all
+ * earlier ones, even within one millisecond or after the clock was set back. Throws RangeError when the time does
+ * not fit into 48 bits.
  */
 export function uuidv7(now: number): string {
   const at = Math.trunc(now)
@@ -10,9 +11,12 @@ export function uuidv7(now: number): string {
   if (at > lastTime) start(at)
   else if (counter < MAX_COUNTER) counter += 1
   else start(lastTime + 1)
-  // A v4 ends with what a v7 ends with: the variant and 62 random bits.
+  // The end of a v4 has the form of the end of a v7: the variant and 62 random bits.
   return `${timePart}${(COUNTER_BIT | counter).toString(16).slice(1)}${randomUUID().slice(18)}`
 }
+
+/** The UUID that identifies nothing: the `serviceid` of a test event, which has no user. */
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
 /** A random UUID v4. */
 export function uuidv4(): string {
@@ -21,11 +25,11 @@ export function uuidv4(): string {
 
 const MAX_TIME = 2 ** 48 - 1
 const MAX_COUNTER = 0xfff
-/** Above the counter, so that its digits are always three. */
+/** The bit above the counter, set so that the counter is always written as three digits. */
 const COUNTER_BIT = 0x1000
 let lastTime = -1
 let counter = 0
-/** All that comes before the counter: the same for all of one millisecond. */
+/** The digits before the counter, which all UUIDs of one millisecond share. */
 let timePart = ''
 
 function start(at: number): void {
@@ -35,7 +39,10 @@ function start(at: number): void {
   counter = randomStart()
 }
 
-/** Random, so that neighbours cannot be guessed, and in the lower half, so that 2,048 more fit into the millisecond. */
+/**
+ * Random, so that the next UUID cannot be guessed from the last, and in the lower half, so that at least 2,048 more
+ * fit into the millisecond.
+ */
 function randomStart(): number {
   return Number.parseInt(randomUUID().slice(0, 3), 16) >> 1
 }

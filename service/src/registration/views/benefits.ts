@@ -1,13 +1,16 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
+import { coverageFacts } from './coverage.ts'
 import { type Answers, errorSummary, fault, form, inputId, primary } from './fields.ts'
 import { costText, dayText, moneyText } from './format.ts'
 import { type IconName, icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import { memberPaths } from './lists.ts'
 import type { BenefitsView } from './model.ts'
-import type { BenefitCard, BenefitStatus, Worth } from './parts.ts'
+import type { BenefitCard, BenefitStatus, Cost, Worth } from './parts.ts'
+import { priceData, runningTotal } from './running-total.ts'
 import type { Locale, Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
+import { coverageTexts } from './texts-coverage.ts'
 
 /** The benefits to read about and choose, in groups. */
 export function benefits(view: BenefitsView, texts: Texts): Content {
@@ -18,7 +21,8 @@ export function benefits(view: BenefitsView, texts: Texts): Content {
   const choosing = slots > 0 && groups.available.length > 0
   const isAboutHeld = groups.yours.some(card => card.name === view.focus)
   const title = choosing && !isAboutHeld ? words.title : words.titlenone
-  const chosen = groups.available.filter(card => card.selected).length
+  const chosenCards = groups.available.filter(card => card.selected)
+  const chosen = chosenCards.length
   const list = (heading: string, found: readonly BenefitCard[]) => {
     if (found.length === 0) return { found, body: null }
     const all = firstOf(found, view.focus).map(card => benefitCard(page, texts, card, view.focus))
@@ -51,7 +55,7 @@ ${
   choosing || !view.paths
     ? form(answers, 'benefits', [
         all,
-        html`<div class="bottom">${choosing && html`<p class="count" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(chosen, slots)}</p>`}${primary(texts.shell.continue)}</div>`,
+        html`<div class="bottom">${choosing && html`<p class="count${chosen > slots && ' over'}" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(chosen, slots)}${chosen > slots && ` ${words.toomany(slots)}`}</p>`}${choosing && runningTotal(page, { included: included(view), chosen: chosenCards }, view.paths !== undefined)}${primary(texts.shell.continue)}</div>`,
       ])
     : all
 }
@@ -79,7 +83,7 @@ function choices(answers: Answers, view: BenefitsView, found: readonly BenefitCa
 ${error && fault('benefit', texts, error)}
 <div class="grid">${firstOf(found, view.focus).map(card => {
     const id = card.name === first ? 'benefit' : inputId(`benefit-${card.name}`)
-    const box = html`<label class="choice"><input type="checkbox" id="${id}" name="benefit" value="${card.name}"${card.selected && html` checked`}><span>${texts.benefits.choose(card.displayname)}</span></label>`
+    const box = html`<label class="choice"><input type="checkbox" id="${id}" name="benefit" value="${card.name}"${priceData(card.cost)}${card.selected && html` checked`}><span>${texts.benefits.choose(card.displayname)}</span></label>`
     return benefitCard(page, texts, card, view.focus, box)
   })}</div>
 </fieldset>`
@@ -94,21 +98,31 @@ function benefitCard(page: Page, texts: Texts, card: BenefitCard, focus?: string
   return html`<article class="card${isClosed && ' closed'}" id="card-${inputId(card.name)}">
 <div class="top"><img src="${card.iconurl}" alt="" width="48" height="48"><div><h3>${card.displayname}</h3>${card.worth && html`<p class="worth">${worthText(texts, locale, card.worth)}</p>`}</div></div>
 <p>${card.description}</p>
-<dl class="facts"><div><dt>${words.costs}</dt><dd>${costText(texts, locale, card.cost)}</dd></div>
+<dl class="facts"><div><dt>${words.costs}</dt><dd>${costFacts(texts, locale, card.cost)}</dd></div>
 ${card.startson && html`<div><dt>${words.starts}</dt><dd>${dayText(locale, card.startson)}</dd></div>`}</dl>
 ${
   card.pays.length > 0 &&
   html`<details${opened && html` open`}><summary>${words.pays}<span class="unseen">: ${card.displayname}</span></summary>
 <ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>
-${card.notcovered.length > 0 && html`<h4>${words.notcovered}</h4><ul class="ticks not">${card.notcovered.map(line => html`<li>${icon('no')}${line}</li>`)}</ul>`}</details>`
+${card.notcovered.length > 0 && html`<h4>${words.notcovered}</h4><ul class="ticks not">${card.notcovered.map(line => html`<li>${icon('no')}${line}</li>`)}</ul>`}${coverageFacts(page, card.coverage)}</details>`
 }
 ${choose || statusText(page, texts, card.status)}
+${card.status.kind === 'full' && card.status.swapto && html`<p><a class="secondary" href="${page.root}/${card.status.swapto}">${words.status.fullswap(card.displayname)}</a></p>`}
 </article>`
 }
 
-function worthText(texts: Texts, locale: Locale, worth: Worth): string {
+/** What a benefit pays, in words. */
+export function worthText(texts: Texts, locale: Locale, worth: Worth): string {
   const amount = moneyText(locale, worth)
   return worth.per ? texts.benefits.worthper[worth.per](amount) : texts.benefits.worth(amount)
+}
+
+/** What it costs, and who takes it. */
+function costFacts(texts: Texts, locale: Locale, cost: Cost): Slot {
+  const words = coverageTexts(locale).price
+  if (cost.kind === 'nothing') return words.free
+  const { taken } = cost
+  return html`${costText(texts, locale, cost)}${taken && html`<p class="hint">${words.takenplain(taken.how, taken.by)}</p>`}`
 }
 
 /** Where a benefit stands, as a sign and words. */
@@ -157,7 +171,12 @@ function statusParts(
   }
 }
 
-interface CardGroups {
+/** What comes with a newcomer's plan costs from the start; what a member holds already is paid for elsewhere. */
+function included(view: BenefitsView): readonly BenefitCard[] {
+  return view.paths ? [] : view.cards.filter(({ status }) => status.kind === 'included')
+}
+
+type CardGroups = {
   readonly yours: readonly BenefitCard[]
   readonly included: readonly BenefitCard[]
   readonly available: readonly BenefitCard[]

@@ -25,10 +25,12 @@ ${
     html`<form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keepall}</button></p></form>`,
   ]
 }
-<p class="lead">${words.lead}</p>
+<p class="lead">${view.hasbegun ? words.lead : words.neverbegun}</p>
 ${benefitList(page, texts, benefits)}
 ${form(answers, 'cancel', [
-  html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="effective-error"`}>
+  !view.hasbegun && html`<input type="hidden" name="effective" value="immediate">`,
+  view.hasbegun &&
+    html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="effective-error"`}>
 <legend><h2>${words.when}</h2></legend>
 ${error && fault('effective', texts, error)}
 ${
@@ -45,7 +47,8 @@ ${radio('effective', 'immediate', {
   checked: effective === 'immediate',
 })}
 </fieldset>`,
-  html`<p>${words.reinstate(reinstatedays)}</p>
+  html`${view.hasplanned && html`<p>${words.planned}</p>`}
+<p>${words.reinstate(reinstatedays)}</p>
 <p class="actions"><button class="danger">${words.button}</button>${!pending && html`<a class="secondary" href="${page.root}/overview">${words.keepall}</a>`}</p>`,
 ])}`,
   }

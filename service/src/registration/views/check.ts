@@ -1,4 +1,6 @@
 import { html } from '../../http/html.ts'
+import { namingSection } from './beneficiaries.ts'
+import { costsOf, coverageSection, priceSection } from './coverage.ts'
 import { detailsGroups, detailsList } from './details.ts'
 import { consentFields, errorSummary, form, primary } from './fields.ts'
 import type { Content } from './layout.ts'
@@ -23,10 +25,9 @@ export function checkAnswers(view: CheckAnswersView, texts: Texts): Content {
 <section><div class="heading"><h2>${words.benefits}</h2>${choosable && html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${words.benefits}</span></a>`}</div>
 <p>${words.plan}: <strong>${offername}</strong></p>
 ${benefitList(page, texts, benefits)}</section>
-${form(answers, 'enrol', [
-  consentFields(answers, consents),
-  primary(words.button),
-  html`<p class="hint">${words.once}</p>`,
-])}`,
+${priceSection(page, costsOf(benefits), view.isAddition)}
+${coverageSection(page, benefits)}
+${namingSection(page, view.naming)}
+${form(answers, 'enrol', [consentFields(answers, consents), primary(words.button)])}`,
   }
 }

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { parseBenefits, parseCancel, parseConsents, parseOffer, parseSwap } from './choices.ts'
 
-const form = (...pairs: [string, string][]) => new URLSearchParams(pairs)
+function form(...pairs: [string, string][]) {
+  return new URLSearchParams(pairs)
+}
 const allowed = { selectable: ['dental', 'vision', 'gym'], slots: 2, required: false }
 
 test('chosen benefits come in the order shown, each once', () => {

@@ -3,7 +3,7 @@ import type { Parsed } from './form.ts'
 import type { ConsentText, Kept } from './parts.ts'
 
 /** The choosable benefits and how many of them fit; `required` when nothing else would be left. */
-export interface Slots {
+export type Slots = {
   readonly selectable: readonly string[]
   readonly slots: number
   readonly required: boolean
@@ -28,16 +28,31 @@ export function parseBenefits(form: URLSearchParams, allowed: Slots): Parsed<rea
 }
 
 /** What may be exchanged: benefits held, benefits to have instead, and places that are free. */
-export interface Swappable {
+export type Swappable = {
   readonly held: readonly string[]
   readonly available: readonly string[]
   readonly freeslots: number
 }
 
 /** A swap in the interface's own terms: `add[i]` takes the place of `remove[i]`, further adds fill free places. */
-export interface SwapChoice {
+export type SwapChoice = {
   readonly add: readonly string[]
   readonly remove: readonly string[]
+}
+
+/** Reads the benefit that goes, or `free` for a free place; refuses what is not there. */
+export function parseSwapOut(form: URLSearchParams, places: readonly string[]): Parsed<string> {
+  const out = form.get('out') ?? ''
+  if (places.includes(out)) return { ok: true, values: out }
+  return { ok: false, errors: [{ input: 'out', code: 'swap_missing' }], kept: { out } }
+}
+
+/** Reads the benefit that comes instead; refuses none and one that is not open. */
+export function parseSwapIn(form: URLSearchParams, available: readonly string[]): Parsed<string> {
+  const chosen = form.get('in') ?? ''
+  if (available.includes(chosen)) return { ok: true, values: chosen }
+  const code = chosen === '' ? 'swap_in_missing' : 'benefit_unavailable'
+  return { ok: false, errors: [{ input: 'in', code }], kept: { in: chosen } }
 }
 
 /** Reads a swap; refuses an empty one, the same new benefit twice, and what is not on offer. */
@@ -79,7 +94,7 @@ export function parseCancel(form: URLSearchParams): Parsed<'endofperiod' | 'imme
 }
 
 /** A consent that was given: to exactly this version. */
-export interface AgreedConsent {
+export type AgreedConsent = {
   readonly name: string
   readonly version: string
 }

@@ -17,12 +17,15 @@ export type InputName =
   | 'benefit'
   | 'offername'
   | 'effective'
+  | 'out'
+  | 'in'
   | `replace.${string}`
   | `consent.${string}`
+  | `person${number}.${string}`
   | 'form'
 
 /** What is wrong with an input; its words are in the texts under `errors`, so that they follow a change of language. */
-export interface FieldError {
+export type FieldError = {
   readonly input: InputName
   readonly code: ErrorCode
   /** The number that the words mention: a limit, or tries left. */
@@ -46,7 +49,16 @@ export type ErrorCode =
   | 'benefits_many'
   | 'benefit_unavailable'
   | 'swap_missing'
+  | 'swap_in_missing'
   | 'swap_twice'
   | 'offer_missing'
   | 'when_missing'
   | 'consent_missing'
+  | 'beneficiary_name'
+  | 'beneficiary_relationship'
+  | 'beneficiary_share'
+  | 'beneficiary_dob'
+  | 'beneficiary_contact'
+  | 'primary_missing'
+  | 'primary_shares'
+  | 'contingent_shares'

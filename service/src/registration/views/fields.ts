@@ -7,7 +7,7 @@ import type { Page } from './surroundings.ts'
 import { errorText, type Texts } from './texts.ts'
 
 /** What a view needs to draw inputs: words, faults and what was typed. */
-export interface Answers {
+export type Answers = {
   readonly page: Page
   readonly texts: Texts
   readonly errors: readonly FieldError[]
@@ -15,7 +15,7 @@ export interface Answers {
 }
 
 /** A text input: its name, words and how a browser may help. */
-export interface TextField {
+export type TextField = {
   readonly input: InputName
   readonly label: string
   readonly autocomplete: string
@@ -116,7 +116,7 @@ export function consentFields(answers: Answers, consents: readonly ConsentText[]
 <h3 id="${id}-title">${consent.title}</h3>
 <div class="text" tabindex="0" role="region" aria-labelledby="${id}-title">${consent.paragraphs.map(text => html`<p>${text}</p>`)}<p class="version">${texts.check.version(consent.version)}</p></div>
 ${error && fault(id, texts, error)}
-<label class="choice"><input type="checkbox" id="${id}" name="${input}" value="${consent.version}"${consent.checked && html` checked`}${described(`${id}`, false, error !== undefined)}><span>${texts.check.agree}<span class="unseen">: ${consent.title}</span></span></label>
+<label class="choice"><input type="checkbox" id="${id}" name="${input}" value="${consent.version}"${consent.checked && html` checked`}${described(`${id}`, false, error !== undefined)}><span>${consent.agree ?? texts.check.agree}<span class="unseen">: ${consent.title}</span></span></label>
 </div>`
   })
   return [html`<h2>${texts.check.consent}</h2>`, fields]

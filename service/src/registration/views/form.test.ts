@@ -5,7 +5,9 @@ import type { DetailsGroup } from './parts.ts'
 import { errorText, textsOf } from './texts.ts'
 
 const today = '2026-11-20'
-const form = (fields: Record<string, string>) => new URLSearchParams(fields)
+function form(fields: Record<string, string>) {
+  return new URLSearchParams(fields)
+}
 const address = { addline1: '', addline2: '', addline3: '', city: '', state: 'FL', zipcode: '33101' }
 
 test.each([

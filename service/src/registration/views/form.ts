@@ -8,7 +8,7 @@ export type Parsed<Values> =
   | { readonly ok: false; readonly errors: readonly FieldError[]; readonly kept: Kept }
 
 /** Clean details in the prefill's own fields; `''` clears an optional one. */
-export interface CleanDetails {
+export type CleanDetails = {
   readonly firstname?: string
   readonly lastname?: string
   readonly dob?: Day

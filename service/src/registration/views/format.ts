@@ -1,15 +1,39 @@
 import type { Cost, Day } from './parts.ts'
 import type { Locale, Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
+import { coverageTexts } from './texts-coverage.ts'
 
 /** A day in words, such as `December 1, 2026` or `1 de diciembre de 2026`. */
 export function dayText(locale: Locale, day: Day): string {
-  return dateFormat(locale, 'UTC', false).format(new Date(`${day}T00:00:00Z`))
+  return dateFormat(locale).format(new Date(`${day}T00:00:00Z`))
 }
 
-/** An instant in words, in the partner's time zone, which is named. */
-export function instantText(page: Page, at: number): string {
-  return dateFormat(page.locale, page.zone, true).format(new Date(at))
+/** An instant in words, in the partner's time zone, such as `November 20, 2026 at 12:30 PM (Eastern time)`. */
+export function instantText(page: Pick<Page, 'locale' | 'zone'>, at: number): string {
+  return `${timeFormat(page, 'numeric').format(new Date(at))} (${zoneText(page.locale, page.zone)})`
+}
+
+/**
+ * The end of the time in which something can be done, to stand after `until`: `the end of November 29 (Eastern time)`
+ * where it is a midnight, since "12:00 AM" is taken for the wrong end of its day; else the day and the time.
+ */
+export function deadlineText(page: Page, texts: Texts, at: number): string {
+  const zone = zoneText(page.locale, page.zone)
+  const isMidnight = dayAndTime(page, at).endsWith(' 00:00:00')
+  if (!isMidnight) return `${timeFormat(page, undefined).format(new Date(at))} (${zone})`
+  const options = { month: 'long', day: 'numeric', timeZone: page.zone } as const
+  const format = remember(dateFormats, `${page.locale} ${page.zone} deadline`, () => {
+    return new Intl.DateTimeFormat(tags[page.locale], options)
+  })
+  return texts.shell.endof(format.format(new Date(at - 1)), zone)
+}
+
+/** The name of a time zone as people say it, such as `Eastern time` or `hora del Este`. */
+export function zoneText(locale: Locale, zone: string): string {
+  const known = zoneNames[zoneName('en', zone).replace('Standard ', '')]
+  if (known) return known[locale]
+  if (zone === 'UTC' || zone === 'Etc/UTC') return 'UTC'
+  return zoneName(locale, zone).replace(/Time$/, 'time')
 }
 
 /** An amount of money; whole amounts without cents. */
@@ -18,25 +42,25 @@ export function moneyText(
   worth: { readonly amount: number; readonly currency: string },
 ): string {
   const digits = Number.isInteger(worth.amount) ? 0 : 2
-  const key = `${locale} ${worth.currency} ${digits}`
-  return remember(
-    moneyFormats,
-    key,
-    () =>
-      new Intl.NumberFormat(tags[locale], {
-        style: 'currency',
-        currency: worth.currency,
-        minimumFractionDigits: digits,
-        maximumFractionDigits: digits,
-      }),
-  ).format(worth.amount)
+  return moneyFormat(locale, worth.currency, digits).format(worth.amount)
+}
+
+function moneyFormat(locale: Locale, currency: string, digits: 0 | 2): Intl.NumberFormat {
+  return remember(moneyFormats, `${locale} ${currency} ${digits}`, () => {
+    const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+    return new Intl.NumberFormat(tags[locale], { style: 'currency', currency, ...fraction })
+  })
 }
 
 /** What a benefit costs, in words. */
 export function costText(texts: Texts, locale: Locale, cost: Cost): string {
-  if (cost.kind === 'nothing') return texts.benefits.costnothing
-  const amount = moneyText(locale, cost)
-  return cost.per === 'month' ? texts.benefits.costmonth(amount) : texts.benefits.costonce(amount)
+  return cost.kind === 'nothing' ? texts.benefits.costnothing : priceText(locale, cost)
+}
+
+/** A price with its cents and span, such as `$19.00 a month`. */
+export function priceText(locale: Locale, cost: Extract<Cost, { kind: 'amount' }>): string {
+  const amount = moneyFormat(locale, cost.currency, 2).format(cost.amount)
+  return coverageTexts(locale).price[cost.per](amount)
 }
 
 /** The twelve months' names in order. */
@@ -58,6 +82,26 @@ export function zipText(digits: string): string {
   return digits.length === 9 ? `${digits.slice(0, 5)}-${digits.slice(5)}` : digits
 }
 
+function zoneName(locale: Locale, timeZone: string): string {
+  const format = remember(dateFormats, `${locale} ${timeZone} zone`, () => {
+    return new Intl.DateTimeFormat(tags[locale], { timeZone, timeZoneName: 'longGeneric' })
+  })
+  return format.formatToParts(0).find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
+}
+
+/** By the English name in Intl, whose Spanish names ("hora oriental") nobody in the United States says. */
+const zoneNames: Readonly<Record<string, Readonly<Record<Locale, string>>>> = {
+  'Eastern Time': { en: 'Eastern time', es: 'hora del Este' },
+  'Central Time': { en: 'Central time', es: 'hora del Centro' },
+  'Mountain Time': { en: 'Mountain time', es: 'hora de la Montaña' },
+  'Pacific Time': { en: 'Pacific time', es: 'hora del Pacífico' },
+  'Alaska Time': { en: 'Alaska time', es: 'hora de Alaska' },
+  'Hawaii-Aleutian Time': { en: 'Hawaii time', es: 'hora de Hawái' },
+  'Atlantic Time': { en: 'Atlantic time', es: 'hora del Atlántico' },
+  'Chamorro Time': { en: 'Guam time', es: 'hora de Guam' },
+  'Samoa Time': { en: 'Samoa time', es: 'hora de Samoa' },
+}
+
 const tags: Readonly<Record<Locale, string>> = { en: 'en-US', es: 'es-US' }
 
 /** Making a formatter costs a hundred times what using it does, and zones and currencies are few. */
@@ -65,12 +109,28 @@ const dateFormats = new Map<string, Intl.DateTimeFormat>()
 const moneyFormats = new Map<string, Intl.NumberFormat>()
 const months = new Map<string, readonly string[]>()
 
-function dateFormat(locale: Locale, timeZone: string, withTime: boolean): Intl.DateTimeFormat {
-  return remember(dateFormats, `${locale} ${timeZone} ${withTime}`, () => {
-    const day = { year: 'numeric', month: 'long', day: 'numeric', timeZone } as const
-    const time = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const
-    return new Intl.DateTimeFormat(tags[locale], withTime ? { ...day, ...time } : day)
+function dateFormat(locale: Locale): Intl.DateTimeFormat {
+  return remember(dateFormats, locale, () => {
+    const day = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const
+    return new Intl.DateTimeFormat(tags[locale], day)
   })
+}
+
+function timeFormat(
+  { locale, zone }: Pick<Page, 'locale' | 'zone'>,
+  year: 'numeric' | undefined,
+): Intl.DateTimeFormat {
+  return remember(dateFormats, `${locale} ${zone} ${year}`, () => {
+    const day = { year, month: 'long', day: 'numeric', timeZone: zone } as const
+    return new Intl.DateTimeFormat(tags[locale], { ...day, hour: 'numeric', minute: '2-digit' })
+  })
+}
+
+function dayAndTime({ zone }: Page, at: number): string {
+  const format = remember(dateFormats, `${zone} sortable`, () => {
+    return new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
+  })
+  return format.format(new Date(at))
 }
 
 function remember<Made>(made: Map<string, Made>, key: string, make: () => Made): Made {

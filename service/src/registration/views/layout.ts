@@ -1,10 +1,11 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { icon } from './icons.ts'
+import { legalFacts } from './legal.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** What a view puts into the shell. */
-export interface Content {
+export type Content = {
   /** The words of the `h1` and of the window's title. */
   readonly title: string
   readonly body: Slot
@@ -16,6 +17,8 @@ export interface Content {
   readonly back?: string
   /** Room for cards side by side. */
   readonly wide?: boolean
+  /** Which of its kinds the view is, where a change of language cannot find out anew. */
+  readonly kind?: string
   /** What the page's script tells the embed: data attributes of `main`. */
   readonly signals?: Readonly<Record<string, string>>
 }
@@ -71,8 +74,9 @@ function header(view: string, page: Page, texts: Texts, content: Content): Html 
 ${
   content.asks
     ? button
-    : html`<form method="post" action="${page.root}/language" data-language><input type="hidden" name="view" value="${view}">${button}</form>`
+    : html`<form method="post" action="${page.root}/language" data-language><input type="hidden" name="view" value="${view}">${content.kind !== undefined && html`<input type="hidden" name="kind" value="${content.kind}">`}${button}</form>`
 }
+${page.shell === 'hosted' && page.idleseconds !== undefined && html`<form method="post" action="${page.root}/leave"><button class="quiet">${texts.shell.signout}</button></form>`}
 </div>
 </header>`
 }
@@ -101,7 +105,8 @@ ${
     ? html`<ul>${ways.map(way => html`<li>${way}</li>`)}</ul>`
     : html`<p>${page.partner.displayname ? texts.shell.helpnone(page.partner.displayname) : texts.shell.helpunknown}</p>`
 }</section>
-<p class="privacy">${icon('lock')}${texts.shell.privacy}</p></div>
+<p class="privacy">${icon('lock')}${texts.shell.privacy}</p>
+${legalFacts(page)}</div>
 </footer>`
 }
 
@@ -119,7 +124,7 @@ function attributes(page: Page, content: Content): readonly Html[] {
 /** Words the script needs when the network is not there to bring them. */
 function scriptTexts(texts: Texts): Html {
   const { shell } = texts
-  return html`<template id="texts" data-sending="${shell.sending}"><section class="notice alert" id="offline" role="alert" tabindex="-1">${icon('alert')}<div><h2>${shell.offline}</h2><p>${shell.offlinetext}</p><p><button type="button" class="secondary" data-retry>${shell.tryagain}</button></p></div></section><dialog id="timeout" aria-labelledby="timeout-title"><h2 id="timeout-title">${shell.timeout}</h2><p>${shell.timeouttext}</p><button type="button" class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
+  return html`<template id="texts" data-sending="${shell.sending}"><section class="notice alert" id="offline" role="alert" tabindex="-1">${icon('alert')}<div><h2>${shell.offline}</h2><p>${shell.offlinetext}</p><p><button type="button" class="secondary" data-retry>${shell.tryagain}</button></p></div></section><dialog id="timeout" aria-labelledby="timeout-title"><h2 id="timeout-title">${shell.timeout}</h2><p>${shell.timeouttext}</p><p>${shell.timeleft} <strong data-left role="timer" aria-live="off">2:00</strong></p><p class="unseen" role="status" data-minute="${shell.timeminute}" data-soon="${shell.timesoon}"></p><button type="button" class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
 }
 
 /** A box that says something important with a sign, a heading and a sentence. */

@@ -4,6 +4,7 @@ import { type IconName, icon } from './icons.ts'
 import type { BenefitLine, Cost, MemberPaths } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
+import { beneficiaryTexts } from './texts-beneficiaries.ts'
 
 /** A short list of benefits, each with when it starts or ends and what it costs. */
 export function benefitList(page: Page, texts: Texts, lines: readonly BenefitLine[]): Html {
@@ -36,6 +37,7 @@ export function memberPaths(page: Page, texts: Texts, paths: MemberPaths): Html 
 ${paths.canadd && path('benefits', 'plus', words.add)}
 ${paths.canswap && path('swap', 'swap', words.swap)}
 ${paths.canchangeoffer && path('offer', 'plan', words.offer)}
+${paths.canname && path('beneficiaries', 'person', beneficiaryTexts(page.locale).path)}
 ${path('details', 'edit', words.details)}
 ${paths.cancancel && path('cancel', 'no', words.cancel)}</ul></section>`
 }

@@ -1,18 +1,24 @@
+import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
+import type { BeneficiaryRow } from './beneficiary-form.ts'
 import type { FieldError } from './faults.ts'
 import type {
   BenefitCard,
   BenefitLine,
   ConsentText,
+  CopyLink,
   Day,
   Details,
   DetailsGroup,
   Kept,
   MemberPaths,
+  NamingLine,
+  NamingNews,
   OfferChoice,
   PlanChoice,
   SwapPair,
 } from './parts.ts'
 import type { Page } from './surroundings.ts'
+import type { Told } from './told.ts'
 
 /** Milliseconds since the epoch. */
 type Instant = number
@@ -27,11 +33,14 @@ export type View =
   | BenefitsView
   | PlanView
   | SwapView
+  | SwapChooseView
   | SwapConfirmView
   | OfferChangeView
   | OfferConfirmView
   | CancelView
   | CheckAnswersView
+  | BeneficiariesView
+  | BeneficiariesEditView
   | DoneView
   | AlreadyEnrolledView
   | NoBenefitsView
@@ -39,18 +48,20 @@ export type View =
   | ProblemView
   | FrameView
 
-interface ViewOf<Name extends string> {
+type ViewOf<Name extends string> = {
   readonly view: Name
   readonly page: Page
 }
 
-interface Asking {
+type Asking = {
   readonly errors?: readonly FieldError[]
 }
 
 /** The page behind a link: one button, whose POST to `action` spends the token. */
 export interface OpenView extends ViewOf<'OPEN'> {
   readonly action: string
+  /** What the link is for, by which the words go. */
+  readonly purpose: 'registration' | 'benefits' | 'swap' | 'offerchange'
 }
 
 /** Asks the birth date before anything of the person but the first name is shown. */
@@ -59,6 +70,8 @@ export interface ChallengeView extends ViewOf<'CHALLENGE'>, Asking {
   readonly firstname?: string
   readonly kept?: Kept
   readonly triesleft: number
+  /** Asked once more, before people are shown whom the person named. */
+  readonly again?: true
 }
 
 /** The first view: who asks, and what was shared. */
@@ -68,6 +81,10 @@ export interface StartView extends ViewOf<'START'> {
   readonly shared: readonly DetailsGroup[]
   /** True when a draft is taken up again. */
   readonly resumed: boolean
+  /** What a person who canceled can have back at once. */
+  readonly comeback?: { readonly offername: string; readonly benefits: readonly BenefitLine[] }
+  /** Whether a plan is to be chosen, which is a step of its own; `perhaps` where the details decide it. */
+  readonly choosesplan: boolean | 'perhaps'
 }
 
 /** What we know, each with a link to change it; what is missing or wrong comes first. */
@@ -107,20 +124,32 @@ export interface PlanView extends ViewOf<'PLAN'>, Asking {
   readonly chosen?: string
 }
 
-/** What may be exchanged for what. */
+/** The first choice of a swap: which benefit goes, or that a free place is filled. */
 export interface SwapView extends ViewOf<'SWAP'>, Asking {
   readonly held: readonly BenefitCard[]
-  readonly available: readonly BenefitCard[]
-  readonly freeslots: number
-  /** Chosen so far: held benefit's name (or `free1` …) to the name of what comes in. */
-  readonly chosen: Kept
+  readonly hasfreeplace: boolean
+  /** Whether there is anything to have instead. */
+  readonly choosable: boolean
+  /** The benefit that goes, or `free`. */
+  readonly chosen?: string
+  /** The benefit that the person came for. */
+  readonly wanted?: BenefitCard
   /** The first day of the new benefits. */
   readonly effectiveon: Day
   /** Until when a swap can be made and undone. */
   readonly lockedat: Instant
-  /** The swap already pending, which a new one replaces; it can be undone unless `locked`. */
+  /** The swap already pending, to which a new one is added; it can be undone unless `locked`. */
   readonly pending: readonly SwapPair[]
   readonly locked: boolean
+}
+
+/** The second choice of a swap: what comes, beside what goes. */
+export interface SwapChooseView extends ViewOf<'SWAP_CHOOSE'>, Asking {
+  /** What goes; absent where a free place is filled. */
+  readonly out?: BenefitCard
+  readonly available: readonly BenefitCard[]
+  readonly chosen?: string
+  readonly effectiveon: Day
 }
 
 /** The chosen swap side by side, before it is made. */
@@ -137,7 +166,8 @@ export interface OfferChangeView extends ViewOf<'OFFER_CHANGE'>, Asking {
   readonly chosen?: string
   readonly pending?: { readonly displayname: string; readonly effectiveon: Day }
   readonly locked: boolean
-  readonly lockedat: Instant
+  /** The day from which another change can be planned, once this month's are closed. */
+  readonly opensagainon: Day
 }
 
 /** What an offer change gives and takes, before it is made. */
@@ -161,6 +191,10 @@ export interface CancelView extends ViewOf<'CANCEL'>, Asking {
   readonly reinstatedays: number
   readonly effective?: 'endofperiod' | 'immediate'
   readonly pending?: { readonly on: Day }
+  /** True where a swap or a plan change is planned, which a cancel calls off for good. */
+  readonly hasplanned?: boolean
+  /** False while the membership is still to start: then a cancel has no end of a period to wait for. */
+  readonly hasbegun: boolean
 }
 
 /** Everything once more, the consents, and the button that enrols. */
@@ -170,7 +204,33 @@ export interface CheckAnswersView extends ViewOf<'CHECK_ANSWERS'>, Asking {
   readonly benefits: readonly BenefitLine[]
   /** True when there was something to choose, so that the choice can be changed. */
   readonly choosable: boolean
+  /** True for a member, whose other benefits are not among these. */
+  readonly isAddition?: boolean
   readonly consents: readonly ConsentText[]
+  readonly naming?: readonly NamingLine[]
+}
+
+/** Whom a member names for each benefit that takes beneficiaries, and what the partner proposes. */
+export interface BeneficiariesView extends ViewOf<'BENEFICIARIES'> {
+  readonly benefits: readonly {
+    readonly name: string
+    readonly displayname: string
+    readonly people: readonly NamedBeneficiary[]
+    readonly since?: Day
+    /** The benefit waits until somebody is named. */
+    readonly ismissing: boolean
+    readonly proposal?: { readonly version: number; readonly people: readonly NamedBeneficiary[] }
+  }[]
+}
+
+/** The inputs for the people whom somebody names for one benefit. */
+export interface BeneficiariesEditView extends ViewOf<'BENEFICIARIES_EDIT'>, Asking {
+  readonly name: string
+  readonly displayname: string
+  readonly rows: readonly BeneficiaryRow[]
+  readonly isnewcomer: boolean
+  /** Naming somebody may be left for later, and the benefit waits until then. */
+  readonly maylater: boolean
 }
 
 /** What was done, with its reference. */
@@ -178,12 +238,14 @@ export interface DoneView extends ViewOf<'DONE'> {
   readonly outcome: 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone'
   readonly reference: string
   readonly completedat: Instant
-  readonly firstname?: string
+  /** What was done and since when it holds, from which the words follow. */
+  readonly told: Told
   readonly benefits: readonly BenefitLine[]
-  /** When it takes effect, where that is one day for all. */
-  readonly effectiveon?: Day
   /** Until when it can be undone. */
   readonly undountil?: Instant
+  /** Where the copy of what was agreed is, where there is one. */
+  readonly copyurl?: string
+  readonly naming?: NamingNews
   /** In the frame: what the partner's server may exchange for this outcome. */
   readonly resulttoken?: string
   /** Where back leads; only ever a checked address. */
@@ -197,6 +259,9 @@ export interface AlreadyEnrolledView extends ViewOf<'ALREADY_ENROLLED'> {
   /** Groups in which the partner sent newer data than the person confirmed. */
   readonly suggested: readonly DetailsGroup[]
   readonly paths: MemberPaths
+  /** What the person agreed to, newest first. */
+  readonly copies?: readonly CopyLink[]
+  readonly naming?: NamingNews
   readonly redirecturl?: string
 }
 
@@ -206,9 +271,15 @@ export interface NoBenefitsView extends ViewOf<'NO_BENEFITS'> {
   readonly redirecturl?: string
 }
 
-/** The link or the session has ended; the same words for used, expired and unknown. */
+/** How a link or a session may have ended. */
+export const endedKinds = ['link', 'session', 'closed', 'challenge', 'signedout'] as const
+
+/**
+ * The link or the session has ended; a link with the same words for used, expired and unknown. `session`: nobody was there
+ * for too long; `closed`: revoked, or never open in this browser; `challenge`: the birth date was wrong too often; `signedout`: the person asked for it.
+ */
 export interface LinkEndedView extends ViewOf<'LINK_ENDED'> {
-  readonly kind: 'link' | 'session'
+  readonly kind: (typeof endedKinds)[number]
   readonly redirecturl?: string
 }
 

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts'
 import { consentFields, draftField, errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
-import { dayText, instantText } from './format.ts'
+import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
 import { benefitList } from './lists.ts'
@@ -26,7 +26,7 @@ export function offerChange(view: OfferChangeView, texts: Texts): Content {
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.title}</h1>
 <p class="lead">${words.lead}</p>
-${locked && notice(words.locked, words.lockedtext(instantText(page, view.lockedat)))}
+${locked && notice(words.locked, words.lockedtext(dayText(page.locale, view.opensagainon)))}
 ${pending && pendingOffer(view, texts, pending)}
 ${current && html`<section class="panel"><h2>${words.current}</h2><p class="name">${current.displayname}</p></section>`}
 ${
@@ -68,7 +68,7 @@ export function offerConfirm(view: OfferConfirmView, texts: Texts): Content {
 ${list(words.gained, view.gained)}
 ${list(words.lost, view.lost)}
 ${list(words.kept, view.kept)}
-${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(instantText(page, undountil))}</p>`}
+${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, texts, undountil))}</p>`}
 ${form(answers, 'offer/confirm', [
   html`<input type="hidden" name="offername" value="${to.offer}"><input type="hidden" name="previewid" value="${view.previewid}">`,
   consentFields(answers, consents),

@@ -1,18 +1,27 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import { dayText, instantText } from './format.ts'
+import { copyLink, copyList, costsOf, coverageSection, priceSection } from './coverage.ts'
+import { deadlineText, instantText } from './format.ts'
 import { emblem, icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import { benefitList, memberPaths } from './lists.ts'
 import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, ProblemView } from './model.ts'
+import type { NamingNews } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
+import { beneficiaryTexts } from './texts-beneficiaries.ts'
+import { coverageTexts } from './texts-coverage.ts'
+import { toldWords } from './told.ts'
 
 /** What was done, with its reference, dates and what happens next. */
 export function done(view: DoneView, texts: Texts): Content {
-  const { page, outcome, reference, benefits, effectiveon, undountil } = view
+  const { page, outcome, reference, benefits, undountil } = view
   const words = texts.done
-  const title = words[outcome]
-  const next = words[`next${outcome}`]
+  const { title, lead, next } = toldWords(
+    page,
+    texts,
+    view.told,
+    benefits.some(line => line.actionrequired),
+  )
   return {
     title,
     signals: {
@@ -23,9 +32,12 @@ export function done(view: DoneView, texts: Texts): Content {
 <h1 tabindex="-1">${title}</h1>
 <p class="reference"><span>${words.reference}</span> <strong>${reference}</strong></p>
 <p class="hint">${words.completed(instantText(page, view.completedat))}</p></div>
-${effectiveon && html`<p class="lead">${words.effective(dayText(page.locale, effectiveon))}</p>`}
-${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(instantText(page, undountil))}</p>`}
+<p class="lead">${lead}</p>
+${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, texts, undountil))}</p>`}
 ${benefits.length > 0 && html`<section><h2>${words.benefits}</h2>${benefitList(page, texts, benefits)}</section>`}
+${outcome === 'enrolled' && [priceSection(page, costsOf(benefits)), coverageSection(page, benefits)]}
+${namingNews(page, view.naming)}
+${view.copyurl && html`<p class="documents">${copyLink(page, { address: view.copyurl, text: coverageTexts(page.locale).copy.link })}</p>`}
 <section class="panel"><h2>${words.next}</h2><ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
 ${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'hosted' && html`<button type="button" class="secondary" data-print hidden>${texts.shell.print}</button>` })}`,
   }
@@ -43,8 +55,10 @@ ${
   view.suggested.length > 0 &&
   html`<p class="notice info">${icon('info')}<span>${texts.details.suggested(page.partner.displayname)}: ${new Intl.ListFormat(page.locale).format(view.suggested.map(group => texts.group[group]))}</span></p>`
 }
+${namingNews(page, view.naming)}
 ${benefitList(page, texts, view.benefits)}
 ${memberPaths(page, texts, view.paths)}
+${copyList(page, view.copies)}
 ${leave(page, texts, { redirecturl: view.redirecturl })}`,
   }
 }
@@ -65,20 +79,27 @@ ${leave(page, texts, { redirecturl: view.redirecturl, rank: 'secondary' })}`,
   }
 }
 
-/** The link or session has ended: the same words whether it was used, expired or never known. */
+/** The link or session has ended: a link's words are the same whether it was used, expired or never known. */
 export function linkEnded(view: LinkEndedView, texts: Texts): Content {
   const { page, kind } = view
   const words = texts.ended
-  const title = kind === 'link' ? words.linktitle : words.sessiontitle
+  const { title, text } = words[kind]
+  const partner = page.partner.displayname
+  const isRenewable = page.shell === 'frame' && kind !== 'link'
   return {
     title,
-    signals: { ended: kind },
-    body: html`${emblem('clock')}
+    kind,
+    signals: { ended: kind === 'link' ? 'link' : 'session' },
+    body: html`${emblem(kind === 'challenge' ? 'alert' : kind === 'signedout' ? 'check' : 'clock')}
 <h1 tabindex="-1">${title}</h1>
-<p class="lead">${kind === 'link' ? words.linktext : words.sessiontext}</p>
-<p>${words.kept}</p>
-<section class="panel"><h2>${words.what}</h2><p>${page.partner.displayname ? words.again(page.partner.displayname) : words.againunknown}</p></section>
-${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'frame' && kind === 'session' && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>` })}`,
+<p class="lead">${text}</p>
+${kind !== 'challenge' && kind !== 'closed' && html`<p>${words.kept}</p>`}
+<section class="panel"><h2>${words.what}</h2>${
+      kind === 'challenge'
+        ? html`<p>${words.challengenew(partner)}</p><p>${words.challengelimit}</p><p>${words.challengewrong(partner)}</p>`
+        : html`<p>${partner ? words.again(partner) : words.againunknown}</p><p>${partner ? words.sent(partner) : words.sentunknown}</p>`
+    }</section>
+${leave(page, texts, { redirecturl: view.redirecturl, more: isRenewable && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>` })}`,
   }
 }
 
@@ -106,6 +127,20 @@ ${leave(page, texts, retry ? { rank: 'secondary' } : {})}`,
   }
 }
 
+/** What is to do about beneficiaries, with the way there; nothing where nothing is. */
+function namingNews(page: Page, news: NamingNews | undefined): Slot {
+  const words = beneficiaryTexts(page.locale)
+  const list = (names: readonly string[]) =>
+    new Intl.ListFormat(page.locale, { type: 'conjunction' }).format(names)
+  const { missing = [], proposed = [] } = news ?? {}
+  const line = (text: string, kind: 'alert' | 'info', label: string) =>
+    html`<p class="notice ${kind}">${icon(kind)}<span>${text} <a href="${page.root}/beneficiaries">${label}</a></span></p>`
+  return [
+    missing.length > 0 && line(words.missing(list(missing)), 'alert', words.here),
+    proposed.length > 0 && line(words.waiting(page.partner.displayname, list(proposed)), 'info', words.path),
+  ]
+}
+
 /** The way out: back to the partner where the address was checked; in the frame, the button that closes it. */
 function leave(page: Page, texts: Texts, way: WayOut): Html {
   const { redirecturl, rank = 'primary', more } = way
@@ -118,7 +153,7 @@ function leave(page: Page, texts: Texts, way: WayOut): Html {
   return html`<p class="actions">${out}${more}</p>`
 }
 
-interface WayOut {
+type WayOut = {
   readonly redirecturl?: string | undefined
   /** `secondary` where the view has something better to do. */
   readonly rank?: 'primary' | 'secondary'

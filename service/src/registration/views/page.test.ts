@@ -3,6 +3,8 @@ import { renderPage } from './page.ts'
 import type { Page } from './surroundings.ts'
 import { en } from './texts.en.ts'
 import { es } from './texts.es.ts'
+import { toldEn } from './texts-told.en.ts'
+import { toldEs } from './texts-told.es.ts'
 
 const page: Page = {
   ...{ shell: 'hosted', locale: 'en', zone: 'America/New_York', root: '/register', script: '/page.js' },
@@ -49,7 +51,7 @@ test('a line of an address is called Urbanization in Puerto Rico', () => {
       details: { address: { addline1: '', addline2: '', addline3: '', city: '', state, zipcode: '' } },
     })
   expect(edit('PR')).toContain('>Urbanization <span class="optional">')
-  expect(edit('FL')).toContain('>More about the address <span class="optional">')
+  expect(edit('FL')).toContain('>Other address details <span class="optional">')
 })
 
 test('a state of a benefit that we do not know is shown as text and cannot be chosen', () => {
@@ -77,7 +79,9 @@ test('a consent is never ticked beforehand, and carries its version', () => {
 })
 
 test('every text has its own words in both languages', () => {
-  const same = leaves(en, es).filter(([, one, other]) => one === other)
+  const same = [...leaves(en, es), ...leaves(toldEn, toldEs, 'told')].filter(
+    ([, one, other]) => one === other,
+  )
   expect(same.map(([path]) => path)).toEqual([
     'shell.errorprefix',
     'shell.pagetitle',
@@ -90,7 +94,7 @@ test('every text has its own words in both languages', () => {
 function leaves(one: unknown, other: unknown, path = ''): readonly (readonly [string, string, string])[] {
   if (typeof one === 'string' && typeof other === 'string') return [[path, one, other]]
   if (typeof one === 'function' && typeof other === 'function') {
-    return [1, 2].map(count => [path, String(one(count, 3, 4)), String(other(count, 3, 4))] as const)
+    return [1, 2].flatMap(count => leaves(one(count, 3, 4), other(count, 3, 4), path))
   }
   const [left, right] = [Object.entries(Object(one)), new Map(Object.entries(Object(other)))]
   expect(left.map(([key]) => key)).toEqual([...right.keys()])

@@ -1,3 +1,4 @@
+import { beneficiaries, beneficiariesEdit } from './beneficiaries.ts'
 import { benefits } from './benefits.ts'
 import { cancel } from './cancel.ts'
 import { checkAnswers } from './check.ts'
@@ -8,7 +9,7 @@ import { offerChange, offerConfirm } from './offer.ts'
 import { alreadyEnrolled, done, linkEnded, noBenefits, problem } from './outcome.ts'
 import { plan } from './plan.ts'
 import { challenge, frame, open, start } from './start.ts'
-import { swap, swapConfirm } from './swap.ts'
+import { swap, swapChoose, swapConfirm } from './swap.ts'
 import { type Texts, textsOf } from './texts.ts'
 
 /** The whole HTML document of a view, in the view's language. Never refuses: every text of the view is escaped. */
@@ -35,6 +36,8 @@ function contentOf(view: View, texts: Texts): Content {
       return plan(view, texts)
     case 'SWAP':
       return swap(view, texts)
+    case 'SWAP_CHOOSE':
+      return swapChoose(view, texts)
     case 'SWAP_CONFIRM':
       return swapConfirm(view, texts)
     case 'OFFER_CHANGE':
@@ -45,6 +48,10 @@ function contentOf(view: View, texts: Texts): Content {
       return cancel(view, texts)
     case 'CHECK_ANSWERS':
       return checkAnswers(view, texts)
+    case 'BENEFICIARIES':
+      return beneficiaries(view)
+    case 'BENEFICIARIES_EDIT':
+      return beneficiariesEdit(view, texts)
     case 'DONE':
       return done(view, texts)
     case 'ALREADY_ENROLLED':

@@ -1,8 +1,11 @@
+import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
+import type { Coverage } from './coverage-parts.ts'
+
 /** A day, `YYYY-MM-DD`. */
 export type Day = string
 
 /** A person's details as confirmed or prefilled; absent or `''` is not known. */
-export interface Details {
+export type Details = {
   readonly firstname?: string
   readonly lastname?: string
   readonly dob?: Day
@@ -13,7 +16,7 @@ export interface Details {
 }
 
 /** An address as the interface has it. */
-export interface Address {
+export type Address = {
   readonly addline1: string
   readonly addline2: string
   readonly addline3: string
@@ -28,18 +31,19 @@ export type DetailsGroup = 'name' | 'dob' | 'contact' | 'address' | 'gender'
 /** What was typed, by input name: shown again as it was. */
 export type Kept = Readonly<Record<string, string>>
 
-/** What a benefit costs its user: nothing, or an amount each month or once. */
+/** What a benefit costs its user: nothing, or an amount each week, each month or once; who takes it, and how. */
 export type Cost =
   | { readonly kind: 'nothing' }
   | {
       readonly kind: 'amount'
       readonly amount: number
       readonly currency: string
-      readonly per: 'month' | 'once'
+      readonly per: 'week' | 'month' | 'once'
+      readonly taken?: { readonly by: string; readonly how: string }
     }
 
 /** What a `dollar` benefit pays; without `per` in all. */
-export interface Worth {
+export type Worth = {
   readonly amount: number
   readonly currency: string
   readonly per?: 'day' | 'week' | 'month'
@@ -56,14 +60,14 @@ export type BenefitStatus =
   | { readonly kind: 'swapout'; readonly on: Day }
   | { readonly kind: 'actionrequired'; readonly dueon?: Day }
   | { readonly kind: 'unavailable'; readonly reasons: readonly string[] }
-  /** It could be had, but every place is taken. */
-  | { readonly kind: 'full' }
+  /** It could be had, but every place is taken; `swapto` is the path that swaps another one for it. */
+  | { readonly kind: 'full'; readonly swapto?: string }
   /** It comes with these plans, not with the person's own. */
   | { readonly kind: 'otherplan'; readonly plans: readonly string[] }
   | { readonly kind: 'unknown'; readonly text: string }
 
 /** One benefit in plain words of the page's language. */
-export interface BenefitCard {
+export type BenefitCard = {
   readonly name: string
   readonly displayname: string
   readonly iconurl: string
@@ -75,23 +79,34 @@ export interface BenefitCard {
   /** The amount of a `dollar` benefit, shown as money. */
   readonly worth?: Worth
   readonly cost: Cost
+  /** What must be shown besides: insurer, waiting period, documents. */
+  readonly coverage?: Coverage
   /** The first day of cover if chosen now. */
   readonly startson?: Day
   readonly status: BenefitStatus
   readonly selected: boolean
 }
 
+/** A copy of what was agreed, to be kept. */
+export type CopyLink = {
+  readonly reference: string
+  readonly on: Day
+  readonly address: string
+}
+
 /** A consent that is wanted, as it is kept: its version and its whole text. */
-export interface ConsentText {
+export type ConsentText = {
   readonly name: string
   readonly version: string
   readonly title: string
   readonly paragraphs: readonly string[]
+  /** The words at the box, where they are not those of all agreements. */
+  readonly agree?: string
   readonly checked: boolean
 }
 
 /** A benefit in a short list: what and, where it matters, from when. */
-export interface BenefitLine {
+export type BenefitLine = {
   readonly name: string
   readonly displayname: string
   readonly iconurl: string
@@ -100,27 +115,45 @@ export interface BenefitLine {
   readonly since?: Day
   readonly endson?: Day
   readonly cost?: Cost
+  readonly coverage?: Coverage
   /** Something still to do before it starts. */
   readonly actionrequired?: boolean
 }
 
 /** A benefit that goes out paired with the one that comes in; without `out` a free slot is filled. */
-export interface SwapPair {
+export type SwapPair = {
   readonly out?: BenefitLine
   readonly in: BenefitLine
 }
 
+/** Whom a person names for a benefit they are about to have; the names only where they were typed just now. */
+export type NamingLine = {
+  readonly name: string
+  readonly displayname: string
+  readonly isrequired: boolean
+  readonly standing: 'here' | 'before' | 'named' | 'nobody'
+  readonly people?: readonly NamedBeneficiary[]
+}
+
+/** What is to do about beneficiaries: benefits that wait for some, and those for which the partner proposes some. */
+export type NamingNews = {
+  readonly missing: readonly string[]
+  readonly proposed: readonly string[]
+}
+
 /** What a member can do now, each by a short path of its own. */
-export interface MemberPaths {
+export type MemberPaths = {
   /** A free place, or something that still waits for the person's agreement. */
   readonly canadd: boolean
   readonly canswap: boolean
   readonly canchangeoffer: boolean
   readonly cancancel: boolean
+  /** Something they have takes beneficiaries. */
+  readonly canname?: boolean
 }
 
 /** An offer the person could be on. */
-export interface OfferChoice {
+export type OfferChoice = {
   readonly offer: string
   readonly displayname: string
   readonly direction: 'upgrade' | 'downgrade' | 'current'
@@ -129,11 +162,22 @@ export interface OfferChoice {
 }
 
 /** A plan that a newcomer may take, in plain words. */
-export interface PlanChoice {
+export type PlanChoice = {
   readonly offer: string
   readonly displayname: string
-  /** The names of the benefits that come with it. */
-  readonly included: readonly string[]
-  /** How many more can be chosen. */
+  readonly description: string
+  /** The benefits that come with it. */
+  readonly included: readonly PlanPart[]
+  /** Those to choose among. */
+  readonly selectable: readonly Pick<PlanPart, 'displayname' | 'cost'>[]
+  /** How many of them can be chosen. */
   readonly slots: number
+}
+
+/** A benefit that comes with a plan. */
+export type PlanPart = {
+  readonly displayname: string
+  readonly iconurl: string
+  readonly description: string
+  readonly cost: Cost
 }

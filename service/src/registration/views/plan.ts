@@ -1,10 +1,14 @@
-import { html } from '../../http/html.ts'
+import { type Html, html } from '../../http/html.ts'
 import { errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
+import { priceText } from './format.ts'
+import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import type { PlanView } from './model.ts'
-import type { PlanChoice } from './parts.ts'
-import type { Locale } from './surroundings.ts'
+import type { PlanChoice, PlanPart } from './parts.ts'
+import { totalText } from './price.ts'
+import type { Locale, Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
+import { coverageTexts } from './texts-coverage.ts'
 
 /** The plans of which a newcomer takes one: what comes with each, and how much can be chosen. */
 export function plan(view: PlanView, texts: Texts): Content {
@@ -24,23 +28,40 @@ ${form(answers, 'plan', [
   html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="offername-error"`}>
 <legend class="unseen">${words.title}</legend>
 ${error && fault('offername', texts, error)}
-${plans.map((choice, at) =>
-  radio('offername', choice.offer, {
-    id: at === 0 ? 'offername' : inputId(`offername-${choice.offer}`),
-    label: html`<strong>${choice.displayname}</strong><span class="hint">${choiceText(choice, texts, page.locale)}</span>`,
-    checked: choice.offer === chosen,
-  }),
-)}
+${plans.map((choice, at) => planCard(choice, page, { isFirst: at === 0, isChosen: choice.offer === chosen }))}
 </fieldset>`,
   primary(texts.shell.continue),
 ])}`,
   }
 }
 
-function choiceText(choice: PlanChoice, texts: Texts, locale: Locale): string {
-  const words = texts.plan
-  const names = new Intl.ListFormat(locale, { type: 'conjunction' }).format(choice.included)
-  return [choice.included.length > 0 && words.included(names), choice.slots > 0 && words.slots(choice.slots)]
-    .filter(part => part)
-    .join(' ')
+/** A plan to choose: its price at the name, what is in it, and what can be chosen besides. */
+function planCard(
+  choice: PlanChoice,
+  page: Page,
+  shown: { readonly isFirst: boolean; readonly isChosen: boolean },
+): Html {
+  const words = coverageTexts(page.locale).plan
+  const { offer, displayname, description, included, selectable, slots } = choice
+  const id = shown.isFirst ? 'offername' : inputId(`offername-${offer}`)
+  const price = totalText(
+    page.locale,
+    included.map(({ cost }) => cost),
+  )
+  const more = new Intl.ListFormat(page.locale, { type: 'conjunction' }).format(
+    selectable.map(part => nameAndPrice(page.locale, part)),
+  )
+  return html`<div class="card plan">${radio('offername', offer, {
+    id,
+    label: html`<strong>${displayname}</strong> <span class="worth">${price}</span><span class="hint">${description}</span>`,
+    checked: shown.isChosen,
+    described: `${id}-holds`,
+  })}
+<div id="${id}-holds">${included.length > 0 && html`<h2>${words.holds}</h2><ul class="ticks">${included.map(part => html`<li>${icon('check')}<span><strong>${part.displayname}</strong> ${part.description}</span></li>`)}</ul>`}
+${slots > 0 && html`<h2>${words.choose(slots)}</h2><p>${more}.</p>`}</div></div>`
+}
+
+/** A benefit's name, with its price where it has one. */
+function nameAndPrice(locale: Locale, { displayname, cost }: Pick<PlanPart, 'displayname' | 'cost'>): string {
+  return cost.kind === 'nothing' ? displayname : `${displayname} (${priceText(locale, cost)})`
 }

@@ -1,19 +1,22 @@
 import { html } from '../../http/html.ts'
-import { birthDate, errorSummary, form, primary } from './fields.ts'
+import { birthDate, draftField, errorSummary, form, primary } from './fields.ts'
 import { emblem, icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
+import { benefitList } from './lists.ts'
 import type { ChallengeView, FrameView, OpenView, StartView } from './model.ts'
 import type { Texts } from './texts.ts'
+import { beneficiaryTexts } from './texts-beneficiaries.ts'
 
 /** The page behind a link. Its form goes to an address of its own and without the script, since it leaves by a redirect. */
 export function open(view: OpenView, texts: Texts): Content {
   const words = texts.open
+  const { title, lead, text } = words.purpose[view.purpose]
   return {
-    title: words.title,
+    title,
     body: html`${emblem('shield')}
-<h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${words.lead(view.page.partner.displayname)}</p>
-<p>${words.text}</p>
+<h1 tabindex="-1">${title}</h1>
+<p class="lead">${lead(view.page.partner.displayname)}</p>
+<p>${text}</p>
 <form id="answers" method="post" action="${view.action}" data-plain><input type="hidden" name="locale" value="${view.page.locale}">${primary(words.button, icon('arrow'))}</form>
 <p class="hint">${words.once}</p>`,
     asks: true,
@@ -29,7 +32,7 @@ export function challenge(view: ChallengeView, texts: Texts): Content {
     faulty: answers.errors.length > 0,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${view.firstname && `${words.lead(view.firstname)} `}${words.text}</p>
+<p class="lead">${view.again ? beneficiaryTexts(view.page.locale).again : [view.firstname && `${words.lead(view.firstname)} `, words.text]}</p>
 <form id="answers" method="post" action="${view.action}" novalidate>
 ${birthDate(answers, { asHeading: false })}
 <p class="hint">${words.tries(view.triesleft)}</p>
@@ -50,8 +53,14 @@ export function start(view: StartView, texts: Texts): Content {
     body: html`<h1 tabindex="-1">${firstname ? words.hello(firstname) : words.title}</h1>
 <p class="lead">${words.lead(partner)}</p>
 ${resumed && notice(words.resumed, words.resumedtext, 'good')}
+${
+  view.comeback &&
+  html`<section class="panel"><h2>${words.comeback}</h2><p>${words.comebacktext(view.comeback.offername)}</p>
+${benefitList(page, texts, view.comeback.benefits)}
+<form method="post" action="${page.root}/comeback">${draftField(page)}<p><button class="secondary">${words.comebackbutton}</button></p></form></section>`
+}
 <section class="panel"><h2>${words.steps}</h2>
-<ol class="steps"><li>${words.step1}</li><li>${words.step2}</li><li>${words.step3}</li></ol>
+<ol class="steps"><li>${words.step1}</li>${view.choosesplan && html`<li>${view.choosesplan === 'perhaps' ? words.stepperhaps : words.stepplan}</li>`}<li>${words.step2}</li><li>${words.step3}</li></ol>
 <p class="hint withsign">${icon('clock')}${words.time}</p></section>
 <section><h2>${words.shared(partner)}</h2>
 ${

@@ -1,21 +1,24 @@
 import type { HelpContacts } from '../../partners/help-contacts.ts'
+import type { Legal } from '../../partners/legal.ts'
 
 /** The languages of the page. */
 export type Locale = 'en' | 'es'
 
 /** Who asks: the partner as its users know it. Its logo comes with its look (`theme.ts`). */
-export interface PartnerFace {
+export type PartnerFace = {
   readonly displayname: string
 }
 
 /** What every view needs besides its own content. */
-export interface Page {
+export type Page = {
   /** `frame`: shown by the embed, where no cookie exists and the script carries the session's handle. */
   readonly shell: 'hosted' | 'frame'
   readonly locale: Locale
   readonly partner: PartnerFace
   /** Where a person finds help; what is absent is not shown. */
   readonly help: HelpContacts
+  /** What is linked and named at the foot; what is absent is not shown. */
+  readonly legal?: Legal
   /** The partner's time zone (IANA), in which instants are told. */
   readonly zone: string
   /** Style sheets in order: the page's own, then the partner's theme if it has one. */

@@ -1,5 +1,5 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import type { InputName } from './faults.ts'
+import { worthText } from './benefits.ts'
 import {
   type Answers,
   consentFields,
@@ -11,42 +11,82 @@ import {
   primary,
   radio,
 } from './fields.ts'
-import { dayText, instantText } from './format.ts'
+import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
 import { benefitLine, costLine } from './lists.ts'
-import type { SwapConfirmView, SwapView } from './model.ts'
+import type { SwapChooseView, SwapConfirmView, SwapView } from './model.ts'
 import type { BenefitCard, SwapPair } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
-/** What may be exchanged for what: a question for each benefit held and for each free place. */
+/** The first choice: which benefit goes, or a free place to fill. */
 export function swap(view: SwapView, texts: Texts): Content {
-  const { page, held, available, freeslots, effectiveon, pending, locked } = view
+  const { page, held, hasfreeplace, effectiveon, pending, locked, wanted } = view
   const words = texts.swap
   const on = dayText(page.locale, effectiveon)
-  const answers = { page, texts, errors: view.errors ?? [], kept: view.chosen }
-  const choosable = available.length > 0 && !locked
-  const free = Array.from({ length: choosable ? freeslots : 0 }, (_, at) => `free${at + 1}`)
+  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const isOpen = view.choosable && !locked && (held.length > 0 || hasfreeplace)
   return {
     title: words.title,
-    asks: choosable,
+    asks: isOpen,
     faulty: answers.errors.length > 0,
     back: `${page.root}/overview`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${words.lead(on)} ${words.gap}</p>
-${locked ? notice(words.locked, words.lockedtext(on)) : html`<p class="withsign">${icon('clock')}${words.until(instantText(page, view.lockedat))}</p>`}
+${!locked && html`<p class="lead">${words.lead(on)} ${words.gap}</p>`}
+${locked && notice(words.locked, words.lockedtext(on))}
+${!locked && (isOpen || pending.length > 0) && html`<p class="withsign">${icon('clock')}${words.until(deadlineText(page, texts, view.lockedat))}</p>`}
 ${pending.length > 0 && pendingSwap(view, texts, on)}
-${!locked && available.length === 0 && html`<p>${words.nothing}</p>`}
+${!locked && !isOpen && html`<p>${words.nothing}</p>`}
 ${
-  choosable &&
+  isOpen &&
   form(answers, 'swap', [
-    held.map(card => question(answers, card.name, words.replace(card.displayname), available, held)),
-    free.map(name => question(answers, name, words.free, available, held)),
+    wanted && html`<input type="hidden" name="in" value="${wanted.name}">`,
+    placeChoice(answers, view),
     primary(texts.shell.continue),
   ])
 }`,
+  }
+}
+
+/** The second choice: what comes, with what goes beside it. */
+export function swapChoose(view: SwapChooseView, texts: Texts): Content {
+  const { page, out, available, chosen, effectiveon } = view
+  const words = texts.swap
+  const on = dayText(page.locale, effectiveon)
+  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const error = answers.errors.find(({ input }) => input === 'in')
+  const title = out ? words.choose(out.displayname) : words.choosefree
+  const choices = html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="in-error"`}>
+<legend><h2>${words.from(on)}</h2></legend>
+${error && fault('in', texts, error)}
+${available.map((card, at) => [
+  radio('in', card.name, {
+    id: at === 0 ? 'in' : inputId(`in-${card.name}`),
+    label: choiceLabel(answers, card),
+    checked: card.name === chosen,
+  }),
+  coverage(texts, card),
+])}
+</fieldset>`
+  return {
+    title,
+    wide: true,
+    asks: true,
+    faulty: answers.errors.length > 0,
+    back: `${page.root}/swap`,
+    body: html`${errorSummary(answers)}
+<h1 tabindex="-1">${title}</h1>
+<p class="lead">${out ? words.gap : words.freehint}</p>
+${form(answers, 'swap/choose', [
+  html`<input type="hidden" name="out" value="${out?.name ?? 'free'}">`,
+  out
+    ? html`<div class="exchange"><section class="goes"><h2>${words.now}</h2><article class="card"><div class="top"><img src="${out.iconurl}" alt="" width="48" height="48"><div><h3>${out.displayname}</h3></div></div>
+<p>${out.description}</p>${facts(answers, out)}${coverage(texts, out)}</article></section>${choices}</div>`
+    : choices,
+  primary(texts.shell.continue),
+])}`,
   }
 }
 
@@ -63,8 +103,8 @@ export function swapConfirm(view: SwapConfirmView, texts: Texts): Content {
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.confirmtitle}</h1>
 ${pairList(page, texts, pairs, dayText(page.locale, effectiveon))}
-<p>${words.gap}</p>
-<p class="withsign">${icon('clock')}${words.until(instantText(page, lockedat))}</p>
+${pairs.some(({ out }) => out) && html`<p>${words.gap}</p>`}
+<p class="withsign">${icon('clock')}${words.until(deadlineText(page, texts, lockedat))}</p>
 ${form(answers, 'swap/confirm', [
   placesOf(pairs).map(([place, name]) => html`<input type="hidden" name="replace.${place}" value="${name}">`),
   consentFields(answers, consents),
@@ -103,38 +143,48 @@ function pairList(page: Page, texts: Texts, pairs: readonly SwapPair[], on: stri
   )}</ul>`
 }
 
-/** One question: keep the benefit, or have one of the others in its place. */
-function question(
-  answers: Answers,
-  slot: string,
-  asked: string,
-  available: readonly BenefitCard[],
-  held: readonly BenefitCard[],
-): Html {
-  const { texts, errors, kept } = answers
+/** One question: which benefit goes. */
+function placeChoice(answers: Answers, view: SwapView): Html {
+  const { texts, errors } = answers
   const words = texts.swap
-  const input: InputName = `replace.${slot}`
-  const error = errors.find(found => found.input === input)
-  const own = held.find(card => card.name === slot)
-  const stay = own ? words.keep(own.displayname) : words.addnone
-  const chosen = kept[slot] ?? ''
-  const id = inputId(input)
-  return html`<fieldset class="field question${error && ' wrong'}"${error && html` aria-describedby="${id}-error"`}>
-<legend class="withicon">${own && html`<img src="${own.iconurl}" alt="" width="40" height="40">`}<h2>${asked}</h2></legend>
-${!own && html`<p class="hint">${words.freehint}</p>`}
-${error && fault(id, texts, error)}
-${radio(input, '', { id, label: stay, checked: chosen === '' })}
-${available.map(card =>
-  radio(input, card.name, {
-    id: inputId(`${input}-${card.name}`),
-    label: choiceLabel(answers, own ? words.by(card.displayname) : words.add(card.displayname), card),
-    checked: chosen === card.name,
+  const error = errors.find(({ input }) => input === 'out')
+  const first = view.held[0]?.name ?? 'free'
+  return html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="out-error"`}>
+<legend><h2>${view.wanted ? words.goesfor(view.wanted.displayname) : words.goes}</h2></legend>
+${error && fault('out', texts, error)}
+${view.held.map(card =>
+  radio('out', card.name, {
+    id: card.name === first ? 'out' : inputId(`out-${card.name}`),
+    label: choiceLabel(answers, card),
+    checked: card.name === view.chosen,
   }),
 )}
+${
+  view.hasfreeplace &&
+  radio('out', 'free', {
+    id: first === 'free' ? 'out' : 'out-free',
+    label: html`<strong>${words.free}</strong><span class="hint">${words.freehint}</span>`,
+    checked: view.chosen === 'free',
+  })
+}
 </fieldset>`
 }
 
-function choiceLabel(answers: Answers, label: string, card: BenefitCard): Slot {
-  const { texts, page } = answers
-  return html`${label}<span class="hint">${card.description} ${costLine(page, texts, card.cost)}.</span>`
+function choiceLabel(answers: Answers, card: BenefitCard): Slot {
+  return html`<span class="withicon"><img src="${card.iconurl}" alt="" width="40" height="40"><strong>${card.displayname}</strong></span><span class="hint">${card.description}</span>${facts(answers, card)}`
+}
+
+/** What it pays and what it costs, in one line. */
+function facts({ page, texts }: Answers, card: BenefitCard): Html {
+  const worth = card.worth && worthText(texts, page.locale, card.worth)
+  return html`<span class="hint">${[worth, costLine(page, texts, card.cost)].filter(fact => fact).join('. ')}.</span>`
+}
+
+/** What is covered and what is not, to be laid open. */
+function coverage(texts: Texts, card: BenefitCard): Slot {
+  const words = texts.benefits
+  if (card.pays.length === 0) return null
+  return html`<details><summary>${words.pays}<span class="unseen">: ${card.displayname}</span></summary>
+<ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>
+${card.notcovered.length > 0 && html`<p class="label">${words.notcovered}</p><ul class="ticks not">${card.notcovered.map(line => html`<li>${icon('no')}${line}</li>`)}</ul>`}</details>`
 }

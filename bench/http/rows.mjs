@@ -1,0 +1,96 @@
+// The rows of one user, read from the tables themselves, so that the benchmark follows every change of the schema:
+// as a script for pgbench that writes such rows, and as statements that copy a user many times.
+
+const hot = [
+  'users',
+  'data_keys',
+  'documents',
+  'enrolments',
+  'consents',
+  'history',
+  'events',
+  'idempotency_keys',
+]
+const read = ['users', 'data_keys', 'documents', 'enrolments', 'consents']
+const positions = 'bench_positions'
+
+async function rowsOf(admin, { partnerId, serviceId }) {
+  const { rows: columns } = await admin.query(
+    `select c.relname as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as type
+     from pg_attribute a join pg_class c on c.oid = a.attrelid
+     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname = any($1)
+       and a.attnum > 0 and not a.attisdropped and a.attidentity = '' and a.attgenerated = ''
+     order by a.attnum`,
+    [hot],
+  )
+  const found = []
+  for (const table of hot) {
+    const own = columns.filter(column => column.table === table)
+    const values = own.map(({ name }) => `${name}::text as ${name}`).join(', ')
+    const { rows } = await admin.query(
+      `select ${values} from ${table} where partner_id = $1 and service_id = $2`,
+      [partnerId, serviceId],
+    )
+    for (const row of rows) found.push({ table, columns: own, row })
+  }
+  return found
+}
+
+/** The SQL expression for a column of a copy, whose partner, id, name and instant come from `fresh`. */
+function copied(admin, { name, type }, text) {
+  if (text === null || text === undefined) return 'null'
+  if (name === 'partner_id') return 'fresh.partner'
+  if (name === 'service_id') return 'fresh.id'
+  if (name === 'userid') return 'fresh.name'
+  if (name === 'key_hash') return 'sha256(fresh.name::bytea)'
+  if (name === 'position') return `nextval('${positions}')`
+  if (type === 'uuid') return 'uuidv7()'
+  if (type.startsWith('timestamp') && (name === 'created_at' || name === 'issued_at')) return 'fresh.at'
+  return `${admin.escapeLiteral(text)}::${type}`
+}
+
+function inserts(admin, rows) {
+  return rows.map(({ table, columns, row }) => {
+    const names = columns.map(({ name }) => name).join(', ')
+    const values = columns.map(column => copied(admin, column, row[column.name])).join(', ')
+    return `insert into ${table} (${names}) select ${values} from fresh`
+  })
+}
+
+/** One statement, and so one round trip, that writes for another user what the service wrote for this one. */
+export async function insertScript(admin, user) {
+  await admin.query(`create sequence if not exists ${positions} start 1000000000`)
+  await admin.query(`grant usage on sequence ${positions} to public`)
+  const steps = inserts(admin, await rowsOf(admin, user))
+  const parts = steps.slice(0, -1).map((step, at) => `step${at} as (${step})`)
+  const fresh =
+    `fresh as (select '${user.partnerId}'::uuid as partner, made.id, made.id::text as name, now() as at
+    from (select uuidv7() as id) made)`.replace(/\s+/g, ' ')
+  return `with ${[fresh, ...parts].join(', ')} ${steps.at(-1)};\n`
+}
+
+/**
+ * Copies a user as `PREFIX-FROM` and the following numbers, by default within its partner; only the tables that
+ * reads use.
+ */
+export async function copyUser(admin, user, { prefix, from = 0, count, partnerId = user.partnerId }) {
+  const rows = (await rowsOf(admin, user)).filter(({ table }) => read.includes(table))
+  await admin.query('begin')
+  await admin.query(
+    `create temporary table fresh on commit drop as
+     select $4::uuid as partner, uuidv7() as id, $1 || '-' || n as name, now() as at
+     from generate_series($2::int, $3::int) as n`,
+    [prefix, from, from + count - 1, partnerId],
+  )
+  for (const step of inserts(admin, rows)) await admin.query(step)
+  await admin.query('commit')
+}
+
+/** Finds a user by its name. */
+export async function findUser(admin, partnerId, userid) {
+  const { rows } = await admin.query('select service_id from users where partner_id = $1 and userid = $2', [
+    ...[partnerId, userid],
+  ])
+  if (!rows[0]) throw new Error(`no user ${userid}`)
+  return { partnerId, serviceId: rows[0].service_id }
+}

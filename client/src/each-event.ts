@@ -1,0 +1,61 @@
+import type { Client, LoggedEvent } from './generated.ts'
+import type { CallOptions } from './options.ts'
+
+/** Events one after the other, oldest first; each walk may be gone through once. */
+export type EventWalk = AsyncIterable<LoggedEvent> & {
+  /** Where to go on another time: behind the last page that was gone through to its end. */
+  readonly cursor: string | undefined
+}
+
+/** Begins a walk; without `follow` it ends where the log ends, else it waits there for more until its signal ends it. */
+export type EachEvent = (
+  where?: { after?: string; userid?: string; eventname?: LoggedEvent['eventname'] },
+  options?: Omit<CallOptions, 'idempotencyKey'> & { follow?: boolean; pollMs?: number },
+) => EventWalk
+
+const defaultPollMs = 2_000
+
+/** Makes the walk of a client through its event log. */
+export function eachEventOf(client: Pick<Client, 'listEvents'>): EachEvent {
+  return (where = {}, { follow = false, pollMs = defaultPollMs, ...options } = {}) => {
+    const { after, ...filter } = where
+    let cursor = after
+    async function* walk(): AsyncGenerator<LoggedEvent> {
+      for (;;) {
+        const request = { ...filter, ...(cursor === undefined ? {} : { after: cursor }) }
+        const { events, next } = await client.listEvents(
+          request as Parameters<Client['listEvents']>[0],
+          options,
+        )
+        yield* events
+        const isEnd = events.length === 0 && next === cursor
+        cursor = next
+        if (isEnd && !follow) return
+        if (isEnd) await wait(pollMs, options.signal)
+      }
+    }
+    const events = walk()
+    return {
+      get cursor() {
+        return cursor
+      },
+      [Symbol.asyncIterator]: () => events,
+    }
+  }
+}
+
+/** Rejects with the signal's reason when it ends the wait. */
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}

@@ -1,0 +1,216 @@
+import { type Static, Type } from 'typebox'
+import { CodeName, OptionalTimestamp, Timestamp, Userid } from './fields.ts'
+import { keyedErrors, operation, partnerErrors } from './operation.ts'
+import { exampleUser } from './user.ts'
+
+/** What a beneficiary may be to the person (contract §7). */
+export const relationships = [
+  'spouse',
+  'partner',
+  'child',
+  'parent',
+  'sibling',
+  'relative',
+  'friend',
+  'trust',
+  'estate',
+  'other',
+] as const
+/** What a beneficiary is to the person. */
+export type Relationship = (typeof relationships)[number]
+
+/** How many people one designation may name. */
+export const mostBeneficiaries = 20
+
+function line(minLength: number, maxLength: number, description: string) {
+  return Type.String({
+    minLength,
+    maxLength,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    'x-rule': `must be ${minLength} to ${maxLength} characters without control characters`,
+    description,
+  })
+}
+
+const kind = Type.Enum(['primary', 'contingent'], {
+  'x-rule': 'must be primary or contingent',
+  description: '`contingent`: only where no primary one can receive it',
+})
+const relationship = Type.Enum([...relationships], {
+  'x-rule': `must be one of ${relationships.join(', ')}`,
+})
+const share = Type.Integer({
+  minimum: 1,
+  maximum: 100,
+  'x-rule': 'must be a whole number from 1 to 100',
+  description: 'Percent; the shares of all primary ones sum to 100, and so do those of all contingent ones',
+})
+
+/** Someone to be named (contract §7); `""` in an optional field means not given. */
+export const ProposedBeneficiary = Type.Object(
+  {
+    kind,
+    name: line(1, 200, 'Full name, of a person or of a trust'),
+    relationship,
+    share,
+    dob: Type.Optional(
+      Type.String({
+        pattern: '^(|[0-9]{4}-[0-9]{2}-[0-9]{2})$',
+        format: 'birthdate',
+        'x-rule': 'must be a real date YYYY-MM-DD from 1900-01-01 to today',
+        description: 'Birth date, YYYY-MM-DD',
+      }),
+    ),
+    contact: Type.Optional(line(0, 200, 'How to reach them: a phone number or an address')),
+  },
+  { additionalProperties: false, title: 'ProposedBeneficiary', 'x-rule': 'must be an object' },
+)
+/** The shape of {@link ProposedBeneficiary}. */
+export type ProposedBeneficiary = Static<typeof ProposedBeneficiary>
+
+/** Someone who is named (contract §7); `""`: not known. */
+export const Beneficiary = Type.Object(
+  {
+    kind: Type.Enum(['primary', 'contingent']),
+    name: Type.String(),
+    relationship: Type.Enum([...relationships]),
+    share: Type.Integer({ description: 'Percent' }),
+    dob: Type.String(),
+    contact: Type.String(),
+  },
+  { additionalProperties: false, title: 'Beneficiary' },
+)
+/** The shape of {@link Beneficiary}. */
+export type Beneficiary = Static<typeof Beneficiary>
+
+/** One version of whom a person names for a benefit; none is ever edited (contract §7). */
+export const Designation = Type.Object(
+  {
+    version: Type.Integer({ description: 'Counted from 1 for each benefit' }),
+    status: Type.Enum(['proposed', 'confirmed', 'dropped'], {
+      description: 'It counts once it is `confirmed`; the newest confirmed one is in force',
+    }),
+    who: Type.Enum(['partner', 'user', 'operator'], { description: 'Who wrote this version' }),
+    writtenattimestamp: Timestamp,
+    decidedattimestamp: OptionalTimestamp,
+    beneficiaries: Type.Array(Beneficiary),
+  },
+  { additionalProperties: false, title: 'Designation' },
+)
+/** The shape of {@link Designation}. */
+export type Designation = Static<typeof Designation>
+
+const OptionalDesignation = Type.Union([Designation, Type.Null()])
+
+/** Whom a person names for one benefit. */
+export const BenefitBeneficiaries = Type.Object(
+  {
+    name: Type.String({ description: 'Short benefit code' }),
+    displayname: Type.String(),
+    naming: Type.Enum(['required', 'optional'], {
+      description: '`required`: without a confirmed designation the benefit waits with `actionrequired`',
+    }),
+    current: OptionalDesignation,
+    proposed: OptionalDesignation,
+    versions: Type.Optional(Type.Array(Designation)),
+  },
+  { additionalProperties: false, title: 'BenefitBeneficiaries' },
+)
+/** The shape of {@link BenefitBeneficiaries}. */
+export type BenefitBeneficiaries = Static<typeof BenefitBeneficiaries>
+
+const exampleNamed = {
+  name: 'life',
+  displayname: 'Term life',
+  naming: 'required',
+  current: null,
+  proposed: {
+    version: 1,
+    status: 'proposed',
+    who: 'partner',
+    writtenattimestamp: '2026-11-20T15:04:05.123Z',
+    decidedattimestamp: null,
+    beneficiaries: [
+      { kind: 'primary', name: 'Grace King', relationship: 'spouse', share: 100, dob: '', contact: '' },
+    ],
+  },
+} as const
+
+const beneficiaryErrors = [...partnerErrors, 'user_not_found', 'user_cancelled'] as const
+
+/** Reads whom a member names (contract §7). */
+export const getBeneficiaries = operation({
+  id: 'getBeneficiaries',
+  method: 'POST',
+  path: '/user/account/beneficiaries/get',
+  caller: 'partner',
+  scope: 'beneficiaries:read',
+  idempotency: 'ignored',
+  tag: 'Users',
+  section: 'contract §7',
+  summary: 'Read whom a member names as beneficiaries, for each benefit that takes them',
+  description:
+    'One element for each benefit of the offer that takes beneficiaries, and for each other one that the member has ' +
+    'named somebody for. `current` is the designation in force, `proposed` the one that waits for the ' +
+    'confirmation of the member.',
+  body: Type.Object(
+    {
+      userid: Userid,
+      include: Type.Optional(
+        Type.Array(Type.Enum(['versions'], { 'x-rule': 'must be versions' }), {
+          maxItems: 1,
+          'x-rule': 'must be a list that holds versions or nothing',
+          description: '`versions`: all there ever were, oldest first',
+        }),
+      ),
+    },
+    { additionalProperties: false, title: 'GetBeneficiaries' },
+  ),
+  reply: Type.Object(
+    { userid: Type.String(), serviceid: Type.String(), benefits: Type.Array(BenefitBeneficiaries) },
+    { additionalProperties: false, title: 'Beneficiaries' },
+  ),
+  errors: beneficiaryErrors,
+  example: {
+    body: { userid: 'u-1001' },
+    reply: { userid: 'u-1001', serviceid: exampleUser.serviceid, benefits: [exampleNamed] },
+  },
+})
+
+/** Proposes whom a member might name (contract §7). */
+export const proposeBeneficiaries = operation({
+  id: 'proposeBeneficiaries',
+  method: 'POST',
+  path: '/user/account/beneficiaries/propose',
+  caller: 'partner',
+  scope: 'beneficiaries:write',
+  idempotency: 'keyed',
+  tag: 'Users',
+  section: 'contract §7',
+  summary: 'Propose beneficiaries for one benefit; they count once the member has confirmed them',
+  description:
+    'A proposal takes the place of an earlier one that still waits. What is in force stays in force until the member ' +
+    'confirms the proposal on the page, which raises `user_update_successful`.',
+  body: Type.Object(
+    {
+      userid: Userid,
+      name: CodeName,
+      beneficiaries: Type.Array(ProposedBeneficiary, {
+        minItems: 1,
+        maxItems: mostBeneficiaries,
+        'x-rule': `must be a list of 1 to ${mostBeneficiaries} beneficiaries`,
+      }),
+    },
+    { additionalProperties: false, title: 'ProposeBeneficiaries' },
+  ),
+  reply: BenefitBeneficiaries,
+  errors: [...beneficiaryErrors, ...keyedErrors, 'benefit_unknown', 'ineligible'],
+  example: {
+    body: {
+      userid: 'u-1001',
+      name: 'life',
+      beneficiaries: [{ kind: 'primary', name: 'Grace King', relationship: 'spouse', share: 100 }],
+    },
+    reply: exampleNamed,
+  },
+})

@@ -1,0 +1,164 @@
+import { type Static, Type } from 'typebox'
+import { OptionalTimestamp, Timestamp, Userid } from './fields.ts'
+import { operation, partnerErrors } from './operation.ts'
+
+/** What a link is for (contract §11). */
+export const linkPurposes = ['registration', 'benefits', 'swap', 'offerchange'] as const
+/** How a link reaches the user (contract §11). */
+export const linkDeliveries = ['embed', 'hosted', 'sms', 'email'] as const
+/** How a page session ended (contract §11). */
+export const outcomes = [
+  'enrolled',
+  'swapped',
+  'changed',
+  'cancelled',
+  'undone',
+  'exited',
+  'challengefailed',
+] as const
+/** How a page session ended. */
+export type SessionOutcome = (typeof outcomes)[number]
+
+/** The request of a link token (contract §11). */
+export const LinkTokenRequest = Type.Object(
+  {
+    userid: Userid,
+    purpose: Type.Optional(
+      Type.Enum([...linkPurposes, ''], { 'x-rule': `must be one of ${linkPurposes.join(', ')}` }),
+    ),
+    offername: Type.Optional(Type.String({ maxLength: 64, 'x-rule': 'must be at most 64 characters' })),
+    deeplinkdata: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        'x-rule': 'must be the deeplinkdata of a benefit, as POST /user/benefits gave it',
+      }),
+    ),
+    redirecturl: Type.Optional(
+      Type.String({ maxLength: 2048, 'x-rule': 'must equal a registered redirect address exactly' }),
+    ),
+    origins: Type.Optional(
+      Type.Array(
+        Type.String({ minLength: 1, maxLength: 300, 'x-rule': 'must equal a registered origin exactly' }),
+        { minItems: 1, maxItems: 20, uniqueItems: true, 'x-rule': 'must be a list of registered origins' },
+      ),
+    ),
+    locale: Type.Optional(Type.Enum(['en', 'es', ''], { 'x-rule': 'must be en or es' })),
+    delivery: Type.Optional(
+      Type.Enum([...linkDeliveries, ''], { 'x-rule': `must be one of ${linkDeliveries.join(', ')}` }),
+    ),
+  },
+  { additionalProperties: false, title: 'LinkTokenRequest' },
+)
+/** The shape of {@link LinkTokenRequest}. */
+export type LinkTokenRequest = Static<typeof LinkTokenRequest>
+
+const exampleSession = '019abc12-3456-7def-8123-456789abcdea'
+
+/** Mints a link token (interface §1, contract §11); it is stored nowhere, and the key has no effect. */
+export const createLinkToken = operation({
+  id: 'createLinkToken',
+  method: 'POST',
+  path: '/user/linktoken',
+  caller: 'partner',
+  scope: 'linktokens:create',
+  idempotency: 'ignored',
+  tag: 'Link tokens',
+  section: 'contract §11',
+  summary: 'Mint a short-lived single-use token that opens the registration page for one user',
+  description:
+    'Lives 15 minutes (embed, hosted), 24 hours (sms) or 7 days (email). For embed, linkurl is null: give the token ' +
+    'to the drop-in script. Send the user to linkurl otherwise; we send nothing ourselves. A user whose cancel is in ' +
+    'effect gets links of the purpose registration only. A link by sms or email asks for the birth date where it is ' +
+    'known: five tries a link, ten a user in 30 days.',
+  body: LinkTokenRequest,
+  reply: Type.Object(
+    {
+      linktoken: Type.String(),
+      linkurl: Type.Union([Type.String(), Type.Null()]),
+      sessionid: Type.String(),
+      expiresat: Timestamp,
+    },
+    { additionalProperties: false, title: 'LinkToken' },
+  ),
+  errors: [...partnerErrors, 'offername_unknown', 'user_not_found', 'user_cancelled'],
+  example: {
+    body: { userid: 'u-1001', purpose: 'registration', delivery: 'hosted', locale: 'en' },
+    reply: {
+      linktoken: 'enr_lt_sandbox_…',
+      linkurl: 'https://benefits.example.com/register/link/enr_lt_sandbox_…',
+      sessionid: exampleSession,
+      expiresat: '2026-11-20T15:19:05.123Z',
+    },
+  },
+})
+
+/** Revokes a link token and the session it may have started (contract §11); again: the same answer. */
+export const revokeLinkToken = operation({
+  id: 'revokeLinkToken',
+  method: 'DELETE',
+  path: '/user/linktoken/{sessionid}',
+  caller: 'partner',
+  scope: 'linktokens:create',
+  idempotency: 'keyed',
+  tag: 'Link tokens',
+  section: 'contract §11',
+  summary: 'Revoke a link token and its session',
+  params: Type.Object(
+    { sessionid: Type.String({ maxLength: 64, 'x-rule': 'must be a sessionid' }) },
+    { additionalProperties: false },
+  ),
+  reply: Type.Object(
+    { sessionid: Type.String(), revokedat: Timestamp },
+    { additionalProperties: false, title: 'RevokedLinkToken' },
+  ),
+  errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused', 'user_erased', 'not_found'],
+  example: { reply: { sessionid: exampleSession, revokedat: '2026-11-20T15:10:00.000Z' } },
+})
+
+/** Exchanges the result token of `onSuccess`, or tells the result of a session by its id (contract §11). */
+export const exchangeResult = operation({
+  id: 'exchangeResult',
+  method: 'POST',
+  path: '/user/linktoken/result',
+  caller: 'partner',
+  scope: 'linktokens:create',
+  idempotency: 'ignored',
+  tag: 'Link tokens',
+  section: 'contract §11',
+  summary: 'Tell what came of a session, by its result token or its id, for 24 hours',
+  description:
+    'Send one of the two. `exited`: nothing was done, or not yet. `challengefailed`: the birth date was not the one that ' +
+    'is known, too many times; such a session has no result token.',
+  body: Type.Object(
+    {
+      resulttoken: Type.Optional(
+        Type.String({ maxLength: 300, 'x-rule': 'must be the result token that onSuccess or onExit got' }),
+      ),
+      sessionid: Type.Optional(
+        Type.String({ maxLength: 64, 'x-rule': 'must be the sessionid of a link token' }),
+      ),
+    },
+    { additionalProperties: false, title: 'ResultRequest' },
+  ),
+  reply: Type.Object(
+    {
+      sessionid: Type.String(),
+      userid: Type.String(),
+      outcome: Type.Enum([...outcomes]),
+      reference: Type.Union([Type.String(), Type.Null()]),
+      completedat: OptionalTimestamp,
+    },
+    { additionalProperties: false, title: 'SessionResult' },
+  ),
+  errors: [...partnerErrors, 'not_found'],
+  example: {
+    body: { resulttoken: 'enr_rt_sandbox_…' },
+    reply: {
+      sessionid: exampleSession,
+      userid: 'u-1001',
+      outcome: 'enrolled',
+      reference: 'BE-7K3M-92QD',
+      completedat: '2026-11-20T15:12:00.000Z',
+    },
+  },
+})

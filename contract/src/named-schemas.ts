@@ -1,0 +1,37 @@
+type Json = Record<string, unknown>
+
+/** Schemas under their titles, as a description has them once and refers to them everywhere else. */
+export type NamedSchemas = {
+  /** The schema as plain JSON, with each titled part of it replaced by a reference. */
+  readonly refer: (schema: unknown) => Json
+  /** All titled schemas so far, by name. */
+  readonly all: () => Json
+}
+
+/**
+ * Collects the titled schemas of a description. Throws when two different schemas have one title: a generated client
+ * would have one type for both.
+ */
+export function collectSchemas(): NamedSchemas {
+  const named = new Map<string, { body: Json; text: string }>()
+  const refer = (schema: unknown): Json => replace(JSON.parse(JSON.stringify(schema))) as Json
+  const replace = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(replace)
+    if (typeof value !== 'object' || value === null) return value
+    const inner = Object.fromEntries(Object.entries(value).map(([name, item]) => [name, replace(item)]))
+    const { title } = inner
+    if (typeof title !== 'string') return inner
+    const text = JSON.stringify(inner)
+    const known = named.get(title)
+    if (known && known.text !== text) throw new Error(`two different schemas are named ${title}`)
+    named.set(title, { body: inner, text })
+    return { $ref: `#/components/schemas/${title}` }
+  }
+  return {
+    refer,
+    all: () =>
+      Object.fromEntries(
+        [...named].sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, { body }]) => [name, body]),
+      ),
+  }
+}

@@ -1,0 +1,136 @@
+import type { Operation } from './operation.ts'
+import { operations } from './operations.ts'
+
+type Json = Record<string, unknown>
+
+/** In the order in which one user can live through them all, so that a run of the whole collection works. */
+const last = ['cancelUser', 'reinstateUser', 'deleteWebhook', 'revokeLinkToken', 'eraseUser', 'revokeToken']
+
+/** What an answer leaves behind for the requests after it, as `variable: member of the answer`. */
+const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  issueToken: { access_token: 'access_token' },
+  createWebhook: { webhookid: 'webhookid' },
+  testWebhook: { eventid: 'eventid' },
+  createLinkToken: { sessionid: 'sessionid' },
+}
+
+/** Postman waits for what a script has asked for, so that the request that follows finds the token. */
+const authenticate = [
+  "if (!pm.collectionVariables.get('access_token') && pm.info.requestName !== 'issueToken') {",
+  "  const basic = btoa(pm.variables.get('client_id') + ':' + pm.variables.get('client_secret'))",
+  '  pm.sendRequest({',
+  "    url: pm.variables.get('base_url') + '/oauth2/token',",
+  "    method: 'POST',",
+  "    header: { Authorization: 'Basic ' + basic },",
+  "    body: { mode: 'urlencoded', urlencoded: [{ key: 'grant_type', value: 'client_credentials' }] },",
+  '  }, (error, answer) => {',
+  "    if (!error) pm.collectionVariables.set('access_token', answer.json().access_token)",
+  '  })',
+  '}',
+]
+
+/**
+ * A Postman collection (v2.1) of every operation, ready to run: set `client_id`, `client_secret` and `api_key`, and each
+ * request finds its token, its key and a user of its own. A live service has none of the sandbox's operations.
+ */
+export function postmanCollection(options: { baseUrl: string; sandbox: boolean }): Json {
+  const shown = (Object.values(operations) as Operation[]).filter(
+    operation => options.sandbox || operation.scope !== 'sandbox:control',
+  )
+  const ordered = [
+    ...shown.filter(({ id }) => !last.includes(id)),
+    ...last.flatMap(id => shown.filter(one => one.id === id)),
+  ]
+  const folders = [...new Set(ordered.map(folderOf))]
+  return {
+    info: {
+      name: 'Benefit Enrolment Integration Service',
+      description:
+        'Set the variables client_id, client_secret and api_key. A token is fetched when there is none.',
+      schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
+    },
+    variable: [
+      { key: 'base_url', value: options.baseUrl },
+      ...['client_id', 'client_secret', 'api_key', 'access_token', 'webhookid', 'eventid', 'sessionid'].map(
+        key => ({
+          key,
+          value: '',
+        }),
+      ),
+      { key: 'userid', value: 'postman-1001' },
+    ],
+    auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{access_token}}', type: 'string' }] },
+    event: [script('prerequest', authenticate)],
+    item: folders.map(name => ({
+      name,
+      item: ordered.filter(operation => folderOf(operation) === name).map(requestOf),
+    })),
+  }
+}
+
+function folderOf({ id, tag }: Operation): string {
+  return last.includes(id) ? 'To end with' : tag
+}
+
+function requestOf(operation: Operation): Json {
+  const { id, method, path, caller, summary, example } = operation
+  const filled = path.replace(/\{(\w+)\}/g, '{{$1}}')
+  const header: Json[] = []
+  if (caller === 'partner') header.push({ key: 'x-api-key', value: '{{api_key}}' })
+  if (operation.idempotency === 'prefill') header.push({ key: 'Version', value: 'v2' })
+  if (operation.idempotency !== 'ignored') header.push({ key: 'Idempotency-Key', value: '{{$guid}}' })
+  const isJson = caller === 'partner' && example.body !== undefined
+  if (isJson) header.push({ key: 'Content-Type', value: 'application/json' })
+  return {
+    name: id,
+    event: [script('test', testsOf(operation))],
+    request: {
+      method,
+      description: summary,
+      header,
+      url: { raw: `{{base_url}}${filled}`, host: ['{{base_url}}'], path: filled.slice(1).split('/') },
+      ...(isJson
+        ? { body: { mode: 'raw', raw: bodyOf(operation), options: { raw: { language: 'json' } } } }
+        : {}),
+      ...(caller === 'client' ? { auth: clientAuth, body: formOf(operation) } : {}),
+      ...(caller === 'open' ? { auth: { type: 'noauth' } } : {}),
+    },
+  }
+}
+
+/** The example's body for the collection's own user. */
+function bodyOf({ example }: Operation): string {
+  const body = example.body as Json
+  const named = body['userid'] === undefined ? body : { ...body, userid: '{{userid}}' }
+  return JSON.stringify(named, undefined, 2)
+}
+
+const clientAuth = {
+  type: 'basic',
+  basic: [
+    { key: 'username', value: '{{client_id}}', type: 'string' },
+    { key: 'password', value: '{{client_secret}}', type: 'string' },
+  ],
+}
+
+function formOf({ id }: Operation): Json {
+  const fields = id === 'issueToken' ? { grant_type: 'client_credentials' } : { token: '{{access_token}}' }
+  return { mode: 'urlencoded', urlencoded: Object.entries(fields).map(([key, value]) => ({ key, value })) }
+}
+
+function testsOf({ id }: Operation): string[] {
+  const lines = [
+    "pm.test('is authenticated', () => pm.expect([401, 403]).not.to.include(pm.response.code))",
+    "pm.test('has a request id', () => pm.response.to.have.header('Request-Id'))",
+  ]
+  for (const [variable, member] of Object.entries(kept[id] ?? {}))
+    lines.push(
+      `if (pm.response.code === 200) pm.collectionVariables.set('${variable}', pm.response.json().${member})`,
+    )
+  if (id === 'revokeToken') lines.push("pm.collectionVariables.unset('access_token')")
+  return lines
+}
+
+function script(listen: 'prerequest' | 'test', exec: readonly string[]): Json {
+  return { listen, script: { type: 'text/javascript', exec } }
+}

@@ -1,0 +1,155 @@
+/** The data directory: where it is, who runs PostgreSQL in it, and how its files are first created. */
+import { constants } from 'node:fs'
+import { access, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { chooseAccount } from './account.ts'
+import { type Binaries, findBinaries } from './binaries.ts'
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { holders } from './process-locks.ts'
+import type { Account } from './programs.ts'
+import { reasonIn, runAs } from './programs.ts'
+
+/** A data directory on this machine, and all that is needed to run PostgreSQL in it. */
+export type Cluster = {
+  dataDir: string
+  /** PostgreSQL's own directory; `prepareCluster` creates it. */
+  directory: string
+  /** The directory of the files of `process-locks.ts`. */
+  locks: string
+  logFile: string
+  account: Account
+  binaries: Binaries
+}
+
+/**
+ * Creates the data directory (0700) when it is missing, and finds out who can run PostgreSQL there and from which
+ * place. Throws `EmbeddedPostgresError` when the directory cannot be used or the system cannot run PostgreSQL.
+ */
+export async function openCluster(dataDir: string): Promise<Cluster> {
+  const absolute = resolve(dataDir)
+  const directory = join(absolute, 'postgres')
+  const locks = join(absolute, 'locks')
+  try {
+    await mkdir(absolute, { recursive: true, mode: 0o700 })
+    await access(absolute, constants.R_OK | constants.W_OK | constants.X_OK)
+    await mkdir(locks, { recursive: true, mode: 0o700 })
+    await access(locks, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw unusable(absolute, error)
+  }
+  const account = await chooseAccount(directory)
+  const binaries = await findBinaries(absolute, account)
+  return { dataDir: absolute, directory, locks, logFile: join(absolute, 'postgres.log'), account, binaries }
+}
+
+/**
+ * Whether the data directory holds a database, or another process is about to create one. Creates nothing. Returns
+ * true when it cannot tell; `openCluster` then refuses with the reason.
+ */
+export async function holdsDatabase(dataDir: string): Promise<boolean> {
+  const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+  const locks = join(resolve(dataDir), 'locks')
+  try {
+    await access(join(resolve(dataDir), 'postgres'))
+    return true
+  } catch (error) {
+    if (!isMissing(error)) return true
+  }
+  try {
+    return (await holders(locks, 'own')).length + (await holders(locks, 'turn')).length > 0
+  } catch (error) {
+    return !isMissing(error)
+  }
+}
+
+/**
+ * Creates the database files when they are missing; the caller holds the turn. Throws `EmbeddedPostgresError` when
+ * they were created by another major version, or cannot be created.
+ */
+export async function prepareCluster(cluster: Cluster): Promise<void> {
+  const version = await readFile(join(cluster.directory, 'PG_VERSION'), 'utf8').catch(() => undefined)
+  if (version === undefined) return makeCluster(cluster)
+  if (version.trim() !== cluster.binaries.majorVersion)
+    throw new EmbeddedPostgresError(
+      `The database in ${cluster.directory} was created by PostgreSQL ${version.trim()}, and this is PostgreSQL ${cluster.binaries.majorVersion}: run the version of the service that created it, dump it there with pg_dump and load it here.`,
+    )
+}
+
+// The files are created under another name, and renamed when they are complete, so that a kill half-way leaves
+// nothing that looks like a database but cannot start.
+const unfinishedPrefix = 'postgres-unfinished-'
+
+async function makeCluster(cluster: Cluster): Promise<void> {
+  const { dataDir, account, directory } = cluster
+  for (const name of await readdir(dataDir))
+    if (name.startsWith(unfinishedPrefix)) await removeLeftover(join(dataDir, name))
+  const unfinished = await mkdtemp(join(dataDir, unfinishedPrefix))
+  try {
+    if (account) await chown(unfinished, account.uid, account.gid)
+    const command = { program: cluster.binaries.initdb, args: initdbArguments(unfinished), cwd: unfinished }
+    const { status, output } = await runAs(account, command)
+    if (status !== 0)
+      throw new EmbeddedPostgresError(
+        `The database could not be created in ${dataDir} (${reasonIn(output)}): fix that, or set DATABASE_URL.`,
+      )
+    await rename(unfinished, directory)
+    const parent = await open(dataDir)
+    await parent.sync().finally(() => parent.close())
+  } finally {
+    await removeLeftover(unfinished)
+  }
+}
+
+// After its parent was killed, initdb goes on writing for a while, and a directory that is written to cannot be
+// emptied at once. A directory that stays costs disk space but prevents no start.
+async function removeLeftover(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }).catch(() => undefined)
+}
+
+function initdbArguments(directory: string): string[] {
+  const promises = ['--encoding=UTF8', '--locale=C', '--data-checksums', '--username=postgres']
+  // `access.ts` decides who is let in. If PostgreSQL is ever started by hand, only the owner of its files is.
+  const access = ['--auth-local=peer', '--auth-host=reject']
+  const sizes = Object.entries(smallMachine).flatMap(([name, value]) => ['--set', `${name}=${value}`])
+  return ['-D', pathForPostgres(directory), '--no-instructions', ...promises, ...access, ...sizes]
+}
+
+/**
+ * The name of `directory` in the arguments of a PostgreSQL program that is started inside it. An unprivileged user
+ * cannot reach a directory below a private one of root by its path, but may stay in it as the working directory.
+ */
+export function pathForPostgres(directory: string): string {
+  return process.platform === 'linux' ? '/proc/self/cwd' : directory
+}
+
+// These go into postgresql.conf, where an operator may change them; the settings that no operator may change are in
+// `start.ts`.
+const smallMachine = {
+  // Enough for the pools of one service, some commands, and an operator's psql.
+  max_connections: '100',
+  // The working set is small rows of recent users; the operating system's cache does the rest.
+  shared_buffers: '128MB',
+  // Half of the default: recovery after a crash takes seconds, and the write-ahead log does not fill a small disk.
+  max_wal_size: '512MB',
+  // Short statements by key gain nothing from parallel workers, and containers offer them little shared memory.
+  max_parallel_workers_per_gather: '0',
+  jit: 'off',
+  // Most reads are answered from memory, so three more processes for asynchronous input would only take room.
+  io_method: 'sync',
+}
+
+function unusable(dataDir: string, error: unknown): EmbeddedPostgresError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EEXIST' || code === 'ENOTDIR')
+    return new EmbeddedPostgresError(
+      `The data directory ${dataDir} is not a directory: choose another with --data.`,
+    )
+  if (code === 'EACCES' || code === 'EPERM')
+    return new EmbeddedPostgresError(
+      `The data directory ${dataDir} cannot be read and written by this user: change its owner or choose another with --data.`,
+    )
+  const reason = error instanceof Error ? error.message : String(error)
+  return new EmbeddedPostgresError(
+    `The data directory ${dataDir} cannot be used (${reason}): fix that or choose another with --data.`,
+  )
+}

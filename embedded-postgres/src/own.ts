@@ -1,0 +1,202 @@
+/** Keeps one PostgreSQL running for as long as this process wants it: starts it, restarts it, watches its disk, stops it. */
+import { statfs } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sharedAccountName } from './account.ts'
+import { type Cluster, openCluster } from './cluster.ts'
+import type { SocketAddress } from './database.ts'
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { shortenLog } from './log-file.ts'
+import { addressOf, findPostmaster, stopPostmaster } from './postmaster.ts'
+import { holders, inTurn, type ProcessLock, takeLock } from './process-locks.ts'
+import { hasSocket, removeSocketDirectory } from './socket-directory.ts'
+import { type Started, startPostgres } from './start.ts'
+
+/** Writes one line to the service's log. */
+export type Log = (event: string, fields?: Record<string, unknown>) => void
+
+/** A database that this process keeps running. */
+export type OwnedDatabase = {
+  /** Stays the same while the database is owned, even when PostgreSQL is restarted. */
+  address: SocketAddress
+  /** Stops PostgreSQL and gives up the ownership. Never throws; a second call waits for the first. */
+  stop(): Promise<void>
+  /** Whether the disk has so little space left that writes should be refused. */
+  lowOnSpace(): boolean
+}
+
+/**
+ * Starts the database under `dataDir` and keeps it running until `stop()`: if PostgreSQL dies, it is started again.
+ * A PostgreSQL left by a killed owner is stopped and started again. Throws `EmbeddedPostgresError` when another
+ * process owns the database, or when the directory or the system cannot be used.
+ */
+export async function ownEmbeddedDatabase(options: { dataDir: string; log: Log }): Promise<OwnedDatabase> {
+  const cluster = await openCluster(options.dataDir)
+  await refuseSecondOwner(cluster)
+  const taken = await inTurn(cluster.locks, patienceForTurn, () => takeOver(cluster, options.log))
+  if (!taken)
+    throw new EmbeddedPostgresError(
+      `Another process (${(await holders(cluster.locks, 'turn')).join(', ')}) has been starting or stopping the database in ${cluster.dataDir} for a minute: end it and try again.`,
+    )
+  return keepRunning(taken.done)
+}
+
+const patienceForTurn = 60_000
+const patienceForCommands = 10_000
+// Short, because `stop()` waits for it; a restart that does not get its turn is attempted again.
+const patienceWhileOwned = 1_000
+const shortestPause = 50
+const longestPause = 5_000
+const pauseBetweenChecks = 5_000
+// Enough for the log that PostgreSQL writes before the next check, and for a clean shutdown.
+const leastSpace = 256 * 1024 * 1024
+
+type Owned = { cluster: Cluster; log: Log; ownership: ProcessLock; socketDirectory: string; started: Started }
+
+async function refuseSecondOwner(cluster: Cluster): Promise<void> {
+  const [owner] = await holders(cluster.locks, 'own')
+  if (owner !== undefined)
+    throw new EmbeddedPostgresError(
+      `The database in ${cluster.dataDir} is in use by the process ${owner}: stop that one first, or choose another directory with --data.`,
+    )
+}
+
+async function takeOver(cluster: Cluster, log: Log): Promise<Owned> {
+  await refuseSecondOwner(cluster)
+  const ownership = await takeLock(cluster.locks, 'own')
+  try {
+    const startedAt = performance.now()
+    const running = await findPostmaster(cluster)
+    if (running) {
+      await waitForCommands(cluster)
+      log('database_orphan_found', { pid: running.pid })
+    }
+    const started = await startPostgres(cluster)
+    // Root must learn which user runs PostgreSQL in its place, and whether other programs share that user.
+    if (cluster.account)
+      log('database_account', {
+        user: cluster.account.name,
+        isShared: cluster.account.name === sharedAccountName,
+      })
+    log('database_started', {
+      pid: started.postmaster.pid,
+      milliseconds: Math.round(performance.now() - startedAt),
+    })
+    return { cluster, log, ownership, started, socketDirectory: started.postmaster.socketDirectory }
+  } catch (error) {
+    await ownership.release()
+    throw error
+  }
+}
+
+/**
+ * Gives commands that use the database some time to finish; no new ones can begin, because this process has the
+ * turn.
+ */
+async function waitForCommands(cluster: Cluster): Promise<void> {
+  const deadline = performance.now() + patienceForCommands
+  while ((await holders(cluster.locks, 'use')).length > 0 && performance.now() < deadline) await sleep(20)
+}
+
+function keepRunning(owned: Owned): OwnedDatabase {
+  const stopping = new AbortController()
+  const supervised = restartWheneverItDies(owned, stopping.signal)
+  let isLow = false
+  const watched = lookAfter(owned, stopping.signal, low => {
+    isLow = low
+  })
+  let stopped: Promise<void> | undefined
+  return {
+    address: addressOf(owned.started.postmaster),
+    lowOnSpace: () => isLow,
+    stop: () => {
+      stopping.abort()
+      stopped ??= Promise.all([supervised, watched]).then(() => giveUp(owned))
+      return stopped
+    },
+  }
+}
+
+async function restartWheneverItDies(owned: Owned, stopping: AbortSignal): Promise<void> {
+  const { cluster, log, socketDirectory } = owned
+  const asked = new Promise<undefined>(resolve =>
+    stopping.addEventListener('abort', () => resolve(undefined)),
+  )
+  let started: Started | undefined = owned.started
+  let pause = shortestPause
+  while (!stopping.aborted) {
+    const since = performance.now()
+    const ending = await Promise.race([started?.ended, asked])
+    if (stopping.aborted) return
+    if (started)
+      log('database_died', { pid: started.postmaster.pid, code: ending?.code, signal: ending?.signal })
+    // A PostgreSQL that ran for a while is restarted quickly; one that dies at once is restarted after growing
+    // pauses.
+    if (performance.now() - since > longestPause) pause = shortestPause
+    await sleep(pause, undefined, { signal: stopping, ref: false }).catch(() => undefined)
+    pause = Math.min(pause * 2, longestPause)
+    started = await restart()
+  }
+
+  async function restart(): Promise<Started | undefined> {
+    try {
+      const start = () => startPostgres(cluster, { socketDirectory, signal: stopping })
+      const again = await inTurn(cluster.locks, patienceWhileOwned, start)
+      if (again) log('database_restarted', { pid: again.done.postmaster.pid })
+      return again?.done
+    } catch (error) {
+      if (!stopping.aborted) log('database_restart_failed', { error: messageOf(error) })
+      return undefined
+    }
+  }
+}
+
+async function lookAfter(
+  owned: Owned,
+  stopping: AbortSignal,
+  tellSpace: (isLow: boolean) => void,
+): Promise<void> {
+  const { cluster, log, socketDirectory } = owned
+  let wasLow = false
+  while (!stopping.aborted) {
+    try {
+      const isLow = (await freeSpace(cluster.dataDir)) < leastSpace
+      if (isLow !== wasLow) log(isLow ? 'database_low_on_space' : 'database_space_regained')
+      wasLow = isLow
+      tellSpace(isLow)
+      await shortenLog(cluster.logFile)
+      const running = await findPostmaster(cluster)
+      // Without its socket PostgreSQL gets no new sessions. The address must stay the same, so PostgreSQL is
+      // stopped and `restartWheneverItDies` starts it again.
+      if (running?.isReady && !(await hasSocket(socketDirectory))) await stopPostmaster(running, 'fast')
+    } catch (error) {
+      log('database_check_failed', { error: messageOf(error) })
+    }
+    await sleep(pauseBetweenChecks, undefined, { signal: stopping, ref: false }).catch(() => undefined)
+  }
+}
+
+async function freeSpace(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory)
+  return bavail * bsize
+}
+
+async function giveUp(owned: Owned): Promise<void> {
+  const { cluster, log, ownership, socketDirectory } = owned
+  const end = async () => {
+    const running = await findPostmaster(cluster)
+    if (running) await stopPostmaster(running, 'fast')
+    await removeSocketDirectory(socketDirectory, cluster.account)
+  }
+  try {
+    // A command that hangs while it has the turn must not prevent the stop.
+    if (!(await inTurn(cluster.locks, patienceWhileOwned, end))) await end()
+    await ownership.release()
+    log('database_stopped')
+  } catch (error) {
+    log('database_stop_failed', { error: messageOf(error) })
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,78 @@
+// Builds the docs site into service/dist/docs/, as Markdown and HTML: the guides of docs/, the reference, and a
+// page for each error. The service adds its own address, its limits, and the frame around each page.
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { errorPages } from './docs/error-pages.mjs'
+import { referencePages } from './docs/reference-pages.mjs'
+import { baseMark, render, withoutComments } from './docs/render.mjs'
+
+const root = new URL('..', import.meta.url)
+const out = new URL('service/dist/docs/', root)
+const groups = JSON.parse(readFileSync(new URL('docs/contents.json', root), 'utf8'))
+
+/** Documents from outside docs/. */
+const elsewhere = { client: 'client/README.md' }
+function sourceOf(name) {
+  return elsewhere[name] ?? `docs/${name}.md`
+}
+
+const guides = groups.flatMap(({ title, pages }) =>
+  pages.map(name => ({
+    group: title,
+    path: name,
+    markdown: withoutComments(readFileSync(new URL(sourceOf(name), root), 'utf8')),
+  })),
+)
+const errorTexts = errorPages()
+const index = guides.find(({ path }) => path === 'errors')
+index.markdown += errorTexts.index
+const sources = [...guides, ...referencePages(), ...errorTexts.pages]
+const published = new Set(sources.map(({ path }) => path))
+
+const pages = sources.map(({ group, path, markdown }) => {
+  const linkOf = href => siteAddress(href, path)
+  const { html, sections } = render(markdown, linkOf)
+  const [heading] = sections
+  if (heading?.depth !== 1) throw new Error(`${path} does not begin with a title`)
+  return {
+    path,
+    group,
+    title: heading.title,
+    summary: heading.text.match(/^.*?\.(?= |$)/)?.[0] ?? heading.text,
+    html,
+    markdown: markdown.replace(/\]\(([^)\s]+)\)/g, (_, href) => `](${linkOf(href)})`),
+    sections,
+  }
+})
+checkAnchors(pages)
+
+mkdirSync(new URL('screenshots/', out), { recursive: true })
+const pictures = new URL('docs/screenshots/', root)
+for (const name of readdirSync(pictures))
+  copyFileSync(new URL(name, pictures), new URL(`screenshots/${name}`, out))
+writeFileSync(new URL('site.json', out), JSON.stringify({ pages }))
+
+/** The address on the site of a document's link. Throws when the link's target is not published. */
+function siteAddress(href, from) {
+  if (/^(https?:|mailto:)/.test(href)) return href
+  if (href.startsWith('#')) return href
+  if (href.startsWith('screenshots/')) return `${baseMark}/docs/${href}`
+  if (href.startsWith('/')) return baseMark + href
+  const [, file = '', fragment = ''] = /^([^#]*)(#.*)?$/.exec(href) ?? []
+  const name =
+    file === 'client/README.md' || file === '../client/README.md' ? 'client' : file.replace(/\.md$/, '')
+  if (!published.has(name)) throw new Error(`docs: ${from} links to ${href}, which is not published`)
+  return `${baseMark}/docs/${name}${fragment}`
+}
+
+/** Checks that every link to a section finds that section. */
+function checkAnchors(all) {
+  const ids = new Map(all.map(({ path, sections }) => [path, new Set(sections.map(({ id }) => id))]))
+  for (const { path, html } of all) {
+    for (const [, address] of html.matchAll(/href="([^"]+)"/g)) {
+      const [, target = path, id] =
+        /^(?:https:\/\/benefits\.example\.com\/docs\/([^#]+))?#(.+)$/.exec(address) ?? []
+      if (id !== undefined && !ids.get(target)?.has(id))
+        throw new Error(`docs: ${path} links to ${address}, which does not exist`)
+    }
+  }
+}

@@ -1,0 +1,163 @@
+// Generates the reference from the contract: a page for each group of operations, with samples in curl, TypeScript
+// and Python.
+import { commonErrors, events, exampleEvent, operations, scopes, tags } from '../../contract/dist/index.js'
+import { samplesOf } from './samples.mjs'
+
+const shown = Object.values(operations)
+function pathOf(tag) {
+  return `reference/${tag.toLowerCase().replaceAll(' ', '-')}`
+}
+
+/** The pages of the reference: an overview, one page for each tag, and the lists of events and scopes. */
+export function referencePages() {
+  const pages = [overview(), ...Object.entries(tags).map(tagPage), eventPage(), scopePage()]
+  return pages.map(page => ({ group: 'Reference', ...page }))
+}
+
+function overview() {
+  const lists = Object.entries(tags).map(
+    ([tag, about]) =>
+      `## ${tag}\n\n${about}\n\n| operation | |\n|---|---|\n${of(tag)
+        .map(
+          ({ id, method, path, summary }) =>
+            `| [\`${method} ${path}\`](${pathOf(tag)}#${id.toLowerCase()}) | ${summary} |`,
+        )
+        .join('\n')}\n`,
+  )
+  return {
+    path: 'reference',
+    markdown: `# Reference
+
+Every operation, made from the same declarations that the service runs by. As a machine reads it:
+[openapi.json](/openapi.json), [openapi.yaml](/openapi.yaml), and a ready [Postman collection](/postman.json). What
+changed: the [change log](/changelog). Also: [events](reference/events-list), [scopes](reference/scopes),
+[errors](errors.md), [limits](limits.md).
+
+${lists.join('\n')}`,
+  }
+}
+
+function tagPage([tag, about]) {
+  return { path: pathOf(tag), markdown: `# ${tag}\n\n${about}\n\n${of(tag).map(section).join('\n')}` }
+}
+
+function of(tag) {
+  return shown.filter(operation => operation.tag === tag)
+}
+
+function section(operation) {
+  const { id, method, path, summary, description, scope, example, section: source } = operation
+  const own = operation.errors.filter(code => !commonErrors.includes(code))
+  const parts = [
+    `## ${id}`,
+    `${summary}.`,
+    `\`${method} ${path}\`${scope ? ` · scope \`${scope}\`` : ''} · ${sourceLink(source)}`,
+    description,
+    scope === 'sandbox:control' && 'Exists in a sandbox only.',
+    table('Path', fields(operation.params)),
+    table('Query', fields(operation.query)),
+    table('Headers', headers(operation)),
+    table('Body', fields(operation.body)),
+    '**Request**',
+    ...Object.entries(samplesOf(operation)).map(([language, text]) => fence(language, text)),
+    '**Answer 200**',
+    table('Fields', fields(operation.reply)),
+    typeof example.reply === 'string'
+      ? fence('text', example.reply)
+      : fence('json', JSON.stringify(example.reply, undefined, 2)),
+    own.length > 0 &&
+      `**Errors of its own**: ${own.map(code => `[\`${code}\`](errors/${code})`).join(', ')}.`,
+  ]
+  return `${parts.filter(Boolean).join('\n\n')}\n`
+}
+
+function fence(language, text) {
+  return `\`\`\`${language}\n${text}\n\`\`\``
+}
+
+/** `contract §4, §5` as a link to the first of its sections. */
+function sourceLink(source) {
+  const [, document, number] = /^(contract|interface) §(\d+)/.exec(source) ?? []
+  if (!document) throw new Error(`not a section: ${source}`)
+  return `promised in [${source}](${document}.md#section-${number})`
+}
+
+function headers({ headers: declared = {}, idempotency }) {
+  const rows = Object.entries(declared).map(([name, { description }]) => [
+    `\`${name}\``,
+    'optional',
+    description,
+  ])
+  if (idempotency === 'keyed')
+    rows.push(['`idempotency-key`', 'optional', 'Makes the write [idempotent](idempotency.md) for 24 hours.'])
+  return rows
+}
+
+function fields(schema, prefix = '') {
+  if (!schema) return []
+  if (schema.anyOf && !schema.properties) return schema.anyOf.flatMap(one => fields(one, prefix))
+  if (schema.items && !schema.properties) return fields(schema.items, prefix)
+  const seen = new Set()
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    if (seen.has(name)) return []
+    seen.add(name)
+    const isRequired = schema.required?.includes(name)
+    const rule = [field.description, field['x-rule']].filter(Boolean).join('; ')
+    const inner = field.items
+      ? fields(field.items, `${prefix}${name}[].`)
+      : fields(field, `${prefix}${name}.`)
+    return [[`\`${prefix}${name}\`${isRequired ? '' : ' (optional)'}`, typeOf(field), rule], ...inner]
+  })
+}
+
+function typeOf(schema) {
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
+  if (schema.enum)
+    return schema.enum.length > 12
+      ? 'one of a list'
+      : schema.enum.map(value => `\`${JSON.stringify(value)}\``).join(', ')
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
+  if (schema.items) return `list of ${schema.items.properties ? 'objects' : typeOf(schema.items)}`
+  return [schema.type ?? 'anything'].flat().join(' or ')
+}
+
+function table(title, rows) {
+  if (rows.length === 0) return false
+  const line = row => `| ${row.map(cell => cell.replaceAll('|', '\\|').replace(/\s+/g, ' ')).join(' | ')} |`
+  return `**${title}**\n\n| field | value | meaning |\n|---|---|---|\n${rows.map(line).join('\n')}`
+}
+
+function eventPage() {
+  const rows = Object.entries(events).map(([name, when]) => `| \`${name}\` | ${when} |`)
+  return {
+    path: 'reference/events-list',
+    markdown: `# Every event
+
+Sent by \`POST\` to the addresses you provide, with Basic credentials and an \`Idempotency-Key\` that is the same on
+every attempt. Answer with any 2xx status within 15 seconds. How to receive them: [webhooks](webhooks.md); how to read
+them: [the event log](events.md).
+
+${fence('json', JSON.stringify(exampleEvent, undefined, 2))}
+
+| event | sent when |
+|---|---|
+${rows.join('\n')}
+`,
+  }
+}
+
+function scopePage() {
+  const rows = Object.entries(scopes).map(([name, use]) => `| \`${name}\` | ${use} |`)
+  return {
+    path: 'reference/scopes',
+    markdown: `# Scopes
+
+What an access token allows. A token request without \`scope\` gets all that your client was given: see
+[authentication](authentication.md).
+
+| scope | allows to |
+|---|---|
+${rows.join('\n')}
+`,
+  }
+}

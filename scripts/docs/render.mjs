@@ -1,0 +1,142 @@
+// Renders Markdown as HTML for the docs site. Links between documents become addresses of the site; a link to a
+// document that is not published stops the build.
+import { Marked } from 'marked'
+
+/** The address of the pages in the build; the service replaces it with its own. */
+export const baseMark = 'https://benefits.example.com'
+
+const languages = {
+  sh: 'Shell',
+  ts: 'TypeScript',
+  js: 'JavaScript',
+  html: 'HTML',
+  jsx: 'React',
+  json: 'JSON',
+  http: 'HTTP',
+  python: 'Python',
+  php: 'PHP',
+  ruby: 'Ruby',
+  java: 'Java',
+  csharp: 'C#',
+}
+
+/** The id of a heading, formed as code hosting sites form it, so that a link works in both places. */
+export function idOf(text) {
+  return text
+    .toLowerCase()
+    .replace(/<[^>]+>/g, '')
+    .replace(/&[a-z0-9#]+;/g, '')
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')
+}
+
+function escaped(text) {
+  return text.replace(/[&<>"]/g, sign => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign])
+}
+
+/** Comments are for maintainers and are left out. */
+export function withoutComments(markdown) {
+  return markdown.replace(/<!--[\s\S]*?-->\n?/g, '')
+}
+
+/**
+ * Renders one document. `linkOf` turns the address of a link to another document into an address of the site, or
+ * throws. Returns the HTML, and the document's sections for the contents and the search.
+ */
+export function render(markdown, linkOf) {
+  let tables = 0
+  // Each labeled region of a page needs a name of its own.
+  const countTable = () => {
+    tables += 1
+    return tables
+  }
+  const sections = []
+  const ids = new Set()
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth }) {
+        const title = this.parser.parseInline(tokens)
+        const text = this.parser.parseInline(tokens, this.parser.textRenderer)
+        // Documents and comments cite sections by their number, so the number makes the id.
+        const number = /^(\d+(?:\.\d+)?)\.? /.exec(text)?.[1]
+        const base = number ? `section-${number}` : idOf(text)
+        let id = base
+        for (let count = 1; ids.has(id); count += 1) id = `${base}-${count}`
+        ids.add(id)
+        sections.push({ id, title: text.replace(/<[^>]+>/g, ''), depth, text: '' })
+        if (depth === 1) return `<h1>${title}</h1>\n`
+        return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${title}</a></h${depth}>\n`
+      },
+      code({ text, lang = '' }) {
+        if (lang === 'mermaid') return moves(text, countTable())
+        return `<pre tabindex="0" aria-label="${languages[lang] ?? 'Example'}"><code>${escaped(text)}</code></pre>\n`
+      },
+      table(token) {
+        const cell = (at, tag) =>
+          `<${tag}${tag === 'th' ? ' scope="col"' : ''}>${this.parser.parseInline(at.tokens)}</${tag}>`
+        const head = `<tr>${token.header.map(at => cell(at, 'th')).join('')}</tr>`
+        const rows = token.rows.map(row => `<tr>${row.map(at => cell(at, 'td')).join('')}</tr>`).join('\n')
+        return `<div class="wide" tabindex="0" role="region" aria-label="Table ${countTable()}"><table><thead>${head}</thead>\n<tbody>${rows}</tbody></table></div>\n`
+      },
+      link({ href, tokens }) {
+        return `<a href="${escaped(linkOf(href))}">${this.parser.parseInline(tokens)}</a>`
+      },
+      image({ href, text }) {
+        const name = /^screenshots\/([\w-]+\.(?:jpg|webp))$/.exec(href)?.[1]
+        if (!name) throw new Error(`an image that is not published: ${href}`)
+        return `<img src="${baseMark}/docs/screenshots/${name}" alt="${escaped(text)}" loading="lazy">`
+      },
+    },
+  })
+  const tokens = marked.lexer(withoutComments(markdown))
+  const html = groupSamples(marked.parser(tokens))
+  noteTexts(tokens, sections)
+  return { html, sections }
+}
+
+/** Puts samples of the same request in several languages together: the first is open, the others open on request. */
+function groupSamples(html) {
+  return html.replace(
+    /(?:<pre tabindex="0" aria-label="[^"]*">(?:(?!<\/pre>)[\s\S])*<\/pre>\n){2,}/g,
+    blocks =>
+      [...blocks.matchAll(/<pre tabindex="0" aria-label="([^"]*)">[\s\S]*?<\/pre>\n/g)]
+        .map(
+          ([block, label], at) =>
+            `<details class="sample"${at === 0 ? ' open' : ''}><summary>${label}</summary>\n${block}</details>\n`,
+        )
+        .join(''),
+  )
+}
+
+/** A state diagram as a table of its transitions, which needs no script and can be read aloud. */
+function moves(text, number) {
+  const rows = [...text.matchAll(/^\s*(\[\*\]|\w+) --> (\[\*\]|\w+)(?: : (.+))?$/gm)].map(
+    ([, from, to, when = '']) => {
+      const name = (state, place) =>
+        state === '[*]' ? `<em>${place}</em>` : `<code>${escaped(state)}</code>`
+      return `<tr><td>${name(from, 'begin')}</td><td>${name(to, 'end')}</td><td>${escaped(when)}</td></tr>`
+    },
+  )
+  return `<div class="wide" tabindex="0" role="region" aria-label="Moves ${number}"><table><thead><tr><th scope="col">from</th><th scope="col">to</th><th scope="col">when</th></tr></thead>\n<tbody>${rows.join('\n')}</tbody></table></div>\n`
+}
+
+/** The plain text below each heading, for the search. */
+function noteTexts(tokens, sections) {
+  let at = -1
+  for (const token of tokens) {
+    if (token.type === 'heading') at += 1
+    else if (at >= 0) sections[at].text += ` ${plainOf(token)}`
+  }
+  for (const section of sections) section.text = section.text.replace(/\s+/g, ' ').trim()
+}
+
+function plainOf(token) {
+  if (token.type === 'table')
+    return [token.header, ...token.rows]
+      .flat()
+      .map(cell => cell.text.replace(/[`*]/g, ''))
+      .join(' ')
+  if (token.type === 'list') return token.items.map(item => item.text.replace(/[`*]/g, '')).join(' ')
+  return (token.text ?? '').replace(/[`*]/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+}

@@ -1,0 +1,120 @@
+// Makes the docs' gallery: every view in every state, as the service renders it, without a service or a database.
+// npm run screenshots; CHROMIUM names another browser than /usr/bin/chromium.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { build } from 'esbuild'
+import { chromium } from 'playwright-core'
+
+const root = new URL('..', import.meta.url)
+const out = new URL('docs/screenshots/', root)
+const built = new URL('service/dist/page/', root)
+const icons = new URL('service/assets/icons/', root)
+const looks = [
+  { locale: 'en', colorScheme: 'light', width: 390, height: 844 },
+  { locale: 'es', colorScheme: 'dark', width: 1280, height: 800 },
+]
+/** The greatest height of a picture in the gallery; taller pictures make large files that nobody scrolls through. */
+const mostHeight = 1600
+
+const { examples, iconOf, renderPage } = await loadViews()
+const manifest = JSON.parse(readFileSync(new URL('manifest.json', built), 'utf8'))
+const files = {
+  stylesheets: [`/page/${manifest.stylesheet}`],
+  script: `/page/${manifest.script}`,
+  icon: `/page/${manifest.icon}`,
+}
+let shown = ''
+const server = createServer((request, response) => {
+  const [, folder, name] = new URL(request.url ?? '/', 'http://page').pathname.split('/')
+  const send = (type, body) => response.writeHead(200, { 'content-type': type }).end(body)
+  if (folder === 'page') return send(typeOf(name), readFileSync(new URL(name, built)))
+  if (folder === 'icons') return send('image/svg+xml', iconOfBenefit(name.replace('.svg', '')))
+  return send('text/html; charset=utf-8', shown)
+})
+await new Promise(ready => server.listen(0, '127.0.0.1', ready))
+const address = `http://127.0.0.1:${server.address().port}/`
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+})
+
+mkdirSync(out, { recursive: true })
+for (const name of readdirSync(out)) if (name.endsWith('.webp')) rmSync(new URL(name, out))
+const names = []
+for (const { locale, colorScheme, width, height } of looks) {
+  const context = await browser.newContext({
+    ...{ colorScheme, viewport: { width, height }, reducedMotion: 'reduce', javaScriptEnabled: true },
+  })
+  const page = await context.newPage()
+  const devtools = await context.newCDPSession(page)
+  for (const { name, view, script } of [
+    ...examples(locale, files),
+    ...examples(locale, files, 'frame').filter(example => example.name === 'frame'),
+  ]) {
+    shown = renderPage(view).replace(/<script src=[^>]*><\/script>/, '')
+    await page.goto(address)
+    if (script) await page.evaluate(script)
+    const whole = await page.evaluate('document.documentElement.scrollHeight')
+    await page.setViewportSize({ width, height: script ? height : Math.min(whole, mostHeight) })
+    const { data } = await devtools.send('Page.captureScreenshot', { format: 'webp', quality: 40 })
+    await page.setViewportSize({ width, height })
+    const file = `${name}-${width}-${colorScheme}-${locale}.webp`
+    writeFileSync(new URL(file, out), Buffer.from(data, 'base64'))
+    if (width === looks[0].width) names.push({ name, view: view.view })
+  }
+  await context.close()
+}
+await browser.close()
+server.close()
+writeFileSync(new URL('docs/gallery.md', root), galleryOf(names))
+console.log(`${names.length} views in docs/gallery.md, each in ${looks.length} looks`)
+
+/** The sources of the views and the tests' examples, bundled because Node 20 does not read TypeScript. */
+async function loadViews() {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: `export { renderPage } from './service/src/registration/views/page.ts'
+export { examples } from './tests/page/fixtures.ts'
+export { iconOf } from './tests/page/fixture-parts.ts'`,
+      resolveDir: new URL('.', root).pathname,
+    },
+    ...{
+      bundle: true,
+      write: false,
+      format: 'esm',
+      platform: 'node',
+      conditions: ['source'],
+      logLevel: 'error',
+    },
+  })
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
+}
+
+function iconOfBenefit(name) {
+  try {
+    return readFileSync(new URL(`${name}.svg`, icons))
+  } catch {
+    return iconOf(name)
+  }
+}
+
+function typeOf(name) {
+  return name.endsWith('.css') ? 'text/css' : name.endsWith('.svg') ? 'image/svg+xml' : 'text/javascript'
+}
+
+function galleryOf(views) {
+  const [phone, desktop] = looks
+  const image = (name, { locale, colorScheme, width }) =>
+    `<img src="screenshots/${name}-${width}-${colorScheme}-${locale}.webp" width="${width === phone.width ? 240 : 480}" alt="${name}, ${locale}, ${colorScheme}, ${width} px">`
+  const rows = views.map(
+    ({ name, view }) => `| \`${view}\`<br>${name} | ${image(name, phone)} | ${image(name, desktop)} |`,
+  )
+  return `# Every view of the page
+
+Made by \`node scripts/screenshots.mjs\` from the examples that the tests check (\`tests/page/fixtures.ts\`).
+
+| view | English, light, phone | Spanish, dark, desktop |
+|---|---|---|
+${rows.join('\n')}
+`
+}

@@ -1,0 +1,92 @@
+// `npm run watch`: runs `enrolment dev`, and after each change of a source builds and starts it again on the same data.
+// What does not build leaves the running one as it is. A page in the browser is reloaded by hand.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const watched = [
+  'contract/src',
+  'embedded-postgres/src',
+  'service/src',
+  'service/assets',
+  'service/migrations',
+  'client/src',
+  'embed/src',
+  'examples',
+  'docs',
+]
+const lookMs = 500
+const given = process.argv.slice(2)
+
+let service
+let isBuilding = false
+let isStale = false
+
+await bringUp()
+// Looked for twice a second: where an editor saves by a new file under the old name, Node 20 watches the one that is gone.
+let known = newest()
+setInterval(() => {
+  const found = newest()
+  if (found.at <= known.at) return
+  known = found
+  void changed(found.name)
+}, lookMs)
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, async () => {
+    await stop()
+    process.exit(0)
+  })
+
+/** Builds and starts anew; a change that comes meanwhile is taken up afterwards. */
+async function changed(name) {
+  isStale = true
+  if (isBuilding) return
+  isBuilding = true
+  while (isStale) {
+    isStale = false
+    process.stderr.write(`\n-- ${name} changed: building\n`)
+    await bringUp()
+  }
+  isBuilding = false
+}
+
+/** The source that was changed last, and when. */
+function newest() {
+  let last = { name: '', at: 0 }
+  for (const folder of watched.filter(path => existsSync(join(root, path))))
+    for (const entry of readdirSync(join(root, folder), { recursive: true })) {
+      const name = join(folder, entry)
+      if (/(^|[/\\])(dist|node_modules)([/\\]|$)|\.test\.ts$|~$|\.sw.$|generated[^/\\]*\.ts$/.test(name))
+        continue
+      const entryNow = statSync(join(root, name), { throwIfNoEntry: false })
+      if (entryNow?.isFile() && entryNow.mtimeMs > last.at) last = { name, at: entryNow.mtimeMs }
+    }
+  return last
+}
+
+async function bringUp() {
+  const began = performance.now()
+  const [status] = await once(spawnNode('scripts/setup.mjs'), 'exit')
+  if (status !== 0) {
+    process.stderr.write('-- this does not build: mend it, and it is built again\n')
+    return
+  }
+  await stop()
+  service = spawnNode('service/dist/main.js', 'dev', ...given)
+  const seconds = ((performance.now() - began) / 1000).toFixed(1)
+  process.stderr.write(`-- built in ${seconds} s, starting\n`)
+}
+
+async function stop() {
+  if (!service || service.exitCode !== null || service.signalCode !== null) return
+  const ended = once(service, 'exit')
+  service.kill('SIGTERM')
+  await ended
+}
+
+function spawnNode(file, ...words) {
+  return spawn(process.execPath, [join(root, file), ...words], { stdio: ['ignore', 'inherit', 'inherit'] })
+}

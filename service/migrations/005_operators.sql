@@ -1,0 +1,66 @@
+-- Who works at the operator's console.
+create table operators (
+  operator_id uuid primary key,
+  name text not null unique check (name <> ''),
+  role text not null check (role in ('viewer', 'support', 'admin')),
+  -- null: all partners
+  partners uuid[],
+  -- Issuer and subject at the identity provider, where the operator comes from there.
+  issuer text,
+  subject text,
+  created_at timestamptz not null,
+  disabled_at timestamptz,
+  check ((issuer is null) = (subject is null)),
+  unique (issuer, subject)
+);
+
+create table operator_links (
+  operator_id uuid not null references operators,
+  link_id uuid primary key,
+  pepper_id text not null,
+  hash bytea not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  spent_at timestamptz
+);
+
+create table operator_passkeys (
+  credential_id bytea primary key,
+  operator_id uuid not null references operators,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] not null default '{}',
+  created_at timestamptz not null,
+  last_used_at timestamptz
+);
+
+create table operator_sessions (
+  session_id uuid primary key,
+  operator_id uuid not null references operators,
+  pepper_id text not null,
+  hash bytea not null,
+  csrf_hash bytea not null,
+  created_at timestamptz not null,
+  last_seen_at timestamptz not null,
+  expires_at timestamptz not null,
+  ended_at timestamptz
+);
+
+-- What needs a second person: asked for by one operator, decided by another.
+create table operator_requests (
+  partner_id uuid not null,
+  request_id uuid not null,
+  action text not null check (action in ('void', 'move', 'erase', 'publish')),
+  service_id uuid,
+  -- What is asked for and why, sealed with the partner's key.
+  sealed bytea not null,
+  asked_by uuid not null,
+  asked_at timestamptz not null,
+  expires_at timestamptz not null,
+  decided_by uuid,
+  decided_at timestamptz,
+  outcome text check (outcome in ('done', 'refused', 'lapsed')),
+  primary key (partner_id, request_id),
+  check ((decided_at is null) = (outcome is null)),
+  check (decided_by is null or decided_by <> asked_by)
+);

@@ -1,0 +1,109 @@
+import type { Instant } from '../calendar/calendar.ts'
+import type { Benefit, Naming } from '../catalogue/model.ts'
+import { badField, badFields } from '../http/service-error.ts'
+import {
+  type DesignationFault,
+  faultsOfDesignation,
+  type NamedBeneficiary,
+} from '../membership/rules/beneficiaries.ts'
+import { completeEnrolment } from '../membership/rules/complete.ts'
+import { decided, proposedDesignation, withDesignation } from '../membership/rules/designations.ts'
+import { type Raised, raise } from '../membership/rules/events.ts'
+import type { Changed } from '../membership/rules/intents.ts'
+import { checkBenefits } from '../membership/rules/known-benefits.ts'
+import { because, type Refusal, refuse } from '../membership/rules/refusal.ts'
+import { type Designation, heldEnrolment, isLive, type User } from '../membership/rules/state.ts'
+import { knownBenefit, offerOf, type Terms } from '../membership/rules/terms.ts'
+
+/** A change of a user that brings one new version of whom they name. */
+export type NewlyNamed = Changed & { readonly designation: Designation }
+
+/** A benefit for which a person may or must name somebody. */
+export type NamingBenefit = { readonly benefit: Benefit; readonly naming: Naming }
+
+/**
+ * The benefits for which a member may name beneficiaries, in the order of the catalogue: those of the offer and those held
+ * that take them, and those for which somebody was named before.
+ */
+export function namingBenefits(user: User, terms: Terms): readonly NamingBenefit[] {
+  const offer = offerOf(terms, user)
+  const held = user.enrolments.filter(isLive).map(({ benefit }) => benefit)
+  const named = user.designations.map(({ benefit }) => benefit)
+  const names = new Set([...(offer?.fixed ?? []), ...(offer?.selectable ?? []), ...held, ...named])
+  return [...names]
+    .flatMap((name): readonly NamingBenefit[] => {
+      const benefit = knownBenefit(terms, user, name)
+      const naming = benefit?.beneficiaries ?? (named.includes(name) ? 'optional' : undefined)
+      return benefit && naming ? [{ benefit, naming }] : []
+    })
+    .sort((a, b) => a.benefit.sortorder - b.benefit.sortorder || (a.benefit.name < b.benefit.name ? -1 : 1))
+}
+
+/**
+ * Puts a proposal before the member, in the place of one that still waited. Refused: a benefit that is neither of the
+ * offer nor held. Throws `benefit_unknown`, and `bad_request` for one that takes no beneficiaries and for shares that do not add up.
+ */
+export function proposeBeneficiariesOf(
+  user: User,
+  wish: { readonly name: string; readonly beneficiaries: readonly NamedBeneficiary[] },
+  now: Instant,
+  terms: Terms,
+): NewlyNamed | Refusal {
+  const { name, beneficiaries } = wish
+  checkBenefits([{ field: 'name', name }], { user, terms })
+  const benefit = knownBenefit(terms, user, name)
+  if (benefit?.beneficiaries === undefined)
+    throw badField('name', 'no_beneficiaries', 'must be a benefit that takes beneficiaries')
+  if (!namingBenefits(user, terms).some(one => one.benefit.name === name))
+    return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
+  checkShares(beneficiaries)
+  const added = withDesignation(user, { benefit: name, who: 'partner', status: 'proposed', at: now })
+  return { user: { ...added.user, updatedAt: now }, designation: added.designation, events: [] }
+}
+
+/** Names beneficiaries as the person says; what waited for it begins, now or from its start. */
+export function nameBeneficiariesOf(user: User, benefit: string, now: Instant, terms: Terms): NewlyNamed {
+  const added = withDesignation(user, { benefit, who: 'user', status: 'confirmed', at: now })
+  return { ...afterNaming(added.user, benefit, now, terms), designation: added.designation }
+}
+
+/** Takes the person's word on the proposal of this version; `undefined` when it does not wait any more. */
+export function decideProposalOf(
+  user: User,
+  word: { readonly benefit: string; readonly version: number; readonly status: 'confirmed' | 'dropped' },
+  now: Instant,
+  terms: Terms,
+): Changed | undefined {
+  const { benefit, version, status } = word
+  const proposal = proposedDesignation(user, benefit)
+  if (proposal?.version !== version) return undefined
+  const after = decided(user, proposal, { status, at: now })
+  if (status === 'dropped') return { user: { ...after, updatedAt: now }, events: [] }
+  return afterNaming(after, benefit, now, terms)
+}
+
+/** What is told names nobody: that the user was updated, and what begins. */
+function afterNaming(user: User, benefit: string, now: Instant, terms: Terms): Changed {
+  const named: User = { ...user, updatedAt: now }
+  const events: Raised[] = [raise(named, 'user_update_successful', now)]
+  const held = heldEnrolment(named, benefit)
+  if (!held) return { user: named, events }
+  const completed = completeEnrolment(named, held, now, terms)
+  return { user: completed.user, events: [...events, ...completed.events] }
+}
+
+const shareRules: Readonly<Record<DesignationFault, string>> = {
+  primary_missing: 'must name at least one primary beneficiary',
+  primary_shares: 'must give the primary beneficiaries shares that sum to 100',
+  contingent_shares: 'must give the contingent beneficiaries shares that sum to 100',
+}
+
+function checkShares(beneficiaries: readonly NamedBeneficiary[]): void {
+  const faults = faultsOfDesignation(beneficiaries)
+  if (faults.length === 0) return
+  throw badFields(
+    faults.map(code => ({
+      ...{ field: 'beneficiaries', code, message: `beneficiaries ${shareRules[code]}` },
+    })),
+  )
+}

@@ -1,0 +1,140 @@
+import type {
+  Beneficiary,
+  BenefitBeneficiaries,
+  getBeneficiaries,
+  Locale,
+  proposeBeneficiaries,
+  Designation as WireDesignation,
+} from '@benefit-enrolment/contract'
+import { dateAt, formatTimestamp } from '../calendar/calendar.ts'
+import type { Database } from '../db/database.ts'
+import type { Handler } from '../http/mount.ts'
+import { badField, ServiceError } from '../http/service-error.ts'
+import { type AccountCommands, activeAccount } from '../membership/commands/account-command.ts'
+import { type OpenDesignation, readDesignations } from '../membership/commands/designations.ts'
+import type { Reader } from '../membership/commands/reader.ts'
+import { cleanDesignation, type NamedBeneficiary } from '../membership/rules/beneficiaries.ts'
+import { isRefusal } from '../membership/rules/refusal.ts'
+import { isActive, isKnown } from '../membership/rules/state.ts'
+import { knownBenefit, type Terms } from '../membership/rules/terms.ts'
+import type { Caller } from '../partners/authenticate.ts'
+import type { Clock } from '../partners/partner.ts'
+import { type NamingBenefit, namingBenefits, proposeBeneficiariesOf } from './beneficiaries.ts'
+
+/** Reads and proposes beneficiaries (contract §7). */
+export function beneficiaryHandlers(context: {
+  readonly commands: AccountCommands
+  readonly reader: Reader
+  readonly database: Database
+  readonly clock: Clock
+}) {
+  const { commands, reader, database, clock } = context
+
+  const get: Handler<typeof getBeneficiaries, Caller> = async request => {
+    const { partner } = request.caller
+    const { userid, include } = request.body
+    const reading = await reader.read(partner, userid)
+    if (!reading || !isKnown(reading.user) || !/^(active|cancelled)$/.test(reading.user.status))
+      throw new ServiceError('user_not_found')
+    const { user, terms } = reading
+    if (!isActive(user)) throw new ServiceError('user_cancelled')
+    const versions = await readDesignations(database, { partner, user })
+    const withVersions = include?.includes('versions') ?? false
+    return {
+      userid,
+      serviceid: user.serviceId,
+      benefits: namingBenefits(user, terms).map(one =>
+        viewBeneficiaries(one, versions, { locale: request.locale, withVersions }),
+      ),
+    }
+  }
+
+  const propose: Handler<typeof proposeBeneficiaries, Caller> = async request => {
+    const { userid, name } = request.body
+    const { partner } = request.caller
+    const today = dateAt(clock.now(partner), partner.timezone)
+    request.body.beneficiaries.forEach(({ dob, name: who }, at) => {
+      if (dob && dob > today)
+        throw badField(
+          `beneficiaries[${at}].dob`,
+          'format',
+          'must be a real date YYYY-MM-DD from 1900-01-01 to today',
+        )
+      if (who.trim() === '') throw badField(`beneficiaries[${at}].name`, 'required', 'must not be blank')
+    })
+    const beneficiaries = cleanDesignation(request.body.beneficiaries)
+    const earlier = await currentOf(request.caller, { userid, name })
+    return commands.run(request, { userid, why: 'beneficiaries proposed' }, commandContext => {
+      const user = activeAccount(commandContext)
+      if ('refused' in user) return user
+      const terms = commandContext.terms()
+      const change = proposeBeneficiariesOf(user, { name, beneficiaries }, commandContext.now, terms)
+      if (isRefusal(change)) return change
+      const { designation } = change
+      return {
+        change: { ...change, designations: [{ ...designation, beneficiaries }] },
+        answer: () =>
+          viewBeneficiaries(
+            namingOf(name, { user, terms }),
+            [...earlier, { ...designation, beneficiaries }],
+            {
+              ...{ locale: request.locale, withVersions: false },
+            },
+          ),
+      }
+    })
+  }
+
+  /** What is in force beside a proposal that is being made. */
+  const currentOf = async (
+    { partner }: Caller,
+    wish: { readonly userid: string; readonly name: string },
+  ): Promise<readonly OpenDesignation[]> => {
+    const reading = await reader.read(partner, wish.userid)
+    if (!reading || !isActive(reading.user) || reading.user.designations.length === 0) return []
+    const versions = await readDesignations(database, { partner, user: reading.user })
+    return versions.filter(({ benefit, status }) => benefit === wish.name && status === 'confirmed')
+  }
+
+  return { getBeneficiaries: get, proposeBeneficiaries: propose }
+}
+
+function namingOf(
+  name: string,
+  { user, terms }: { user: Parameters<typeof knownBenefit>[1]; terms: Terms },
+): NamingBenefit {
+  const benefit = knownBenefit(terms, user, name)
+  if (!benefit) throw new Error('a proposal for a benefit that nobody knows')
+  return { benefit, naming: benefit.beneficiaries ?? 'optional' }
+}
+
+/** Whom a person names for one benefit, as the wire has it. */
+function viewBeneficiaries(
+  { benefit, naming }: NamingBenefit,
+  versions: readonly OpenDesignation[],
+  wish: { readonly locale: Locale; readonly withVersions: boolean },
+): BenefitBeneficiaries {
+  const own = versions.filter(one => one.benefit === benefit.name)
+  const newest = (status: OpenDesignation['status']) => own.filter(one => one.status === status).at(-1)
+  const [current, proposed] = [newest('confirmed'), newest('proposed')]
+  return {
+    ...{ name: benefit.name, displayname: benefit.displayname[wish.locale], naming },
+    current: current ? viewDesignation(current) : null,
+    proposed: proposed ? viewDesignation(proposed) : null,
+    ...(wish.withVersions ? { versions: own.map(viewDesignation) } : {}),
+  }
+}
+
+function viewDesignation(designation: OpenDesignation): WireDesignation {
+  const { version, status, who, writtenAt, decidedAt, beneficiaries } = designation
+  return {
+    ...{ version, status, who, writtenattimestamp: formatTimestamp(writtenAt) },
+    decidedattimestamp: decidedAt === undefined ? null : formatTimestamp(decidedAt),
+    beneficiaries: beneficiaries.map(viewBeneficiary),
+  }
+}
+
+function viewBeneficiary(one: NamedBeneficiary): Beneficiary {
+  const { kind, name, relationship, share, dob = '', contact = '' } = one
+  return { kind, name, relationship, share, dob, contact }
+}

@@ -1,0 +1,284 @@
+/**
+ * Signed blocks over `history` and `audit_log`, so that a later look at the tables shows which rows were removed,
+ * changed or added behind the service's back. Blocks of one partner and table form a chain.
+ */
+import { createHmac } from 'node:crypto'
+import type { Instant } from '../calendar/calendar.ts'
+import type { Database, Executor } from '../db/database.ts'
+import { sql, timestamp } from '../db/sql.ts'
+import { sameHash } from '../vault/hash.ts'
+
+/** The two tables whose rows are sealed. */
+export type Source = 'history' | 'audit_log'
+/** Both tables. */
+export const sources: readonly Source[] = ['history', 'audit_log']
+
+/**
+ * The key that signs a partner's blocks, and the id by which it is found again; `undefined` when the key no longer
+ * exists.
+ */
+export type BlockKeys = {
+  current(partnerId: string): Promise<{ id: string; key: Buffer } | undefined>
+  byId(partnerId: string, keyId: string): Promise<Buffer | undefined>
+}
+
+/** A row to seal: its name, and its content as PostgreSQL prints it. */
+type Row = {
+  partner_id: string
+  name: string
+  service_id: string | null
+  recorded_at: Instant
+  content: string
+}
+
+type Block = {
+  partner_id: string
+  number: number
+  from_at: Instant
+  until_at: Instant
+  key_id: string
+  leaves: Buffer
+  previous: Buffer | null
+  hash: Buffer
+}
+
+/**
+ * Only rows older than this are sealed: by then no transaction can add older rows, even if the clocks of the
+ * processes differ by a minute.
+ */
+const lagMs = 2 * 60_000
+/** One transaction seals no more than this stretch of time. */
+const longestMs = 5 * 60_000
+const tagBytes = 8
+const leafBytes = 24
+
+/**
+ * Seals the rows recorded since the last block, up to two minutes ago, in one block for each partner. Several
+ * processes may run this at once: the first block of a number stays. Returns how many blocks this process computed.
+ */
+export async function sealBlocks(database: Database, keys: BlockKeys, now: Instant): Promise<number> {
+  let count = 0
+  for (const source of sources) {
+    for (;;) {
+      const made = await sealSource(database, keys, { source, now })
+      if (made === undefined) break
+      count += made
+    }
+  }
+  return count
+}
+
+/** Seals the next stretch of time in one block for each partner; `undefined` when there is nothing to seal yet. */
+async function sealSource(
+  database: Database,
+  keys: BlockKeys,
+  { source, now }: { source: Source; now: Instant },
+): Promise<number | undefined> {
+  const first = await nextRecorded(database, source)
+  if (first === undefined || first >= now - lagMs) return undefined
+  const until = Math.min(now - lagMs, first + longestMs)
+  const rows = await rowsOf(database, source, { from: first, until })
+  const byPartner = new Map<string, Row[]>()
+  for (const row of rows) byPartner.set(row.partner_id, [...(byPartner.get(row.partner_id) ?? []), row])
+  const blocks: (Block & { rows: number })[] = []
+  for (const [partnerId, own] of byPartner) {
+    const key = await keys.current(partnerId)
+    if (!key) continue
+    const last = await lastBlock(database, source, partnerId)
+    const leaves = Buffer.concat(own.map(row => leafOf(key.key, source, row)).sort(Buffer.compare))
+    const block = {
+      ...{ partner_id: partnerId, number: (last?.number ?? 0) + 1, from_at: first, until_at: until },
+      ...{ key_id: key.id, leaves, rows: own.length, previous: last?.hash ?? null },
+    }
+    blocks.push({ ...block, hash: hashOf(key.key, source, block) })
+  }
+  await database.query(sql`
+    insert into audit_blocks (partner_id, source, number, from_at, until_at, rows, key_id, leaves, previous, hash,
+      sealed_at)
+    select partner_id, ${source}, number, ${timestamp(first)}, ${timestamp(until)}, rows, key_id, leaves, previous, hash,
+      ${timestamp(now)}
+    from unnest(${blocks.map(block => block.partner_id)}::uuid[], ${blocks.map(block => block.number)}::integer[],
+      ${blocks.map(block => block.rows)}::integer[], ${blocks.map(block => block.key_id)}::text[],
+      ${blocks.map(block => block.leaves)}::bytea[], ${blocks.map(block => block.previous)}::bytea[],
+      ${blocks.map(block => block.hash)}::bytea[])
+      as block (partner_id, number, rows, key_id, leaves, previous, hash)
+    on conflict do nothing`)
+  // Rows of a partner whose key is gone get no block; if there are no others, the next call would find the same
+  // rows again.
+  return blocks.length === 0 ? undefined : blocks.length
+}
+
+/** One difference between a partner's rows and its blocks. */
+export type Finding = {
+  readonly partnerId: string
+  readonly source: Source
+  /** The name of a row, or `block N`. */
+  readonly name: string
+  readonly fault: 'removed' | 'altered' | 'added' | 'block altered' | 'block missing' | 'key gone'
+}
+
+/**
+ * Compares a partner's rows with its blocks and returns every difference. For an erased user only the names of rows
+ * are compared, because an erasure removes their content.
+ */
+export async function verifyPartner(
+  db: Executor,
+  keys: BlockKeys,
+  { partnerId, erased }: { partnerId: string; erased: ReadonlySet<string> },
+): Promise<{ rows: number; findings: Finding[] }> {
+  const findings: Finding[] = []
+  let count = 0
+  for (const source of sources) {
+    const found = (name: string, fault: Finding['fault']) => findings.push({ partnerId, source, name, fault })
+    const blocks = await blocksOf(db, source, partnerId)
+    let before: Block | undefined
+    for (const block of blocks) {
+      const key = await keys.byId(partnerId, block.key_id)
+      if (!key) {
+        found(`block ${block.number}`, 'key gone')
+        before = block
+        continue
+      }
+      if (before && block.number !== before.number + 1) found(`block ${before.number + 1}`, 'block missing')
+      const isNext = before === undefined || block.previous?.equals(before.hash)
+      if (!isNext || !sameHash(hashOf(key, source, block), block.hash))
+        found(`block ${block.number}`, 'block altered')
+      const own = await rowsOf(db, source, { from: block.from_at, until: block.until_at, partnerId })
+      count += own.length
+      compareRows({ source, key, block, own, erased, found })
+      before = block
+    }
+    for (const row of await rowsOutside(db, source, partnerId)) found(row.name, 'added')
+  }
+  return { rows: count, findings }
+}
+
+function compareRows(context: {
+  source: Source
+  key: Buffer
+  block: Block
+  own: readonly Row[]
+  erased: ReadonlySet<string>
+  found: (name: string, fault: Finding['fault']) => void
+}): void {
+  const { source, key, block, own, erased, found } = context
+  const left = new Map<string, string>()
+  for (let start = 0; start < block.leaves.length; start += leafBytes) {
+    const leaf = block.leaves.subarray(start, start + leafBytes)
+    left.set(leaf.subarray(0, tagBytes).toString('hex'), leaf.subarray(tagBytes).toString('hex'))
+  }
+  for (const row of own) {
+    const leaf = leafOf(key, source, row)
+    const tag = leaf.subarray(0, tagBytes).toString('hex')
+    const content = left.get(tag)
+    left.delete(tag)
+    if (content === undefined) found(row.name, 'added')
+    else if (content !== leaf.subarray(tagBytes).toString('hex') && !erased.has(row.service_id ?? ''))
+      found(row.name, 'altered')
+  }
+  for (const tag of left.keys()) found(`a row of block ${block.number} (${tag})`, 'removed')
+}
+
+function leafOf(key: Buffer, source: Source, row: Row): Buffer {
+  const tag = createHmac('sha256', key).update(`row ${source} ${row.name}`).digest().subarray(0, tagBytes)
+  const content = createHmac('sha256', key).update(`content ${source} ${row.name} ${row.content}`).digest()
+  return Buffer.concat([tag, content.subarray(0, leafBytes - tagBytes)])
+}
+
+function hashOf(
+  key: Buffer,
+  source: Source,
+  block: Pick<Block, 'partner_id' | 'number' | 'from_at' | 'until_at' | 'leaves' | 'previous'>,
+): Buffer {
+  const { partner_id, number, from_at, until_at, leaves, previous } = block
+  return createHmac('sha256', key)
+    .update(
+      `block ${source} ${partner_id} ${number} ${from_at} ${until_at} ${previous?.toString('hex') ?? ''} `,
+    )
+    .update(leaves)
+    .digest()
+}
+
+/** When the oldest row after the newest block was recorded. */
+async function nextRecorded(db: Executor, source: Source): Promise<Instant | undefined> {
+  const [sealed] = await db.query<{ until_at: Instant | null }>(sql`
+    select max(until_at) as until_at from audit_blocks where source = ${source}`)
+  const from = timestamp(sealed?.until_at ?? 0)
+  const [row] = await db.query<{ first: Instant | null }>(
+    source === 'history'
+      ? sql`select min(recorded_at) as first from history where recorded_at >= ${from}`
+      : sql`select min(at) as first from audit_log where at >= ${from}`,
+  )
+  return row?.first ?? undefined
+}
+
+async function lastBlock(db: Executor, source: Source, partnerId: string): Promise<Block | undefined> {
+  const [block] = await db.query<Block>(sql`
+    select partner_id, number, from_at, until_at, key_id, leaves, previous, hash from audit_blocks
+    where partner_id = ${partnerId} and source = ${source} order by number desc limit 1`)
+  return block
+}
+
+/** All blocks of a partner, in order of their numbers. */
+export function blocksOf(db: Executor, source: Source, partnerId: string): Promise<Block[]> {
+  return db.query<Block>(sql`
+    select partner_id, number, from_at, until_at, key_id, leaves, previous, hash from audit_blocks
+    where partner_id = ${partnerId} and source = ${source} order by number`)
+}
+
+function rowsOf(
+  db: Executor,
+  source: Source,
+  { from, until, partnerId = null }: { from: Instant; until: Instant; partnerId?: string | null },
+): Promise<Row[]> {
+  return db.query<Row>(
+    source === 'history'
+      ? sql`
+    select partner_id, service_id || ' ' || h.version as name,
+      service_id, recorded_at, (to_jsonb(h) - 'event_ids')::text as content
+    from history h
+    where recorded_at >= ${timestamp(from)} and recorded_at < ${timestamp(until)}
+      and (${partnerId}::uuid is null or partner_id = ${partnerId})`
+      : sql`
+    select partner_id, entry_id::text as name, service_id, at as recorded_at,
+      jsonb_build_array(at, actor_kind, actor, encode(source, 'hex'), action, service_id, result,
+        encode(sealed_reason, 'hex'), request_id, times)::text as content
+    from audit_log
+    where at >= ${timestamp(from)} and at < ${timestamp(until)}
+      and (${partnerId}::uuid is null or partner_id = ${partnerId})`,
+  )
+}
+
+/**
+ * Up to 100 rows that are older than the end of the newest block but in no block of their partner: the service
+ * itself never writes such rows.
+ */
+function rowsOutside(db: Executor, source: Source, partnerId: string): Promise<{ name: string }[]> {
+  return db.query<{ name: string }>(
+    source === 'history'
+      ? sql`
+    select service_id || ' ' || h.version as name
+    from history h
+    where h.partner_id = ${partnerId}
+      and h.recorded_at < (select max(until_at) from audit_blocks where source = 'history')
+      and not exists (
+        select from audit_blocks b where b.partner_id = h.partner_id and b.source = 'history'
+          and h.recorded_at >= b.from_at and h.recorded_at < b.until_at)
+    limit 100`
+      : sql`
+    select entry_id::text as name from audit_log a
+    where a.partner_id = ${partnerId}
+      and a.at < (select max(until_at) from audit_blocks where source = 'audit_log')
+      and not exists (
+        select from audit_blocks b where b.partner_id = a.partner_id and b.source = 'audit_log'
+          and a.at >= b.from_at and a.at < b.until_at)
+    limit 100`,
+  )
+}
+
+/** Deletes audit entries and their blocks from before `instant`; `history` and its blocks stay. */
+export async function deleteBefore(db: Executor, instant: Instant): Promise<void> {
+  await db.query(sql`delete from audit_log where at < ${timestamp(instant)}`)
+  await db.query(sql`
+    delete from audit_blocks where source = 'audit_log' and until_at <= ${timestamp(instant)}`)
+}

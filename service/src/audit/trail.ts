@@ -1,0 +1,167 @@
+/**
+ * The audit trail: who did what, to whom, and with what result. This folder collects the entries, writes them, and signs
+ * blocks of them.
+ */
+import { createHmac } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
+import type { Instant } from '../calendar/calendar.ts'
+import type { Database } from '../db/database.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import { uuidv7 } from '../vault/uuid.ts'
+import { type AuditEntry, addEntries, noPartner } from './entries.ts'
+
+/** What callers say of an act; its id, time and source are added here. */
+export type Act = Pick<AuditEntry, 'partnerId' | 'actorKind' | 'actor' | 'action' | 'result'> &
+  Partial<Pick<AuditEntry, 'serviceId' | 'requestId'>> & { readonly address?: string | undefined }
+
+/** Collects audit entries in memory and writes them in batches, so that requests do not wait for them. */
+export type Trail = {
+  /** Notes an act, which is written about a second later. It is dropped, and counted as lost, while too many wait. */
+  note(act: Act): void
+  /** Counts a refused authentication: one entry for each credential, network and minute. */
+  noteRefusal(refusal: { partnerId: string | undefined; credentialId: string; address: string }): void
+  /** Writes the entries that wait, and stops. */
+  close(): Promise<void>
+}
+
+const pauseMs = 1000
+const mostOfABatch = 1000
+/**
+ * The most entries kept in memory while the database is away; entries beyond it are dropped, and the log says how
+ * many.
+ */
+const mostKept = 50_000
+/** Guessed credentials must not fill the table, so all further ones of a minute share one entry. */
+const mostRefusalsAMinute = 1000
+const minuteMs = 60_000
+
+/**
+ * Opens the trail. Noting an act costs a request no more than a push to an array; in return, a crash loses the
+ * entries of about the last second.
+ */
+export function openTrail(context: {
+  database: Database
+  keyring: Keyring
+  real: () => Instant
+  onError: (error: unknown, lost: number) => void
+}): Trail {
+  const { database, keyring, real } = context
+  let entries: AuditEntry[] = []
+  let refusals = new Map<string, AuditEntry>()
+  let minute = 0
+  let named = new Set<string>()
+  let lost = 0
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  let writing: Promise<void> = Promise.resolve()
+  const sourceOf = openSources(keyring)
+
+  const write = async (): Promise<void> => {
+    const batch = [...entries, ...refusals.values()]
+    entries = []
+    refusals = new Map()
+    for (let start = 0; start < batch.length; start += mostOfABatch) {
+      const part = batch.slice(start, start + mostOfABatch)
+      try {
+        await addEntries(database, part)
+      } catch (error) {
+        const rest = batch.slice(start)
+        const room = Math.max(0, mostKept - entries.length)
+        entries = [...rest.slice(0, room), ...entries]
+        lost += Math.max(0, rest.length - room)
+        context.onError(error, lost)
+        break
+      }
+    }
+    if (!isClosed && entries.length > 0) wake()
+  }
+  const wake = () => {
+    if (isClosed) return
+    timer ??= setTimeout(() => {
+      timer = undefined
+      writing = write()
+    }, pauseMs)
+  }
+
+  return {
+    note({ address, ...act }) {
+      if (entries.length >= mostKept) {
+        lost += 1
+        return
+      }
+      const at = real()
+      const source = address === undefined ? undefined : sourceOf(address)
+      entries.push({ ...act, entryId: uuidv7(at), at, source, times: 1 })
+      wake()
+    },
+    noteRefusal(refusal) {
+      const at = Math.floor(real() / minuteMs) * minuteMs
+      if (at !== minute) named = new Set()
+      minute = at
+      const source = sourceOf(refusal.address)
+      const own = `${refusal.partnerId ?? ''} ${refusal.credentialId} ${source.toString('base64')}`
+      const isOne = named.has(own) || named.size < mostRefusalsAMinute
+      if (isOne) named.add(own)
+      const name = isOne ? own : 'others'
+      const known = refusals.get(name)
+      refusals.set(name, {
+        partnerId: isOne ? (refusal.partnerId ?? noPartner) : noPartner,
+        entryId: idOf(keyring, at, name),
+        at,
+        actorKind: isOne && refusal.credentialId !== '' ? 'credential' : 'nobody',
+        actor: isOne ? refusal.credentialId : '',
+        ...(isOne ? { source } : {}),
+        action: 'authenticate',
+        result: 'refused',
+        times: (known?.times ?? 0) + 1,
+      })
+      wake()
+    },
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await writing
+      await write()
+    },
+  }
+}
+
+/**
+ * The id of an entry that counts: the same in every process for the same name and minute, so that their counts add
+ * up.
+ */
+function idOf(keyring: Keyring, at: Instant, name: string): string {
+  const digits = createHmac('sha256', keyring.peppers.current.key).update(`${at} ${name}`).digest('hex')
+  const time = at.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${digits.slice(0, 3)}-8${digits.slice(3, 6)}-${digits.slice(6, 18)}`
+}
+
+/**
+ * The keyed hash of an address's network (IPv4 /24 or IPv6 /48): it shows that two calls came from one network, and
+ * hides the address.
+ */
+function openSources(keyring: Keyring): (address: string) => Buffer {
+  const known = new Map<string, Buffer>()
+  let pepper = ''
+  return address => {
+    const { id, key } = keyring.peppers.current
+    if (id !== pepper || known.size > 10_000) known.clear()
+    pepper = id
+    let source = known.get(address)
+    if (!source) {
+      source = createHmac('sha256', key)
+        .update(`audit source ${networkOf(address)}`)
+        .digest()
+        .subarray(0, 16)
+      known.set(address, source)
+    }
+    return source
+  }
+}
+
+function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  const bytes = parsed.toByteArray()
+  return bytes.slice(0, bytes.length === 4 ? 3 : 6).join('.')
+}

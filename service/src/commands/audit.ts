@@ -1,0 +1,116 @@
+import { openBlockKeys } from '../audit/block-keys.ts'
+import { type AuditRow, listEntries, noPartner } from '../audit/entries.ts'
+import { blocksOf, type Finding, sources, verifyPartner } from '../audit/seal.ts'
+import { DAY_MS, formatTimestamp } from '../calendar/calendar.ts'
+import type { Database } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { OperatorError } from '../operator-error.ts'
+import { listPartners } from '../partners/store.ts'
+import { type Command, type Input, UsageError } from './command.ts'
+import { inWorkspace } from './workspace.ts'
+
+const verify: Command = {
+  name: 'audit verify',
+  arguments: ['[PARTNER]'],
+  summary: 'Compare what is on record with its signed blocks; a removed or altered row ends with 1.',
+  options: {},
+  run: input =>
+    inWorkspace(input, async ({ database, keyring }) => {
+      const keys = openBlockKeys(database, keyring)
+      const findings: Finding[] = []
+      let rows = 0
+      for (const partnerId of await partnersOf(database, input)) {
+        const erased = await erasedUsers(database, partnerId)
+        const found = await verifyPartner(database, keys, { partnerId, erased })
+        rows += found.rows
+        findings.push(...found.findings)
+      }
+      if (findings.length > 0)
+        throw new OperatorError(
+          `The record is not as it was signed: ${findings
+            .slice(0, 20)
+            .map(({ partnerId, source, name, fault }) => `${source} of ${partnerId}, ${name}: ${fault}`)
+            .join('; ')}${findings.length > 20 ? `; and ${findings.length - 20} more` : ''}.`,
+        )
+      input.print({ ok: true, rows }, [`${rows} rows are as they were signed`])
+    }),
+}
+
+const exportAudit: Command = {
+  name: 'audit export',
+  arguments: ['[PARTNER]'],
+  summary:
+    'Print who did what, one JSON line an entry; with --heads the last signature of each partner, to keep elsewhere.',
+  options: {
+    from: { type: 'string', value: 'DATE', help: 'entries from this day on (UTC; default: all)' },
+    until: { type: 'string', value: 'DATE', help: 'entries before this day (UTC)' },
+    heads: { type: 'boolean', help: 'the last block of each partner instead of entries' },
+  },
+  run: input =>
+    inWorkspace(input, async ({ database, real }) => {
+      const from = dayOf(input, 'from') ?? 0
+      const until = dayOf(input, 'until') ?? real() + DAY_MS
+      for (const partnerId of await partnersOf(database, input)) {
+        if (input.flag('heads')) await printHeads(database, input, partnerId)
+        else
+          for (const row of await listEntries(database, { partnerId, from, until }))
+            printLine(input, shown(row))
+      }
+    }),
+}
+
+async function printHeads(database: Database, input: Input, partnerId: string): Promise<void> {
+  for (const source of sources) {
+    const head = (await blocksOf(database, source, partnerId)).at(-1)
+    if (!head) continue
+    const { number, hash } = head
+    const until = formatTimestamp(head.until_at)
+    printLine(input, { partnerid: partnerId, source, number, until, hash: hash.toString('hex') })
+  }
+}
+
+function printLine(input: Input, line: object): void {
+  input.print(line, [JSON.stringify(line)])
+}
+
+function shown(row: AuditRow): object {
+  return {
+    partnerid: row.partner_id,
+    entryid: row.entry_id,
+    at: formatTimestamp(row.at),
+    actorkind: row.actor_kind,
+    actor: row.actor,
+    ...(row.source ? { source: row.source.toString('hex') } : {}),
+    action: row.action,
+    ...(row.service_id ? { serviceid: row.service_id } : {}),
+    result: row.result,
+    ...(row.request_id ? { requestid: row.request_id } : {}),
+    times: row.times,
+  }
+}
+
+/** The partner that was named, or all, and last what belongs to none. */
+async function partnersOf(database: Database, input: Input): Promise<string[]> {
+  const [named] = input.positionals
+  const known = (await listPartners(database)).map(row => row.partner_id)
+  if (named === undefined) return [...known, noPartner]
+  if (!known.includes(named.toLowerCase())) throw new OperatorError('There is no partner of this id.')
+  return [named.toLowerCase()]
+}
+
+async function erasedUsers(database: Database, partnerId: string): Promise<ReadonlySet<string>> {
+  const rows = await database.query<{ service_id: string }>(sql`
+    select service_id from erasures where partner_id = ${partnerId}`)
+  return new Set(rows.map(row => row.service_id))
+}
+
+function dayOf(input: Input, name: string): number | undefined {
+  const text = input.text(name)
+  if (text === undefined) return undefined
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  if (Number.isNaN(day)) throw new UsageError(`--${name} must be a day like 2026-11-21; see --help.`)
+  return day
+}
+
+/** The commands about what is on record. */
+export const auditCommands: readonly Command[] = [verify, exportAudit]

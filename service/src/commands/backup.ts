@@ -1,0 +1,93 @@
+import { backUpDatabase, borrowEmbeddedDatabase, restoreDatabase } from '@benefit-enrolment/embedded-postgres'
+import { type Config, readConfig } from '../config.ts'
+import { openDatabase } from '../db/database.ts'
+import { OperatorError } from '../operator-error.ts'
+import { makeQuiet, resume } from '../quiet.ts'
+import type { Command, Input } from './command.ts'
+import { dataDirOf, hasDatabase, onDatabase, reach } from './workspace.ts'
+
+const backup: Command = {
+  name: 'backup',
+  arguments: ['DIR'],
+  summary:
+    'Copy the embedded database into the new directory DIR, while the service runs; the keys are not in it.',
+  options: {},
+  run: async input => {
+    const config = embeddedOnly(input)
+    const dataDir = dataDirOf(input, config)
+    if (!(await hasDatabase(input)))
+      throw new OperatorError(`There is no database in ${dataDir}: name its directory with --data.`)
+    const [into = ''] = input.positionals
+    const borrowed = await borrowEmbeddedDatabase({ dataDir })
+    try {
+      const { startedAt, endedAt, files } = await backUpDatabase({ dataDir, address: borrowed.address, into })
+      const bytes = files.reduce((sum, file) => sum + file.size, 0)
+      input.print({ directory: into, startedat: startedAt, endedat: endedAt, files: files.length, bytes }, [
+        `backed up to ${into}: ${files.length} files, ${Math.ceil(bytes / 2 ** 20)} MiB, each read back and compared`,
+        config.rootKey === undefined
+          ? `The keys are not in it: keep ${dataDir}/keyring.json somewhere else, and the list of erasures with it.`
+          : 'The keys are not in it: keep ENROLMENT_ROOT_KEY somewhere else, and the list of erasures with it.',
+      ])
+    } finally {
+      await borrowed.release()
+    }
+  },
+}
+
+const restore: Command = {
+  name: 'restore',
+  arguments: ['DIR'],
+  summary: 'Put a backup into the data directory, which has no database yet; what is restored is quiet.',
+  options: {},
+  run: async input => {
+    const config = embeddedOnly(input)
+    const dataDir = dataDirOf(input, config)
+    const [from = ''] = input.positionals
+    const { endedAt } = await restoreDatabase({
+      dataDir,
+      from,
+      prepare: async address => {
+        const database = openDatabase(address, { max: 1, onError: () => {}, statementTimeoutMs: 60_000 })
+        try {
+          await reach(database, 'bring up')
+          // Before anybody can serve it: the original may still be running, and would have its webhooks sent twice.
+          await makeQuiet(database, Date.now())
+        } finally {
+          await database.close()
+        }
+      },
+    })
+    input.print({ data: dataDir, restoredto: endedAt, quiet: true }, [
+      `restored into ${dataDir} as of ${endedAt}`,
+      'It is quiet: reads work, and nothing is written or sent until `enrolment resume`.',
+    ])
+  },
+}
+
+const resumeCopy: Command = {
+  name: 'resume',
+  arguments: [],
+  summary: 'Let a quiet copy write, deliver and apply what is due, once the original has ended for good.',
+  options: {},
+  run: input =>
+    onDatabase(input, 'take', async ({ database }) => {
+      await reach(database, 'take')
+      const wasQuiet = await resume(database)
+      input.print({ resumed: wasQuiet }, [
+        wasQuiet ? 'resumed: a running service follows within a second' : 'it was not quiet',
+      ])
+    }),
+}
+
+/** The settings, where the database is the embedded one. Throws OperatorError where it is not. */
+function embeddedOnly(input: Input): Config {
+  const config = readConfig(input.environment)
+  if (config.databaseUrl !== undefined)
+    throw new OperatorError(
+      'This command is for the embedded database; for that of DATABASE_URL use pg_dump or pg_basebackup (docs/operating.md says how).',
+    )
+  return config
+}
+
+/** The commands about copies of a database. */
+export const backupCommands: readonly Command[] = [backup, restore, resumeCopy]

@@ -1,0 +1,40 @@
+import { eraseAccount } from '../accounts/lifecycle.ts'
+import { openPublished } from '../catalogue/published.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../db/database.ts'
+import type { Installation } from '../installation.ts'
+import { openCommandExecutor } from '../membership/commands/executor.ts'
+import { openTerms } from '../membership/commands/open-terms.ts'
+import { applyErasures } from '../membership/erasures/apply.ts'
+import { type ErasureList, erasureListPath, openErasureList } from '../membership/erasures/list.ts'
+import { partnerOf } from '../partners/keys.ts'
+import { clockOn } from '../partners/partner.ts'
+import { listPartners } from '../partners/store.ts'
+import type { Keyring } from '../vault/keyring.ts'
+
+/** The list of erasures; `undefined` where the operator keeps none. Throws OperatorError when it cannot be opened. */
+export async function erasureListOf(config: Config, dataDir: string): Promise<ErasureList | undefined> {
+  const path = erasureListPath({ ...config, dataDir })
+  return path === undefined ? undefined : openErasureList(path)
+}
+
+/** Erases again, as of their time and without events, who is listed and still there; gives how many that were. */
+export async function eraseListed(context: {
+  readonly database: Database
+  readonly keyring: Keyring
+  readonly installation: Installation
+  readonly list: ErasureList
+  readonly real: () => number
+}): Promise<number> {
+  const { database, keyring, list, real } = context
+  const published = openPublished({ database, real })
+  const { sandbox } = context.installation
+  const executor = openCommandExecutor({
+    ...{ ...openTerms({ published, real }), database, clock: clockOn(real), sandbox },
+    ...{ onEvents: () => {}, onWritten: () => {} },
+  })
+  const partners = new Map(
+    (await listPartners(database)).map(row => [row.partner_id, partnerOf(row, keyring)]),
+  )
+  return applyErasures({ database, executor, partners, list, erase: eraseAccount })
+}

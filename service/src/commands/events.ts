@@ -1,0 +1,64 @@
+import { formatTimestamp } from '../calendar/calendar.ts'
+import { OperatorError } from '../operator-error.ts'
+import { partnerOf } from '../partners/keys.ts'
+import { requirePartner } from '../partners/manage.ts'
+import { attemptOf, eventOf } from '../webhooks/api/view.ts'
+import { findAttempts, findEvent, findOpenDeliveries, findOwnerOfEvent } from '../webhooks/log/event-log.ts'
+import { type Command, UsageError } from './command.ts'
+import { answeredLine } from './deliveries.ts'
+import { inWorkspace } from './workspace.ts'
+
+const show: Command = {
+  name: 'events show',
+  arguments: ['ID'],
+  summary:
+    'Show an event of any partner: what it says, where it still goes, and every attempt with its answer.',
+  options: {},
+  run: async input => {
+    const [text = ''] = input.positionals
+    const eventId = text.toLowerCase()
+    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(eventId))
+      throw new UsageError('ID is the eventid, which is the Idempotency-Key of each delivery; see --help.')
+    await inWorkspace(input, async ({ database, keyring, record }) => {
+      const partnerId = await findOwnerOfEvent(database, eventId)
+      const event = partnerId === undefined ? undefined : await findEvent(database, partnerId, eventId)
+      if (partnerId === undefined || !event)
+        throw new OperatorError('No partner has an event of this id: events are kept for 30 days.')
+      record({ partnerId })
+      const partner = partnerOf(await requirePartner(database, partnerId), keyring)
+      const attempts = (await findAttempts(database, partner, eventId)).map(attemptOf)
+      const deliveries = (await findOpenDeliveries(database, partnerId, eventId)).map(one => ({
+        webhookid: one.endpoint_id,
+        status: one.status,
+        attempts: one.attempts,
+        dueattimestamp: one.due_at === null ? null : formatTimestamp(one.due_at),
+      }))
+      const shown = { partnerid: partnerId, ...eventOf(event), deliveries, attempts }
+      input.print(shown, [
+        `event       ${shown.eventid}`,
+        `name        ${shown.eventname}`,
+        `partner     ${partnerId}  ${partner.name}`,
+        `user        ${shown.userid}`,
+        `raised      ${shown.createdat}`,
+        `body        ${event.body.toString('utf8')}`,
+        '',
+        'Attempts',
+        ...attempts.map(
+          one =>
+            `  ${one.startedat}  ${one.attempt} to ${one.webhookid}${answeredLine(one)}   ${one.totalms} ms`,
+        ),
+        ...(attempts.length === 0 ? ['  none yet'] : []),
+        '',
+        'Still to be delivered, or given up',
+        ...deliveries.map(
+          one =>
+            `  ${one.status} to ${one.webhookid}, attempts ${one.attempts}${one.dueattimestamp ? `, next at ${one.dueattimestamp}` : ''}`,
+        ),
+        ...(deliveries.length === 0 ? ['  nowhere'] : []),
+      ])
+    })
+  },
+}
+
+/** The commands about events. */
+export const eventCommands: readonly Command[] = [show]

@@ -1,0 +1,34 @@
+import { rewriteTable } from '../db/rewrite-table.ts'
+import { scrubKeys } from '../schedule/scrub.ts'
+import { dropOldAttempts, ensureAttemptDays } from '../webhooks/log/attempt-days.ts'
+import type { Command } from './command.ts'
+import { onDatabase, reach } from './workspace.ts'
+
+/** How many days ahead the log of attempts has its partitions after a run. */
+const DAYS_AHEAD = 60
+
+/** `enrolment maintain`: what only the owner of the tables may do, for services that run with less rights. */
+export const maintain: Command = {
+  name: 'maintain',
+  arguments: [],
+  summary: 'Do what only the owner of the tables may; run it daily where `serve` may not make tables.',
+  options: {},
+  run: input =>
+    onDatabase(input, 'take', async ({ database, address, real }) => {
+      await reach(database, 'take')
+      const made = await ensureAttemptDays(database, real(), DAYS_AHEAD)
+      const dropped = await dropOldAttempts(database, real())
+      // PostgreSQL's superuser is ours where the database is embedded: the log files are left too.
+      const owner = 'url' in address ? address : { ...address, user: 'postgres' }
+      const scrubbed = await scrubKeys({
+        database,
+        rewrite: () => rewriteTable(owner, 'data_keys'),
+        now: real(),
+        erasedBefore: real(),
+      })
+      input.print({ ok: true, daysmade: made, daysdropped: dropped, keysscrubbed: scrubbed }, [
+        `The log of attempts has a partition for each of the next ${DAYS_AHEAD} days (${made} new, ${dropped} old ones dropped).`,
+        `The keys of ${scrubbed} erased users have left the table's file.`,
+      ])
+    }),
+}

@@ -1,0 +1,28 @@
+import { openPublished } from '../catalogue/published.ts'
+import type { ExecutorContext } from '../membership/commands/command.ts'
+import { openTerms } from '../membership/commands/open-terms.ts'
+import { openReader, type Reader } from '../membership/commands/reader.ts'
+import { openUserMemory } from '../membership/commands/user-memory.ts'
+import { clockOn } from '../partners/partner.ts'
+import type { Workspace } from './workspace.ts'
+
+type Place = Pick<Workspace, 'database' | 'installation' | 'real'>
+
+/** What commands on users work with, by the rules and the clocks of the service; nothing is told of what they write. */
+export function memberContext({ database, installation, real }: Place): ExecutorContext {
+  return {
+    ...openTerms({ published: openPublished({ database, real }), real }),
+    ...{
+      database,
+      clock: clockOn(real),
+      sandbox: installation.sandbox,
+      onEvents: () => {},
+      onWritten: () => {},
+    },
+  }
+}
+
+/** Opens the reader of users for a command. */
+export function openMemberReader(place: Place, context = memberContext(place)): Reader {
+  return openReader({ ...context, memory: openUserMemory(place.real) })
+}

@@ -1,0 +1,151 @@
+import { formatTimestamp } from '../calendar/calendar.ts'
+import { type Operator, ROLES } from '../console/operators/operator.ts'
+import { LINK_LIFETIME_MS, mintLink } from '../console/operators/sign-in.ts'
+import { disableOperator, findOperator, insertOperator, listOperators } from '../console/operators/store.ts'
+import { claimInstallation } from '../installation.ts'
+import { OperatorError } from '../operator-error.ts'
+import { listPartners } from '../partners/store.ts'
+import { uuidv7 } from '../vault/uuid.ts'
+import { type Command, choiceOf, type Input, UsageError } from './command.ts'
+import { inWorkspace, type Workspace } from './workspace.ts'
+
+const add: Command = {
+  name: 'operator add',
+  arguments: ['NAME'],
+  summary: 'Let somebody work at the console; prints a sign-in link that works once.',
+  options: {
+    role: { type: 'string', value: ROLES.join('|'), help: 'what the person may do (needed)' },
+    partner: {
+      type: 'string',
+      multiple: true,
+      value: 'ID',
+      help: 'only for this partner (default: all, those to come included)',
+    },
+  },
+  run: async input => {
+    const [name = ''] = input.positionals
+    const role = choiceOf(input, 'role', ROLES)
+    if (!role) throw new UsageError('--role is needed; see --help.')
+    if (name.trim() !== name || name === '' || name.length > 100)
+      throw new UsageError('A name of 1 to 100 characters is needed, without spaces around it; see --help.')
+    await inWorkspace(
+      input,
+      async workspace => {
+        const { database, keyring, installation, real } = workspace
+        const wanted = installation.sandbox ? 'sandbox' : 'live'
+        await claimInstallation(database, { keyring, wanted, now: real() })
+        const partners = await partnersOf(workspace, input.list('partner'))
+        const operator = {
+          ...{ operatorId: uuidv7(real()), name, role, partners, createdAt: real(), disabledAt: undefined },
+        }
+        if (!(await insertOperator(database, operator)))
+          throw new OperatorError(`There is an operator ${name} already: see \`enrolment operator list\`.`)
+        await printLink(input, workspace, operator)
+      },
+      { schema: 'make' },
+    )
+  },
+}
+
+const link: Command = {
+  name: 'operator link',
+  arguments: ['NAME'],
+  summary: 'Print a new sign-in link for an operator; the one before no longer works.',
+  options: {},
+  run: input =>
+    inWorkspace(input, async workspace => {
+      const operator = await required(workspace, input.positionals[0] ?? '')
+      if (operator.disabledAt !== undefined)
+        throw new OperatorError(`${operator.name} is disabled; add an operator of another name.`)
+      await printLink(input, workspace, operator)
+    }),
+}
+
+const list: Command = {
+  name: 'operator list',
+  arguments: [],
+  summary: 'List who works at the console.',
+  options: {},
+  run: input =>
+    inWorkspace(input, async ({ database }) => {
+      const operators = (await listOperators(database)).map(one => ({
+        operatorid: one.operatorId,
+        name: one.name,
+        role: one.role,
+        partners: one.partners ?? null,
+        createdat: formatTimestamp(one.createdAt),
+        disabledat: one.disabledAt === undefined ? null : formatTimestamp(one.disabledAt),
+      }))
+      input.print(
+        { operators },
+        operators.map(
+          one =>
+            `${one.name.padEnd(24)}${one.role.padEnd(9)}${one.partners?.join(', ') ?? 'all partners'}${one.disabledat === null ? '' : '  disabled'}`,
+        ),
+      )
+    }),
+}
+
+const disable: Command = {
+  name: 'operator disable',
+  arguments: ['NAME'],
+  summary: 'Take the console away from an operator: sessions and links end at once.',
+  options: {},
+  run: input =>
+    inWorkspace(input, async ({ database, real }) => {
+      const [name = ''] = input.positionals
+      const isKnown = await disableOperator(database, name, real())
+      if (!isKnown) throw unknown(name)
+      input.print({ name, disabled: true }, [`${name} is disabled; open sessions have ended.`])
+    }),
+}
+
+async function printLink(input: Input, workspace: Workspace, operator: Operator): Promise<void> {
+  const { database, keyring, installation, real, config } = workspace
+  const mode = installation.sandbox ? 'sandbox' : 'live'
+  const token = await mintLink({ database, keyring, mode, real }, operator)
+  const path = `/sign-in/${token}`
+  const base =
+    config.consoleUrl ?? (config.consolePort ? `http://127.0.0.1:${config.consolePort}` : undefined)
+  const expiresat = formatTimestamp(real() + LINK_LIFETIME_MS)
+  input.print(
+    {
+      operatorid: operator.operatorId,
+      name: operator.name,
+      role: operator.role,
+      path,
+      url: base && base + path,
+      expiresat,
+    },
+    [
+      `${operator.name} (${operator.role}) signs in with this link, once, until ${expiresat}:`,
+      base === undefined ? `  ${path}   behind the address of the console` : `  ${base}${path}`,
+    ],
+  )
+}
+
+async function partnersOf(
+  { database }: Workspace,
+  wanted: readonly string[],
+): Promise<readonly string[] | undefined> {
+  if (wanted.length === 0) return undefined
+  const known = new Set((await listPartners(database)).map(row => row.partner_id))
+  const ids = [...new Set(wanted.map(id => id.toLowerCase()))]
+  const stranger = ids.find(id => !known.has(id))
+  if (stranger !== undefined)
+    throw new OperatorError(`There is no partner ${stranger}: see \`enrolment partner list\`.`)
+  return ids
+}
+
+async function required({ database }: Workspace, name: string): Promise<Operator> {
+  const operator = await findOperator(database, name)
+  if (!operator) throw unknown(name)
+  return operator
+}
+
+function unknown(name: string): OperatorError {
+  return new OperatorError(`There is no operator ${name}: see \`enrolment operator list\`.`)
+}
+
+/** The commands about who works at the console. */
+export const operatorCommands: readonly Command[] = [add, link, list, disable]

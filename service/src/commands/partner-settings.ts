@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises'
+import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
+import type { Offer } from '../catalogue/model.ts'
+import { FONTS } from '../look/look.ts'
+import { clientIdOf } from '../oauth/client-credentials.ts'
+import { OperatorError } from '../operator-error.ts'
+import type { PartnerSettings } from '../partners/manage.ts'
+import type { PartnerRow } from '../partners/store.ts'
+import { choiceOf, type Input, type Option, UsageError } from './command.ts'
+
+/** The options that set what the operator may say of a partner. */
+export const settingOptions: Readonly<Record<string, Option>> = {
+  name: { type: 'string', value: 'NAME', help: 'name of the partner' },
+  alias: { type: 'string', multiple: true, value: 'NAME', help: 'further name that partnername may carry' },
+  timezone: { type: 'string', value: 'ZONE', help: 'IANA time zone of its dates (default America/New_York)' },
+  locale: { type: 'string', value: 'en|es', help: 'language of its pages (default en)' },
+  origin: { type: 'string', multiple: true, value: 'ORIGIN', help: 'web origin that may embed the page' },
+  redirect: { type: 'string', multiple: true, value: 'URL', help: 'address the page may lead back to' },
+  'help-phone': { type: 'string', value: 'NUMBER', help: 'where its users find help; "" takes it away' },
+  'help-email': { type: 'string', value: 'ADDRESS', help: 'the same by email' },
+  'help-url': { type: 'string', value: 'URL', help: 'the same on the web, an https address' },
+  'privacy-url': {
+    type: 'string',
+    value: 'URL',
+    help: 'privacy notice that its pages link; "" takes it away',
+  },
+  'terms-url': { type: 'string', value: 'URL', help: 'terms that its pages link' },
+  'operator-line': { type: 'string', value: 'TEXT', help: 'the line that names who operates the benefits' },
+  'operator-line-es': { type: 'string', value: 'TEXT', help: 'the same in Spanish' },
+  logo: { type: 'string', value: 'FILE', help: 'PNG or WebP mark for page and copy; "" takes it away' },
+  scheme: { type: 'string', value: 'auto|light|dark', help: 'light or dark, or as the device says (auto)' },
+  colors: { type: 'string', value: 'JSON', help: 'colors, like {"light":{"accent":"#0b4f9e"}}' },
+  radius: { type: 'string', value: 'N', help: 'radius of corners, 0 to 24' },
+  font: { type: 'string', value: 'NAME', help: `one of ${Object.keys(FONTS).join(', ')}` },
+  offer: { type: 'string', multiple: true, value: 'OFFER', help: 'offer it may give (default: all offers)' },
+  scope: {
+    type: 'string',
+    multiple: true,
+    value: 'SCOPE',
+    help: 'scope it may ask for (default: all but beneficiaries:read and :write)',
+  },
+  retain: {
+    type: 'string',
+    value: 'YEARS',
+    help: 'how long what was agreed and covered outlives an erasure, like 7y (default none)',
+  },
+  rate: { type: 'string', value: 'N/s', help: 'requests a second it may send (0/s takes the limit away)' },
+  'api-key-optional': { type: 'boolean', help: 'x-api-key may be left out' },
+  'api-key-required': { type: 'boolean', help: 'x-api-key must be sent (the default)' },
+}
+
+/** What the options set. Throws UsageError on words that no setting can have. */
+export async function settingsOf(input: Input): Promise<PartnerSettings> {
+  const list = (name: string) => (input.list(name).length > 0 ? input.list(name) : undefined)
+  const rate = input.text('rate')
+  if (rate !== undefined && !/^\d{1,6}(\.\d+)?\/s$/.test(rate))
+    throw new UsageError('--rate must look like 100/s; see --help.')
+  const unknown = input.list('scope').find(scope => !isScope(scope))
+  if (unknown !== undefined)
+    throw new UsageError(`There is no scope "${unknown}"; there are ${scopeNames.join(', ')}; see --help.`)
+  return {
+    name: input.text('name'),
+    aliases: list('alias'),
+    timezone: input.text('timezone'),
+    locale: choiceOf(input, 'locale', ['en', 'es']),
+    origins: list('origin'),
+    redirects: list('redirect'),
+    help: { phone: input.text('help-phone'), email: input.text('help-email'), url: input.text('help-url') },
+    legal: {
+      privacyUrl: input.text('privacy-url'),
+      termsUrl: input.text('terms-url'),
+      operatorLine: input.text('operator-line'),
+      operatorLineEs: input.text('operator-line-es'),
+    },
+    look: {
+      scheme: input.text('scheme'),
+      colors: input.text('colors'),
+      radius: input.text('radius'),
+      font: input.text('font'),
+    },
+    logo: await readLogo(input.text('logo')),
+    offers: input.flag('all-offers') ? [] : list('offer'),
+    retain: input.text('retain'),
+    scopes: list('scope'),
+    ratePerSecond: rate === undefined ? undefined : Number(rate.slice(0, -2)),
+    apiKeyOptional: input.flag('api-key-optional')
+      ? true
+      : input.flag('api-key-required')
+        ? false
+        : undefined,
+    isDisabled: input.flag('enable') ? false : undefined,
+  }
+}
+
+/** The bytes of a mark. Throws OperatorError where the file cannot be read. */
+async function readLogo(path: string | undefined): Promise<Buffer | '' | undefined> {
+  if (path === undefined || path === '') return path
+  try {
+    return await readFile(path)
+  } catch (error) {
+    const { code = 'unknown' } = error as { code?: string }
+    throw new OperatorError(`The file ${path} of --logo cannot be read (${code}).`)
+  }
+}
+
+/** A partner as the commands show it. */
+export function viewPartner(row: PartnerRow, offers: readonly Offer[]) {
+  return {
+    partnerid: row.partner_id,
+    partnername: row.name,
+    aliases: row.aliases,
+    clientid: clientIdOf(row.partner_id),
+    timezone: row.timezone,
+    locale: row.locale,
+    origins: row.origins,
+    redirects: row.redirects,
+    help: row.help,
+    legal: row.legal,
+    look: row.look,
+    offers: offers
+      .filter(offer => row.offers === null || row.offers.includes(offer.offer))
+      .map(offer => ({ offer: offer.offer, rank: offer.rank })),
+    retain: row.retain ?? 'none',
+    scopes: row.scopes ?? 'default',
+    apikeyoptional: row.api_key_optional,
+    ratepersecond: row.rate_per_second,
+    disabled: row.disabled_at !== null,
+    createdat: new Date(row.created_at).toISOString(),
+  }
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { OperatorError } from '../../operator-error.ts'
+import { type Command, UsageError } from '../command.ts'
+import { isLoopback } from './delivery.ts'
+import { examine } from './examine.ts'
+import { eventsOf } from './logged-events.ts'
+import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.ts'
+import { progressFile, readProgress } from './progress.ts'
+import { create, erase, prefill } from './steps.ts'
+
+/** `enrolment doctor`: tries a receiver with what deliveries can be like, and tells what to mend. */
+export const doctor: Command = {
+  name: 'doctor',
+  arguments: ['URL'],
+  summary:
+    'Try your receiver of webhooks with duplicates, strangers, slow and big bodies, and tell what to mend.',
+  options: {
+    ...partnerOptions,
+    username: {
+      type: 'string',
+      value: 'NAME',
+      help: 'user name of the Basic credentials (default: HOOK_USERNAME, or enrolment)',
+    },
+    cursor: {
+      type: 'string',
+      value: 'FILE',
+      help: 'the file of `listen`, whose secret is taken without HOOK_SECRET (default ./.enrolment-listen.json)',
+    },
+  },
+  run: async input => {
+    const api = openSandboxApi(input)
+    const target = await targetOf(api, input.positionals[0] ?? '')
+    const { environment } = input
+    const file = input.text('cursor') ?? progressFile
+    if (environment['HOOK_SECRET'] === undefined && !existsSync(file))
+      throw new UsageError(
+        `Set HOOK_SECRET and HOOK_PASSWORD as your receiver has them, or run this where ${file} is, which \`enrolment listen\` writes; see --help.`,
+      )
+    const secret = environment['HOOK_SECRET'] ?? readProgress(file).secret
+    if (!/^whsec_./.test(secret))
+      throw new UsageError('HOOK_SECRET must be the whsec_… that your receiver verifies with; see --help.')
+    const credentials = {
+      secret,
+      username: input.text('username') ?? environment['HOOK_USERNAME'] ?? 'enrolment',
+      password: environment['HOOK_PASSWORD'] ?? secret,
+    }
+    const patient = `doctor-${randomBytes(4).toString('hex')}`
+    const longNamed = `${patient}-`.padEnd(128, 'x')
+    try {
+      await prefill(api, patient)
+      await create(api, patient)
+      await prefill(api, longNamed)
+      const events = await eventsOf(api, patient)
+      const [long] = await eventsOf(api, longNamed)
+      const first = events[0]
+      const last = events.at(-1)
+      if (!first || !last || !long) throw new OperatorError('This partner may not read events: events:read.')
+      const findings = await examine(target, { first, last, long }, credentials)
+      input.print({ url: target, userid: patient, findings }, linesOf(findings))
+      const failed = findings.filter(({ verdict }) => verdict === 'fail').length
+      if (failed > 0) throw new OperatorError(`${failed} of ${findings.length} checks failed.`)
+    } finally {
+      for (const userid of [patient, longNamed]) await erase(api, userid).catch(() => undefined)
+    }
+  },
+}
+
+function linesOf(findings: Awaited<ReturnType<typeof examine>>): string[] {
+  return findings.flatMap(({ check, verdict, told, remedy }) => [
+    `${verdict.toUpperCase().padEnd(6)}${check.padEnd(18)}${told}`,
+    ...(remedy === undefined ? [] : [`${' '.repeat(6)}→ ${remedy}`]),
+  ])
+}
+
+/** An address of this machine, or one that is an endpoint of the partner. Throws UsageError on any other. */
+async function targetOf(api: PartnerApi, text: string): Promise<string> {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url && isLoopback(url)) return url.href
+  if (url?.protocol === 'https:') {
+    const { webhooks } = (await api.call('GET', '/webhooks')) as { webhooks: { url: string }[] }
+    if (webhooks.some(one => new URL(one.url).href === url.href)) return url.href
+  }
+  throw new UsageError(
+    'URL must be an address of this machine, like http://127.0.0.1:3000/hook, or an endpoint of yours; see --help.',
+  )
+}

@@ -1,0 +1,180 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { basicPair, deliveryHeaders } from './delivery.ts'
+import type { LoggedEvent } from './logged-events.ts'
+import { sendPieces, type Told } from './send-slowly.ts'
+
+/** What one check found; `remedy` says what to mend, or what only the receiver's owner can see. */
+export type Finding = {
+  readonly check: string
+  readonly verdict: 'ok' | 'warn' | 'fail'
+  readonly told: string
+  readonly remedy?: string
+}
+
+type Credentials = { readonly username: string; readonly password: string; readonly secret: string }
+type Trial = {
+  readonly attempt?: number
+  readonly stranger?: 'password' | 'signature' | 'both'
+  readonly at?: number
+  readonly pieces?: (body: string) => readonly (string | Buffer)[]
+  readonly pauseMs?: number
+}
+
+const slowMs = 5000
+const strangerBytes = 8 * 1024 * 1024
+const staleMs = 10 * 60_000
+
+/**
+ * Tries a receiver with real events: as they are sent, again, in another order, slowly, and as a stranger would. It ends
+ * after the first check where even a plain delivery is not accepted, since all others would only say so again.
+ */
+export async function examine(
+  target: string,
+  events: { first: LoggedEvent; last: LoggedEvent; long: LoggedEvent },
+  credentials: Credentials,
+): Promise<readonly Finding[]> {
+  const send = (event: LoggedEvent, trial: Trial = {}) => deliver(target, event, credentials, trial)
+  const { first, last, long } = events
+  const findings: Finding[] = []
+  const accepted = (check: string, answer: Told, remedy: string) =>
+    findings.push({
+      ...{ check, told: tell(answer), verdict: isAccepted(answer) ? 'ok' : 'fail' },
+      ...(isAccepted(answer) ? {} : { remedy }),
+    })
+
+  const plain = await send(last)
+  accepted(
+    'a delivery',
+    plain,
+    'Answer 2xx to a correct delivery. It was signed with HOOK_SECRET and sent with HOOK_USERNAME and HOOK_PASSWORD: your receiver must have the same.',
+  )
+  if (!isAccepted(plain)) return findings
+  if (plain.ms > slowMs)
+    findings.push({
+      ...{ check: 'in time', verdict: 'warn', told: `${plain.ms} ms` },
+      remedy: 'Store the event, answer, and work afterwards: after 15 s the attempt counts as failed.',
+    })
+  const again = await send(last, { attempt: 2 })
+  accepted(
+    'a duplicate',
+    again,
+    'Answer 2xx to an event that you have already, else it is sent eleven times more: insert … on conflict (key) do nothing.',
+  )
+  const [one, two] = await Promise.all([send(first), send(first, { attempt: 2 })])
+  accepted(
+    'two at once',
+    isAccepted(one) ? two : one,
+    'The same event may arrive twice at the same instant: let a unique key of your database decide, not a look before the insert.',
+  )
+  accepted(
+    'an older event',
+    await send(first, { attempt: 3 }),
+    'Events may arrive in another order than they were raised: accept each, and compare updatedat, or ask for ordering "user".',
+  )
+  const unknown = { ...first.body, eventname: 'doctor_unknown_event' }
+  accepted(
+    'an unknown name',
+    await send({ ...first, eventid: randomUUID(), body: unknown }),
+    'Event names may be added: answer 2xx to one that you do not know, and ignore it.',
+  )
+  accepted(
+    'a long userid',
+    await send(long),
+    'A userid has up to 128 characters: make the column that holds it as long.',
+  )
+  accepted(
+    'a slow body',
+    await send(last, { attempt: 3, pieces: inPieces, pauseMs: 250 }),
+    'Read the body to its end before you verify it: networks deliver it in pieces, and content-length says how long it is.',
+  )
+  findings.push(...(await asStranger(send, last)))
+  return findings
+}
+
+/** What somebody who knows the address, but not the secrets, gets from the receiver. */
+async function asStranger(
+  send: (event: LoggedEvent, trial: Trial) => Promise<Told>,
+  known: LoggedEvent,
+): Promise<readonly Finding[]> {
+  const event = { ...known, eventid: randomUUID() }
+  const both = await send(event, { stranger: 'both' })
+  const password = await send(event, { stranger: 'password' })
+  const signature = await send(event, { stranger: 'signature' })
+  const stale = await send(event, { at: Date.now() - staleMs })
+  const big = await send(event, {
+    stranger: 'both',
+    pieces: body => [body, ...Array.from({ length: 128 }, () => Buffer.alloc(strangerBytes / 128, ' '))],
+  })
+  const eitherRemedy = 'One of the two is enough, as long as nobody else learns it; both are better.'
+  return [
+    refused(
+      'a stranger',
+      both,
+      'fail',
+      'Check the Basic credentials, the signature, or both: anybody may post here.',
+    ),
+    isAccepted(password) || password.status === 401
+      ? refused('a wrong password', password, isAccepted(signature) ? 'fail' : 'warn', eitherRemedy)
+      : {
+          ...{ check: 'a wrong password', verdict: 'warn' as const, told: tell(password) },
+          remedy: 'Answer 401: only then is the other pair sent while you change the password.',
+        },
+    refused('a wrong signature', signature, isAccepted(password) ? 'fail' : 'warn', eitherRemedy),
+    refused(
+      'an old one',
+      stale,
+      'warn',
+      'Refuse a webhook-timestamp that is more than five minutes away: it may be a recording.',
+    ),
+    refused(
+      'a big body',
+      big,
+      'fail',
+      'Bound what you read of a body, for example to 64 KiB, and answer 413.',
+    ),
+  ]
+}
+
+/** A finding that wants the request refused: by a 4xx, or by a connection that is closed. */
+function refused(check: string, answer: Told, worst: 'warn' | 'fail', remedy: string): Finding {
+  const isRefused =
+    answer.status === undefined ? !answer.error?.startsWith('no answer') : isClientError(answer)
+  if (isRefused) return { check, verdict: 'ok', told: `refused: ${tell(answer)}` }
+  return { check, verdict: worst, told: tell(answer), remedy }
+}
+
+function isAccepted({ status }: Told): boolean {
+  return status !== undefined && status >= 200 && status < 300
+}
+
+function isClientError({ status = 0 }: Told): boolean {
+  return status >= 400 && status < 500
+}
+
+function tell({ status, error, ms }: Told): string {
+  return `${status ?? error} after ${ms} ms`
+}
+
+/** Four pieces of nearly the same length. */
+function inPieces(body: string): readonly Buffer[] {
+  const bytes = Buffer.from(body)
+  const size = Math.ceil(bytes.length / 4)
+  return Array.from({ length: 4 }, (_, index) => bytes.subarray(index * size, (index + 1) * size))
+}
+
+function deliver(
+  target: string,
+  event: LoggedEvent,
+  { username, password, secret }: Credentials,
+  trial: Trial,
+): Promise<Told> {
+  const isWrong = (what: 'password' | 'signature') => trial.stranger === what || trial.stranger === 'both'
+  const body = JSON.stringify(event.body)
+  const headers = deliveryHeaders(event.eventid, body, {
+    authorization: basicPair(username, isWrong('password') ? `${password}-wrong` : password),
+    secret: isWrong('signature') ? `whsec_${randomBytes(32).toString('base64')}` : secret,
+    attempt: trial.attempt ?? 1,
+    ...(trial.at === undefined ? {} : { at: trial.at }),
+  })
+  return sendPieces(target, headers, trial.pieces?.(body) ?? [body], trial.pauseMs)
+}

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import type { Command } from '../command.ts'
+import { openSandboxApi, partnerOptions } from './partner-api.ts'
+
+/** `enrolment link open`: the registration page of one user, in the browser of whoever types it. */
+export const openLink: Command = {
+  name: 'link open',
+  arguments: ['USERID'],
+  summary: 'Mint a link for one user of a sandbox and open the registration page in a browser.',
+  options: {
+    ...partnerOptions,
+    purpose: { type: 'string', value: 'WORD', help: 'registration (default), benefits, swap or offerchange' },
+    locale: { type: 'string', value: 'en|es', help: 'the language of the page' },
+    print: { type: 'boolean', help: 'print the address and open nothing' },
+  },
+  run: async input => {
+    const api = openSandboxApi(input)
+    const answer = (await api.call('POST', '/user/linktoken', {
+      userid: input.positionals[0] ?? '',
+      delivery: 'hosted',
+      ...(input.text('purpose') === undefined ? {} : { purpose: input.text('purpose') }),
+      ...(input.text('locale') === undefined ? {} : { locale: input.text('locale') }),
+    })) as { linkurl: string; sessionid: string; expiresat: string }
+    const { linkurl, sessionid, expiresat } = answer
+    if (!input.flag('print')) openBrowser(linkurl)
+    input.print({ linkurl, sessionid, expiresat }, [linkurl, `Works once, until ${expiresat}.`])
+  },
+}
+
+/** The address is printed as well: where no browser can be opened, a person can. */
+function openBrowser(address: string): void {
+  const program = { darwin: 'open', win32: 'explorer' }[process.platform as string] ?? 'xdg-open'
+  spawn(program, [address], { detached: true, stdio: 'ignore' })
+    .on('error', () => {})
+    .unref()
+}

@@ -1,0 +1,135 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Command, UsageError } from '../command.ts'
+import { basicPair, deliveryHeaders, isLoopback } from './delivery.ts'
+import type { EventPage, LoggedEvent } from './logged-events.ts'
+import { openPartnerApi, type PartnerApi, partnerOptions } from './partner-api.ts'
+import { type Progress, progressFile, readProgress, writeProgress } from './progress.ts'
+
+const pollMs = 1000
+const retriesMs = [500, 1000, 2000, 5000]
+
+/** `enrolment listen`: shows events as they are raised, and forwards them to a receiver on this machine. */
+export const listen: Command = {
+  name: 'listen',
+  arguments: [],
+  summary:
+    'Show your events, and forward them to a receiver on this machine: signed, in order, from where you stopped.',
+  options: {
+    ...partnerOptions,
+    'forward-to': {
+      type: 'string',
+      value: 'URL',
+      help: 'a loopback address, for example http://127.0.0.1:3000/hook; left out: events are only shown',
+    },
+    cursor: {
+      type: 'string',
+      value: 'FILE',
+      help: 'where it keeps how far it came (default ./.enrolment-listen.json)',
+    },
+    'from-start': { type: 'boolean', help: 'without a cursor: also what was raised before now' },
+    username: {
+      type: 'string',
+      value: 'NAME',
+      help: 'user name of the Basic credentials (default enrolment)',
+    },
+    password: { type: 'string', value: 'WORD', help: 'their password (default: the secret)' },
+    once: { type: 'boolean', help: 'end when everything that there is was shown or forwarded' },
+  },
+  run: async input => {
+    const wish = input.text('forward-to')
+    const target = wish === undefined ? undefined : loopbackOf(wish)
+    const api = openPartnerApi(input)
+    const file = input.text('cursor') ?? progressFile
+    let progress = readProgress(file)
+    const keep = (next: Progress) => {
+      progress = next
+      writeProgress(file, next)
+    }
+    if (progress.after === undefined && !input.flag('from-start'))
+      keep({ ...progress, after: await endOfLog(api) })
+    else keep(progress)
+    const authorization = basicPair(
+      input.text('username') ?? 'enrolment',
+      input.text('password') ?? progress.secret,
+    )
+    process.stderr.write(
+      target === undefined
+        ? `Waiting for what is raised at ${api.baseUrl}; --forward-to URL forwards it, too.\n`
+        : `Forwarding from ${api.baseUrl} to ${target}; its signing secret is ${progress.secret}\n`,
+    )
+    const stop = new AbortController()
+    process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort())
+    let count = 0
+    while (!stop.signal.aborted) {
+      const page = await readPage(api, progress.after)
+      for (const event of page.events) {
+        if (stop.signal.aborted) break
+        if (progress.delivered.includes(event.eventid)) continue
+        const how = { authorization, secret: progress.secret, signal: stop.signal }
+        const told = target === undefined ? `for ${event.userid}` : await deliver(target, event, how)
+        if (told === undefined) break
+        keep({ ...progress, delivered: [...progress.delivered, event.eventid] })
+        count += 1
+        process.stderr.write(`${event.eventname} ${event.eventid} ${told}\n`)
+      }
+      if (stop.signal.aborted) break
+      const isEnd = page.events.length === 0
+      if (!isEnd || progress.after !== page.next) keep({ ...progress, after: page.next, delivered: [] })
+      if (isEnd && input.flag('once')) break
+      if (isEnd) await pause(pollMs, undefined, { signal: stop.signal }).catch(() => {})
+    }
+    input.print({ [target === undefined ? 'shown' : 'forwarded']: count, cursor: file }, [
+      `${target === undefined ? 'Shown' : 'Forwarded'} ${count}; the next start goes on from ${file}.`,
+    ])
+  },
+}
+
+/** Personal data never leaves this machine by a listener: only loopback is forwarded to. */
+function loopbackOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !isLoopback(url))
+    throw new UsageError(
+      '--forward-to must be an address of this machine, like http://127.0.0.1:3000/hook; see --help.',
+    )
+  return url.href
+}
+
+async function readPage(api: PartnerApi, after: string | undefined): Promise<EventPage> {
+  const query = after === undefined ? '' : `?after=${encodeURIComponent(after)}`
+  return (await api.call('GET', `/events${query}`)) as EventPage
+}
+
+async function endOfLog(api: PartnerApi): Promise<string> {
+  let page = await readPage(api, undefined)
+  while (page.events.length > 0) page = await readPage(api, page.next)
+  return page.next
+}
+
+/** Sends one event until it is accepted; gives `-> STATUS`, or `undefined` when the listener is stopped before. */
+async function deliver(
+  target: string,
+  event: LoggedEvent,
+  options: { authorization: string; secret: string; signal: AbortSignal },
+): Promise<string | undefined> {
+  const body = JSON.stringify(event.body)
+  for (let attempt = 1; !options.signal.aborted; attempt += 1) {
+    const headers = deliveryHeaders(event.eventid, body, { ...options, attempt })
+    const status = await fetch(target, {
+      method: 'POST',
+      headers,
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(15_000),
+    }).then(
+      answer => answer.status,
+      () => 0,
+    )
+    if (status >= 200 && status < 300) return `-> ${status}`
+    const wait = retriesMs[Math.min(attempt, retriesMs.length) - 1] ?? pollMs
+    process.stderr.write(
+      `${event.eventname} ${event.eventid} -> ${status || 'no answer'}, again in ${wait / 1000} s\n`,
+    )
+    await pause(wait, undefined, { signal: options.signal }).catch(() => {})
+  }
+  return undefined
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { OperatorError } from '../../operator-error.ts'
+import type { Input, Option } from '../command.ts'
+
+/** A partner's own credentials, and the service that they are for. */
+export type PartnerApi = {
+  readonly baseUrl: string
+  readonly isSandbox: boolean
+  /** Sends one request and gives what a 200 answered; throws OperatorError with the service's words for anything else. */
+  readonly call: (method: Method, path: string, body?: object) => Promise<unknown>
+  /** Sends one request and gives what was answered, whatever it is. */
+  readonly ask: (method: Method, path: string, body?: object) => Promise<Answer>
+}
+type Method = 'GET' | 'POST' | 'DELETE'
+
+/** A status and the JSON that came with it; `undefined` where there was none. */
+export type Answer = { readonly status: number; readonly body: unknown }
+
+/** The options of every command that a partner runs. */
+export const partnerOptions: Readonly<Record<string, Option>> = {
+  'base-url': {
+    type: 'string',
+    value: 'URL',
+    help: 'the service (default: BASE_URL, or http://127.0.0.1:8080)',
+  },
+}
+
+/** What a partner authenticates with, in the names of demo.json. */
+export type Credentials = {
+  readonly clientid: string
+  readonly clientsecret: string
+  readonly apikey: string
+}
+
+/**
+ * Opens the API with the partner's credentials: CLIENT_ID, CLIENT_SECRET and API_KEY, or those of the demo partner in the
+ * data directory. Throws OperatorError where there are none.
+ */
+export function openPartnerApi(input: Input): PartnerApi {
+  const { environment } = input
+  const baseUrl = input.text('base-url') ?? environment['BASE_URL'] ?? 'http://127.0.0.1:8080'
+  if (!URL.canParse(baseUrl))
+    throw new OperatorError('--base-url must be an address like http://127.0.0.1:8080.')
+  return connectPartner(baseUrl, credentialsOf(input))
+}
+
+/** The API with these credentials. Nothing is sent before it is used. */
+export function connectPartner(baseUrl: string, credentials: Credentials): PartnerApi {
+  let token: Promise<string> | undefined
+  const send = async (path: string, init: RequestInit): Promise<Response> => {
+    try {
+      return await fetch(baseUrl.replace(/\/+$/, '') + path, { ...init, redirect: 'manual' })
+    } catch {
+      throw new OperatorError(`Nothing answers at ${baseUrl}: start it, or name its address with --base-url.`)
+    }
+  }
+  const issue = async (): Promise<string> => {
+    const pair = Buffer.from(`${credentials.clientid}:${credentials.clientsecret}`).toString('base64')
+    const answer = await send('/oauth2/token', {
+      method: 'POST',
+      headers: { authorization: `Basic ${pair}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    })
+    if (answer.status !== 200)
+      throw new OperatorError(
+        `${baseUrl} refused the credentials (${answer.status}): they must be of this service.`,
+      )
+    return ((await answer.json()) as { access_token: string }).access_token
+  }
+  const ask: PartnerApi['ask'] = async (method, path, body) => {
+    for (let isRenewed = false; ; isRenewed = true) {
+      token ??= issue()
+      const answer = await send(path, {
+        method,
+        headers: {
+          authorization: `Bearer ${await token}`,
+          'x-api-key': credentials.apikey,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      if (answer.status !== 401 || isRenewed)
+        return { status: answer.status, body: await answer.json().catch(() => undefined) }
+      // An hour is over sooner than a listener ends.
+      token = undefined
+    }
+  }
+  return {
+    baseUrl,
+    isSandbox: credentials.clientsecret.includes('_sandbox_'),
+    ask,
+    async call(method, path, body) {
+      const answer = await ask(method, path, body)
+      if (answer.status === 200) return answer.body
+      const { code, detail } = (answer.body ?? {}) as { code?: string; detail?: string }
+      throw new OperatorError(
+        `${method} ${path.split('?')[0]} was refused: ${code ?? answer.status}. ${detail ?? ''}`.trim(),
+      )
+    },
+  }
+}
+
+/** The API of a sandbox. Throws OperatorError for live credentials: what changes users for a try has no place there. */
+export function openSandboxApi(input: Input): PartnerApi {
+  const api = openPartnerApi(input)
+  if (!api.isSandbox)
+    throw new OperatorError(`\`enrolment ${input.command}\` is for a sandbox: these credentials are live.`)
+  return api
+}
+
+function credentialsOf(input: Input): Credentials {
+  const { CLIENT_ID: clientid, CLIENT_SECRET: clientsecret, API_KEY: apikey = '' } = input.environment
+  if (clientid && clientsecret) return { clientid, clientsecret, apikey }
+  const path = join(input.text('data') ?? './data', 'demo.json')
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Credentials
+  } catch {
+    throw new OperatorError(
+      `Set CLIENT_ID, CLIENT_SECRET and API_KEY, or run this where ${path} is, which \`enrolment dev\` writes.`,
+    )
+  }
+}

@@ -1,0 +1,135 @@
+import type { Command } from '../command.ts'
+import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.ts'
+import { cancel, create, erase, prefill, prefillWith, reinstate, type Step, swap } from './steps.ts'
+
+/** A user of a sandbox whose outcomes are known. */
+type Person = { readonly userid: string; readonly outcome: string; readonly steps: readonly Step[] }
+
+/** The one event whose delivery fails: no other person of the sandbox raises it. */
+const failingEvent = 'offer_reinstate_successful'
+/** Nothing listens on the discard port, so that each attempt fails. */
+export const failingUrl = 'http://127.0.0.1:9/person-webhook-fails'
+
+/** The people of a sandbox, on the demo catalogue. */
+const people: readonly Person[] = [
+  {
+    userid: 'person-eligible',
+    outcome: 'prefilled, 36, FL: every offer admits her',
+    steps: [prefill],
+  },
+  {
+    userid: 'person-enrolled',
+    outcome: 'active on starter with accident, telehealth and dental',
+    steps: [create],
+  },
+  {
+    userid: 'person-swap-pending',
+    outcome: 'as person-enrolled; vision replaces dental at the boundary',
+    steps: [create, swap],
+  },
+  {
+    userid: 'person-wrong-state',
+    outcome: 'prefilled, NY: premier refuses her (ineligible), and four benefits fewer are listed',
+    steps: [prefillWith({ address: { state: 'NY' }, zipcode: '10001' })],
+  },
+  {
+    userid: 'person-too-young',
+    outcome: 'prefilled, born in 2015: every offer refuses her (ineligible)',
+    steps: [prefillWith({ dob: '2015-06-01' })],
+  },
+  { userid: 'person-erased', outcome: 'erased: all but a new start is refused', steps: [create, erase] },
+  {
+    userid: 'person-webhook-fails',
+    outcome: `active; each attempt to deliver her ${failingEvent} to ${failingUrl} fails`,
+    steps: [create, cancel('immediate'), reinstate],
+  },
+]
+
+/**
+ * Makes those people of a sandbox that are missing, or all of them anew. Returns what could not be made as described: a
+ * swap cannot be asked for in the last hours of a month. Throws OperatorError where the service refuses anything else.
+ */
+export async function makePeople(
+  api: PartnerApi,
+  which: 'missing' | 'all',
+): Promise<readonly { userid: string; refusal: string }[]> {
+  await seeToFailingEndpoint(api)
+  const refused: { userid: string; refusal: string }[] = []
+  for (const { userid, steps } of people) {
+    const status = await statusOf(api, userid)
+    if (which === 'missing' && status !== undefined) continue
+    if (status !== undefined && status !== 'erased') await erase(api, userid)
+    for (const step of steps) {
+      if (step !== swap) await step(api, userid)
+      else {
+        const answer = await api.ask('POST', '/user/benefits/swap', {
+          userid,
+          add: ['vision'],
+          remove: ['dental'],
+        })
+        const { code = String(answer.status) } = (answer.body ?? {}) as { code?: string }
+        if (answer.status !== 200) refused.push({ userid, refusal: code })
+      }
+    }
+  }
+  return refused
+}
+
+/** What the service says of a user: its status, or `undefined` where there is no such user. */
+async function statusOf(api: PartnerApi, userid: string): Promise<string | undefined> {
+  const { status, body } = await api.ask('POST', '/user/account/get', { userid })
+  if (status === 404) return undefined
+  return (body as { status?: string } | undefined)?.status
+}
+
+/** Sees to it that the endpoint which fails is there and tries. */
+async function seeToFailingEndpoint(api: PartnerApi): Promise<void> {
+  const { webhooks } = (await api.call('GET', '/webhooks')) as {
+    webhooks: { webhookid: string; url: string; status: string }[]
+  }
+  const known = webhooks.find(({ url }) => url === failingUrl)
+  if (!known)
+    await api.call('POST', '/webhooks', {
+      ...{ url: failingUrl, username: 'person', password: 'nobody listens', events: [failingEvent] },
+    })
+  else if (known.status === 'disabled') await api.call('POST', `/webhooks/${known.webhookid}/enable`)
+}
+
+/** `enrolment people list`: what to expect of each, and how they are now. */
+const listPeople: Command = {
+  name: 'people list',
+  arguments: [],
+  summary: 'List the people of a sandbox: what to expect of each, and their status now.',
+  options: partnerOptions,
+  run: async input => {
+    const api = openSandboxApi(input)
+    const found = []
+    for (const { userid, outcome } of people)
+      found.push({ userid, outcome, status: (await statusOf(api, userid)) ?? null })
+    input.print(
+      { people: found },
+      found.map(one => `${one.userid.padEnd(22)}${(one.status ?? 'missing').padEnd(12)}${one.outcome}`),
+    )
+  },
+}
+
+/** `enrolment people reset`: erases them and makes them anew. */
+const resetPeople: Command = {
+  name: 'people reset',
+  arguments: [],
+  summary: 'Make the people of a sandbox anew, with their known outcomes.',
+  options: partnerOptions,
+  run: async input => {
+    const refused = await makePeople(openSandboxApi(input), 'all')
+    input.print({ people: people.map(({ userid }) => userid), refused }, [
+      `Made anew: ${people.map(({ userid }) => userid).join(', ')}.`,
+      ...refused.map(
+        ({ userid, refusal }) =>
+          `${userid} has no swap pending (${refusal}): swaps are locked in the last hours of a month. Reset again after it.`,
+      ),
+    ])
+  },
+}
+
+/** What lists and resets the people of a sandbox. */
+export const peopleCommands: readonly Command[] = [listPeople, resetPeople]

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { OperatorError } from '../../operator-error.ts'
+
+/** How far a listener has come, kept in a file so that a restart goes on there. */
+export type Progress = {
+  readonly secret: string
+  readonly after?: string
+  readonly delivered: readonly string[]
+}
+
+/** Where a listener keeps it unless told otherwise. */
+export const progressFile = './.enrolment-listen.json'
+
+/** Reads how far a listener came; a fresh start with a new secret where there is no file. Throws OperatorError on a damaged one. */
+export function readProgress(file = progressFile): Progress {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return { secret: `whsec_${randomBytes(32).toString('base64')}`, delivered: [] }
+  }
+  try {
+    return JSON.parse(text) as Progress
+  } catch {
+    throw new OperatorError(
+      `${file} is damaged: delete it, and the listener begins with what is raised from then on.`,
+    )
+  }
+}
+
+/** Keeps it: a crash in the middle of a write must not lose the cursor. */
+export function writeProgress(file: string, progress: Progress): void {
+  writeFileSync(`${file}.new`, JSON.stringify(progress), { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}

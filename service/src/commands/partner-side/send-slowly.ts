@@ -1,0 +1,52 @@
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** What a receiver answered: a status, or why there is none; and after how long. */
+export type Told = { readonly status?: number; readonly error?: string; readonly ms: number }
+
+const longestMs = 15_000
+
+/**
+ * Sends one POST, its body in pieces with a pause before each further one, and waits for the status as long as the service
+ * does: 15 s. Never throws; a receiver that breaks off before the end may have answered.
+ */
+export async function sendPieces(
+  target: string,
+  headers: Readonly<Record<string, string>>,
+  pieces: readonly (string | Buffer)[],
+  pauseMs = 0,
+): Promise<Told> {
+  const began = performance.now()
+  const since = () => Math.round(performance.now() - began)
+  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
+  const send = target.startsWith('https:') ? requestHttps : requestHttp
+  const outgoing = send(target, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': String(length) },
+    // A receiver that is asked thirteen things at once by one connection would be another test.
+    agent: false,
+    signal: AbortSignal.timeout(longestMs),
+  })
+  const told = new Promise<Told>(resolve => {
+    outgoing.once('response', response => {
+      response.resume()
+      resolve({ status: response.statusCode ?? 0, ms: since() })
+    })
+    outgoing.once('error', error => {
+      const isLate = error.name === 'AbortError' || error.name === 'TimeoutError'
+      const code = (error as { code?: string }).code
+      resolve({ error: isLate ? 'no answer within 15 s' : (code ?? 'broken connection'), ms: since() })
+    })
+  })
+  for (const [index, piece] of pieces.entries()) {
+    if (index > 0) await Promise.race([pause(pauseMs), told])
+    if (outgoing.destroyed) break
+    if (!outgoing.write(piece))
+      await Promise.race([new Promise(resolve => outgoing.once('drain', resolve)), told])
+  }
+  outgoing.end()
+  const answer = await told
+  outgoing.destroy()
+  return answer
+}

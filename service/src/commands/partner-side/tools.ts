@@ -1,0 +1,9 @@
+import type { Command } from '../command.ts'
+import { doctor } from './doctor.ts'
+import { openLink } from './link.ts'
+import { listen } from './listen.ts'
+import { peopleCommands } from './people.ts'
+import { trigger } from './trigger.ts'
+
+/** The commands that a partner runs, by the API and with credentials of their own. */
+export const partnerTools: readonly Command[] = [listen, trigger, doctor, openLink, ...peopleCommands]

@@ -1,0 +1,89 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Command, neededText, UsageError } from '../command.ts'
+import { eventsOf } from './logged-events.ts'
+import { openSandboxApi, partnerOptions } from './partner-api.ts'
+import {
+  cancel,
+  create,
+  createOn,
+  erase,
+  moveTo,
+  post,
+  prefill,
+  reinstate,
+  type Step,
+  swap,
+} from './steps.ts'
+
+const undoSwap: Step = (api, userid) =>
+  api.call('DELETE', `/user/benefits/swap/${encodeURIComponent(userid)}`)
+const undoOffer: Step = (api, userid) =>
+  api.call('DELETE', `/user/offers/pending/${encodeURIComponent(userid)}`)
+const enrol = post('/user/benefits/enrol', { name: 'identity' })
+
+/** What has to happen to a new user of the demo catalogue for an event to be raised, by the API alone. */
+const recipes: Readonly<Record<string, readonly Step[]>> = {
+  enrollment_request_received: [prefill],
+  enrollment_successful: [create],
+  offer_activiation_successful: [create],
+  offer_change_scheduled: [create, moveTo('plus', 'nextperiod')],
+  offer_change_cancelled: [create, moveTo('plus', 'nextperiod'), undoOffer],
+  offer_upgrade_successful: [create, moveTo('plus', 'immediate')],
+  offer_cancel_scheduled: [create, cancel('endofperiod')],
+  offer_cancel_successful: [create, cancel('immediate')],
+  offer_reinstate_successful: [create, cancel('immediate'), reinstate],
+  user_update_successful: [create, post('/user/account/update', { phone: '3055550142' })],
+  user_erased: [create, erase],
+  benefit_action_required: [createOn('plus'), enrol],
+  user_benefits_pendingswap: [create, swap],
+  user_benefits_swap_cancelled: [create, swap, undoSwap],
+}
+
+/** `enrolment trigger`: makes a user of a sandbox live through what raises an event. */
+export const trigger: Command = {
+  name: 'trigger',
+  arguments: ['EVENT'],
+  summary: 'Raise an event in a sandbox, by making a new user live through what causes it.',
+  options: {
+    ...partnerOptions,
+    userid: { type: 'string', value: 'USERID', help: 'a user that does not exist yet' },
+    repeat: { type: 'string', value: 'N', help: 'so many users: USERID, USERID-2, USERID-3 …' },
+    delay: { type: 'string', value: 'SECONDS', help: 'wait so long between two of them' },
+    duplicate: { type: 'boolean', help: 'deliver each event a second time, with the same key' },
+    'out-of-order': { type: 'boolean', help: "deliver each user's first event again after the last" },
+  },
+  run: async input => {
+    const eventname = input.positionals[0] ?? ''
+    const steps = recipes[eventname]
+    if (!steps) throw new UsageError(`EVENT must be one of ${Object.keys(recipes).join(', ')}; see --help.`)
+    const userid = neededText(input, 'userid')
+    const repeat = numberOf(input.text('repeat') ?? '1', 'repeat', 1000)
+    const delay = numberOf(input.text('delay') ?? '0', 'delay', 3600)
+    const api = openSandboxApi(input)
+    const raised: { userid: string; eventids: string[] }[] = []
+    for (let count = 1; count <= repeat; count += 1) {
+      if (count > 1 && delay > 0) await pause(delay * 1000)
+      const name = count === 1 ? userid : `${userid}-${count}`
+      for (const step of steps) await step(api, name)
+      const events = await eventsOf(api, name)
+      const wanted = events.filter(event => event.eventname === eventname)
+      const again = [
+        ...(input.flag('duplicate') ? wanted : []),
+        ...(input.flag('out-of-order') ? events.slice(0, 1) : []),
+      ]
+      for (const { eventid } of again) await api.call('POST', `/events/${eventid}/replay`)
+      raised.push({ userid: name, eventids: wanted.map(({ eventid }) => eventid) })
+    }
+    input.print(
+      { eventname, raised },
+      raised.map(one => `${eventname} for ${one.userid}: ${one.eventids.join(', ')}`),
+    )
+  },
+}
+
+function numberOf(text: string, name: string, most: number): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value > most)
+    throw new UsageError(`--${name} must be a whole number up to ${most}; see --help.`)
+  return value
+}

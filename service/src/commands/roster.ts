@@ -1,0 +1,95 @@
+import { isRealDate, type PlainDate } from '../calendar/calendar.ts'
+import { csvLine } from '../csv.ts'
+import { partnerOf } from '../partners/keys.ts'
+import { requirePartner } from '../partners/manage.ts'
+import { listPartners } from '../partners/store.ts'
+import { type RosterEntry, readRoster } from '../rosters/roster.ts'
+import { type Command, type Input, neededText, UsageError } from './command.ts'
+import { inWorkspace } from './workspace.ts'
+
+const columns = [
+  'change',
+  'partnerid',
+  'userid',
+  'serviceid',
+  'firstname',
+  'lastname',
+  'dob',
+  'state',
+  'zipcode',
+  'offer',
+  'startson',
+  'endson',
+] as const
+
+/** Prints who is covered by a benefit on a day: what an insurer is sent. */
+export const roster: Command = {
+  name: 'roster',
+  arguments: [],
+  summary: 'List who is covered by a benefit on a day, since when and until when. Holds personal data.',
+  options: {
+    benefit: { type: 'string', value: 'NAME', help: 'the benefit, by its name in the catalogue' },
+    on: { type: 'string', value: 'DATE', help: 'the day, YYYY-MM-DD, in the time zone of each partner' },
+    since: {
+      type: 'string',
+      value: 'DATE',
+      help: 'also says who was added, ended or kept since that day; whoever ended is listed, too',
+    },
+    partner: { type: 'string', value: 'ID', help: 'only this partner (default: all)' },
+    csv: { type: 'boolean', help: 'answer with a CSV file' },
+  },
+  run: async input => {
+    const query = { benefit: neededText(input, 'benefit'), on: dateOf(input, 'on'), since: sinceOf(input) }
+    await inWorkspace(input, async ({ database, keyring }) => {
+      const wanted = input.text('partner')
+      const rows = wanted ? [await requirePartner(database, wanted)] : await listPartners(database)
+      const isCsv = input.flag('csv')
+      if (isCsv) process.stdout.write(`${csvLine(columns)}\r\n`)
+      const listed: ReturnType<typeof listedEntry>[] = []
+      for (const row of rows) {
+        for await (const entries of readRoster(database, partnerOf(row, keyring), query)) {
+          const page = entries.map(listedEntry)
+          if (isCsv)
+            for (const one of page) process.stdout.write(`${csvLine(columns.map(name => one[name]))}\r\n`)
+          else listed.push(...page)
+        }
+      }
+      if (isCsv) return
+      input.print(
+        { benefit: query.benefit, on: query.on, since: query.since ?? null, covered: listed },
+        listed.map(
+          one =>
+            `${one.change.padEnd(7)}${one.startson} to ${(one.endson || 'open').padEnd(12)}${one.userid}  ${one.firstname} ${one.lastname}, born ${one.dob}, ${one.state} ${one.zipcode}  (${one.offer})`,
+        ),
+      )
+    })
+  },
+}
+
+function listedEntry(entry: RosterEntry): Record<(typeof columns)[number], string> {
+  const { person } = entry
+  return {
+    change: entry.change,
+    partnerid: entry.partnerId,
+    userid: entry.userid,
+    serviceid: entry.serviceId,
+    firstname: person.firstname ?? '',
+    lastname: person.lastname ?? '',
+    dob: person.dob ?? '',
+    state: person.state ?? person.address?.state ?? '',
+    zipcode: person.zipcode ?? person.address?.zipcode ?? '',
+    offer: entry.offer,
+    startson: entry.startsOn,
+    endson: entry.endsOn ?? '',
+  }
+}
+
+function sinceOf(input: Input): PlainDate | undefined {
+  return input.text('since') === undefined ? undefined : dateOf(input, 'since')
+}
+
+function dateOf(input: Input, name: string): PlainDate {
+  const text = neededText(input, name)
+  if (!isRealDate(text)) throw new UsageError(`--${name} must be a date, YYYY-MM-DD; see --help.`)
+  return text
+}

@@ -1,0 +1,103 @@
+import { formatTimestamp, type Instant } from '../calendar/calendar.ts'
+import type { Database, Executor } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { openConfirmation } from '../membership/commands/confirmations.ts'
+import { designationRecord, readDesignations } from '../membership/commands/designations.ts'
+import { openDataKey } from '../membership/commands/documents.ts'
+import type { Reader } from '../membership/commands/reader.ts'
+import type { User } from '../membership/rules/state.ts'
+import { viewTimeline, viewUser } from '../membership/rules/view.ts'
+import type { Partner } from '../partners/partner.ts'
+
+/** Everything that is kept of one user, opened; what the user does not have is empty. */
+export type UserExport = {
+  readonly exportedat: string
+  readonly partnerid: string
+  readonly user: ReturnType<typeof viewUser>
+  readonly timeline: ReturnType<typeof viewTimeline>
+  /** Personal data: of the prefill, the account, a draft. */
+  readonly documents: Readonly<Record<string, unknown>>
+  readonly confirmations: readonly unknown[]
+  /** Whom they name: the newest 200 versions. */
+  readonly beneficiaries: readonly unknown[]
+  /** Of the last 30 days, as the partner got them. */
+  readonly events: readonly unknown[]
+  /** Links and visits to the page. */
+  readonly visits: readonly unknown[]
+}
+
+/** Gathers everything that is kept of a living user; `undefined` where the partner has none of this userid. */
+export async function exportUser(
+  context: { readonly database: Database; readonly reader: Reader; readonly real: () => Instant },
+  partner: Partner,
+  userid: string,
+): Promise<UserExport | undefined> {
+  const { database, reader, real } = context
+  const reading = await reader.read(partner, userid)
+  if (!reading || reading.user.status === 'none' || reading.user.status === 'erased') return undefined
+  const { user, terms } = reading
+  return {
+    exportedat: formatTimestamp(real()),
+    partnerid: partner.partnerId,
+    user: viewUser(user, terms, 'en'),
+    timeline: viewTimeline(user, await reader.history(reading)),
+    documents: Object.fromEntries(await reader.documents(partner, user)),
+    confirmations: await confirmationsOf(database, partner, user),
+    beneficiaries: (await readDesignations(database, { partner, user })).map(designationRecord),
+    events: await eventsOf(database, user),
+    visits: await visitsOf(database, user),
+  }
+}
+
+async function confirmationsOf(db: Executor, partner: Partner, user: User): Promise<unknown[]> {
+  const { partnerId, serviceId } = user
+  const rows = await db.query<{
+    reference: string
+    sealed: Buffer
+    created_at: Instant
+    wrapped_key: Buffer
+  }>(sql`
+    select c.reference, c.sealed, c.created_at, k.wrapped_key
+    from confirmations c join data_keys k using (partner_id, service_id)
+    where c.partner_id = ${partnerId} and c.service_id = ${serviceId} order by c.created_at, c.confirmation_id`)
+  return rows.map(row => ({
+    reference: row.reference,
+    at: formatTimestamp(row.created_at),
+    content: openConfirmation(openDataKey(partner, serviceId, row.wrapped_key), row.sealed, user),
+  }))
+}
+
+async function eventsOf(db: Executor, { partnerId, serviceId }: User): Promise<unknown[]> {
+  const rows = await db.query<{ event_id: string; body: Buffer; created_at: Instant }>(sql`
+    select e.event_id, e.body, e.created_at
+    from history h
+    cross join lateral unnest(h.event_ids) as raised (event_id)
+    join events e on e.partner_id = h.partner_id and e.event_id = raised.event_id
+    where h.partner_id = ${partnerId} and h.service_id = ${serviceId} order by e.position`)
+  return rows.map(row => ({
+    eventid: row.event_id,
+    at: formatTimestamp(row.created_at),
+    body: JSON.parse(row.body.toString('utf8')) as unknown,
+  }))
+}
+
+type VisitRow = {
+  purpose: string
+  delivery: string
+  created_at: Instant
+  spent_at: Instant | null
+  last_seen_at: Instant | null
+  outcome: string | null
+}
+
+async function visitsOf(db: Executor, { partnerId, userid }: User): Promise<unknown[]> {
+  const rows = await db.query<VisitRow>(sql`
+    select purpose, delivery, created_at, spent_at, last_seen_at, outcome from page_sessions
+    where partner_id = ${partnerId} and userid = ${userid} order by created_at`)
+  const optional = (at: Instant | null) => (at === null ? null : formatTimestamp(at))
+  return rows.map(row => ({
+    ...{ purpose: row.purpose, delivery: row.delivery, outcome: row.outcome },
+    ...{ createdat: formatTimestamp(row.created_at), openedat: optional(row.spent_at) },
+    lastseenat: optional(row.last_seen_at),
+  }))
+}

@@ -1,0 +1,82 @@
+import { sealReason } from '../audit/reason.ts'
+import { formatTimestamp } from '../calendar/calendar.ts'
+import type { Executor } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { erasedName } from '../membership/commands/erased-name.ts'
+import { openRetained } from '../membership/erasures/retained-rows.ts'
+import { OperatorError } from '../operator-error.ts'
+import { partnerOf } from '../partners/keys.ts'
+import { requirePartner } from '../partners/manage.ts'
+import type { Partner } from '../partners/partner.ts'
+import { type Command, type Input, neededText, type Option } from './command.ts'
+import { openMemberReader } from './members.ts'
+import { exportUser } from './user-export.ts'
+import { inWorkspace, type Workspace } from './workspace.ts'
+
+/** Why an operator reads somebody's data; whoever asks to see the audit log learns it. */
+export const reasonOption: Readonly<Record<string, Option>> = {
+  reason: { type: 'string', value: 'TEXT', help: 'why; kept sealed on record (needed)' },
+}
+
+const exportOne: Command = {
+  name: 'user export',
+  arguments: ['PARTNER', 'USERID'],
+  summary: 'Print everything that is kept of a user, opened, as one JSON object: for a request of access.',
+  options: reasonOption,
+  run: input =>
+    withReason(input, async ({ workspace, partner, reason }) => {
+      const { database, real } = workspace
+      const reader = openMemberReader(workspace)
+      const exported = await exportUser({ database, reader, real }, partner, input.positionals[1] ?? '')
+      if (!exported) throw new OperatorError('This partner has no user of that userid: it is case-sensitive.')
+      const { serviceid: serviceId } = exported.user
+      workspace.record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
+      input.print(exported, [JSON.stringify(exported, null, 2)])
+    }),
+}
+
+const retained: Command = {
+  name: 'user retained',
+  arguments: ['PARTNER', 'USERID|SERVICEID'],
+  summary: 'Print what had to be kept of an erased user, as one JSON object: agreed texts, dates of cover.',
+  options: reasonOption,
+  run: input =>
+    withReason(input, async ({ workspace, partner, reason }) => {
+      const serviceId = await findErased(workspace.database, partner, input.positionals[1] ?? '')
+      const records = await openRetained(workspace.database, partner, serviceId)
+      workspace.record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
+      const view = { partnerid: partner.partnerId, serviceid: serviceId, retained: records }
+      input.print(view, [JSON.stringify(view, null, 2)])
+    }),
+}
+
+type Reasoned = { readonly workspace: Workspace; readonly partner: Partner; readonly reason: string }
+
+async function withReason(input: Input, work: (reasoned: Reasoned) => Promise<void>): Promise<void> {
+  const reason = neededText(input, 'reason')
+  await inWorkspace(input, async workspace => {
+    const row = await requirePartner(workspace.database, input.positionals[0] ?? '')
+    await work({ workspace, partner: partnerOf(row, workspace.keyring), reason })
+  })
+}
+
+/** The erased user of this serviceid or former userid. Throws OperatorError where there is none, or more than one. */
+async function findErased(db: Executor, partner: Partner, name: string): Promise<string> {
+  const rows = await db.query<{ service_id: string; erased_at: number }>(sql`
+    select service_id, erased_at from users
+    where partner_id = ${partner.partnerId} and status = 'erased'
+      and (userid = ${erasedName(partner, name)} or service_id::text = ${name.toLowerCase()})
+    order by erased_at`)
+  const [first] = rows
+  if (!first) throw new OperatorError('This partner has no erased user of that userid or serviceid.')
+  if (rows.length > 1) {
+    const each = rows.map(row => `${row.service_id} (erased ${formatTimestamp(row.erased_at)})`)
+    throw new OperatorError(
+      `Several were erased under that userid; name one by serviceid: ${each.join(', ')}.`,
+    )
+  }
+  return first.service_id
+}
+
+/** The commands that show all that is kept of one person. */
+export const userRecordCommands: readonly Command[] = [exportOne, retained]

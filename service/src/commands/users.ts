@@ -1,0 +1,72 @@
+import { addDays, formatTimestamp, isRealDate, startOfDate } from '../calendar/calendar.ts'
+import { csvLine } from '../csv.ts'
+import { requirePartner } from '../partners/manage.ts'
+import { clockOn } from '../partners/partner.ts'
+import { listPartners } from '../partners/store.ts'
+import { type ComingKind, comingKinds, findComing } from '../rosters/coming.ts'
+import { type Command, neededText, UsageError } from './command.ts'
+import { inWorkspace } from './workspace.ts'
+
+const columns = ['at', 'what', 'name', 'next', 'userid', 'serviceid', 'partnerid'] as const
+
+const summaries: Readonly<Record<ComingKind, string>> = {
+  ending: 'List whose benefits end by a day, from now on.',
+  starting: 'List whose benefits start by a day, from now on.',
+  changing: 'List who changes the offer, swaps or leaves by a day, from now on.',
+}
+
+/** Lists what is to come, by each partner's own time zone and clock; it holds no personal data but the userid. */
+function coming(kind: ComingKind): Command {
+  return {
+    name: `users ${kind}`,
+    arguments: [],
+    summary: summaries[kind],
+    options: {
+      by: {
+        type: 'string',
+        value: 'DATE',
+        help: 'up to the end of this day, YYYY-MM-DD, in the partner’s time zone',
+      },
+      partner: { type: 'string', value: 'ID', help: 'only this partner (default: all)' },
+      csv: { type: 'boolean', help: 'answer with a CSV file' },
+    },
+    run: async input => {
+      const by = neededText(input, 'by')
+      if (!isRealDate(by)) throw new UsageError('--by must be a date, YYYY-MM-DD; see --help.')
+      await inWorkspace(input, async ({ database, real }) => {
+        const wanted = input.text('partner')
+        const partners = wanted ? [await requirePartner(database, wanted)] : await listPartners(database)
+        const clock = clockOn(real)
+        const listed: Record<(typeof columns)[number], string>[] = []
+        for (const { partner_id: partnerId, timezone, clock_offset_ms: clockOffsetMs } of partners) {
+          const from = clock.now({ clockOffsetMs })
+          const next = startOfDate(addDays(by, 1), timezone)
+          // What ends with a day ends at the first instant of the next.
+          const until = kind === 'ending' ? next + 1 : next
+          const rows = await findComing(database, kind, { partnerId, from, until })
+          for (const row of rows)
+            listed.push({
+              at: formatTimestamp(row.at),
+              ...{ what: row.what, name: row.name, next: row.next },
+              ...{ userid: row.userid, serviceid: row.service_id, partnerid: partnerId },
+            })
+        }
+        if (input.flag('csv')) {
+          process.stdout.write(`${csvLine(columns)}\r\n`)
+          for (const one of listed) process.stdout.write(`${csvLine(columns.map(name => one[name]))}\r\n`)
+          return
+        }
+        input.print(
+          { by, [kind]: listed },
+          listed.map(
+            one =>
+              `${one.at}  ${one.what} ${one.name}${one.next ? ` (${one.next})` : ''}  ${one.userid}  ${one.serviceid}  of ${one.partnerid}`,
+          ),
+        )
+      })
+    },
+  }
+}
+
+/** The commands about what is to come for users. */
+export const usersCommands: readonly Command[] = comingKinds.map(coming)

@@ -1,0 +1,87 @@
+import { cancelAccount } from '../../accounts/lifecycle.ts'
+import { reinstateAccount } from '../../accounts/reinstate.ts'
+import { html, type Slot } from '../../http/html.ts'
+import type { Changed } from '../../membership/rules/intents.ts'
+import { type Refusal, refuse } from '../../membership/rules/refusal.ts'
+import { hasPendingCancel, type User } from '../../membership/rules/state.ts'
+import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'
+import { changeOfferOf } from '../../offers/change.ts'
+
+/** The user as an act finds it. */
+export type Moment = { readonly user: User; readonly now: number; readonly terms: Terms }
+
+/** Something that an operator does to a user; the same rules preview it and make it. */
+export type Act = {
+  readonly name: string
+  readonly title: string
+  readonly button: string
+  /** Whether it makes sense for this user now. */
+  readonly fits: (user: User) => boolean
+  /** What the operator chooses. */
+  readonly fields: (moment: Moment) => Slot
+  /** What the history keeps of why. */
+  readonly why: (form: URLSearchParams) => string
+  /** Decides it; a refusal says why not. */
+  readonly decide: (form: URLSearchParams, moment: Moment) => Changed | Refusal
+}
+
+const cancel: Act = {
+  name: 'cancel',
+  title: 'Cancel the membership',
+  button: 'Cancel it',
+  fits: user => user.status === 'active',
+  fields: ({ user }) => html`<fieldset class="field"><legend><strong>When</strong></legend>
+${!hasPendingCancel(user) && html`<p class="check"><input type="radio" id="endofperiod" name="effective" value="endofperiod" checked><label for="endofperiod">At the end of the period</label></p>`}
+<p class="check"><input type="radio" id="immediate" name="effective" value="immediate"${hasPendingCancel(user) ? html` checked` : ''}><label for="immediate">At once</label></p></fieldset>
+<p class="field"><label for="cause">Because of</label><select id="cause" name="cause">${CAUSES.map(one => html`<option>${one}</option>`)}</select></p>`,
+  why: form => `cancel: ${causeOf(form)}`,
+  decide: (form, { user, now, terms }) => {
+    if (user.status !== 'active') return refuse('user_cancelled')
+    const effective = form.get('effective') === 'immediate' ? 'immediate' : 'endofperiod'
+    return cancelAccount(user, { effective, reason: causeOf(form) }, now, terms)
+  },
+}
+
+const CAUSES = ['voluntary', 'employmentended', 'nonpayment', 'deceased', 'duplicate', 'mistake'] as const
+
+function causeOf(form: URLSearchParams): string {
+  return CAUSES.find(one => one === form.get('cause')) ?? 'voluntary'
+}
+
+const reinstate: Act = {
+  name: 'reinstate',
+  title: 'Take the cancel back',
+  button: 'Take it back',
+  fits: user => hasPendingCancel(user) || user.status === 'cancelled',
+  fields: () =>
+    html`<p class="hint">A cancel that is not in effect yet is undone as if it had not been. One that took effect less than 30 days ago is followed by the same offer and benefits from now on, as far as the person is still admitted.</p>`,
+  why: () => 'reinstate',
+  decide: (_form, { user, now, terms }) => reinstateAccount(user, now, terms),
+}
+
+const changeOffer: Act = {
+  name: 'offer',
+  title: 'Change the offer',
+  button: 'Change it',
+  fits: user => user.status === 'active',
+  fields: ({
+    terms,
+    user,
+  }) => html`<p class="field"><label for="offername">To</label><select id="offername" name="offername">${partnerOffers(terms).map(offer => html`<option value="${offer.offer}">${offer.displayname.en}${offer.offer === user.offer?.name && (user.pendingOffer ? ' (now; undoes the pending change)' : ' (now)')}</option>`)}</select></p>
+<p class="field"><label for="effective">When</label><select id="effective" name="effective"><option value="auto">Up at once, down at the next period</option><option value="immediate">At once</option><option value="nextperiod">At the next period</option></select></p>`,
+  why: () => 'offer change',
+  decide: (form, { user, now, terms }) => {
+    if (user.status !== 'active') return refuse('user_cancelled')
+    const wanted = form.get('effective')
+    const effective = wanted === 'immediate' || wanted === 'nextperiod' ? wanted : 'auto'
+    return changeOfferOf(
+      user,
+      { offername: form.get('offername') ?? '', action: 'auto', effective },
+      now,
+      terms,
+    )
+  },
+}
+
+/** All of them, in the order of the page. */
+export const acts: readonly Act[] = [cancel, reinstate, changeOffer]

@@ -1,0 +1,66 @@
+import { html } from '../../http/html.ts'
+import { mintLinkToken } from '../../registration/links/link-tokens.ts'
+import { record } from '../page/record.ts'
+import type { Answer, Screen, Visit } from '../page/screen.ts'
+import { reasonOf } from '../reason.ts'
+import { actionForm, part, reasonField, when } from '../views/parts.ts'
+import { livingDossier, ofWhom } from './screens.ts'
+
+/** Making a link that the agent passes on. */
+export const linkScreens: readonly Screen[] = [
+  { method: 'GET', path: '/users/:serviceid/link', role: 'support', section: 'users', answer: choose },
+  {
+    method: 'POST',
+    path: '/users/:serviceid/link',
+    role: 'support',
+    changes: true,
+    section: 'users',
+    answer: make,
+  },
+]
+
+const PURPOSES = {
+  registration: 'Register and enroll',
+  benefits: 'See and change benefits',
+  swap: 'Swap benefits',
+  offerchange: 'Change the offer',
+} as const
+type Purpose = keyof typeof PURPOSES
+
+async function choose(visit: Visit): Promise<Answer> {
+  const dossier = await livingDossier(visit)
+  const isMember = dossier.user.status === 'active'
+  return {
+    title: 'Make a link',
+    body: html`${ofWhom(dossier)}
+${part(
+  'What for',
+  html`<p class="hint">The link works once, for 24 hours. Where the birth date is known, the page asks for it before it shows anything. We send nothing: you pass the link on, to the person alone.</p>
+${actionForm(visit, {
+  action: `/users/${dossier.serviceId}/link`,
+  button: 'Make the link',
+  look: 'primary',
+  fields: html`<p class="field"><label for="purpose">It opens</label><select id="purpose" name="purpose">${Object.entries(PURPOSES).map(([name, label]) => html`<option value="${name}"${name === (isMember ? 'benefits' : 'registration') ? html` selected` : ''}>${label}</option>`)}</select></p>${reasonField('why-link')}`,
+})}`,
+)}`,
+  }
+}
+
+async function make(visit: Visit): Promise<Answer> {
+  const dossier = await livingDossier(visit)
+  const reason = reasonOf(visit)
+  const { partner, user, serviceId } = dossier
+  const { database, reader, keyring, mode, real, publicUrl } = visit.context
+  const wanted = visit.form.get('purpose') ?? ''
+  const purpose: Purpose = wanted in PURPOSES ? (wanted as Purpose) : 'registration'
+  const made = await mintLinkToken({ database, reader, keyring, mode, real, baseUrl: publicUrl }, partner, {
+    ...{ userid: user.userid, purpose, delivery: 'sms' },
+  })
+  await record(visit, { action: 'make link', partner, serviceId, reason })
+  return {
+    title: 'The link',
+    body: html`${ofWhom(dossier)}
+<section class="notice" role="status"><h2>Pass this on to the person alone</h2><p class="secret"><code>${made.linkurl}</code></p>
+<p>It works once, until ${when(Date.parse(made.expiresat), partner.timezone)}, and is not shown again.</p></section>`,
+  }
+}

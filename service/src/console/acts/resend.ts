@@ -1,0 +1,71 @@
+import { html } from '../../http/html.ts'
+import { endpointsFor, queueAgain } from '../../webhooks/log/replay.ts'
+import { record } from '../page/record.ts'
+import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
+import { isUuid } from '../partners.ts'
+import { reasonOf } from '../reason.ts'
+import type { Dossier } from '../user/dossier.ts'
+import { readStories } from '../user/stories.ts'
+import { actionForm, part, reasonField } from '../views/parts.ts'
+import { livingDossier, ofWhom } from './screens.ts'
+
+/** Sending one event again, with the key and bytes of the first time. */
+export const resendScreens: readonly Screen[] = [
+  {
+    ...{ method: 'GET', path: '/users/:serviceid/resend/:eventid', role: 'support' },
+    ...{ section: 'users', answer: choose },
+  },
+  {
+    ...{ method: 'POST', path: '/users/:serviceid/resend/:eventid', role: 'support' },
+    ...{ changes: true, section: 'users', answer: resend },
+  },
+]
+
+async function choose(visit: Visit): Promise<Answer> {
+  const dossier = await livingDossier(visit)
+  const { eventId, eventname, endpoints } = await find(visit, dossier)
+  return {
+    title: `Send ${eventname} again`,
+    body: html`${ofWhom(dossier)}
+${
+  endpoints.length === 0
+    ? html`<p class="notice">No endpoint of the partner asks for this event.</p>`
+    : part(
+        `To ${endpoints.length} ${endpoints.length === 1 ? 'endpoint' : 'endpoints'}`,
+        html`<p class="hint">Key and bytes are those of the first time, so that the receiver knows a repeat.</p>
+${actionForm(visit, {
+  action: `/users/${dossier.serviceId}/resend/${eventId}`,
+  button: 'Send it again',
+  look: 'primary',
+  fields: reasonField('why-resend'),
+})}`,
+      )
+}`,
+  }
+}
+
+async function resend(visit: Visit): Promise<Answer> {
+  const dossier = await livingDossier(visit)
+  const reason = reasonOf(visit)
+  const { eventId, endpoints } = await find(visit, dossier)
+  const { partner, serviceId } = dossier
+  const { partnerId } = partner
+  const rows = endpoints.map(endpointId => ({ partnerId, endpointId, eventId }))
+  await visit.context.database.transaction(tx => queueAgain(tx, rows, visit.context.real()))
+  visit.context.onWebhookChange()
+  await record(visit, { action: 'resend event', partner, serviceId, reason })
+  return { to: `/users/${serviceId}#event-${eventId}` }
+}
+
+async function find(
+  visit: Visit,
+  { partner, user }: Dossier,
+): Promise<{ eventId: string; eventname: string; endpoints: readonly string[] }> {
+  const { database } = visit.context
+  const eventId = visit.params['eventid'] ?? ''
+  const stories = isUuid(eventId) ? await readStories(database, partner, { user, ids: [eventId] }) : undefined
+  const story = stories?.get(eventId)
+  if (!story || story.serviceId !== user.serviceId) throw notHere('event')
+  const rows = await endpointsFor(database, partner.partnerId, eventId)
+  return { eventId, eventname: story.eventname, endpoints: rows.map(row => row.endpoint_id) }
+}

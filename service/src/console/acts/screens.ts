@@ -1,0 +1,146 @@
+import { errors } from '@benefit-enrolment/contract/names'
+import { html, type Slot } from '../../http/html.ts'
+import { projectPendingChanges } from '../../membership/rules/apply-due.ts'
+import { linesOf } from '../../membership/rules/history.ts'
+import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
+import { isActive, isKnown } from '../../membership/rules/state.ts'
+import { record } from '../page/record.ts'
+import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
+import { reasonOf } from '../reason.ts'
+import { type Dossier, isErased, openDossier } from '../user/dossier.ts'
+import { actionForm, part, reasonField } from '../views/parts.ts'
+import { type Act, acts } from './act.ts'
+
+/** Changing a user: choose, see what it would do, say why, do it. */
+export const actScreens: readonly Screen[] = [
+  { method: 'GET', path: '/users/:serviceid/act/:act', role: 'support', section: 'users', answer: choose },
+  {
+    method: 'POST',
+    path: '/users/:serviceid/act/:act',
+    role: 'support',
+    changes: true,
+    section: 'users',
+    answer: take,
+  },
+]
+
+/** The user whom an act concerns. Throws a refusal where there is no such user or none left. */
+export async function livingDossier(visit: Visit): Promise<Dossier> {
+  const dossier = await openDossier(visit, visit.params['serviceid'] ?? '')
+  if (isErased(dossier) || !isKnown(dossier.user)) throw notHere('user')
+  return dossier
+}
+
+async function choose(visit: Visit): Promise<Answer> {
+  const act = actOf(visit)
+  const dossier = await livingDossier(visit)
+  return {
+    title: act.title,
+    body: html`${ofWhom(dossier)}
+${part('What', actionForm(visit, { action: addressOf(dossier, act), button: 'See what it would do', fields: act.fields(dossier) }))}`,
+  }
+}
+
+async function take(visit: Visit): Promise<Answer> {
+  const act = actOf(visit)
+  const dossier = await livingDossier(visit)
+  const { form } = visit
+  // What was seen is what is done: a change that came between is shown first.
+  const isSeen = form.get('sure') === 'yes' && form.get('seen') === String(versionOf(dossier))
+  if (!isSeen) return preview(visit, act, dossier)
+  const reason = reasonOf(visit)
+  const { partner, user } = dossier
+  const outcome = await visit.context.executor.submit({
+    ...{ partner, userid: user.userid, who: 'operator', why: act.why(form) },
+    ...{ actor: visit.operator.operatorId, requestId: visit.requestId },
+    decide: ({ member, now, terms }) => {
+      if (!member || member.user.serviceId !== user.serviceId)
+        return { refused: 'user_not_found', reasons: [] }
+      const changed = act.decide(form, { user: member.user, now, terms: terms() })
+      return isRefusal(changed) ? changed : { change: changed, answer: after => after.serviceId }
+    },
+  })
+  const told = { action: `${act.name} user`, partner, serviceId: dossier.serviceId, reason }
+  if (isRefusal(outcome)) {
+    await record(visit, { ...told, result: outcome.refused })
+    throw new ConsoleRefusal(409, 'Not done', wordsOf(outcome))
+  }
+  await record(visit, told)
+  return { to: `/users/${dossier.serviceId}` }
+}
+
+/** What an act would do, by the functions that do it. */
+function preview(visit: Visit, act: Act, dossier: Dossier): Answer {
+  const { user, now, terms } = dossier
+  const changed = act.decide(visit.form, { user, now, terms })
+  if (isRefusal(changed))
+    return {
+      title: act.title,
+      status: 409,
+      body: html`${ofWhom(dossier)}<section class="notice bad" role="status"><h2>This cannot be done</h2><p>${wordsOf(changed)}</p></section>
+<p><a href="${addressOf(dossier, act)}">Choose something else</a></p>`,
+    }
+  const after = isActive(changed.user)
+    ? projectPendingChanges(changed.user, terms, { user, at: now })
+    : changed.user
+  const lines = linesOf(
+    { at: now, before: user, after, events: changed.events },
+    'operator',
+    act.why(visit.form),
+  )
+  const kept = [...visit.form]
+    .filter(([name]) => !['token', 'sure', 'seen', 'reason'].includes(name))
+    .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+  const isRepeat = visit.form.get('sure') === 'yes'
+  return {
+    title: act.title,
+    body: html`${ofWhom(dossier)}
+${isRepeat && html`<p class="notice" role="status">The user has changed meanwhile. Look again at what would happen now.</p>`}
+${part(
+  'What would happen',
+  html`${
+    lines.length === 0
+      ? html`<p>Nothing: it is so already.</p>`
+      : html`<ul>${lines.map(({ what, from, to }) => html`<li><strong>${what}</strong> ${from || '–'} → ${to || '–'}</li>`)}</ul>`
+  }
+<p class="hint">${changed.events.length === 0 ? 'The partner hears of nothing.' : `The partner hears: ${changed.events.map(({ eventname }) => eventname).join(', ')}.`}</p>`,
+)}
+${
+  lines.length > 0 &&
+  part(
+    'Do it',
+    actionForm(visit, {
+      action: addressOf(dossier, act),
+      button: act.button,
+      look: 'primary',
+      fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${versionOf(dossier)}">${reasonField('why-act')}`,
+    }),
+  )
+}
+<p><a href="/users/${dossier.serviceId}">Leave it as it is</a></p>`,
+  }
+}
+
+function versionOf({ changes }: Dossier): number {
+  return changes[0]?.version ?? 0
+}
+
+function actOf(visit: Visit): Act {
+  const act = acts.find(({ name }) => name === visit.params['act'])
+  if (!act) throw notHere('action')
+  return act
+}
+
+function addressOf({ serviceId }: Dossier, { name }: Act): string {
+  return `/users/${serviceId}/act/${name}`
+}
+
+/** Whom a page of an act concerns. */
+export function ofWhom({ partner, user, serviceId }: Dossier): Slot {
+  return html`<p class="hint">User <a href="/users/${serviceId}">${user.userid}</a> of ${partner.name}</p>`
+}
+
+function wordsOf({ refused, reasons }: Refusal): string {
+  const why = reasons.map(({ text }) => text.en).join(' ')
+  return `${errors[refused].title}. ${why}`.trim()
+}

@@ -1,0 +1,192 @@
+import { openBlockKeys } from '../../audit/block-keys.ts'
+import { noPartner } from '../../audit/entries.ts'
+import { openReason } from '../../audit/reason.ts'
+import { verifyPartner } from '../../audit/seal.ts'
+import { addDays, dateAt, formatTimestamp, isRealDate, startOfDate } from '../../calendar/calendar.ts'
+import { csvLine } from '../../csv.ts'
+import { sql } from '../../db/sql.ts'
+import { html } from '../../http/html.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { hasRole } from '../operators/operator.ts'
+import { record } from '../page/record.ts'
+import type { Answer, Screen, Visit } from '../page/screen.ts'
+import { ownPartner, ownPartners } from '../partners.ts'
+import { actionForm, facts, part, table, tag, when } from '../views/parts.ts'
+import { findEntries, type NamedEntry, sealedUntil } from './store.ts'
+
+/** Who did what, when and to whom, and whether the record is whole. */
+export const auditScreens: readonly Screen[] = [
+  { method: 'GET', path: '/audit', role: 'viewer', section: 'audit', answer: list },
+  { method: 'GET', path: '/audit.csv', role: 'support', section: 'audit', answer: exportList },
+  { method: 'POST', path: '/audit/verify', role: 'viewer', section: 'audit', answer: verify },
+]
+
+const ENTRIES_A_PAGE = 100
+const MOST_EXPORTED = 10_000
+
+/** What the address of the list says. */
+type Wish = {
+  readonly partner: Partner | undefined
+  readonly partnerId: string
+  readonly from: string
+  readonly until: string
+  readonly operatorsOnly: boolean
+}
+
+async function wishOf(visit: Visit): Promise<Wish & { partners: Awaited<ReturnType<typeof ownPartners>> }> {
+  const { query, operator, context } = visit
+  const partners = await ownPartners(visit)
+  // What concerns no partner, such as signing in, is for those who work for all.
+  const wanted = query.get('partner') ?? partners[0]?.partnerId ?? noPartner
+  const isNobody = wanted === noPartner && operator.partners === undefined
+  const partner = isNobody ? undefined : await ownPartner(visit, wanted)
+  const today = dateAt(context.real(), 'UTC')
+  const day = (name: string, otherwise: string) => {
+    const text = query.get(name) ?? ''
+    return isRealDate(text) ? text : otherwise
+  }
+  return {
+    ...{ partners, partner, partnerId: partner?.partnerId ?? noPartner },
+    ...{ from: day('from', addDays(today, -30)), until: day('until', today) },
+    operatorsOnly: query.get('who') !== 'all',
+  }
+}
+
+async function entriesOf(visit: Visit, wish: Wish, limit: number): Promise<NamedEntry[]> {
+  const before = visit.query.get('before') ?? ''
+  return findEntries(visit.context.database, {
+    partnerId: wish.partnerId,
+    from: startOfDate(wish.from as `${number}-${number}-${number}`, 'UTC'),
+    until: startOfDate(addDays(wish.until as `${number}-${number}-${number}`, 1), 'UTC'),
+    operatorsOnly: wish.operatorsOnly,
+    before: /^[\da-f-]{36}$/.test(before) ? before : undefined,
+    limit,
+  })
+}
+
+async function list(visit: Visit): Promise<Answer> {
+  const wish = await wishOf(visit)
+  const entries = await entriesOf(visit, wish, ENTRIES_A_PAGE + 1)
+  const shown = entries.slice(0, ENTRIES_A_PAGE)
+  const sees = hasRole(visit.operator, 'support')
+  const blocks = await sealedUntil(visit.context.database, wish.partnerId)
+  await record(visit, {
+    action: 'look at audit',
+    result: 'shown',
+    ...(wish.partner ? { partner: wish.partner } : {}),
+  })
+  const address = new URLSearchParams({
+    ...{ partner: wish.partnerId, from: wish.from, until: wish.until },
+    who: wish.operatorsOnly ? 'operators' : 'all',
+  })
+  const last = shown.at(-1)?.entry_id
+  return {
+    title: 'Audit',
+    body: html`<form method="get" action="/audit" class="row">
+<p class="field"><label for="partner">Partner</label><select id="partner" name="partner">${wish.partners.map(one => option(one.partnerId, one.name, wish.partnerId))}${visit.operator.partners === undefined && option(noPartner, 'No partner: sign-ins, the service', wish.partnerId)}</select></p>
+<p class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${wish.from}"></p>
+<p class="field"><label for="until">Until</label><input id="until" name="until" type="date" value="${wish.until}"></p>
+<p class="field"><label for="who">Who</label><select id="who" name="who">${option('operators', 'Operators and commands', wish.operatorsOnly ? 'operators' : 'all')}${option('all', 'Everybody', wish.operatorsOnly ? 'operators' : 'all')}</select></p>
+<button class="secondary">Show</button></form>
+${part(
+  'What was done',
+  html`${table({
+    caption: 'Entries of the audit log, newest first, times in UTC',
+    columns: ['When (UTC)', 'Who', 'What', 'To whom', ...(sees ? ['Because'] : [])],
+    rows: shown.map(entry => [
+      when(entry.at, 'UTC'),
+      html`${whoOf(entry)}<br><span class="hint">${entry.actor_kind}</span>`,
+      html`${entry.action}${entry.result === 'refused' && html` ${tag('refused', 'bad')}`}${entry.times > 1 && ` × ${entry.times}`}`,
+      entry.service_id === null
+        ? '–'
+        : html`<a href="/users/${entry.service_id}"><code>${entry.service_id}</code></a>`,
+      ...(sees ? [reasonOf(wish, entry)] : []),
+    ]),
+    empty: 'Nothing in this time.',
+  })}
+${entries.length > ENTRIES_A_PAGE && last !== undefined && html`<p><a href="/audit?${address.toString()}&amp;before=${last}">Older entries</a></p>`}`,
+  sees && html`<a href="/audit.csv?${address.toString()}">CSV</a>`,
+)}
+${part(
+  'The record itself',
+  html`${facts(blocks.map(block => [block.source === 'history' ? 'Changes of users' : 'This log', html`signed in ${block.number} blocks until ${when(block.until_at, 'UTC')}`]))}
+${blocks.length === 0 && html`<p class="hint">Nothing is signed yet: blocks are made some minutes after what they hold.</p>`}
+${actionForm(visit, { action: `/audit/verify?partner=${wish.partnerId}`, button: 'Compare the record with its signatures' })}`,
+)}`,
+  }
+}
+
+async function exportList(visit: Visit): Promise<Answer> {
+  const wish = await wishOf(visit)
+  const entries = await entriesOf(visit, wish, MOST_EXPORTED)
+  await record(visit, { action: 'export audit', ...(wish.partner ? { partner: wish.partner } : {}) })
+  const head = [
+    'at',
+    'actorkind',
+    'actor',
+    'operator',
+    'action',
+    'result',
+    'times',
+    'serviceid',
+    'requestid',
+    'reason',
+  ]
+  const lines = entries.map(entry => [
+    ...[
+      formatTimestamp(entry.at),
+      entry.actor_kind,
+      entry.actor,
+      entry.operator ?? '',
+      entry.action,
+      entry.result,
+    ],
+    ...[entry.times, entry.service_id ?? '', entry.request_id ?? '', reasonOf(wish, entry)],
+  ])
+  return {
+    file: `audit-${wish.from}-${wish.until}.csv`,
+    type: 'text/csv; charset=utf-8',
+    content: [head, ...lines].map(line => `${csvLine(line)}\r\n`).join(''),
+  }
+}
+
+async function verify(visit: Visit): Promise<Answer> {
+  const { database, keyring } = visit.context
+  const wish = await wishOf(visit)
+  const erased = await database.query<{ service_id: string }>(sql`
+    select service_id from erasures where partner_id = ${wish.partnerId}`)
+  const { rows, findings } = await verifyPartner(database, openBlockKeys(database, keyring), {
+    partnerId: wish.partnerId,
+    erased: new Set(erased.map(row => row.service_id)),
+  })
+  const result = findings.length === 0 ? 'whole' : 'altered'
+  await record(visit, { action: 'verify audit', result, ...(wish.partner ? { partner: wish.partner } : {}) })
+  return {
+    title: findings.length === 0 ? 'The record is whole' : 'The record was altered',
+    body:
+      findings.length === 0
+        ? html`<p class="lead">${rows} rows are as they were signed.</p><p><a href="/audit?partner=${wish.partnerId}">Back to the audit log</a></p>`
+        : table({
+            caption: 'What does not fit its signature',
+            columns: ['Where', 'Row', 'Fault'],
+            rows: findings.map(({ source, name, fault }) => [
+              source,
+              html`<code>${name}</code>`,
+              tag(fault, 'bad'),
+            ]),
+            empty: '',
+          }),
+  }
+}
+
+function option(value: string, label: string, chosen: string) {
+  return html`<option value="${value}"${value === chosen ? html` selected` : ''}>${label}</option>`
+}
+
+function whoOf(entry: NamedEntry): string {
+  return entry.operator ?? (entry.actor || 'nobody')
+}
+
+function reasonOf({ partner }: Wish, entry: NamedEntry): string {
+  return partner ? openReason(partner, entry.service_id ?? undefined, entry.sealed_reason) : ''
+}

@@ -1,0 +1,44 @@
+import type { AuditRow } from '../../audit/entries.ts'
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+
+/** An entry with the name of the operator behind it. */
+export type NamedEntry = AuditRow & { operator: string | null }
+
+/** Which entries are wanted: of one partner, from a time on, older than an entry. */
+export type EntryQuery = {
+  readonly partnerId: string
+  readonly from: Instant
+  readonly until: Instant
+  /** Only those of operators. */
+  readonly operatorsOnly: boolean
+  /** The id of the entry that the page before ended with. */
+  readonly before: string | undefined
+  readonly limit: number
+}
+
+/** The newest entries that fit. */
+export function findEntries(db: Executor, query: EntryQuery): Promise<NamedEntry[]> {
+  return db.query<NamedEntry>(sql`
+    select a.partner_id, a.entry_id, a.at, a.actor_kind, a.actor, a.source, a.action, a.service_id, a.result,
+      a.sealed_reason, a.request_id, a.times,
+      (select o.name from operators o where a.actor_kind = 'operator' and o.operator_id::text = a.actor) as operator
+    from audit_log a
+    where a.partner_id = ${query.partnerId} and a.entry_id < ${query.before ?? LAST_ID}::uuid
+      and a.at >= ${timestamp(query.from)} and a.at < ${timestamp(query.until)}
+      and (not ${query.operatorsOnly}::boolean or a.actor_kind in ('operator', 'command'))
+    order by a.entry_id desc limit ${query.limit}`)
+}
+
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** How far the record of a partner is sealed: the last block of each source. */
+export function sealedUntil(
+  db: Executor,
+  partnerId: string,
+): Promise<{ source: string; number: number; until_at: Instant; sealed_at: Instant }[]> {
+  return db.query(sql`
+    select distinct on (source) source, number, until_at, sealed_at from audit_blocks
+    where partner_id = ${partnerId} order by source, number desc`)
+}

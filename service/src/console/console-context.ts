@@ -1,0 +1,28 @@
+import type { Database } from '../db/database.ts'
+import type { Log } from '../log.ts'
+import type { Person } from '../membership/commands/documents.ts'
+import type { CommandExecutor } from '../membership/commands/executor.ts'
+import type { Reader } from '../membership/commands/reader.ts'
+import type { Terms } from '../membership/rules/terms.ts'
+import type { Directory } from '../partners/directory.ts'
+import type { Clock, Partner } from '../partners/partner.ts'
+import type { SignInContext } from './operators/sign-in.ts'
+
+/** What the console needs of the service around it. */
+export type ConsoleContext = SignInContext & {
+  readonly database: Database
+  readonly directory: Directory
+  readonly executor: CommandExecutor
+  readonly reader: Reader
+  readonly clock: Clock
+  readonly terms: (partner: Partner, person: () => Person | undefined) => Terms
+  readonly log: Log
+  /** Where people and partners reach the service: links for users are made from it. */
+  readonly publicUrl: () => string
+  /** Where operators reach the console, when that is not the address it listens on. */
+  readonly consoleUrl: string | undefined
+  /** True while writes are refused: on a quiet copy, and while the disk is nearly full. */
+  readonly mayNotWrite: () => boolean
+  /** Wakes the dispatcher after a change of endpoints or of what waits. */
+  readonly onWebhookChange: () => void
+}

@@ -1,0 +1,58 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+
+/** Kinds of what falls due, as the page names them. */
+export const DUE_KINDS = [
+  'membership starts',
+  'membership ends',
+  'offer change',
+  'swap',
+  'benefit starts',
+  'benefit ends',
+  'prefill lapses',
+] as const
+
+/** Something that will happen to a user by itself. */
+export type DueLine = {
+  kind: (typeof DUE_KINDS)[number]
+  at: Instant
+  what: string
+  service_id: string
+  userid: string
+}
+
+/** So many users are looked through. */
+export const MOST_DUE_USERS = 5000
+
+/** What falls due for a partner's users before an instant, soonest first, of the first 5,000 users with anything due. */
+export async function findDue(
+  db: Executor,
+  { partnerId, until }: { partnerId: string; until: Instant },
+): Promise<{ lines: DueLine[]; isAll: boolean }> {
+  const end = timestamp(until)
+  const users = await db.query<{ service_id: string }>(sql`
+    select service_id from users where partner_id = ${partnerId} and due_at < ${end}
+    order by due_at limit ${MOST_DUE_USERS + 1}`)
+  const ids = users.slice(0, MOST_DUE_USERS).map(row => row.service_id)
+  const lines = await db.query<DueLine>(sql`
+    select due.kind, due.at, coalesce(due.what, '') as what, u.service_id, u.userid
+    from unnest(${ids}::uuid[]) as wanted (service_id)
+    join users u on u.partner_id = ${partnerId} and u.service_id = wanted.service_id
+    cross join lateral (
+      select * from (values
+        ('prefill lapses', u.entry_expires_at, null),
+        ('membership starts', case when u.status = 'active' and not u.offer_in_force then u.offer_since end, u.offer),
+        ('membership ends', case when u.status = 'active' then u.cancel_at end, u.offer),
+        ('offer change', u.pending_offer_at, u.offer || ' to ' || u.pending_offer),
+        ('swap', u.swap_at, null)) as own (kind, at, what)
+      union all
+      select case when e.state = 'scheduled' then 'benefit starts' else 'benefit ends' end,
+        case when e.state = 'scheduled' then e.starts_at else e.ends_at end, e.benefit
+      from enrolments e
+      where e.partner_id = ${partnerId} and e.service_id = u.service_id and e.state in ('scheduled', 'endscheduled')
+    ) due
+    where due.at < ${end}
+    order by due.at, due.kind, u.service_id`)
+  return { lines, isAll: users.length <= MOST_DUE_USERS }
+}

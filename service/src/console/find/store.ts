@@ -1,0 +1,73 @@
+import type { Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+
+/** Somebody that was found, and what of it is to be shown first. */
+export type Found = {
+  readonly partnerId: string
+  readonly serviceId: string
+  readonly by: 'serviceid' | 'userid' | 'event' | 'request' | 'reference' | 'email or phone'
+  readonly eventId?: string
+}
+
+type Row = { partner_id: string; service_id: string }
+
+/** Who of these partners has a serviceid, an event or a request of this id. */
+export async function findById(db: Executor, partners: readonly string[], id: string): Promise<Found[]> {
+  const users = await db.query<Row>(sql`
+    select partner_id, service_id from users where partner_id = any(${partners}::uuid[]) and service_id = ${id}`)
+  if (users.length > 0) return users.map(row => foundOf(row, 'serviceid'))
+  const events = await db.query<Row>(sql`
+    select partner_id, service_id from events where partner_id = any(${partners}::uuid[]) and event_id = ${id}`)
+  if (events.length > 0) return events.map(row => ({ ...foundOf(row, 'event'), eventId: id }))
+  return findRequest(db, partners, id)
+}
+
+/** A request's id tells when it came: what it changed was recorded about then. */
+async function findRequest(db: Executor, partners: readonly string[], id: string): Promise<Found[]> {
+  const at = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+  const from = timestamp(at - REQUEST_SPREAD_MS)
+  const until = timestamp(at + REQUEST_SPREAD_MS)
+  if (id[14] !== '7') return []
+  const changed = await db.query<Row>(sql`
+    select distinct partner_id, service_id from history
+    where recorded_at between ${from} and ${until} and request_id = ${id} and partner_id = any(${partners}::uuid[])`)
+  const seen = await db.query<Row>(sql`
+    select distinct partner_id, service_id from audit_log
+    where at between ${from} and ${until} and request_id = ${id} and service_id is not null
+      and partner_id = any(${partners}::uuid[])`)
+  const found = new Map([...changed, ...seen].map(row => [row.service_id, foundOf(row, 'request')]))
+  return [...found.values()]
+}
+
+/** Longer than a request may take, and than the clocks of two processes may be apart. */
+const REQUEST_SPREAD_MS = 120_000
+
+/** Who of these partners has this userid, or agreed to something under this reference. */
+export async function findByName(db: Executor, partners: readonly string[], name: string): Promise<Found[]> {
+  const users = await db.query<Row>(sql`
+    select partner_id, service_id from users
+    where partner_id = any(${partners}::uuid[]) and userid = ${name} and is_current and status <> 'erased'`)
+  if (users.length > 0) return users.map(row => foundOf(row, 'userid'))
+  const references = await db.query<Row>(sql`
+    select distinct partner_id, service_id from confirmations
+    where partner_id = any(${partners}::uuid[]) and reference = ${name.toUpperCase()}`)
+  return references.map(row => foundOf(row, 'reference'))
+}
+
+/** Who of these partners has an account with an email or a phone of these hashes. */
+export async function findByHash(
+  db: Executor,
+  hashes: readonly { partnerId: string; hash: Buffer }[],
+): Promise<Found[]> {
+  const rows = await db.query<Row>(sql`
+    select distinct s.partner_id, s.service_id
+    from unnest(${hashes.map(({ partnerId }) => partnerId)}::uuid[], ${hashes.map(({ hash }) => hash)}::bytea[])
+      as wanted (partner_id, hash)
+    join search_hashes s on s.partner_id = wanted.partner_id and s.hash = wanted.hash
+    limit 100`)
+  return rows.map(row => foundOf(row, 'email or phone'))
+}
+
+function foundOf(row: Row, by: Found['by']): Found {
+  return { partnerId: row.partner_id, serviceId: row.service_id, by }
+}

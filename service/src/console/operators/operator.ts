@@ -1,0 +1,27 @@
+import type { Instant } from '../../calendar/calendar.ts'
+
+/** What an operator may do, each with all that the one before it may. */
+export const ROLES = ['viewer', 'support', 'admin'] as const
+/** One of them. */
+export type Role = (typeof ROLES)[number]
+
+/** A person who works at the console. */
+export type Operator = {
+  readonly operatorId: string
+  readonly name: string
+  readonly role: Role
+  /** `undefined`: all partners, those to come included. */
+  readonly partners: readonly string[] | undefined
+  readonly createdAt: Instant
+  readonly disabledAt: Instant | undefined
+}
+
+/** Whether the operator's role is the wanted one or one above it. */
+export function hasRole({ role }: Pick<Operator, 'role'>, wanted: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(wanted)
+}
+
+/** Whether the operator may see anything of a partner. */
+export function worksFor({ partners }: Pick<Operator, 'partners'>, partnerId: string): boolean {
+  return partners === undefined || partners.includes(partnerId)
+}

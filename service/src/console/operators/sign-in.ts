@@ -1,0 +1,108 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { decodeUuid, encodeUuid } from '../../vault/base62.ts'
+import { keyedHash, sameHash } from '../../vault/hash.ts'
+import type { Keyring } from '../../vault/keyring.ts'
+import { makeSecret, parseSecret, type SecretKind, type SecretMode } from '../../vault/secret.ts'
+import { uuidv7 } from '../../vault/uuid.ts'
+import type { Operator } from './operator.ts'
+import {
+  findLink,
+  findSession,
+  insertLink,
+  insertSession,
+  type LivingLink,
+  type LivingSession,
+  spendLink,
+} from './store.ts'
+
+/** For how long a sign-in link may wait to be pressed, once. */
+export const LINK_LIFETIME_MS = 24 * 3_600_000
+/** A working day: whoever comes back the next one signs in anew. */
+export const SESSION_LIFETIME_MS = 8 * 3_600_000
+
+/** What signing in needs of its surroundings. */
+export type SignInContext = {
+  readonly database: Executor
+  readonly keyring: Keyring
+  readonly mode: SecretMode
+  readonly real: () => Instant
+}
+
+/** Makes the token of a single-use sign-in link; an earlier one of the same operator no longer works. */
+export async function mintLink(context: SignInContext, operator: Operator): Promise<string> {
+  const at = context.real()
+  const linkId = uuidv7(at)
+  const { text } = makeSecret('ol', context.mode, encodeUuid(linkId))
+  const { id: pepperId, key } = context.keyring.peppers.current
+  await insertLink(context.database, {
+    ...{ operatorId: operator.operatorId, linkId, pepperId, hash: keyedHash(key, LINK, text) },
+    ...{ at, expiresAt: at + LINK_LIFETIME_MS },
+  })
+  return text
+}
+
+/** The link that a token opens, or `undefined` when it is wrong, spent or expired, or its operator is disabled. */
+export async function linkOf(context: SignInContext, token: string): Promise<LivingLink | undefined> {
+  const id = idOf(context, token, 'ol')
+  const link = id && (await findLink(context.database, id, context.real()))
+  return link && isRight(context, link, LINK, token) ? link : undefined
+}
+
+/** Spends a link and opens a session; gives the session's secret, or `undefined` when somebody else spent it first. */
+export async function openSession(context: SignInContext, link: LivingLink): Promise<string | undefined> {
+  const at = context.real()
+  if (!(await spendLink(context.database, link.linkId, at))) return undefined
+  const sessionId = uuidv7(at)
+  const { text } = makeSecret('os', context.mode, encodeUuid(sessionId))
+  const { id: pepperId, key } = context.keyring.peppers.current
+  await insertSession(context.database, {
+    ...{ sessionId, operatorId: link.operator.operatorId, pepperId, hash: keyedHash(key, SESSION, text) },
+    ...{ csrfHash: keyedHash(key, CSRF_HASH, formTokenFrom(key, text)) },
+    ...{ at, expiresAt: at + SESSION_LIFETIME_MS },
+  })
+  return text
+}
+
+/** A session with the token that its forms carry. */
+export type OpenSession = LivingSession & { readonly formToken: string }
+
+/** The session of a secret, or `undefined` when it is wrong, has ended or expired, or its operator is disabled. */
+export async function sessionOf(context: SignInContext, secret: string): Promise<OpenSession | undefined> {
+  const id = idOf(context, secret, 'os')
+  const session = id && (await findSession(context.database, id, context.real()))
+  if (!session || !isRight(context, session, SESSION, secret)) return undefined
+  const pepper = context.keyring.pepper(session.pepperId)
+  return pepper && { ...session, formToken: formTokenFrom(pepper, secret) }
+}
+
+/** Whether a form carries the token of the session it was made for. */
+export function isOwnForm(context: SignInContext, session: LivingSession, sent: string): boolean {
+  const pepper = context.keyring.pepper(session.pepperId)
+  return pepper !== undefined && sameHash(keyedHash(pepper, CSRF_HASH, sent), session.csrfHash)
+}
+
+const LINK = 'operator_links.hash'
+const SESSION = 'operator_sessions.hash'
+const CSRF = 'operator_sessions.form_token'
+const CSRF_HASH = 'operator_sessions.csrf_hash'
+
+/** Made from the session's secret, so that every page can carry it and none is stored. */
+function formTokenFrom(pepper: Buffer, secret: string): string {
+  return keyedHash(pepper, CSRF, secret).toString('base64url')
+}
+
+function idOf(context: SignInContext, text: string, kind: SecretKind): string | undefined {
+  const parsed = parseSecret(text)
+  return parsed?.kind === kind && parsed.mode === context.mode ? decodeUuid(parsed.id) : undefined
+}
+
+function isRight(
+  context: SignInContext,
+  row: { readonly pepperId: string; readonly hash: Buffer },
+  purpose: string,
+  text: string,
+): boolean {
+  const pepper = context.keyring.pepper(row.pepperId)
+  return pepper !== undefined && sameHash(keyedHash(pepper, purpose, text), row.hash)
+}

@@ -1,0 +1,188 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+import type { Operator, Role } from './operator.ts'
+
+type OperatorRow = {
+  operator_id: string
+  name: string
+  role: Role
+  partners: string[] | null
+  created_at: Instant
+  disabled_at: Instant | null
+}
+
+/** All operators by name, those who are disabled included. */
+export async function listOperators(db: Executor): Promise<Operator[]> {
+  const rows = await db.query<OperatorRow>(sql`
+    select operator_id, name, role, partners, created_at, disabled_at from operators order by name`)
+  return rows.map(operatorOf)
+}
+
+/** The operator of a name, or `undefined`. */
+export async function findOperator(db: Executor, name: string): Promise<Operator | undefined> {
+  const [row] = await db.query<OperatorRow>(sql`
+    select operator_id, name, role, partners, created_at, disabled_at from operators where name = ${name}`)
+  return row && operatorOf(row)
+}
+
+/** Stores a new operator; false when the name is taken. */
+export async function insertOperator(db: Executor, operator: Operator): Promise<boolean> {
+  const rows = await db.query(sql`
+    insert into operators (operator_id, name, role, partners, created_at)
+    values (${operator.operatorId}, ${operator.name}, ${operator.role}, ${operator.partners ?? null}::uuid[],
+      ${timestamp(operator.createdAt)})
+    on conflict do nothing returning 1`)
+  return rows.length > 0
+}
+
+/** Disables an operator, ends its sessions and spends its links; false when the name is unknown. */
+export async function disableOperator(db: Executor, name: string, at: Instant): Promise<boolean> {
+  const rows = await db.query<{ operator_id: string }>(sql`
+    update operators set disabled_at = coalesce(disabled_at, ${timestamp(at)}) where name = ${name}
+    returning operator_id`)
+  const [row] = rows
+  if (!row) return false
+  await db.query(sql`
+    update operator_sessions set ended_at = ${timestamp(at)}
+    where operator_id = ${row.operator_id} and ended_at is null`)
+  await db.query(sql`
+    update operator_links set spent_at = ${timestamp(at)}
+    where operator_id = ${row.operator_id} and spent_at is null`)
+  return true
+}
+
+/** A secret as it is stored: its keyed hash, and the pepper that this hangs on. */
+type Hashed = { readonly pepperId: string; readonly hash: Buffer }
+
+/** A sign-in link that lives. */
+export type LivingLink = Hashed & { readonly linkId: string; readonly operator: Operator }
+
+/** Stores a sign-in link; those that the operator had before are spent by it. */
+export async function insertLink(
+  db: Executor,
+  link: Hashed & { operatorId: string; linkId: string; at: Instant; expiresAt: Instant },
+): Promise<void> {
+  await db.query(sql`
+    update operator_links set spent_at = ${timestamp(link.at)}
+    where operator_id = ${link.operatorId} and spent_at is null`)
+  await db.query(sql`
+    insert into operator_links (operator_id, link_id, pepper_id, hash, created_at, expires_at)
+    values (${link.operatorId}, ${link.linkId}, ${link.pepperId}, ${link.hash}, ${timestamp(link.at)},
+      ${timestamp(link.expiresAt)})`)
+}
+
+/** The link of an id, while it is neither spent nor expired and its operator is not disabled. */
+export async function findLink(db: Executor, linkId: string, at: Instant): Promise<LivingLink | undefined> {
+  const [row] = await db.query<OperatorRow & { pepper_id: string; hash: Buffer }>(sql`
+    select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, l.pepper_id, l.hash
+    from operator_links l join operators o using (operator_id)
+    where l.link_id = ${linkId} and l.spent_at is null and l.expires_at > ${timestamp(at)} and o.disabled_at is null`)
+  return row && { linkId, operator: operatorOf(row), pepperId: row.pepper_id, hash: row.hash }
+}
+
+/** Spends a link, in one statement, so that of two who press at once one wins; false when it was spent. */
+export async function spendLink(db: Executor, linkId: string, at: Instant): Promise<boolean> {
+  const rows = await db.query(sql`
+    update operator_links set spent_at = ${timestamp(at)} where link_id = ${linkId} and spent_at is null returning 1`)
+  return rows.length > 0
+}
+
+/** A session that lives, with its operator as it now is. */
+export type LivingSession = Hashed & {
+  readonly sessionId: string
+  readonly csrfHash: Buffer
+  readonly lastSeenAt: Instant
+  readonly expiresAt: Instant
+  readonly operator: Operator
+}
+
+/** Stores a session. */
+export async function insertSession(
+  db: Executor,
+  session: Hashed & {
+    sessionId: string
+    operatorId: string
+    csrfHash: Buffer
+    at: Instant
+    expiresAt: Instant
+  },
+): Promise<void> {
+  await db.query(sql`
+    insert into operator_sessions (session_id, operator_id, pepper_id, hash, csrf_hash, created_at, last_seen_at,
+      expires_at)
+    values (${session.sessionId}, ${session.operatorId}, ${session.pepperId}, ${session.hash}, ${session.csrfHash},
+      ${timestamp(session.at)}, ${timestamp(session.at)}, ${timestamp(session.expiresAt)})`)
+}
+
+/** The session of an id, while it has neither ended nor expired and its operator is not disabled. */
+export async function findSession(
+  db: Executor,
+  sessionId: string,
+  at: Instant,
+): Promise<LivingSession | undefined> {
+  const [row] = await db.query<
+    OperatorRow & {
+      pepper_id: string
+      hash: Buffer
+      csrf_hash: Buffer
+      last_seen_at: Instant
+      expires_at: Instant
+    }
+  >(sql`
+    select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, s.pepper_id, s.hash, s.csrf_hash,
+      s.last_seen_at, s.expires_at
+    from operator_sessions s join operators o using (operator_id)
+    where s.session_id = ${sessionId} and s.ended_at is null and s.expires_at > ${timestamp(at)}
+      and o.disabled_at is null`)
+  return (
+    row && {
+      ...{ sessionId, operator: operatorOf(row), pepperId: row.pepper_id, hash: row.hash },
+      ...{ csrfHash: row.csrf_hash, lastSeenAt: row.last_seen_at, expiresAt: row.expires_at },
+    }
+  )
+}
+
+/** Notes that a session was used. */
+export async function touchSession(db: Executor, sessionId: string, at: Instant): Promise<void> {
+  await db.query(sql`
+    update operator_sessions set last_seen_at = greatest(last_seen_at, ${timestamp(at)})
+    where session_id = ${sessionId}`)
+}
+
+/** Ends a session. */
+export async function endSession(db: Executor, sessionId: string, at: Instant): Promise<void> {
+  await db.query(sql`
+    update operator_sessions set ended_at = coalesce(ended_at, ${timestamp(at)}) where session_id = ${sessionId}`)
+}
+
+/** How many links and sessions that can still be used hang on each pepper. */
+export async function operatorsByPepper(db: Executor, at: Instant): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query<{ pepper_id: string; count: number }>(sql`
+    select pepper_id, count(*) as count from (
+      select pepper_id from operator_links where spent_at is null and expires_at > ${timestamp(at)}
+      union all
+      select pepper_id from operator_sessions where ended_at is null and expires_at > ${timestamp(at)}) as live
+    group by pepper_id`)
+  return new Map(rows.map(row => [row.pepper_id, row.count]))
+}
+
+/** Deletes links and sessions that ended a month ago. */
+export async function deleteOldSignIns(db: Executor, now: Instant): Promise<void> {
+  const before = timestamp(now - KEPT_MS)
+  await db.query(sql`delete from operator_links where expires_at < ${before}`)
+  await db.query(sql`delete from operator_sessions where expires_at < ${before}`)
+}
+
+const KEPT_MS = 30 * 86_400_000
+
+function operatorOf(row: OperatorRow): Operator {
+  return {
+    operatorId: row.operator_id,
+    name: row.name,
+    role: row.role,
+    partners: row.partners ?? undefined,
+    createdAt: row.created_at,
+    disabledAt: row.disabled_at ?? undefined,
+  }
+}

@@ -1,0 +1,53 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Where the console is reached, as its cookies and its checks of Host and Origin see it. */
+export type ConsolePlace = {
+  /** `https://console.example.com`, or `undefined` on loopback. */
+  readonly consoleUrl: string | undefined
+  /** The port it listens on. */
+  readonly port: number
+}
+
+/**
+ * Whether the Host of a request is one of the console's own: that of its base URL, or loopback with its port. A name that
+ * somebody else points at this machine is none, so no page of theirs reaches the console through a browser.
+ */
+export function isOwnHost(host: string | undefined, { consoleUrl, port }: ConsolePlace): boolean {
+  if (host === undefined) return false
+  if (consoleUrl !== undefined) return host.toLowerCase() === new URL(consoleUrl).host
+  const [, name = '', given = '80'] = /^(.*?)(?::(\d+))?$/.exec(host) ?? []
+  // Whole addresses: `127.example.com` begins like one, and is a name that anybody may own.
+  const isLoopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(name)
+  return isLoopback && given === String(port)
+}
+
+/** Whether a form was sent by a page of the console: a browser names the page's origin with every POST. */
+export function isOwnOrigin(headers: IncomingHttpHeaders, place: ConsolePlace): boolean {
+  const scheme = isSecure(place) ? 'https' : 'http'
+  const site = headers['sec-fetch-site']
+  return headers.origin === `${scheme}://${headers.host}` && (site === undefined || site === 'same-origin')
+}
+
+/** Whether browsers reach the console over TLS. */
+export function isSecure({ consoleUrl }: ConsolePlace): boolean {
+  return consoleUrl?.startsWith('https:') ?? false
+}
+
+/** The secret of the session that a request carries. */
+export function sessionCookie(headers: IncomingHttpHeaders, place: ConsolePlace): string | undefined {
+  const wanted = `${cookieName(place)}=`
+  const found = headers.cookie?.split(/; */).find(part => part.startsWith(wanted))
+  return found?.slice(wanted.length)
+}
+
+/** The header that gives a browser its session, or takes it away where there is no secret. */
+export function cookieHeader(secret: string | undefined, place: ConsolePlace): string {
+  const secure = isSecure(place) ? '; Secure' : ''
+  const age = secret === undefined ? '; Max-Age=0' : ''
+  // Lax: an address that a colleague sent opens with the session that is there.
+  return `${cookieName(place)}=${secret ?? ''}; Path=/; HttpOnly; SameSite=Lax${secure}${age}`
+}
+
+function cookieName(place: ConsolePlace): string {
+  return isSecure(place) ? '__Host-enrolment-console' : 'enrolment-console'
+}

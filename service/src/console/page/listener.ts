@@ -1,0 +1,226 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { html } from '../../http/html.ts'
+import { openRequestCounts } from '../../http/request-counts.ts'
+import { defaultRequestLimits } from '../../http/request-limits.ts'
+import { createServer } from '../../http/server.ts'
+import { describeCause } from '../../log.ts'
+import { OperatorError } from '../../operator-error.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { hasRole } from '../operators/operator.ts'
+import { isOwnForm, sessionOf } from '../operators/sign-in.ts'
+import { endSession, touchSession } from '../operators/store.ts'
+import { screens } from '../screens.ts'
+import { consoleDocument } from '../views/layout.ts'
+import { signedOut } from '../views/sign-in.ts'
+import { type ConsoleFiles, readConsoleFiles } from './console-files.ts'
+import { type ConsoleServer, sendPlain } from './console-server.ts'
+import { cookieHeader, isOwnHost, isOwnOrigin, sessionCookie } from './guard.ts'
+import { record } from './record.ts'
+import { type Answer, ConsoleRefusal, type Screen, type Visit } from './screen.ts'
+import { mountSignIn } from './sign-in.ts'
+
+/** A console that listens. */
+export type RunningConsole = {
+  /** Where operators reach it, without a slash at the end. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+/**
+ * Starts the console on a listener of its own, so that no request of a partner ever comes near it. Rejects when the port
+ * is taken or the browser's files were not built.
+ */
+export async function startConsole(
+  context: ConsoleContext,
+  { host, port }: { host: string; port: number },
+): Promise<RunningConsole> {
+  const files = await readConsoleFiles()
+  const place = { consoleUrl: context.consoleUrl, port }
+  const server: ConsoleServer = { context, place, files }
+  let url = ''
+  const app = createServer({
+    baseUrl: () => context.consoleUrl ?? url,
+    basePath: '',
+    trustProxy: [],
+    log: (event, fields) => context.log(event === 'request' ? 'console_request' : event, fields),
+    real: context.real,
+    limits: defaultRequestLimits,
+    // Of its own: what operators look at is no load of partners.
+    counts: openRequestCounts(),
+  })
+  void app.register(async scope => {
+    mountGuards(scope, server)
+    mountFiles(scope, files)
+    mountSignIn(scope, server)
+    for (const screen of screens) mountScreen(scope, server, screen)
+    mountRest(scope, server)
+  })
+  try {
+    await app.listen({ host, port, backlog: 256 })
+  } catch (error) {
+    const { code = 'unknown error' } = error as { code?: string }
+    throw new OperatorError(
+      `The console cannot listen on ${host}:${port} (${code}): give another ENROLMENT_CONSOLE_PORT, or none.`,
+    )
+  }
+  const listening = app.server.address() as AddressInfo
+  place.port = listening.port
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  url = `http://${name}:${listening.port}`
+  return { url: context.consoleUrl ?? url, close: () => app.close() }
+}
+
+/** Before anything else: the headers that browsers heed, whether the console was meant, and whether a form is its own. */
+function mountGuards(app: FastifyInstance, server: ConsoleServer): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply
+      .header('Content-Security-Policy', policy)
+      .header('Cross-Origin-Resource-Policy', 'same-origin')
+      .header('Cache-Control', 'no-store')
+      .header('Referrer-Policy', 'same-origin')
+    if (!isOwnHost(request.headers.host, server.place))
+      throw new ConsoleRefusal(421, 'Wrong address', 'The console is not reached by this name.')
+    if (request.method === 'POST' && !isOwnOrigin(request.headers, server.place))
+      throw new ConsoleRefusal(403, 'Sent from elsewhere', 'This form was not sent by a page of the console.')
+  })
+  app.setErrorHandler((error, request, reply) => sendFailure(server, error, { request, reply }))
+}
+
+function mountFiles(app: FastifyInstance, files: ConsoleFiles): void {
+  for (const [address, file] of files.served)
+    app.get(address, async (request, reply) => {
+      const isPacked = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
+      if (isPacked) reply.header('Content-Encoding', 'gzip')
+      return reply
+        .header('Vary', 'Accept-Encoding')
+        .header('Cache-Control', 'private, max-age=31536000, immutable')
+        .type(file.type)
+        .send(isPacked ? file.packed : file.plain)
+    })
+}
+
+const takesForm = { config: { takes: 'application/x-www-form-urlencoded' } } as const
+const touchEveryMs = 60_000
+
+function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen): void {
+  const handle = async (request: FastifyRequest, reply: FastifyReply) => {
+    const visit = await openVisit(server, request, screen.section)
+    if (!visit) return sendSignIn(server, reply)
+    await checkForm(visit, request.method)
+    if (!hasRole(visit.operator, screen.role)) {
+      await record(visit, { action: `${screen.method} ${screen.path}`, result: 'refused' })
+      throw new ConsoleRefusal(
+        403,
+        'Not for your role',
+        `This needs the role ${screen.role}, and yours is ${visit.operator.role}. An administrator can change that.`,
+      )
+    }
+    if (screen.changes && server.context.mayNotWrite())
+      throw new ConsoleRefusal(
+        503,
+        'Nothing can be changed now',
+        'This copy of the service is quiet, or its disk is nearly full. You can still look.',
+      )
+    return sendAnswer(server, { request, reply }, { visit, answer: await screen.answer(visit) })
+  }
+  if (screen.method === 'GET') app.get(screen.path, handle)
+  else app.post(screen.path, takesForm, handle)
+}
+
+/** Sign-out, and a page for addresses that the console does not have. */
+function mountRest(app: FastifyInstance, server: ConsoleServer): void {
+  const { context, place } = server
+  app.post('/sign-out', takesForm, async (request, reply) => {
+    const visit = await openVisit(server, request, '')
+    if (visit) {
+      await checkForm(visit, 'POST')
+      await endSession(context.database, visit.session.sessionId, context.real())
+      await record(visit, { action: 'sign out' })
+    }
+    reply.header('Set-Cookie', cookieHeader(undefined, place))
+    return sendPlain(server, reply, { status: 200, page: signedOut(true) })
+  })
+  app.get('/*', async (request, reply) => {
+    const visit = await openVisit(server, request, '')
+    if (!visit) return sendSignIn(server, reply)
+    throw new ConsoleRefusal(404, 'Not found', 'The console has no page of this address.')
+  })
+}
+
+/** Who asks, and what; `undefined` without a session. */
+async function openVisit(
+  { context, place }: ConsoleServer,
+  request: FastifyRequest,
+  section: string,
+): Promise<Visit | undefined> {
+  const secret = sessionCookie(request.headers, place)
+  const session = secret === undefined ? undefined : await sessionOf(context, secret)
+  if (!session) return undefined
+  const now = context.real()
+  if (now - session.lastSeenAt >= touchEveryMs) await touchSession(context.database, session.sessionId, now)
+  const body = typeof request.body === 'string' ? request.body : ''
+  return {
+    ...{ context, session, section, operator: session.operator, requestId: request.id, address: request.ip },
+    params: request.params as Record<string, string>,
+    query: new URLSearchParams(request.url.split('?', 2)[1] ?? ''),
+    form: new URLSearchParams(body),
+  }
+}
+
+/** Refuses a form that was made for another session, or by somebody who could not read it. */
+async function checkForm({ context, session, form }: Visit, method: string): Promise<void> {
+  if (method !== 'POST' || isOwnForm(context, session, form.get('token') ?? '')) return
+  throw new ConsoleRefusal(
+    403,
+    'This form is too old',
+    'It was made before you signed in. Go back, load the page again, and send it once more.',
+  )
+}
+
+type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+
+async function sendAnswer(
+  server: ConsoleServer,
+  { reply }: Exchange,
+  { visit, answer }: { visit: Visit; answer: Answer },
+): Promise<FastifyReply> {
+  if ('to' in answer) return reply.code(303).header('Location', answer.to).send()
+  if ('file' in answer)
+    return reply
+      .type(answer.type)
+      .header('Content-Disposition', `attachment; filename="${answer.file}"`)
+      .send(answer.content)
+  return reply
+    .code(answer.status ?? 200)
+    .type('text/html; charset=utf-8')
+    .send(consoleDocument(visit, server.files, answer))
+}
+
+function sendSignIn(server: ConsoleServer, reply: FastifyReply): FastifyReply {
+  return sendPlain(server, reply, { status: 401, page: signedOut(false) })
+}
+
+async function sendFailure(server: ConsoleServer, error: unknown, exchange: Exchange): Promise<FastifyReply> {
+  const { request, reply } = exchange
+  const refusal = error instanceof ConsoleRefusal ? error : undefined
+  if (!refusal)
+    server.context.log('failure', {
+      requestid: request.id,
+      ...describeCause(error),
+    })
+  const page = {
+    title: refusal?.heading ?? 'Something went wrong',
+    body: html`<p>${refusal?.message ?? `Try again. If it happens twice, the log has more under request ${request.id}.`}</p>`,
+  }
+  const visit = await openVisit(server, request, '').catch(() => undefined)
+  const status = refusal?.status ?? 500
+  if (!visit) return sendPlain(server, reply, { status, page })
+  return reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .send(consoleDocument(visit, server.files, page))
+}

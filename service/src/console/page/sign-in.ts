@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify'
+import { linkOf, openSession } from '../operators/sign-in.ts'
+import { linkEnded, signInWithLink } from '../views/sign-in.ts'
+import { type ConsoleServer, sendPlain } from './console-server.ts'
+import { cookieHeader } from './guard.ts'
+import { record } from './record.ts'
+
+/** Mounts signing in by a single-use link: opening it shows a button, and pressing that spends it. */
+export function mountSignIn(app: FastifyInstance, server: ConsoleServer): void {
+  const { context, place } = server
+  const path = '/sign-in/:token'
+  app.get(path, async (request, reply) => {
+    const link = await linkOf(context, (request.params as { token: string }).token)
+    // What fetches addresses ahead, as mail scanners do, spends nothing.
+    return sendPlain(
+      server,
+      reply,
+      link ? { status: 200, page: signInWithLink(link.operator) } : { status: 410, page: linkEnded() },
+    )
+  })
+  app.post(path, { config: { takes: 'application/x-www-form-urlencoded' } }, async (request, reply) => {
+    const link = await linkOf(context, (request.params as { token: string }).token)
+    const secret = link && (await openSession(context, link))
+    if (!link || !secret) return sendPlain(server, reply, { status: 410, page: linkEnded() })
+    await record({ context, operator: link.operator, requestId: request.id }, { action: 'sign in' })
+    return reply.code(303).header('Set-Cookie', cookieHeader(secret, place)).header('Location', '/').send()
+  })
+}

@@ -1,0 +1,247 @@
+import { html, type Slot } from '../../http/html.ts'
+import { OperatorError } from '../../operator-error.ts'
+import { lastUses } from '../../partners/credential-uses.ts'
+import { changePartner, type ManageContext, revokeKey, rotateKey } from '../../partners/manage.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { listCredentials } from '../../partners/store.ts'
+import { hasRole } from '../operators/operator.ts'
+import { record } from '../page/record.ts'
+import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../page/screen.ts'
+import { ownPartner, ownPartners } from '../partners.ts'
+import { reasonOf } from '../reason.ts'
+import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
+import { findFirstSteps, readDisabledReason, writeDisabledReason } from './store.ts'
+
+/** Who integrates the service, with what credentials, and stopping one. */
+export const partnerScreens: readonly Screen[] = [
+  { method: 'GET', path: '/partners', role: 'viewer', section: 'partners', answer: list },
+  {
+    method: 'GET',
+    path: '/partners/:partnerid',
+    role: 'viewer',
+    section: 'partners',
+    answer: visit => show(visit),
+  },
+  {
+    method: 'POST',
+    path: '/partners/:partnerid/rotate',
+    role: 'admin',
+    changes: true,
+    section: 'partners',
+    answer: rotate,
+  },
+  {
+    method: 'POST',
+    path: '/partners/:partnerid/revoke',
+    role: 'admin',
+    changes: true,
+    section: 'partners',
+    answer: revoke,
+  },
+  {
+    method: 'POST',
+    path: '/partners/:partnerid/disable',
+    role: 'admin',
+    changes: true,
+    section: 'partners',
+    answer: disable,
+  },
+  {
+    method: 'POST',
+    path: '/partners/:partnerid/enable',
+    role: 'admin',
+    changes: true,
+    section: 'partners',
+    answer: enable,
+  },
+]
+
+async function list(visit: Visit): Promise<Answer> {
+  const partners = await ownPartners(visit)
+  return {
+    title: 'Partners',
+    body: part(
+      'By name',
+      table({
+        caption: 'Partners that you work for',
+        columns: ['Partner', 'State', 'Id'],
+        rows: partners.map(one => [
+          html`<a href="/partners/${one.partnerId}">${one.name}</a>`,
+          one.isDisabled ? tag('disabled', 'bad') : tag('enabled', 'good'),
+          html`<code>${one.partnerId}</code>`,
+        ]),
+        empty: 'There is no partner yet: `enrolment partner create` makes one.',
+      }),
+    ),
+  }
+}
+
+async function show(visit: Visit, told?: Slot): Promise<Answer> {
+  const { database } = visit.context
+  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const [steps, reason] = await Promise.all([
+    findFirstSteps(database, partner.partnerId),
+    readDisabledReason(database, partner.partnerId),
+  ])
+  const isDisabled = partner.disabledAt !== undefined
+  return {
+    title: partner.name,
+    body: html`${told}
+${isDisabled && html`<section class="notice bad"><h2>Disabled since ${when(partner.disabledAt ?? 0, partner.timezone)}</h2>${reason !== null && html`<p>${reason}</p>`}</section>`}
+<section class="card across">${facts([
+      ['Id', html`<code>${partner.partnerId}</code>`],
+      ['Time zone', partner.timezone],
+      ['Language', partner.locale === 'es' ? 'Spanish' : 'English'],
+      ['Offers', partner.offers?.join(', ') ?? 'all'],
+      ['Scopes', partner.scopes?.join(', ') ?? 'all'],
+      ['API key', partner.apiKeyOptional ? 'optional' : 'needed'],
+      ['Limit', partner.ratePerSecond === undefined ? 'none' : `${partner.ratePerSecond} requests a second`],
+      ['Help', Object.values(partner.help).join(', ') || 'none set'],
+      ['Origins', partner.origins.join(', ') || 'none'],
+      ['Leads back to', partner.redirects.join(', ') || 'nowhere'],
+      ['Made', when(partner.createdAt, partner.timezone)],
+    ])}</section>
+<div class="columns"><div>
+${part('Credentials', await credentialTable(visit, partner))}
+</div><div>
+${part(
+  'First steps',
+  html`<ul class="rules">${(
+    [
+      ['A credential was used', steps.credential],
+      ['A user was prefilled or created', steps.user],
+      ['A webhook was accepted', steps.webhook],
+      ['A page was opened in the last 30 days', steps.page],
+    ] as const
+  ).map(
+    ([name, isDone]) => html`<li>${isDone ? tag('done', 'good') : tag('not yet', 'wait')} ${name}</li>`,
+  )}</ul>`,
+)}
+${hasRole(visit.operator, 'admin') && stopPart(visit, partner)}
+</div></div>`,
+  }
+}
+
+async function credentialTable(visit: Visit, partner: Partner): Promise<Slot> {
+  const { database, real } = visit.context
+  const [rows, uses] = await Promise.all([
+    listCredentials(database, partner.partnerId),
+    lastUses(database, partner.partnerId),
+  ])
+  const isAdmin = hasRole(visit.operator, 'admin')
+  const isLive = (row: (typeof rows)[number]) =>
+    row.revoked_at === null && (row.expires_at === null || row.expires_at > real())
+  const path = `/partners/${partner.partnerId}`
+  return html`${table({
+    caption: 'Credentials and when they were last used',
+    columns: ['Credential', 'State', 'Last used', ...(isAdmin ? ['Revoke'] : [])],
+    rows: rows.map(row => [
+      html`${KINDS[row.kind]}<br><code>${row.credential_id}</code>`,
+      isLive(row) ? tag('live', 'good') : tag(row.revoked_at === null ? 'expired' : 'revoked'),
+      lastUse(uses.get(row.credential_id), partner),
+      ...(isAdmin
+        ? [
+            isLive(row)
+              ? html`<details><summary>Revoke</summary>${actionForm(visit, {
+                  action: `${path}/revoke`,
+                  button: 'Revoke at once',
+                  look: 'danger',
+                  fields: html`<input type="hidden" name="credential" value="${row.credential_id}">${reasonField(`why-${row.credential_id}`)}`,
+                })}</details>`
+              : '',
+          ]
+        : []),
+    ]),
+    empty: 'No credential.',
+  })}
+${
+  isAdmin &&
+  html`<details><summary>Make another secret or key</summary>
+<p class="hint">Two are live at once, so that the partner changes over without a gap; then revoke the older.</p>
+${actionForm(visit, {
+  action: `${path}/rotate`,
+  button: 'Make it',
+  fields: html`<p class="field"><label for="kind">Which</label><select id="kind" name="kind"><option value="client_secret">Client secret</option><option value="api_key">API key</option></select></p>${reasonField('why-rotate')}`,
+})}</details>`
+}`
+}
+
+const KINDS = { client_secret: 'Client secret', api_key: 'API key' } as const
+
+function lastUse(at: number | undefined, partner: Partner): Slot {
+  return at === undefined ? html`<span class="hint">never</span>` : when(at, partner.timezone)
+}
+
+function stopPart(visit: Visit, partner: Partner): Slot {
+  const path = `/partners/${partner.partnerId}`
+  if (partner.disabledAt !== undefined)
+    return part(
+      'Let it in again',
+      actionForm(visit, {
+        action: `${path}/enable`,
+        button: 'Enable',
+        look: 'primary',
+        fields: reasonField('why-enable'),
+      }),
+    )
+  return part(
+    'Stop this partner',
+    html`<p class="hint">Within a second every request and token of the partner is refused, and its pages end. Cover goes on: what is due is still applied, and webhooks still leave, until you pause its endpoints. Nothing is deleted.</p>
+${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', look: 'danger', fields: reasonField('why-disable') })}`,
+  )
+}
+
+async function rotate(visit: Visit): Promise<Answer> {
+  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const reason = reasonOf(visit)
+  const kind = visit.form.get('kind') === 'api_key' ? 'api_key' : 'client_secret'
+  const { secret } = await managed(() => rotateKey(partner.partnerId, kind, manageContext(visit)))
+  visit.context.directory.forget(partner.partnerId)
+  await record(visit, { action: `make ${kind}`, partner, reason })
+  return show(
+    visit,
+    html`<section class="notice" role="status"><h2>The new ${KINDS[kind].toLowerCase()}</h2><p class="secret"><code>${secret}</code></p><p>It is shown here once. Hand it over on a protected way, then revoke the older.</p></section>`,
+  )
+}
+
+async function revoke(visit: Visit): Promise<Answer> {
+  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const reason = reasonOf(visit)
+  await managed(() => revokeKey(partner.partnerId, visit.form.get('credential') ?? '', manageContext(visit)))
+  visit.context.directory.forget(partner.partnerId)
+  await record(visit, { action: 'revoke credential', partner, reason })
+  return { to: `/partners/${partner.partnerId}` }
+}
+
+async function disable(visit: Visit): Promise<Answer> {
+  return turn(visit, true)
+}
+
+async function enable(visit: Visit): Promise<Answer> {
+  return turn(visit, false)
+}
+
+async function turn(visit: Visit, isDisabled: boolean): Promise<Answer> {
+  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const reason = reasonOf(visit)
+  await managed(() => changePartner(partner.partnerId, { isDisabled }, manageContext(visit)))
+  await writeDisabledReason(visit.context.database, partner.partnerId, isDisabled ? reason : null)
+  visit.context.directory.forget(partner.partnerId)
+  await record(visit, { action: isDisabled ? 'disable partner' : 'enable partner', partner, reason })
+  return { to: `/partners/${partner.partnerId}` }
+}
+
+function manageContext({ context }: Visit): ManageContext {
+  const { database, keyring, mode, real } = context
+  return { database, keyring, mode, real, knownOffers: [] }
+}
+
+/** What a command would refuse with a sentence is refused with the same one here. */
+async function managed<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof OperatorError) throw new ConsoleRefusal(409, 'Not done', error.message)
+    throw error
+  }
+}

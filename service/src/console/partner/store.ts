@@ -1,0 +1,34 @@
+import type { Executor } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+
+/** What a new partner has reached on its way to a working integration. */
+export type FirstSteps = { credential: boolean; user: boolean; webhook: boolean; page: boolean }
+
+/** Looks which first steps a partner has made. */
+export async function findFirstSteps(db: Executor, partnerId: string): Promise<FirstSteps> {
+  const [steps] = await db.query<FirstSteps>(sql`
+    select
+      exists (select from credential_uses where partner_id = ${partnerId}) as credential,
+      exists (select from users where partner_id = ${partnerId}) as user,
+      exists (select from endpoint_health where partner_id = ${partnerId} and accepted_pair is not null) as webhook,
+      exists (select from (
+        select spent_at from page_sessions where partner_id = ${partnerId} and created_at is not null
+        order by created_at desc limit 1000) newest where newest.spent_at is not null) as page`)
+  return steps ?? { credential: false, user: false, webhook: false, page: false }
+}
+
+/** Why a partner was disabled, or null. */
+export async function readDisabledReason(db: Executor, partnerId: string): Promise<string | null> {
+  const [row] = await db.query<{ disabled_reason: string | null }>(sql`
+    select disabled_reason from partners where partner_id = ${partnerId}`)
+  return row?.disabled_reason ?? null
+}
+
+/** Keeps why a partner is disabled, beside when. */
+export async function writeDisabledReason(
+  db: Executor,
+  partnerId: string,
+  reason: string | null,
+): Promise<void> {
+  await db.query(sql`update partners set disabled_reason = ${reason} where partner_id = ${partnerId}`)
+}

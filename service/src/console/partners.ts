@@ -1,0 +1,35 @@
+import { sql } from '../db/sql.ts'
+import type { Partner } from '../partners/partner.ts'
+import { worksFor } from './operators/operator.ts'
+import { notHere, type Visit } from './page/screen.ts'
+
+/** The ids and names of the partners that an operator works for, by name. */
+export async function ownPartners(
+  visit: Pick<Visit, 'context' | 'operator'>,
+): Promise<{ partnerId: string; name: string; isDisabled: boolean }[]> {
+  const rows = await visit.context.database.query<{
+    partner_id: string
+    name: string
+    is_disabled: boolean
+  }>(sql`
+    select partner_id, name, disabled_at is not null as is_disabled from partners order by lower(name), partner_id`)
+  return rows
+    .filter(row => worksFor(visit.operator, row.partner_id))
+    .map(row => ({ partnerId: row.partner_id, name: row.name, isDisabled: row.is_disabled }))
+}
+
+/** A partner that the operator works for. Throws the refusal of an unknown one otherwise. */
+export async function ownPartner(
+  visit: Pick<Visit, 'context' | 'operator'>,
+  partnerId: string,
+): Promise<Partner> {
+  const isOwn = isUuid(partnerId) && worksFor(visit.operator, partnerId)
+  const partner = isOwn ? await visit.context.directory.partner(partnerId) : undefined
+  if (!partner) throw notHere('partner')
+  return partner
+}
+
+/** Whether a text has the form of an id. */
+export function isUuid(text: string): boolean {
+  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
+}

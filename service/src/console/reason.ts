@@ -1,0 +1,8 @@
+import { ConsoleRefusal, type Visit } from './page/screen.ts'
+
+/** Why an operator does something. Throws a refusal where that is not said. */
+export function reasonOf({ form }: Pick<Visit, 'form'>): string {
+  const reason = (form.get('reason') ?? '').trim()
+  if (reason.length >= 3 && reason.length <= 300) return reason
+  throw new ConsoleRefusal(422, 'Say why', 'A reason of 3 to 300 characters is needed; it goes on record.')
+}

@@ -1,0 +1,23 @@
+import { linkScreens } from './acts/link.ts'
+import { resendScreens } from './acts/resend.ts'
+import { actScreens } from './acts/screens.ts'
+import { auditScreens } from './audit/screens.ts'
+import { dueScreens } from './due/screens.ts'
+import { findScreens } from './find/screens.ts'
+import type { Screen } from './page/screen.ts'
+import { partnerScreens } from './partner/screens.ts'
+import { userScreens } from './user/screens.ts'
+import { webhookScreens } from './webhooks/screens.ts'
+
+/** Every address of the console that a session is needed for, with the least role that may see it. */
+export const screens: readonly Screen[] = [
+  ...findScreens,
+  ...userScreens,
+  ...actScreens,
+  ...linkScreens,
+  ...resendScreens,
+  ...dueScreens,
+  ...webhookScreens,
+  ...partnerScreens,
+  ...auditScreens,
+]

@@ -1,0 +1,115 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { type DocumentKind, type Person, residenceOf } from '../../membership/commands/documents.ts'
+import { type HistoryLine, linesOf } from '../../membership/rules/history.ts'
+import type { User } from '../../membership/rules/state.ts'
+import type { Terms } from '../../membership/rules/terms.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { listOperators } from '../operators/store.ts'
+import { notHere, type Visit } from '../page/screen.ts'
+import { isUuid, ownPartner, ownPartners } from '../partners.ts'
+import { findUserRow, readChanges, type StoredChange } from './store.ts'
+import { type EventStory, readStories } from './stories.ts'
+
+/** Everything that the console shows of one user. */
+export type Dossier = {
+  readonly partner: Partner
+  readonly serviceId: string
+  readonly user: User
+  readonly terms: Terms
+  readonly now: Instant
+  /** Newest first. */
+  readonly changes: readonly Change[]
+  /** Whether there are changes older than these. */
+  readonly hasOlder: boolean
+  /** What the person entered or the partner sent; empty once erased. */
+  readonly people: ReadonlyMap<DocumentKind, Person>
+  /** The names of operators by their ids. */
+  readonly operators: ReadonlyMap<string, string>
+}
+
+/** One change of the user, with the events that told of it. */
+export type Change = {
+  readonly version: number | undefined
+  readonly at: Instant
+  readonly recordedAt: Instant | undefined
+  readonly lines: readonly HistoryLine[]
+  readonly actor: string | undefined
+  readonly requestId: string | undefined
+  readonly events: readonly EventStory[]
+}
+
+/** Who was erased: nothing of the person is left to show. */
+export type ErasedDossier = {
+  readonly partner: Partner
+  readonly serviceId: string
+  readonly erasedAt: Instant
+  readonly createdAt: Instant
+}
+
+const CHANGES_A_PAGE = 50
+
+/** The user of a serviceid. Throws the refusal of an unknown one where the operator works for none of its partner. */
+export async function openDossier(
+  visit: Visit,
+  serviceId: string,
+  before = Number.MAX_SAFE_INTEGER,
+): Promise<Dossier | ErasedDossier> {
+  const { database, reader } = visit.context
+  const partners = (await ownPartners(visit)).map(({ partnerId }) => partnerId)
+  const row = isUuid(serviceId) ? await findUserRow(database, partners, serviceId) : undefined
+  if (!row) throw notHere('user')
+  const partner = await ownPartner(visit, row.partner_id)
+  const erased = { partner, serviceId: row.service_id, createdAt: row.created_at }
+  if (row.erased_at !== null) return { ...erased, erasedAt: row.erased_at }
+  const reading = await reader.read(partner, row.userid)
+  // Between the two reads the user may have been erased.
+  if (!reading || reading.user.serviceId !== row.service_id)
+    return { ...erased, erasedAt: visit.context.real() }
+  const { user, now, steps } = reading
+  const people = await reader.documents(partner, user)
+  const person = people.get('profile') ?? people.get('prefill')
+  const terms = visit.context.terms(partner, () => (residenceOf(person) ? person : undefined))
+  const stored = await readChanges(database, user, { before, limit: CHANGES_A_PAGE + 1 })
+  const shown = stored.slice(0, CHANGES_A_PAGE)
+  const stories = await readStories(database, partner, { user, ids: shown.flatMap(one => one.event_ids) })
+  const operators = new Map((await listOperators(database)).map(one => [one.operatorId, one.name]))
+  // What is due and not written yet is shown as the API tells it: as having happened.
+  const late = before === Number.MAX_SAFE_INTEGER ? steps.filter(step => step.at > (shown[0]?.at ?? 0)) : []
+  return {
+    ...{ partner, serviceId: row.service_id, user, terms, now, people, operators },
+    changes: [
+      ...late
+        .map(step => ({
+          ...{
+            version: undefined,
+            at: step.at,
+            recordedAt: undefined,
+            actor: undefined,
+            requestId: undefined,
+          },
+          ...{ lines: linesOf(step, 'schedule', 'due'), events: [] },
+        }))
+        .reverse(),
+      ...shown.map(change => changeOf(change, stories)),
+    ],
+    hasOlder: stored.length > CHANGES_A_PAGE,
+  }
+}
+
+/** Whether somebody was erased. */
+export function isErased(dossier: Dossier | ErasedDossier): dossier is ErasedDossier {
+  return 'erasedAt' in dossier
+}
+
+function changeOf(change: StoredChange, stories: ReadonlyMap<string, EventStory>): Change {
+  const { at, who } = change
+  return {
+    version: change.version,
+    at,
+    recordedAt: change.recorded_at,
+    lines: change.lines.map(([what, from, to, why]) => ({ at, what, from, to, who, why })),
+    actor: change.actor ?? undefined,
+    requestId: change.request_id ?? undefined,
+    events: change.event_ids.flatMap(id => stories.get(id) ?? []),
+  }
+}

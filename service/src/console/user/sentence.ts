@@ -1,0 +1,71 @@
+import { type Instant, prefillExpiresAt, type Zone } from '../../calendar/calendar.ts'
+import type { Who } from '../../membership/rules/history.ts'
+import type { User } from '../../membership/rules/state.ts'
+import { writeDay } from '../views/parts.ts'
+
+/** What the sentence is told with. */
+export type Told = {
+  readonly zone: Zone
+  readonly now: Instant
+  /** Who asked for the cancel, where history still says so. */
+  readonly cancelledBy?: Who | undefined
+  /** Reasons are not for everybody. */
+  readonly showsReason: boolean
+  readonly offerName: (name: string) => string
+}
+
+/** How a user stands, as one would say it on the phone. Dates are days in the partner's zone, the last day included. */
+export function describeUser(user: User, told: Told): string {
+  const { zone } = told
+  switch (user.status) {
+    case 'none':
+      return 'Not known any more: the prefill has lapsed.'
+    case 'prefilled':
+      return `Prefilled on ${writeDay(user.prefillWrittenAt ?? user.createdAt, zone)}, not enrolled.${lapse(user, zone)}`
+    case 'registering':
+      return `Opened the registration page and has not finished. Not enrolled.${lapse(user, zone)}`
+    case 'active':
+      return [held(user, told), ...pending(user, told)].join(' ')
+    case 'cancelled':
+      return `Cancelled since ${writeDay(user.cancel?.at ?? user.updatedAt, zone)}${cause(user, told)}.`
+    case 'erased':
+      return `Erased on ${writeDay(user.erasedAt ?? user.updatedAt, zone)}.`
+  }
+}
+
+function held({ offer }: User, { zone, offerName }: Told): string {
+  if (!offer) return 'Active.'
+  if (offer.inForce) return `Active on ${offerName(offer.name)} since ${writeDay(offer.since, zone)}.`
+  return `Enrolled on ${offerName(offer.name)}, which starts on ${writeDay(offer.since, zone)}.`
+}
+
+function pending(user: User, told: Told): string[] {
+  const { zone, offerName } = told
+  return [
+    user.pendingOffer &&
+      `Moves to ${offerName(user.pendingOffer.name)} on ${writeDay(user.pendingOffer.at, zone)}.`,
+    user.swap && `Swaps benefits on ${writeDay(user.swap.at, zone)}.`,
+    user.cancel && `Leaves on ${writeDay(user.cancel.at - 1, zone)}: cancelled${cause(user, told)}.`,
+    user.enrolments.some(({ state }) => state === 'actionrequired') && 'Something is missing.',
+  ].filter(sentence => typeof sentence === 'string')
+}
+
+/** By whom, and why where that may be told. */
+function cause({ cancel }: User, { cancelledBy, showsReason }: Told): string {
+  const by = cancelledBy === undefined ? '' : ` by ${WHO[cancelledBy]}`
+  return cancel && showsReason ? `${by}, reason ${cancel.reason}` : by
+}
+
+const WHO: Readonly<Record<Who, string>> = {
+  partner: 'the partner',
+  user: 'the user',
+  operator: 'an operator',
+  schedule: 'the schedule',
+}
+
+function lapse(user: User, zone: Zone): string {
+  const at =
+    user.entryExpiresAt ??
+    (user.prefillWrittenAt === undefined ? undefined : prefillExpiresAt(user.prefillWrittenAt))
+  return at === undefined ? '' : ` What is known lapses on ${writeDay(at, zone)}.`
+}

@@ -1,0 +1,108 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+import type { Who } from '../../membership/rules/history.ts'
+import type { User } from '../../membership/rules/state.ts'
+
+/** What names a user. */
+export type UserNameRow = {
+  partner_id: string
+  service_id: string
+  userid: string
+  erased_at: Instant | null
+  created_at: Instant
+}
+
+/** The user of a serviceid among those of these partners. */
+export async function findUserRow(
+  db: Executor,
+  partners: readonly string[],
+  serviceId: string,
+): Promise<UserNameRow | undefined> {
+  const [row] = await db.query<UserNameRow>(sql`
+    select partner_id, service_id, userid, erased_at, created_at from users
+    where partner_id = any(${partners}::uuid[]) and service_id = ${serviceId}`)
+  return row
+}
+
+/** A row of `history`. */
+export type StoredChange = {
+  version: number
+  at: Instant
+  recorded_at: Instant
+  who: Who
+  lines: [what: string, from: string, to: string, why: string][]
+  event_ids: string[]
+  actor: string | null
+  request_id: string | null
+}
+
+/** The changes of a user below a version, newest first. */
+export function readChanges(
+  db: Executor,
+  user: Pick<User, 'partnerId' | 'serviceId'>,
+  { before, limit }: { before: number; limit: number },
+): Promise<StoredChange[]> {
+  return db.query<StoredChange>(sql`
+    select version, at, recorded_at, who, lines, event_ids, actor, request_id from history
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId}
+      and version < ${Math.min(before, MOST_VERSIONS)}
+    order by version desc limit ${limit}`)
+}
+
+/** The largest number that a version can be. */
+const MOST_VERSIONS = 2 ** 31 - 1
+
+/** A link that was made for a user, and what became of it. */
+export type LinkRow = {
+  session_id: string
+  purpose: string
+  delivery: string
+  created_at: Instant
+  token_expires_at: Instant
+  spent_at: Instant | null
+  revoked_at: Instant | null
+  last_seen_at: Instant | null
+  birthdate_tries: number
+  birthdate_passed_at: Instant | null
+  last_view: string | null
+  dead_link_at: Instant | null
+  signed_out_at: Instant | null
+  outcome: string | null
+  reference: string | null
+  completed_at: Instant | null
+}
+
+/** The newest links of a user. */
+export function readLinks(db: Executor, user: Pick<User, 'partnerId' | 'userid'>): Promise<LinkRow[]> {
+  return db.query<LinkRow>(sql`
+    select session_id, purpose, delivery, created_at, token_expires_at, spent_at, revoked_at, last_seen_at,
+      birthdate_tries, birthdate_passed_at, last_view, dead_link_at, signed_out_at, outcome, reference, completed_at
+    from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}
+    order by created_at desc limit 20`)
+}
+
+/** Who looked at a user or worked on it, newest first. */
+export type SeenRow = {
+  at: Instant
+  actor_kind: string
+  actor: string
+  action: string
+  result: string
+  sealed_reason: Buffer | null
+  operator: string | null
+}
+
+/** The newest entries of the audit log about a user. */
+export function readSeen(
+  db: Executor,
+  { partnerId, serviceId }: Pick<User, 'partnerId' | 'serviceId'>,
+  since: Instant,
+): Promise<SeenRow[]> {
+  return db.query<SeenRow>(sql`
+    select a.at, a.actor_kind, a.actor, a.action, a.result, a.sealed_reason,
+      (select o.name from operators o where a.actor_kind = 'operator' and o.operator_id::text = a.actor) as operator
+    from audit_log a
+    where a.partner_id = ${partnerId} and a.service_id = ${serviceId} and a.at >= ${timestamp(since)}
+    order by a.entry_id desc limit 20`)
+}

@@ -1,0 +1,131 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import type { User } from '../../membership/rules/state.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { openAnswer } from '../../webhooks/delivery/answers.ts'
+
+/** An event with all that became of it at each endpoint. */
+export type EventStory = {
+  readonly eventId: string
+  readonly serviceId: string
+  readonly eventname: string
+  readonly benefit: string | undefined
+  readonly createdAt: Instant
+  readonly endpoints: readonly EndpointStory[]
+}
+
+/** What became of an event at one endpoint. */
+export type EndpointStory = {
+  readonly endpointId: string
+  readonly host: string
+  readonly state: 'delivered' | 'waiting' | 'given up' | 'failed'
+  readonly dueAt: Instant | undefined
+  readonly tries: readonly Try[]
+}
+
+/** One try to deliver an event. */
+export type Try = {
+  readonly at: Instant
+  /** Such as `HTTP 422` or `timeout`. */
+  readonly result: string
+  readonly isGood: boolean
+  readonly ms: number
+  readonly answer: string | undefined
+}
+
+type AttemptRow = {
+  attempt_id: string
+  endpoint_id: string
+  event_id: string
+  started_at: Instant
+  status: number | null
+  error_class: string | null
+  total_ms: number
+  sealed_answer: Buffer | null
+}
+type OpenRow = {
+  endpoint_id: string
+  event_id: string
+  state: 'waiting' | 'given up'
+  due_at: Instant | null
+}
+
+/** The events of these ids, with their tries and what still waits; those that are no longer kept are left out. */
+export async function readStories(
+  db: Executor,
+  partner: Partner,
+  { user, ids }: { user: Pick<User, 'serviceId'>; ids: readonly string[] },
+): Promise<ReadonlyMap<string, EventStory>> {
+  if (ids.length === 0) return new Map()
+  const { partnerId } = partner
+  const [events, attempts, open, endpoints, keys] = await Promise.all([
+    db.query<{
+      event_id: string
+      service_id: string
+      eventname: string
+      data: { name?: string }
+      created_at: Instant
+    }>(sql`
+      select event_id, service_id, eventname, data, created_at from events
+      where partner_id = ${partnerId} and event_id = any(${ids}::uuid[])`),
+    db.query<AttemptRow>(sql`
+      select attempt_id, endpoint_id, event_id, started_at, status, error_class, total_ms, sealed_answer
+      from delivery_attempts where partner_id = ${partnerId} and event_id = any(${ids}::uuid[])
+      order by started_at, attempt_id limit 2000`),
+    db.query<OpenRow>(sql`
+      select endpoint_id, event_id, 'waiting' as state, due_at from deliveries
+      where partner_id = ${partnerId} and event_id = any(${ids}::uuid[])
+      union all
+      select endpoint_id, event_id, 'given up', null from dead_deliveries
+      where partner_id = ${partnerId} and event_id = any(${ids}::uuid[])`),
+    db.query<{ endpoint_id: string; url: string }>(sql`
+      select endpoint_id, url from webhook_endpoints where partner_id = ${partnerId}`),
+    db.query<{ wrapped_key: Buffer }>(sql`
+      select wrapped_key from data_keys where partner_id = ${partnerId} and service_id = ${user.serviceId}`),
+  ])
+  const hosts = new Map(endpoints.map(row => [row.endpoint_id, new URL(row.url).host]))
+  const wrappedKey = keys[0]?.wrapped_key ?? null
+  const tryOf = (row: AttemptRow): Try => ({
+    at: row.started_at,
+    result: row.status === null ? (row.error_class ?? 'no answer') : `HTTP ${row.status}`,
+    isGood: row.status !== null && row.status >= 200 && row.status < 300,
+    ms: row.total_ms,
+    answer:
+      (row.sealed_answer &&
+        openAnswer(partner, row.sealed_answer, {
+          ...{ serviceId: user.serviceId, attemptId: row.attempt_id, wrappedKey },
+        })) ??
+      undefined,
+  })
+  const storyAt = (eventId: string, endpointId: string): EndpointStory => {
+    const isHere = (row: { event_id: string; endpoint_id: string }) =>
+      row.event_id === eventId && row.endpoint_id === endpointId
+    const tries = attempts.filter(isHere).map(tryOf)
+    const waiting = open.find(isHere)
+    return {
+      ...{ endpointId, host: hosts.get(endpointId) ?? 'a deleted endpoint', tries },
+      state: waiting?.state ?? (tries.some(one => one.isGood) ? 'delivered' : 'failed'),
+      dueAt: waiting?.due_at ?? undefined,
+    }
+  }
+  return new Map(
+    events.map(event => {
+      const isOf = (row: { event_id: string }) => row.event_id === event.event_id
+      const ids = new Set([...attempts.filter(isOf), ...open.filter(isOf)].map(row => row.endpoint_id))
+      return [
+        event.event_id,
+        {
+          ...{
+            eventId: event.event_id,
+            serviceId: event.service_id,
+            eventname: event.eventname,
+            benefit: event.data.name,
+          },
+          createdAt: event.created_at,
+          endpoints: [...ids].map(endpointId => storyAt(event.event_id, endpointId)),
+        },
+      ]
+    }),
+  )
+}

@@ -1,0 +1,94 @@
+import type { TimelineEntry } from '@benefit-enrolment/contract'
+import { type Html, html, type Slot } from '../../http/html.ts'
+import { viewTimeline } from '../../membership/rules/view.ts'
+import { hasRole } from '../operators/operator.ts'
+import type { Visit } from '../page/screen.ts'
+import { tag, when } from '../views/parts.ts'
+import type { Change, Dossier } from './dossier.ts'
+import type { EndpointStory, EventStory } from './stories.ts'
+
+/** What lies ahead and what has happened, newest first, with the webhooks that told of each change. */
+export function timeline(visit: Visit, dossier: Dossier): Html {
+  const { partner, user, now, changes } = dossier
+  const zone = partner.timezone
+  const sees = hasRole(visit.operator, 'support')
+  const ahead = new Map<string, TimelineEntry[]>()
+  for (const line of viewTimeline(user, []).reverse())
+    ahead.set(line.attimestamp, [...(ahead.get(line.attimestamp) ?? []), line])
+  const told = changes.filter(({ lines, events }) => lines.length > 0 || events.length > 0)
+  const oldest = changes.at(-1)?.version
+  return html`<ol class="steps">
+${[...ahead].map(
+  ([at, lines]) =>
+    html`<li class="ahead"><p>${when(Date.parse(at), zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${move(line, zone)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
+)}
+<li class="now"><p>${when(now, zone)} ${tag('now', 'good')}</p></li>
+${told.map(change => changeItem(change, { zone, sees, operators: dossier.operators }))}
+</ol>
+${
+  dossier.hasOlder && oldest !== undefined
+    ? html`<p><a href="/users/${dossier.serviceId}?before=${oldest}">Older changes</a></p>`
+    : ''
+}`
+}
+
+function changeItem(
+  change: Change,
+  { zone, sees, operators }: { zone: string; sees: boolean; operators: ReadonlyMap<string, string> },
+): Html {
+  const { at, recordedAt, lines, events, actor, requestId } = change
+  // A change is shown at the time for which it counts; written much later, that is worth a word.
+  const isLate = recordedAt !== undefined && Math.abs(recordedAt - at) > LATE_MS
+  return html`<li><p>${when(at, zone)}${isLate && html` <span class="hint">recorded ${when(recordedAt ?? at, zone)}</span>`}</p>
+${lines.map(line => html`<p>${move(line, zone)} <span class="hint">by the ${line.who}${sees && html`: ${line.why}`}</span></p>`)}
+${(actor !== undefined || requestId !== undefined) && html`<p class="hint">${actor !== undefined && html`actor ${operators.get(actor) ?? html`<code>${actor}</code>`} `}${requestId !== undefined && html`request <code>${requestId}</code>`}</p>`}
+${events.length > 0 && html`<ul class="events">${events.map(event => eventItem(event, { zone, sees }))}</ul>`}</li>`
+}
+
+const LATE_MS = 3_600_000
+
+function move({ what, from, to }: { what: string; from: string; to: string }, zone: string): Slot {
+  // The date of a pending cancel stands in the history as the wire has it.
+  const shown = (text: string): Slot => (/^\d{4}-.*Z$/.test(text) ? when(Date.parse(text), zone) : text)
+  if (from === '') return html`<strong>${what}</strong> ${shown(to)}`
+  if (to === '') return html`<strong>${what}</strong> ${shown(from)} taken away`
+  return html`<strong>${what}</strong> ${shown(from)} → ${shown(to)}`
+}
+
+function eventItem(event: EventStory, shown: { zone: string; sees: boolean }): Html {
+  const { eventId, eventname, benefit, endpoints } = event
+  return html`<li id="event-${eventId}"><details><summary>${eventname}${benefit !== undefined && ` (${benefit})`} ${
+    endpoints.length === 0
+      ? html`<span class="hint">no endpoint asked for it</span>`
+      : endpoints.map(one => html`${tag(wordOf(one), toneOf(one))} `)
+  }</summary>
+<p class="hint">event <code>${eventId}</code>${shown.sees && html` – <a href="/users/${event.serviceId}/resend/${eventId}">send again</a>`}</p>
+${endpoints.map(one => endpointPart(one, shown))}</details></li>`
+}
+
+function wordOf({ state, tries }: EndpointStory): string {
+  const last = tries.at(-1)
+  if (state === 'delivered') return tries.length > 1 ? `delivered, ${tries.length} tries` : 'delivered'
+  if (state === 'waiting') return last ? `waiting after ${last.result}` : 'waiting'
+  return `${state}: ${last?.result ?? 'never tried'}`
+}
+
+function toneOf({ state }: EndpointStory): 'good' | 'bad' | 'wait' {
+  return state === 'delivered' ? 'good' : state === 'waiting' ? 'wait' : 'bad'
+}
+
+function endpointPart(
+  { host, tries, dueAt }: EndpointStory,
+  { zone, sees }: { zone: string; sees: boolean },
+): Html {
+  return html`<h3>${host}</h3><ul class="rules">${tries.map(
+    one =>
+      html`<li>${when(one.at, zone)}: ${one.result} after ${one.ms} ms${
+        one.answer !== undefined && sees
+          ? html`<br><code>${one.answer.slice(0, ANSWER_CHARACTERS)}</code>`
+          : ''
+      }</li>`,
+  )}${dueAt !== undefined && html`<li>next try ${when(dueAt, zone)}</li>`}</ul>`
+}
+
+const ANSWER_CHARACTERS = 400

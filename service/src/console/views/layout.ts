@@ -1,0 +1,80 @@
+import { type Html, html } from '../../http/html.ts'
+import { hasRole, type Role } from '../operators/operator.ts'
+import type { ConsoleFiles } from '../page/console-files.ts'
+import type { Page, Visit } from '../page/screen.ts'
+
+/** Where the navigation leads, the key that goes there after `g`, and the least role that may. */
+const navigation: readonly { section: string; label: string; path: string; key: string; role: Role }[] = [
+  { section: 'users', label: 'Users', path: '/', key: 'u', role: 'viewer' },
+  { section: 'due', label: 'Due', path: '/due', key: 'd', role: 'viewer' },
+  { section: 'webhooks', label: 'Webhooks', path: '/webhooks', key: 'w', role: 'viewer' },
+  { section: 'partners', label: 'Partners', path: '/partners', key: 'p', role: 'viewer' },
+  { section: 'audit', label: 'Audit', path: '/audit', key: 'a', role: 'viewer' },
+]
+
+/** A page of the console in its frame, for somebody who is signed in. */
+export function consoleDocument(
+  visit: Pick<Visit, 'operator' | 'session' | 'section'>,
+  files: ConsoleFiles,
+  page: Page,
+): string {
+  const { operator, session, section } = visit
+  const entries = navigation.filter(({ role }) => hasRole(operator, role))
+  return frame(
+    files,
+    page.title,
+    html`<header class="top"><div class="bar">
+<a class="brand" href="/"><span class="mark" aria-hidden="true">B</span><span>Benefits console</span></a>
+<nav aria-label="Main"><ul>${entries.map(
+      ({ label, path, key, section: own }) =>
+        html`<li><a href="${path}" data-key="${key}"${own === section ? html` aria-current="page"` : ''}>${label}</a></li>`,
+    )}</ul></nav>
+<form class="find" method="post" action="/find" role="search">${tokenField(session.formToken)}
+<label class="unseen" for="find">Find a user, event or request</label>
+<input id="find" name="what" type="search" placeholder="Find a user, event, request …" autocomplete="off" spellcheck="false" required>
+<button class="secondary">Find</button></form>
+<form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<span>${operator.name}<span class="hint"> ${operator.role}</span></span><button class="quiet">Sign out</button></form>
+</div></header>
+<main id="main"><h1>${page.title}</h1>
+${page.body}
+</main>
+<footer class="foot"><p class="hint">Keys: <kbd>/</kbd> find${entries.map(({ label, key }) => html`, <kbd>g</kbd> <kbd>${key}</kbd> ${label.toLowerCase()}`)}</p></footer>`,
+  )
+}
+
+/** A page for somebody who is not signed in. */
+export function plainDocument(files: ConsoleFiles, page: Page): string {
+  return frame(
+    files,
+    page.title,
+    html`<main id="main" class="alone"><p class="brand"><span class="mark" aria-hidden="true">B</span><span>Benefits console</span></p><h1>${page.title}</h1>
+${page.body}
+</main>`,
+  )
+}
+
+/** What every form of a session carries. */
+export function tokenField(token: string): Html {
+  return html`<input type="hidden" name="token" value="${token}">`
+}
+
+function frame(files: ConsoleFiles, title: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title} – Benefits console</title>
+<link rel="stylesheet" href="${files.stylesheet}">
+<link rel="icon" href="${files.icon}" type="image/svg+xml">
+<script src="${files.script}" type="module"></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the page</a>
+${body}
+</body>
+</html>
+`.markup
+}

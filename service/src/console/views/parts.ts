@@ -1,0 +1,77 @@
+import { formatTimestamp, type Instant, type Zone } from '../../calendar/calendar.ts'
+import { type Html, html, type Slot } from '../../http/html.ts'
+import type { Visit } from '../page/screen.ts'
+import { tokenField } from './layout.ts'
+
+/** An instant in a zone, as people read it, with the exact one behind it. */
+export function when(instant: Instant, zone: Zone): Html {
+  return html`<time datetime="${formatTimestamp(instant)}">${writeInstant(instant, zone)}</time>`
+}
+
+/** An instant as text, such as `Mar 3, 2026, 12:00 AM EST`. */
+export function writeInstant(instant: Instant, zone: Zone): string {
+  return formatOf(zone).format(instant).replaceAll(' ', ' ')
+}
+
+/** The day of an instant as text, such as `March 3, 2026`. */
+export function writeDay(instant: Instant, zone: Zone): string {
+  return new Intl.DateTimeFormat('en-US', { timeZone: zone, dateStyle: 'long' }).format(instant)
+}
+
+const formats = new Map<Zone, Intl.DateTimeFormat>()
+
+function formatOf(zone: Zone): Intl.DateTimeFormat {
+  const known =
+    formats.get(zone) ??
+    new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      ...{ year: 'numeric', month: 'short', day: 'numeric' },
+      ...{ hour: 'numeric', minute: '2-digit', timeZoneName: 'short' },
+    })
+  formats.set(zone, known)
+  return known
+}
+
+/** How a thing stands, in a word; the colour only repeats it. */
+export function tag(text: string, tone: 'good' | 'bad' | 'wait' | 'plain' = 'plain'): Html {
+  return html`<span class="tag ${tone}">${text}</span>`
+}
+
+/** Names and what they are. */
+export function facts(entries: readonly (readonly [name: string, value: Slot] | undefined | false)[]): Html {
+  return html`<dl class="facts">${entries.map(entry => entry && html`<div><dt>${entry[0]}</dt><dd>${entry[1]}</dd></div>`)}</dl>`
+}
+
+/** A form of this session, with one button. */
+export function actionForm(
+  visit: Pick<Visit, 'session'>,
+  form: { action: string; button: string; fields?: Slot; look?: 'primary' | 'secondary' | 'danger' },
+): Html {
+  return html`<form method="post" action="${form.action}" class="act">${tokenField(visit.session.formToken)}
+${form.fields}<button class="${form.look ?? 'secondary'}">${form.button}</button></form>`
+}
+
+/** The field in which an operator says why. */
+export function reasonField(id: string, label = 'Reason'): Html {
+  return html`<p class="field"><label for="${id}">${label}</label>
+<input id="${id}" name="reason" required minlength="3" maxlength="300" autocomplete="off" aria-describedby="${id}-hint">
+<span class="hint" id="${id}-hint">Kept in the audit log, sealed. Name the ticket or the call, not the person.</span></p>`
+}
+
+/** A table with a caption that a screen reader says; a sentence where it is empty. */
+export function table(shown: {
+  caption: string
+  columns: readonly string[]
+  rows: readonly (readonly Slot[])[]
+  empty: string
+}): Html {
+  if (shown.rows.length === 0) return html`<p class="hint">${shown.empty}</p>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${shown.caption}"><table><caption class="unseen">${shown.caption}</caption>
+<thead><tr>${shown.columns.map(name => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>${shown.rows.map(row => html`<tr>${row.map(cell => html`<td>${cell}</td>`)}</tr>`)}</tbody></table></div>`
+}
+
+/** A part of a page under a heading. */
+export function part(heading: string, body: Slot, more?: Slot): Html {
+  return html`<section class="card"><div class="heading"><h2>${heading}</h2>${more}</div>${body}</section>`
+}

@@ -1,0 +1,262 @@
+import { addDays, dateAt, isRealDate, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
+import { html, type Slot } from '../../http/html.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
+import { type ReplayOutcome, replayTo, type Selection } from '../../webhooks/log/replay.ts'
+import { hasRole } from '../operators/operator.ts'
+import { record } from '../page/record.ts'
+import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
+import { isUuid, ownPartner, ownPartners } from '../partners.ts'
+import { reasonOf } from '../reason.ts'
+import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
+import { type EndpointLine, findEndpointLines, findOpenLines, MOST_COUNTED } from './store.ts'
+
+/** Endpoints by how they do, and what can be done about one. */
+export const webhookScreens: readonly Screen[] = [
+  { method: 'GET', path: '/webhooks', role: 'viewer', section: 'webhooks', answer: list },
+  { method: 'GET', path: '/webhooks/:endpointid', role: 'viewer', section: 'webhooks', answer: show },
+  {
+    method: 'POST',
+    path: '/webhooks/:endpointid/replay',
+    role: 'support',
+    changes: true,
+    section: 'webhooks',
+    answer: replay,
+  },
+  {
+    method: 'POST',
+    path: '/webhooks/:endpointid/pause',
+    role: 'admin',
+    changes: true,
+    section: 'webhooks',
+    answer: pause,
+  },
+  {
+    method: 'POST',
+    path: '/webhooks/:endpointid/enable',
+    role: 'admin',
+    changes: true,
+    section: 'webhooks',
+    answer: enable,
+  },
+]
+
+async function list(visit: Visit): Promise<Answer> {
+  const { database, real } = visit.context
+  const partners = await ownPartners(visit)
+  const names = new Map(partners.map(({ partnerId, name }) => [partnerId, name]))
+  const lines = await findEndpointLines(database, [...names.keys()], real())
+  const state = visit.query.get('state') ?? 'all'
+  const shown = lines
+    .filter(line => state === 'all' || stateOf(line, real()) === state)
+    .sort((a, b) => rankOf(a, real()) - rankOf(b, real()) || b.waiting - a.waiting)
+  const states = ['all', ...STATES]
+  return {
+    title: 'Webhooks',
+    body: html`<form method="get" action="/webhooks" class="row"><p class="field"><label for="state">Show</label><select id="state" name="state">${states.map(one => html`<option value="${one}"${one === state ? html` selected` : ''}>${one}</option>`)}</select></p><button class="secondary">Show</button></form>
+${part(
+  'Endpoints, those in trouble first',
+  table({
+    caption: 'Webhook endpoints by health',
+    columns: ['Partner', 'Endpoint', 'State', 'Waiting', 'Oldest', 'Given up'],
+    rows: shown.map(line => [
+      names.get(line.partner_id) ?? '',
+      html`<a href="/webhooks/${line.endpoint_id}">${new URL(line.url).host}</a>`,
+      html`${stateTag(line, real())}<br><span class="hint">${words(line, real())}</span>`,
+      countOf(line.waiting),
+      line.oldest_due_at === null ? '–' : when(line.oldest_due_at, 'UTC'),
+      countOf(line.dead),
+    ]),
+    empty: 'No endpoint of this kind.',
+  }),
+)}`,
+  }
+}
+
+async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
+  const { partner, line } = await find(visit)
+  const open = await findOpenLines(visit.context.database, {
+    partnerId: partner.partnerId,
+    endpointId: line.endpoint_id,
+  })
+  const now = visit.context.real()
+  const zone = partner.timezone
+  const today = dateAt(now, zone)
+  const action = (name: string) => `/webhooks/${line.endpoint_id}/${name}`
+  const range = html`<div class="row"><p class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${addDays(today, -1)}"></p>
+<p class="field"><label for="until">Until, included</label><input id="until" name="until" type="date" value="${addDays(today, -1)}"></p></div>`
+  return {
+    title: `Webhook ${new URL(line.url).host}`,
+    body: html`${outcome}
+<section class="card across">${facts([
+      ['Partner', html`<a href="/partners/${partner.partnerId}">${partner.name}</a>`],
+      ['State', html`${stateTag(line, now)} ${words(line, now)}`],
+      ['Waiting', countOf(line.waiting)],
+      ['Given up', countOf(line.dead)],
+      ['Address', html`<code>${line.url}</code>`],
+      ['Made', when(line.created_at, zone)],
+    ])}</section>
+<div class="columns"><div>${part(
+      'What waits',
+      table({
+        caption: 'The first of what waits or was given up',
+        columns: ['Event', 'State', 'Tries', 'Due or given up'],
+        rows: open.map(one => [
+          html`<a href="/users/${one.service_id}#event-${one.event_id}">${one.eventname}</a>`,
+          tag(one.state, one.state === 'waiting' ? 'wait' : 'bad'),
+          one.attempts,
+          when(one.at, zone),
+        ]),
+        empty: 'Nothing waits, and nothing was given up.',
+      }),
+    )}</div><div>
+${
+  hasRole(visit.operator, 'support') &&
+  part(
+    'Send again',
+    html`<p class="hint">Key and bytes are those of the first time. It is counted first; nothing is sent before you have seen how much.</p>
+${actionForm(visit, { action: action('replay'), button: 'Count', fields: html`<input type="hidden" name="what" value="range">${range}` })}
+${actionForm(visit, { action: action('replay'), button: 'Count what was given up', fields: html`<input type="hidden" name="what" value="dead">` })}`,
+  )
+}
+${
+  hasRole(visit.operator, 'admin') &&
+  part(
+    line.disabled_at === null ? 'Pause' : 'Enable',
+    line.disabled_at === null
+      ? html`<p class="hint">Nothing is sent to it until it is enabled; its events are held. Other endpoints go on.</p>
+${actionForm(visit, { action: action('pause'), button: 'Pause', look: 'danger', fields: reasonField('why-pause') })}`
+      : html`<p class="hint">What is held is sent, oldest first, at a growing pace: ${countOf(line.waiting)} waiting.</p>
+${actionForm(visit, { action: action('enable'), button: 'Enable', look: 'primary', fields: reasonField('why-enable') })}`,
+  )
+}</div></div>`,
+  }
+}
+
+async function replay(visit: Visit): Promise<Answer> {
+  const { partner, line } = await find(visit)
+  const { form, context } = visit
+  const isMeant = form.get('sure') === 'yes'
+  const reason = isMeant ? reasonOf(visit) : undefined
+  const selection = selectionOf(form, partner)
+  const target = { partnerId: partner.partnerId, endpointId: line.endpoint_id }
+  const outcome = await context.database.transaction(tx =>
+    replayTo(tx, target, { selection, now: context.real(), dryRun: !isMeant }),
+  )
+  if (!isMeant) return show(visit, confirmReplay(visit, { outcome, line }))
+  context.onWebhookChange()
+  await record(visit, { action: 'replay', partner, ...(reason === undefined ? {} : { reason }) })
+  return show(
+    visit,
+    html`<div class="notice" role="status"><p>${outcome.count} events are sent again.${!outcome.isComplete && ' Not all: send the rest afterwards.'}</p></div>`,
+  )
+}
+
+function confirmReplay(
+  visit: Visit,
+  { outcome, line }: { outcome: ReplayOutcome; line: EndpointLine },
+): Slot {
+  if (outcome.count === 0)
+    return html`<div class="notice" role="status"><p>There is nothing to send again.</p></div>`
+  const kept = ['what', 'from', 'until'].flatMap(name => {
+    const value = visit.form.get(name)
+    return value === null ? [] : [html`<input type="hidden" name="${name}" value="${value}">`]
+  })
+  return html`<section class="notice" role="status"><h2>${outcome.count}${!outcome.isComplete && ' or more'} events would be sent again</h2>
+${actionForm(visit, {
+  action: `/webhooks/${line.endpoint_id}/replay`,
+  button: 'Send them again',
+  look: 'primary',
+  fields: html`${kept}<input type="hidden" name="sure" value="yes">${reasonField('why-replay')}`,
+})}</section>`
+}
+
+/** Which events are meant. Throws a refusal where the days are none. */
+function selectionOf(form: URLSearchParams, partner: Partner): Selection {
+  if (form.get('what') === 'dead') return { kind: 'status', status: 'dead' }
+  const [from = '', until = ''] = [form.get('from') ?? '', form.get('until') ?? '']
+  if (!isRealDate(from) || !isRealDate(until) || from > until)
+    throw new ConsoleRefusal(
+      422,
+      'Which days?',
+      'Give a first and a last day, the last not before the first.',
+    )
+  return {
+    kind: 'range',
+    from: startOfDate(from, partner.timezone),
+    to: startOfDate(addDays(until as PlainDate, 1), partner.timezone),
+  }
+}
+
+async function pause(visit: Visit): Promise<Answer> {
+  const { partner, line } = await find(visit)
+  const reason = reasonOf(visit)
+  const { database, real, onWebhookChange } = visit.context
+  const named = { partnerId: partner.partnerId, endpointId: line.endpoint_id }
+  await database.transaction(tx => disableEndpoint(tx, named, { reason: 'operator', at: real() }))
+  onWebhookChange()
+  await record(visit, { action: 'pause webhook', partner, reason })
+  return { to: `/webhooks/${line.endpoint_id}` }
+}
+
+async function enable(visit: Visit): Promise<Answer> {
+  const { partner, line } = await find(visit)
+  const reason = reasonOf(visit)
+  const { database, real, onWebhookChange } = visit.context
+  const named = { partnerId: partner.partnerId, endpointId: line.endpoint_id }
+  await database.transaction(tx => enableEndpoint(tx, named, real()))
+  onWebhookChange()
+  await record(visit, { action: 'enable webhook', partner, reason })
+  return { to: `/webhooks/${line.endpoint_id}` }
+}
+
+async function find(visit: Visit): Promise<{ partner: Partner; line: EndpointLine }> {
+  const { database, real } = visit.context
+  const id = visit.params['endpointid'] ?? ''
+  const partners = (await ownPartners(visit)).map(({ partnerId }) => partnerId)
+  const [line] = isUuid(id) ? await findEndpointLines(database, partners, real(), id) : []
+  if (!line) throw notHere('webhook')
+  return { line, partner: await ownPartner(visit, line.partner_id) }
+}
+
+const STATES = ['disabled', 'failing', 'paused', 'ok'] as const
+
+function stateOf(line: EndpointLine, now: number): (typeof STATES)[number] {
+  if (line.disabled_at !== null) return 'disabled'
+  if (line.failing_since !== null) return 'failing'
+  return line.paused_until !== null && line.paused_until > now ? 'paused' : 'ok'
+}
+
+function rankOf(line: EndpointLine, now: number): number {
+  return STATES.indexOf(stateOf(line, now))
+}
+
+function stateTag(line: EndpointLine, now: number) {
+  const state = stateOf(line, now)
+  return tag(state, state === 'ok' ? 'good' : state === 'paused' ? 'wait' : 'bad')
+}
+
+/** How an endpoint does, such as `HTTP 422 since Nov 22, 2:02 PM`. */
+function words(line: EndpointLine, now: number): Slot {
+  const last = line.last_status === null ? (line.last_error ?? 'no answer') : `HTTP ${line.last_status}`
+  switch (stateOf(line, now)) {
+    case 'disabled':
+      return html`${WHY[line.disabled_reason ?? 'operator']}, ${when(line.disabled_at ?? now, 'UTC')}`
+    case 'failing':
+      return html`${last} since ${when(line.failing_since ?? now, 'UTC')}`
+    case 'paused':
+      return html`it asked to wait until ${when(line.paused_until ?? now, 'UTC')}`
+    case 'ok':
+      return line.last_at === null ? '' : `some events fail: ${last}`
+  }
+}
+
+const WHY = {
+  operator: 'paused by an operator',
+  gone: 'it answered 410',
+  failing: 'it failed for 72 hours',
+} as const
+
+function countOf(count: number): string {
+  return count >= MOST_COUNTED ? `${MOST_COUNTED} or more` : String(count)
+}

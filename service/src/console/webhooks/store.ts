@@ -1,0 +1,97 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
+
+/** An endpoint as the list shows it, with what it said last where it fails. */
+export type EndpointLine = {
+  partner_id: string
+  endpoint_id: string
+  url: string
+  disabled_at: Instant | null
+  disabled_reason: DisabledReason | null
+  failing_since: Instant | null
+  paused_until: Instant | null
+  created_at: Instant
+  waiting: number
+  dead: number
+  oldest_due_at: Instant | null
+  last_at: Instant | null
+  last_status: number | null
+  last_error: string | null
+}
+
+/** Of what waits, so much is counted. */
+export const MOST_COUNTED = 1000
+
+/** The endpoints of these partners, or one of them. What they said last is that of the oldest delivery that failed. */
+export function findEndpointLines(
+  db: Executor,
+  partners: readonly string[],
+  now: Instant,
+  endpointId: string | null = null,
+): Promise<EndpointLine[]> {
+  return db.query<EndpointLine>(sql`
+    select w.partner_id, w.endpoint_id, w.url, w.disabled_at, w.disabled_reason, h.failing_since, h.paused_until,
+      w.created_at,
+      (select count(*) from (
+        select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked
+        limit ${MOST_COUNTED}) counted) as waiting,
+      (select count(*) from (
+        select from dead_deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
+        limit ${MOST_COUNTED}) counted) as dead,
+      (select min(head.queued_at) from unnest(array['fresh', 'retry', 'replay']) as kind (work)
+        cross join lateral (
+          select d.queued_at from deliveries d
+          where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = kind.work and not d.parked
+            and d.due_at <= ${timestamp(now + YEAR_MS)}
+          order by d.due_at limit 1) head) as oldest_due_at,
+      last.started_at as last_at, last.status as last_status, last.error_class as last_error
+    from webhook_endpoints w
+    join endpoint_health h on h.partner_id = w.partner_id and h.endpoint_id = w.endpoint_id
+    left join lateral (
+      select a.started_at, a.status, a.error_class from (
+        select d.event_id from deliveries d
+        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = 'retry' and not d.parked
+        order by d.due_at limit 1) failed
+      join delivery_attempts a on a.partner_id = w.partner_id and a.event_id = failed.event_id
+        and a.endpoint_id = w.endpoint_id
+      order by a.started_at desc limit 1) last on true
+    where w.partner_id = any(${partners}::uuid[]) and w.deleted_at is null
+      and (${endpointId}::uuid is null or w.endpoint_id = ${endpointId}::uuid)
+    order by w.partner_id, w.endpoint_id limit 2000`)
+}
+
+const YEAR_MS = 366 * 86_400_000
+
+/** What waits at an endpoint or was given up there. */
+export type OpenLine = {
+  event_id: string
+  service_id: string
+  eventname: string
+  state: 'waiting' | 'given up'
+  attempts: number
+  at: Instant
+}
+
+/** The first of what waits or was given up. */
+export function findOpenLines(
+  db: Executor,
+  { partnerId, endpointId }: { partnerId: string; endpointId: string },
+): Promise<OpenLine[]> {
+  return db.query<OpenLine>(sql`
+    select open.event_id, e.service_id, e.eventname, open.state, open.attempts, open.at
+    from (
+      (select d.event_id, 'waiting' as state, d.attempts, d.due_at as at
+      from unnest(array['retry', 'fresh', 'replay']) as kind (work)
+      cross join lateral (
+        select * from deliveries d
+        where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = kind.work and not d.parked
+        order by d.due_at, d.event_id limit 25) d)
+      union all
+      (select event_id, 'given up', attempts, died_at from dead_deliveries
+      where partner_id = ${partnerId} and endpoint_id = ${endpointId} order by event_id limit 25)
+    ) open
+    join events e on e.partner_id = ${partnerId} and e.event_id = open.event_id
+    order by open.at`)
+}

@@ -1,0 +1,152 @@
+import type { Instant } from '../calendar/calendar.ts'
+
+// Arrays as PostgreSQL receives them in binary: the text form costs the database a fifth of a prefill's statements to read
+// (73 µs instead of 59), and us the quoting and the hexadecimal digits of every value. The driver sends a Buffer as binary.
+
+/** An array of UUIDs as a bound value. */
+export function uuids(values: readonly (string | null)[]): Buffer {
+  return arrayOf(UUID_OID, values, () => 16, writeUuid)
+}
+
+/** An array of texts as a bound value. */
+export function texts(values: readonly (string | null)[]): Buffer {
+  return arrayOf(TEXT_OID, values, Buffer.byteLength, writeText)
+}
+
+/** An array of integers as a bound value. */
+export function integers(values: readonly (number | null)[]): Buffer {
+  return arrayOf(INTEGER_OID, values, () => 4, writeInteger)
+}
+
+/** An array of booleans as a bound value. */
+export function booleans(values: readonly boolean[]): Buffer {
+  return arrayOf(BOOLEAN_OID, values, () => 1, writeBoolean)
+}
+
+/** An array of instants as a bound value; absent ones are null. */
+export function timestamps(values: readonly (Instant | null | undefined)[]): Buffer {
+  return arrayOf(TIMESTAMP_OID, values, () => 8, writeTimestamp)
+}
+
+/** An array of bytes as a bound value; absent ones are null. */
+export function bytes(values: readonly (Buffer | null | undefined)[]): Buffer {
+  return arrayOf(BYTES_OID, values, value => value.length, writeBytes)
+}
+
+/** An array of JSON documents, each given as its text, as a bound value; absent ones are null. */
+export function documents(values: readonly (string | null)[]): Buffer {
+  return arrayOf(DOCUMENT_OID, values, value => 1 + Buffer.byteLength(value), writeDocument)
+}
+
+const BOOLEAN_OID = 16
+const BYTES_OID = 17
+const INTEGER_OID = 23
+const TEXT_OID = 25
+const TIMESTAMP_OID = 1184
+const UUID_OID = 2950
+const DOCUMENT_OID = 3802
+
+/** Number of dimensions, whether there are nulls, the type of the elements, and of the one dimension length and first index. */
+const HEAD_BYTES = 20
+const LENGTH_BYTES = 4
+
+function arrayOf<T>(
+  oid: number,
+  values: readonly (T | null | undefined)[],
+  sizeOf: (value: T) => number,
+  write: (array: Buffer, value: T, at: number) => void,
+): Buffer {
+  const sizes: number[] = []
+  let size = HEAD_BYTES
+  let hasNull = 0
+  for (const value of values) {
+    const own = value === null || value === undefined ? -1 : sizeOf(value)
+    if (own < 0) hasNull = 1
+    else size += own
+    size += LENGTH_BYTES
+    sizes.push(own)
+  }
+  const array = Buffer.allocUnsafe(size)
+  array.writeInt32BE(1, 0)
+  array.writeInt32BE(hasNull, 4)
+  array.writeInt32BE(oid, 8)
+  array.writeInt32BE(values.length, 12)
+  array.writeInt32BE(1, 16)
+  let at = HEAD_BYTES
+  for (let place = 0; place < values.length; place += 1) {
+    const length = sizes[place] ?? -1
+    array.writeInt32BE(length, at)
+    at += LENGTH_BYTES
+    if (length < 0) continue
+    write(array, values[place] as T, at)
+    at += length
+  }
+  return array
+}
+
+/** What a hexadecimal digit is worth, by its character; 255 for any other. */
+const DIGITS = new Uint8Array(128).fill(255)
+for (const [value, digit] of [...'0123456789abcdef'].entries()) {
+  DIGITS[digit.charCodeAt(0)] = value
+  DIGITS[digit.toUpperCase().charCodeAt(0)] = value
+}
+
+function digitAt(text: string, place: number): number {
+  return DIGITS[text.charCodeAt(place)] ?? 255
+}
+
+/** Digit by digit, in a quarter of the time that it takes to have the dashes removed and the rest decoded. */
+function writeUuid(array: Buffer, value: string, at: number): void {
+  let wrong = value.length === 36 ? 0 : 255
+  let to = at
+  for (let place = 0; place < 36; place += 2) {
+    if (place === 8 || place === 13 || place === 18 || place === 23) {
+      if (value[place] !== '-') wrong = 255
+      place += 1
+    }
+    const high = digitAt(value, place)
+    const low = digitAt(value, place + 1)
+    wrong |= high | low
+    array[to] = high * 16 + low
+    to += 1
+  }
+  if (wrong > 15) throw new RangeError('not a UUID')
+}
+
+function writeText(array: Buffer, value: string, at: number): void {
+  array.write(value, at)
+}
+
+function writeInteger(array: Buffer, value: number, at: number): void {
+  array.writeInt32BE(value, at)
+}
+
+function writeBoolean(array: Buffer, value: boolean, at: number): void {
+  array[at] = value ? 1 : 0
+}
+
+const POSTGRES_EPOCH: Instant = Date.UTC(2000, 0)
+const HIGH_WORD = 2 ** 32
+
+/** Microseconds since 2000 in 64 bits. */
+function writeTimestamp(array: Buffer, value: Instant, at: number): void {
+  const milliseconds = Math.trunc(value - POSTGRES_EPOCH)
+  const microseconds = milliseconds * 1000
+  if (!Number.isSafeInteger(microseconds)) {
+    array.writeBigInt64BE(BigInt(milliseconds) * 1000n, at)
+    return
+  }
+  const high = Math.floor(microseconds / HIGH_WORD)
+  array.writeInt32BE(high, at)
+  array.writeUInt32BE(microseconds - high * HIGH_WORD, at + 4)
+}
+
+function writeBytes(array: Buffer, value: Buffer, at: number): void {
+  value.copy(array, at)
+}
+
+/** The version of the form, then the text. */
+function writeDocument(array: Buffer, value: string, at: number): void {
+  array[at] = 1
+  array.write(value, at + 1)
+}

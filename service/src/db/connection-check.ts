@@ -1,0 +1,89 @@
+import { OperatorError } from '../operator-error.ts'
+import { type DatabaseAddress, openDatabase } from './database.ts'
+import { failureOf } from './failure.ts'
+import { sql } from './sql.ts'
+
+/** What every session must have: requests would otherwise wait without end, or plans read whole tables. */
+const EXPECTED = {
+  statement_timeout: '5s',
+  lock_timeout: '2s',
+  idle_in_transaction_session_timeout: '10s',
+  TimeZone: 'UTC',
+  enable_seqscan: 'off',
+} as const
+
+const POOLER =
+  'Connect to PostgreSQL directly, or through a pooler in session mode that passes start-up options on (docs/operating.md, "A pooler in front of PostgreSQL").'
+
+/**
+ * Reaches the database once and checks that its sessions are what the service needs. Throws OperatorError with a
+ * sentence when it cannot be reached, and when a pooler in between shares or changes sessions.
+ */
+export async function checkConnection(address: DatabaseAddress): Promise<void> {
+  const database = openDatabase(address, { max: 2, onError: () => {} })
+  try {
+    await database.alone(async one => {
+      const first = await backendOf(one)
+      // Two open connections with one server process between them: sessions are lent for a transaction only.
+      const second = await database.alone(backendOf)
+      if (first === second)
+        throw new OperatorError(
+          `A pooler in transaction mode stands in front of PostgreSQL, and prepared statements and time limits of a session would be lost. ${POOLER}`,
+        )
+      const rows = await one.query<{ name: string; setting: string }>(sql`
+        select name, current_setting(name) as setting from unnest(${Object.keys(EXPECTED)}::text[]) as name`)
+      const lost = rows.filter(({ name, setting }) => EXPECTED[name as keyof typeof EXPECTED] !== setting)
+      if (lost.length > 0)
+        throw new OperatorError(
+          `The settings of a session do not arrive at PostgreSQL (${lost.map(({ name, setting }) => `${name} is ${setting || 'empty'}`).join(', ')}), as a pooler drops them. ${POOLER}`,
+        )
+    })
+  } catch (error) {
+    const sentence = explainConnection(error)
+    if (sentence !== undefined) throw new OperatorError(sentence)
+    throw error
+  } finally {
+    await database.close()
+  }
+}
+
+async function backendOf(session: {
+  query<Row>(query: ReturnType<typeof sql>): Promise<Row[]>
+}): Promise<number> {
+  const [row] = await session.query<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+  return row?.pid ?? 0
+}
+
+/** Says in a sentence why the database cannot be reached; `undefined` when the error says something else. */
+export function explainConnection(error: unknown): string | undefined {
+  const code = (error as { code?: string }).code ?? ''
+  const text = error instanceof Error ? error.message : ''
+  if (code === '28P01' || /SASL|password must be a string/.test(text))
+    return 'PostgreSQL refused the password: check user and password in DATABASE_URL.'
+  if (code === '28000' && /no encryption|SSL off/.test(text))
+    return 'PostgreSQL does not let this user in without encryption: add `?sslmode=verify-full` to DATABASE_URL, and `&sslrootcert=FILE` where its certificate is of an authority of your own; or check the user and the pg_hba.conf of the server.'
+  if (code === '28000')
+    return "PostgreSQL does not let this user in from here: check the user in DATABASE_URL and the server's pg_hba.conf."
+  if (code === '3D000')
+    return 'There is no such database: make it (`createdb`), or check the name in DATABASE_URL.'
+  if (tlsCodes.has(code))
+    return `The certificate of PostgreSQL is not trusted (${code}): add \`?sslmode=verify-full&sslrootcert=FILE\` to DATABASE_URL, with the certificate of the authority that signed it.`
+  if (/does not support SSL/.test(text))
+    return 'PostgreSQL speaks no TLS, and DATABASE_URL asks for it: switch it on at the server, or take `sslmode` out of DATABASE_URL.'
+  if (code === '08P01' && /startup parameter/.test(text))
+    return `A pooler in front of PostgreSQL refuses the options of a session. ${POOLER}`
+  if (code === '42P05' || code === '26000')
+    return `A pooler in transaction mode stands in front of PostgreSQL, and prepared statements are lost. ${POOLER}`
+  if (failureOf(error).unavailable)
+    return `The database cannot be reached${code ? ` (${code})` : ''}: check DATABASE_URL and that the server runs.`
+  return undefined
+}
+
+const tlsCodes = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_HAS_EXPIRED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+])

@@ -1,0 +1,34 @@
+/** What was read last, and whether it was read just now. */
+export type LastRead<T> = { readonly value: T; readonly isFresh: boolean }
+
+/** Less than Prometheus waits for an answer: numbers that are not of the database are told in any case. */
+const patienceMs = 3000
+
+/**
+ * Reads something again and again for the metrics. While the database does not answer within three seconds, what was read
+ * last is given again; and as long as a read is under way no other begins, so that scrapes never pile up in a pool.
+ */
+export function openLastRead<T>(read: () => Promise<T>, before: T): () => Promise<LastRead<T>> {
+  let value = before
+  let reading: Promise<boolean> | undefined
+  const begin = () =>
+    read().then(
+      found => {
+        value = found
+        return true
+      },
+      () => false,
+    )
+  return async () => {
+    reading ??= begin().finally(() => {
+      reading = undefined
+    })
+    let timer: NodeJS.Timeout | undefined
+    const tooLate = new Promise<boolean>(resolve => {
+      timer = setTimeout(() => resolve(false), patienceMs)
+    })
+    const isFresh = await Promise.race([reading, tooLate])
+    clearTimeout(timer)
+    return { value, isFresh }
+  }
+}

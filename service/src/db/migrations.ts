@@ -1,0 +1,32 @@
+import { readdir, readFile } from 'node:fs/promises'
+
+/** Where the migrations of this version lie. */
+export const ownMigrations = new URL('../../migrations/', import.meta.url)
+
+/** One file of the migrations folder. */
+export type Migration = {
+  readonly name: string
+  /** One transaction for the whole file, or none: then each statement stands alone and may be repeated. */
+  readonly kind: 'one transaction' | 'no transaction'
+  /** Sent one after the other; each ends with a semicolon at the end of a line. */
+  readonly statements: readonly string[]
+}
+
+/** The first line of a file whose statements PostgreSQL refuses inside a transaction, `create index concurrently` above all. */
+const NO_TRANSACTION = '-- no transaction'
+
+/** Reads the migrations of a folder, in order. */
+export async function readMigrations(folder: URL = ownMigrations): Promise<readonly Migration[]> {
+  const names = (await readdir(folder)).filter(name => /^\d{3}_.*\.sql$/.test(name)).sort()
+  return Promise.all(names.map(async name => parse(name, await readFile(new URL(name, folder), 'utf8'))))
+}
+
+function parse(name: string, text: string): Migration {
+  const isAlone = text.split('\n')[0]?.trim() === NO_TRANSACTION
+  // One by one also within a transaction: Citus sends the whole text of a query to its nodes.
+  const statements = text
+    .split(/;[ \t]*$/m)
+    .map(statement => statement.replace(/^\s*--.*$/gm, '').trim())
+    .filter(statement => statement !== '')
+  return { name, kind: isAlone ? 'no transaction' : 'one transaction', statements }
+}

@@ -1,0 +1,157 @@
+import { DAY_MS } from '../calendar/time.ts'
+import { OperatorError } from '../operator-error.ts'
+import type { Database, Executor } from './database.ts'
+import { sql } from './sql.ts'
+import { type Place, tablePlaces } from './table-places.ts'
+
+/** Whether the tables are spread over the nodes of a Citus cluster; `plain` is PostgreSQL without that extension. */
+export type SpreadState = 'plain' | 'unspread' | 'spread'
+
+/** How the tables of a database lie. */
+export async function spreadState(db: Executor): Promise<SpreadState> {
+  const [citus] = await db.query(sql`select 1 from pg_extension where extname = 'citus'`)
+  if (!citus) return 'plain'
+  const [users] = await db.query<{ is_spread: boolean }>(sql`
+    select exists (select from pg_dist_partition where logicalrelid = to_regclass('users')) as is_spread`)
+  return users?.is_spread ? 'spread' : 'unspread'
+}
+
+/** Looks once how the tables lie, for all that asks `database.layout` from here on. */
+export async function learnLayout(database: Database): Promise<void> {
+  database.layout.isSpread = (await spreadState(database)) === 'spread'
+}
+
+/** The rows as they may travel together: those of each partner apart where tables are spread, all of them elsewhere. */
+export function groupsOf<Row extends { readonly partnerId: string }>(
+  { layout }: Pick<Database, 'layout'>,
+  rows: readonly Row[],
+): Row[][] {
+  if (!layout.isSpread) return [[...rows]]
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(row.partnerId)
+    if (group) group.push(row)
+    else groups.set(row.partnerId, [row])
+  }
+  return [...groups.values()]
+}
+
+/** Makes what the running transaction spreads reach one node after the other, as foreign keys to tables on every node need it. */
+export async function beginSpreading(tx: Executor): Promise<void> {
+  await tx.query(sql`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`)
+}
+
+/**
+ * Spreads every table that is not spread yet, with its rows, and returns their names. Runs inside a transaction that
+ * `beginSpreading` began.
+ */
+export async function spreadTables(tx: Executor): Promise<readonly string[]> {
+  const present = await unspreadTables(tx)
+  const wanted = [...tablePlaces].filter(([name]) => present.has(name))
+  if (wanted.length === 0) return []
+  // Citus takes a foreign key only where both its tables are spread already.
+  const keys = await foreignKeysOf(
+    tx,
+    wanted.map(([name]) => name),
+  )
+  for (const { table, name } of keys) await tx.query(plain(`alter table ${table} drop constraint ${name}`))
+  for (const place of ['on every node', 'by partner'] as const) {
+    for (const [name, of] of wanted) if (of === place) await spreadTable(tx, name, place)
+  }
+  for (const { table, name, definition } of keys) {
+    await tx.query(plain(`alter table ${table} add constraint ${name} ${definition}`))
+  }
+  return wanted.map(([name]) => name)
+}
+
+/** Spreads a database that grew up unspread, with all it holds. Throws OperatorError where there is nothing to spread. */
+export async function spreadGrown(database: Database): Promise<readonly string[]> {
+  const state = await spreadState(database)
+  if (state === 'plain')
+    throw new OperatorError(
+      'This database has no Citus extension: `create extension citus` and add its nodes first (docs/scaling.md).',
+    )
+  if (state === 'spread') return []
+  return database.alone(async session => {
+    await session.query(sql`select set_config('statement_timeout', '0', false),
+      set_config('idle_in_transaction_session_timeout', '0', false), set_config('client_min_messages', 'warning', false)`)
+    await session.query(plain('begin'))
+    try {
+      await beginSpreading(session)
+      await lockAll(session)
+      const names = await spreadTables(session)
+      await session.query(plain('commit'))
+      return names
+    } catch (error) {
+      await session.query(plain('rollback')).catch(() => {})
+      if ((error as { code?: string }).code === '55P03')
+        throw new OperatorError(
+          'The tables are in use: stop every process of the service, then run `enrolment migrate --spread` again. Nothing was changed.',
+        )
+      throw error
+    }
+  })
+}
+
+/** A table that is used while it is spread would lose what is written meanwhile: all are taken at once, or none. */
+async function lockAll(tx: Executor): Promise<void> {
+  const names = [...tablePlaces.keys()]
+  await tx.query(plain(`lock table ${names.join(', ')} in access exclusive mode`))
+}
+
+async function unspreadTables(tx: Executor): Promise<ReadonlySet<string>> {
+  const rows = await tx.query<{ name: string }>(sql`
+    select c.relname as name from pg_class c
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname = any (${[...tablePlaces].filter(([, place]) => place !== 'on the coordinator').map(([name]) => name)}::text[])
+      and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid)`)
+  return new Set(rows.map(row => row.name))
+}
+
+type ForeignKey = { readonly table: string; readonly name: string; readonly definition: string }
+
+function foreignKeysOf(tx: Executor, tables: readonly string[]): Promise<ForeignKey[]> {
+  return tx.query<ForeignKey>(sql`
+    select conrelid::regclass::text as table, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition
+    from pg_constraint
+    where contype = 'f' and conparentid = 0
+      and (conrelid = any (${tables}::text[]::regclass[]) or confrelid = any (${tables}::text[]::regclass[]))
+    order by 1, 2`)
+}
+
+async function spreadTable(tx: Executor, name: string, place: Place): Promise<void> {
+  if (place === 'on every node') {
+    await tx.query(unhurried(sql`select create_reference_table(${name}::regclass)`))
+  } else {
+    // One group: what belongs to a partner lies on one node, and a transaction of one partner never leaves it.
+    const group = name === ANCHOR ? 'none' : ANCHOR
+    await tx.query(
+      unhurried(
+        sql`select create_distributed_table(${name}::regclass, 'partner_id', colocate_with => ${group})`,
+      ),
+    )
+  }
+  for (const part of await tablesWithRows(tx, name))
+    await tx.query(unhurried(sql`select truncate_local_data_after_distributing_table(${part}::regclass)`))
+}
+
+/** The table that all others lie beside. */
+const ANCHOR = 'users'
+
+/** The rows that were there stay on the coordinator, hidden behind the spread table, until they are removed. */
+async function tablesWithRows(tx: Executor, name: string): Promise<readonly string[]> {
+  const rows = await tx.query<{ part: string }>(sql`
+    select c.oid::regclass::text as part from pg_class c
+    where c.relkind = 'r' and pg_relation_size(c.oid) > 0
+      and (c.oid = ${name}::regclass or c.oid in (select relid from pg_partition_tree(${name}::regclass)))`)
+  return rows.map(row => row.part)
+}
+
+function plain(text: string) {
+  return unhurried({ name: '', text, values: [] })
+}
+
+/** The same statement without the pool's own limit, which node-postgres reads from the query. */
+function unhurried<Q extends object>(query: Q): Q & { query_timeout: number } {
+  return { ...query, query_timeout: DAY_MS }
+}

@@ -1,0 +1,34 @@
+import type { Database } from './database.ts'
+import { sql } from './sql.ts'
+
+const heldMs = 5000
+
+/**
+ * Tells whether the database takes writes, by a small one of its own: a database that was made read-only, or whose disk
+ * is full, still answers reads. Asked often, it writes once in five seconds; after a failure it tries at the next
+ * question, so that readiness comes back with the database.
+ */
+export function probeWrites(
+  database: Database,
+  now: () => number = () => performance.now(),
+): () => Promise<boolean> {
+  let known: { readonly answer: Promise<boolean>; readonly until: number } | undefined
+  return async () => {
+    if (known && now() < known.until) return known.answer
+    const answer = attemptWrite(database)
+    known = { answer, until: now() + heldMs }
+    const isTaken = await answer
+    if (!isTaken) known = undefined
+    return isTaken
+  }
+}
+
+/** A row written as it was is a transaction like any other, down to the flush of its commit. */
+async function attemptWrite(database: Database): Promise<boolean> {
+  try {
+    await database.query(sql`update installation set created_at = created_at where only_row`)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,25 @@
+import type { Running } from '../commands/run-service.ts'
+import type { Operator } from '../console/operators/operator.ts'
+import { mintLink } from '../console/operators/sign-in.ts'
+import { findOperator, insertOperator } from '../console/operators/store.ts'
+import { uuidv7 } from '../vault/uuid.ts'
+
+const NAME = 'demo'
+
+/**
+ * A fresh link that signs in at the console as the demo's administrator; `undefined` where there is no console, or where
+ * somebody has disabled that operator.
+ */
+export async function demoSignIn(running: Running): Promise<string | undefined> {
+  const { database, keyring, service } = running
+  if (service.consoleUrl === undefined) return undefined
+  const fresh: Operator = {
+    ...{ operatorId: uuidv7(Date.now()), name: NAME, role: 'admin', partners: undefined },
+    ...{ createdAt: Date.now(), disabledAt: undefined },
+  }
+  await insertOperator(database, fresh)
+  const operator = await findOperator(database, NAME)
+  if (!operator || operator.disabledAt !== undefined) return undefined
+  const token = await mintLink({ database, keyring, mode: 'sandbox', real: Date.now }, operator)
+  return `${service.consoleUrl}/sign-in/${token}`
+}

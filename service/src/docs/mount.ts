@@ -1,0 +1,163 @@
+import { readFile } from 'node:fs/promises'
+import { interfaceChanges, operations, postmanCollection } from '@benefit-enrolment/contract'
+import type { FastifyInstance } from 'fastify'
+import type { Html } from '../http/html.ts'
+import { type DocumentSource, keepDocuments } from '../http/public-document.ts'
+import { ServiceError } from '../http/service-error.ts'
+import { changeLogFeed, changeLogPage } from './change-log.ts'
+import { assets, framed, siteName } from './layout.ts'
+import { contentOf, docsHome, type Limits, llmsText, markdownOf, searchPage, welcome } from './pages.ts'
+import { search } from './search.ts'
+import { openSite, type Page, readPicture } from './site.ts'
+import { apiCatalog, robotsText, securityText } from './well-known.ts'
+
+/** What the docs need of their surroundings. */
+export type DocsContext = {
+  readonly baseUrl: () => string
+  readonly basePath: string
+  readonly sandbox: boolean
+  readonly limits: Limits
+  /** Whom to tell of something unsafe, where the operator named somebody. */
+  readonly securityContact: string | undefined
+  readonly real: () => number
+}
+
+const markdown = 'text/markdown; charset=utf-8'
+const plain = 'text/plain; charset=utf-8'
+const json = 'application/json; charset=utf-8'
+const icon = new URL('../../assets/page/icon.svg', import.meta.url)
+
+/** Mounts what people and crawlers read: guides, reference, errors, search, change log, and the well-known files. */
+export function mountDocs(app: FastifyInstance, context: DocsContext): void {
+  const { basePath, limits } = context
+  const at = (path: string) => basePath + path
+  const site = openSite()
+  const frame = async (title: string, content: (baseUrl: string) => Html): Promise<DocumentSource> =>
+    framed({ title, baseUrl: context.baseUrl(), site: await site(), content: content(context.baseUrl()) })
+
+  const documents = {
+    '/': async () =>
+      framed({
+        title: siteName,
+        baseUrl: context.baseUrl(),
+        content: welcome(context.baseUrl(), context.sandbox),
+      }),
+    '/docs': async () => {
+      const { pages } = await site()
+      return frame('Documentation', baseUrl => docsHome({ pages }, baseUrl))
+    },
+    '/changelog': () => frame('Change log', changeLogPage),
+    '/changelog.atom': async () => ({
+      type: 'application/atom+xml; charset=utf-8',
+      content: changeLogFeed(context.baseUrl()),
+      headers: anyOrigin,
+    }),
+    '/postman.json': async () => ({
+      type: json,
+      content: JSON.stringify(postmanCollection({ baseUrl: context.baseUrl(), sandbox: context.sandbox })),
+      headers: anyOrigin,
+    }),
+    '/llms.txt': async () => ({ type: plain, content: llmsText(await site(), context.baseUrl()) }),
+    '/robots.txt': async () => ({ type: plain, content: robotsText(basePath) }),
+    '/favicon.ico': async () => ({
+      type: 'image/svg+xml',
+      content: await readFile(icon),
+      maxAgeSeconds: 86_400,
+    }),
+    '/.well-known/api-catalog': async () => ({
+      type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+      content: apiCatalog(context.baseUrl()),
+      headers: anyOrigin,
+    }),
+  } satisfies Record<string, () => Promise<DocumentSource>>
+  // A stage path ends without a slash, and people type one behind a folder: both forms lead to the same page.
+  const addressesOf = (path: keyof typeof documents): string[] => {
+    if (path === '/') return basePath === '' ? ['/'] : [basePath, at('/')]
+    return path === '/docs' || path === '/changelog' ? [at(path), `${at(path)}/`] : [at(path)]
+  }
+  const sendFixed = keepDocuments((path: keyof typeof documents) => documents[path]())
+  for (const path of Object.keys(documents) as (keyof typeof documents)[]) {
+    for (const address of addressesOf(path))
+      app.get(address, (request, reply) => sendFixed(path, request, reply))
+  }
+  app.get(at('/changelog.json'), { config: { operation: operations.getChangelog } }, (request, reply) =>
+    sendChangeLog('json', request, reply),
+  )
+  const sendChangeLog = keepDocuments((_only: 'json') => ({
+    type: json,
+    content: JSON.stringify({ versions: interfaceChanges }),
+    headers: anyOrigin,
+  }))
+  app.get(at('/.well-known/security.txt'), (_request, reply) => {
+    const { securityContact: contact } = context
+    void reply.type(plain).send(securityText({ baseUrl: context.baseUrl(), contact, now: context.real() }))
+  })
+
+  app.get(at('/docs/search'), async (request, reply) => {
+    const question = questionOf(request.query)
+    const { pages } = await site()
+    const found = search({ pages }, question)
+    const content = searchPage(question, found, context.baseUrl())
+    const {
+      type,
+      content: text,
+      headers,
+    } = framed({
+      ...{ title: 'Search', baseUrl: context.baseUrl(), site: { pages }, content, question },
+    })
+    return reply
+      .headers(headers ?? {})
+      .header('Cache-Control', 'no-store')
+      .type(type)
+      .send(text)
+  })
+  app.get(at('/docs/search.json'), async (request, reply) => {
+    const found = search(await site(), questionOf(request.query))
+    const results = found.map(({ path, ...rest }) => ({ ...rest, href: `${context.baseUrl()}/docs/${path}` }))
+    return reply.type(json).header('Cache-Control', 'no-store').send(JSON.stringify(results))
+  })
+
+  const sendAsset = keepDocuments((name: string) => {
+    const asset = assets.get(name)
+    if (!asset) throw new ServiceError('not_found')
+    return { type: asset.type, content: asset.content, maxAgeSeconds: 31_536_000 }
+  })
+  app.get(at('/docs/assets/:name'), (request, reply) =>
+    sendAsset((request.params as { name: string }).name, request, reply),
+  )
+  const sendPicture = keepDocuments(async (name: string) => {
+    const [, kind] = /^[\w-]+\.(jpg|webp)$/.exec(name) ?? []
+    if (kind === undefined) throw new ServiceError('not_found')
+    const content = await readPicture(name).catch(() => undefined)
+    if (!content) throw new ServiceError('not_found')
+    return { type: kind === 'webp' ? 'image/webp' : 'image/jpeg', content, maxAgeSeconds: 86_400 }
+  })
+  app.get(at('/docs/screenshots/:name'), (request, reply) =>
+    sendPicture((request.params as { name: string }).name, request, reply),
+  )
+
+  const makePage = (page: Page, pages: ReadonlyMap<string, Page>) =>
+    framed({
+      ...{ title: page.title, page, site: { pages }, baseUrl: context.baseUrl() },
+      content: contentOf(page, context.baseUrl(), limits),
+    })
+  const sendPage = keepDocuments(async (path: string): Promise<DocumentSource> => {
+    const { pages } = await site()
+    const isMarkdown = path.endsWith('.md')
+    const page = pages.get(isMarkdown ? path.slice(0, -'.md'.length) : path)
+    if (!page) throw new ServiceError('not_found')
+    if (!isMarkdown) return makePage(page, pages)
+    return { type: markdown, content: markdownOf(page, context.baseUrl(), limits) }
+  })
+  app.get(at('/docs/*'), (request, reply) =>
+    sendPage((request.params as { '*': string })['*'], request, reply),
+  )
+}
+
+/** Browsers of any site may read what anybody may. */
+const anyOrigin = { 'Access-Control-Allow-Origin': '*' } as const
+
+function questionOf(query: unknown): string {
+  const { q } = query as { q?: unknown }
+  return typeof q === 'string' ? q.trim() : ''
+}

@@ -1,0 +1,69 @@
+/** Reads the Idempotency-Key of a request and prepares the hashes by which a write reserves it. */
+import type { IncomingHttpHeaders } from 'node:http'
+import canonicalize from 'canonicalize'
+import { ServiceError } from '../http/service-error.ts'
+import type { Partner } from '../partners/partner.ts'
+import { keyedHash } from '../vault/hash.ts'
+import { uuidv4 } from '../vault/uuid.ts'
+
+/** An Idempotency-Key that a write reserves (contract §4). */
+export type KeyReservation = {
+  readonly operation: string
+  readonly keyHash: Buffer
+  readonly requestHash: Buffer
+  /** Names this request in every run of its transaction, so that a later run recognizes the reservation as its own. */
+  readonly attemptId: string
+  /**
+   * How a repeat is answered: `prefill` with `user_exists` or `prefill_superseded`, `keyed` with the stored first
+   * answer, `erase` with an answer made from the erased user, since nothing else is kept.
+   */
+  readonly mode: 'prefill' | 'keyed' | 'erase'
+}
+
+/** The parts of a request that a repeat must have in common with it (contract §4). */
+export type SameRequest = {
+  readonly operation: { readonly id: string; readonly method: string }
+  readonly target: { readonly path: string; readonly query: string }
+  readonly body: unknown
+}
+
+/**
+ * The Idempotency-Key of a request, without quotes around it; `undefined` when none is sent. Throws
+ * `idempotency_key_invalid` for a malformed one.
+ */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const sent = headers['idempotency-key']
+  if (sent === undefined) return undefined
+  const text = String(sent)
+  const key = /^"(.*)"$/s.exec(text)?.[1] ?? text
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw new ServiceError('idempotency_key_invalid')
+  return key
+}
+
+/**
+ * The reservation of a key for a request. It holds keyed hashes only: the key is usually a hash of personal data,
+ * and so is the request's own hash. Both use the partner's hash key, because a reservation is found by its hash
+ * alone, which must stay the same while the operator rotates a root key or a pepper.
+ */
+export function reservationOf(
+  key: string,
+  request: SameRequest,
+  context: { partner: Partner; mode: KeyReservation['mode'] },
+): KeyReservation {
+  const { hashKey } = context.partner
+  const { operation, target, body } = request
+  return {
+    operation: operation.id,
+    keyHash: keyedHash(hashKey, 'idempotency_keys.key', key),
+    requestHash: keyedHash(
+      hashKey,
+      'idempotency_keys.request',
+      operation.method,
+      target.path,
+      target.query,
+      body === undefined ? '' : (canonicalize(body) ?? ''),
+    ),
+    attemptId: uuidv4(),
+    mode: context.mode,
+  }
+}

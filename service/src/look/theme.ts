@@ -1,0 +1,292 @@
+/** The colors that a partner may set, each `#rrggbb`; absent ones are the service's own. */
+export type Colors = {
+  /** The color of buttons, links and marks. */
+  readonly accent: string
+  /** Text on the accent. */
+  readonly onaccent: string
+  readonly background: string
+  /** Cards, inputs and the sheet of a form. */
+  readonly surface: string
+  readonly text: string
+  /** Less important text. */
+  readonly muted: string
+  /** The borders of controls. */
+  readonly line: string
+}
+
+/** A partner's complete look, after it has passed the check. */
+export type Theme = {
+  readonly scheme: 'auto' | 'light' | 'dark'
+  readonly light: Colors
+  readonly dark: Colors
+  /** Corner radius in CSS pixels, 0 to 24. */
+  readonly radius: number
+  /** Font families in order of preference; the system's font follows them. */
+  readonly fonts: readonly string[]
+  /**
+   * The partner's logo, shown in place of its initial: a data address, or the address of a stored file
+   * (`files/HASH/NAME`).
+   */
+  readonly logo: string | undefined
+}
+
+/** The result of a check: a theme, or one sentence for each fault. */
+export type CheckedTheme =
+  | { readonly ok: true; readonly theme: Theme }
+  | { readonly ok: false; readonly problems: readonly string[] }
+
+/**
+ * Checks a proposed look, from the embed's `appearance` or from a partner's settings: names, forms, and contrast in
+ * light and dark (4.5:1 for text, 3:1 for controls). A refusal names the pair of colors, its contrast and the
+ * contrast needed.
+ */
+export function checkTheme(proposed: unknown): CheckedTheme {
+  if (!isRecord(proposed)) return { ok: false, problems: ['appearance must be an object'] }
+  const problems = [
+    ...unknownNames(proposed, ['scheme', 'light', 'dark', 'radius', 'fonts', 'logo'], ''),
+    ...formProblems(proposed),
+    ...colorProblems(proposed, 'light'),
+    ...colorProblems(proposed, 'dark'),
+  ]
+  if (problems.length > 0) return { ok: false, problems }
+  const theme = complete(proposed)
+  const pairs = (['light', 'dark'] as const).flatMap(scheme => contrastProblems(scheme, theme[scheme]))
+  return pairs.length > 0 ? { ok: false, problems: pairs } : { ok: true, theme }
+}
+
+/** The style sheet of a theme: custom properties and the logo. It is linked after the page's own style sheet. */
+export function themeCss(theme: Theme): string {
+  const { scheme, light, dark, radius, fonts, logo } = theme
+  const mark = logo
+    ? `.mark{background:url("${logo.startsWith('files/') ? '../' : ''}${logo}") center/contain no-repeat;font-size:0}.mark svg{display:none}`
+    : ''
+  const list = [...fonts.map(name => `"${name}"`), 'system-ui', 'sans-serif'].join(',')
+  const common = `--radius:${radius}px;${fonts.length > 0 ? `--fonts:${list};` : ''}`
+  if (scheme !== 'auto') {
+    return `:root{color-scheme:${scheme};${common}${properties(scheme, theme[scheme])}}${mark}`
+  }
+  return `:root{${common}${properties('light', light)}}@media (prefers-color-scheme:dark){:root{${properties('dark', dark)}}}${mark}`
+}
+
+/** A theme as the query of its style sheet's address, so that the service need not store it. */
+export function themeQuery(theme: Theme): string {
+  return new URLSearchParams({ theme: JSON.stringify(theme) }).toString()
+}
+
+/**
+ * The theme in such a query. It is checked again, because anybody can write an address. Refuses as `checkTheme`
+ * does.
+ */
+export function parseThemeQuery(query: URLSearchParams): CheckedTheme {
+  try {
+    return checkTheme(JSON.parse(query.get('theme') ?? ''))
+  } catch {
+    return { ok: false, problems: ['theme must be JSON'] }
+  }
+}
+
+/** The contrast of two colors as WCAG defines it, from 1 to 21. */
+export function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  return (light + 0.05) / (dark + 0.05)
+}
+
+/** The service's own colors; the page's style sheet holds the same ones. */
+export const ownColors: Readonly<Record<'light' | 'dark', Colors>> = {
+  light: {
+    accent: '#0b6650',
+    onaccent: '#ffffff',
+    background: '#f4f5f1',
+    surface: '#ffffff',
+    text: '#17201d',
+    muted: '#55615c',
+    line: '#76827c',
+  },
+  dark: {
+    accent: '#74d3b2',
+    onaccent: '#06241b',
+    background: '#0f1513',
+    surface: '#182020',
+    text: '#e9efec',
+    muted: '#a5b2ac',
+    line: '#82908a',
+  },
+}
+
+/** Colors whose meaning no partner may change; they must be readable on the partner's surfaces all the same. */
+const fixed = {
+  light: { danger: '#a8201a', warn: '#7a4a00' },
+  dark: { danger: '#ffb3a9', warn: '#f2c46d' },
+} as const
+
+/** The names of the colors that a look can set. */
+export const colorNames = ['accent', 'onaccent', 'background', 'surface', 'text', 'muted', 'line'] as const
+
+type Scheme = 'light' | 'dark'
+
+type Pair = {
+  readonly front: string
+  readonly back: string
+  readonly names: string
+  readonly needs: 3 | 4.5
+}
+
+function contrastProblems(scheme: Scheme, colors: Colors): readonly string[] {
+  return pairsOf(scheme, colors)
+    .filter(pair => contrast(pair.front, pair.back) < pair.needs)
+    .map(
+      ({ front, back, names, needs }) =>
+        `${scheme}: ${names} (${front} and ${back}) has a contrast of ${floor(contrast(front, back))}:1, it needs ${needs}:1`,
+    )
+}
+
+function pairsOf(scheme: Scheme, colors: Colors): readonly Pair[] {
+  const { background, surface, accent, onaccent, text, muted, line } = colors
+  const { danger, warn } = fixed[scheme]
+  const soft = softOf(colors)
+  const dangersoft = mix(danger, surface, 0.08)
+  const pair = (names: string, front: string, back: string, needs: 3 | 4.5 = 4.5): Pair => {
+    return { names, front, back, needs }
+  }
+  return [
+    pair('text on background', text, background),
+    pair('text on surface', text, surface),
+    pair('text on a panel tinted with accent', text, soft),
+    pair('muted on background', muted, background),
+    pair('muted on surface', muted, surface),
+    pair('accent on background', accent, background),
+    pair('accent on surface', accent, surface),
+    pair('accent on a panel tinted with it', accent, soft),
+    pair('onaccent on accent', onaccent, accent),
+    pair('line on background', line, background, 3),
+    pair('line on surface', line, surface, 3),
+    pair('the error color on surface', danger, surface),
+    pair('the error color on background', danger, background),
+    pair('the error color on its own tint', danger, dangersoft),
+    pair('the warning color on surface', warn, surface),
+    pair('text on a panel tinted with the error color', text, dangersoft),
+  ]
+}
+
+function properties(scheme: Scheme, colors: Colors): string {
+  const { text, surface } = colors
+  const { danger, warn } = fixed[scheme]
+  const derived = {
+    soft: softOf(colors),
+    hair: mix(text, surface, 0.14),
+    danger,
+    ondanger: scheme === 'light' ? '#ffffff' : '#3b0905',
+    dangersoft: mix(danger, surface, 0.08),
+    warn,
+  }
+  return Object.entries({ ...colors, ...derived })
+    .map(([name, value]) => `--${name}:${value};`)
+    .join('')
+}
+
+function complete(proposed: Readonly<Record<string, unknown>>): Theme {
+  const colors = (scheme: Scheme): Colors => {
+    const own: Record<string, string> = { ...ownColors[scheme] }
+    const given = isRecord(proposed[scheme]) ? proposed[scheme] : {}
+    for (const name of colorNames) {
+      const color = given[name]
+      if (typeof color === 'string') own[name] = longForm(color)
+    }
+    return { ...ownColors[scheme], ...own }
+  }
+  const { scheme, radius, fonts, logo } = proposed
+  return {
+    scheme: scheme === 'light' || scheme === 'dark' ? scheme : 'auto',
+    light: colors('light'),
+    dark: colors('dark'),
+    radius: typeof radius === 'number' ? radius : 12,
+    fonts: Array.isArray(fonts) ? fonts.map(String) : [],
+    logo: typeof logo === 'string' ? logo : undefined,
+  }
+}
+
+/** The logo is part of the style sheet's address, so its length is limited. */
+const longestLogo = 3000
+function isLogo(logo: unknown): boolean {
+  return (
+    typeof logo === 'string' &&
+    logo.length <= longestLogo &&
+    /^(data:image\/(?:svg\+xml|png|webp);base64,[A-Za-z0-9+/]+={0,2}|files\/[0-9a-f]{64}\/[a-z0-9-]+\.(?:png|webp))$/.test(
+      logo,
+    )
+  )
+}
+
+function formProblems(proposed: Readonly<Record<string, unknown>>): readonly string[] {
+  const { scheme, radius, fonts, logo } = proposed
+  const problems: string[] = []
+  if (scheme !== undefined && scheme !== 'auto' && scheme !== 'light' && scheme !== 'dark')
+    problems.push('scheme must be auto, light or dark')
+  if (radius !== undefined && !(typeof radius === 'number' && radius >= 0 && radius <= 24))
+    problems.push('radius must be a number from 0 to 24')
+  if (fonts !== undefined && !(Array.isArray(fonts) && fonts.length <= 6 && fonts.every(isFontName)))
+    problems.push('fonts must be at most 6 family names of letters, digits, spaces and hyphens')
+  if (logo !== undefined && !isLogo(logo))
+    problems.push(`logo must be data:image/svg+xml, png or webp in base64, at most ${longestLogo} characters`)
+  return problems
+}
+
+function colorProblems(proposed: Readonly<Record<string, unknown>>, scheme: Scheme): readonly string[] {
+  const colors = proposed[scheme]
+  if (colors === undefined) return []
+  if (!isRecord(colors)) return [`${scheme} must be an object of colors`]
+  const wrong = Object.entries(colors)
+    .filter(([, value]) => typeof value !== 'string' || !/^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(value))
+    .map(([name]) => `${scheme}.${name} must be a color like #0b6650`)
+  return [...unknownNames(colors, colorNames, `${scheme}.`), ...wrong]
+}
+
+function unknownNames(
+  given: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  prefix: string,
+): readonly string[] {
+  return Object.keys(given)
+    .filter(name => !known.includes(name))
+    .map(name => `${prefix}${name.slice(0, 40)} is not known; known are ${known.join(', ')}`)
+}
+
+function isFontName(name: unknown): boolean {
+  return typeof name === 'string' && /^[A-Za-z0-9][A-Za-z0-9 -]{0,39}$/.test(name)
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function softOf(colors: Colors): string {
+  return mix(colors.accent, colors.surface, 0.1)
+}
+
+function luminance(color: string): number {
+  const [red = 0, green = 0, blue = 0] = channels(color).map(value => {
+    const share = value / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+function mix(front: string, back: string, share: number): string {
+  const below = channels(back)
+  const mixed = channels(front).map((value, at) => Math.round(value * share + (below[at] ?? 0) * (1 - share)))
+  return `#${mixed.map(value => value.toString(16).padStart(2, '0')).join('')}`
+}
+
+function channels(color: string): readonly number[] {
+  return [1, 3, 5].map(at => Number.parseInt(color.slice(at, at + 2), 16))
+}
+
+function longForm(color: string): string {
+  const small = color.toLowerCase()
+  return small.length === 7 ? small : `#${[...small.slice(1)].map(digit => digit + digit).join('')}`
+}
+
+/** Rounds down, so that a contrast just below the limit is never reported as the limit. */
+function floor(ratio: number): number {
+  return Math.floor(ratio * 100) / 100
+}

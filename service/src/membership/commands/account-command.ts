@@ -1,0 +1,91 @@
+import type { Operation } from '@benefit-enrolment/contract'
+import type { Instant } from '../../calendar/calendar.ts'
+import type { OperationRequest } from '../../http/operation-request.ts'
+import { ServiceError } from '../../http/service-error.ts'
+import { idempotencyKeyOf, type KeyReservation, reservationOf } from '../../idempotency/key-reservation.ts'
+import type { Caller } from '../../partners/authenticate.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { type Refusal, refuse } from '../rules/refusal.ts'
+import { isActive, isKnown, type User } from '../rules/state.ts'
+import type { Terms } from '../rules/terms.ts'
+import { replyOf } from './answer.ts'
+import type { CommandContext, Decided } from './command.ts'
+import type { Person } from './documents.ts'
+import type { CommandExecutor } from './executor.ts'
+import type { Reader, Reading } from './reader.ts'
+
+type AnyRequest = Pick<
+  OperationRequest<Operation, Caller>,
+  'operation' | 'caller' | 'headers' | 'locale' | 'target' | 'requestId' | 'setHeader'
+> & { readonly body: unknown }
+
+/** The operations on accounts go this way: one write on one user, idempotent when a key is sent. */
+export type AccountCommands = {
+  /** Runs a keyed write, whatever the user's state. */
+  run<Reply>(
+    request: AnyRequest,
+    command: { userid: string; why: string; mode?: KeyReservation['mode']; startsAnew?: boolean },
+    decide: (commandContext: CommandContext) => Decided<Reply> | Refusal,
+  ): Promise<Reply>
+  /** Changes an active account; a user without one is 404, one with a cancel in effect 409 `user_cancelled`. */
+  change<Reply>(
+    request: AnyRequest,
+    command: { userid: string; why: string },
+    decide: (user: User, now: Instant, terms: Terms) => Decided<Reply> | Refusal,
+  ): Promise<Reply>
+  /** Reads an active account with its rules and its owner's data, for previews. */
+  look(request: AnyRequest, userid: string): Promise<Reading>
+}
+
+/** The account of a commandContext, or why there is none to change. */
+export function activeAccount(commandContext: CommandContext): User | Refusal {
+  const user = commandContext.member?.user
+  if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
+    return refuse('user_not_found')
+  return isActive(user) ? user : refuse('user_cancelled')
+}
+
+/** Opens the way that operations on accounts go. */
+export function openAccountCommands(context: {
+  executor: CommandExecutor
+  reader: Reader
+  terms: (partner: Partner, person: () => Person | undefined) => Terms
+}): AccountCommands {
+  const run: AccountCommands['run'] = async (request, command, decide) => {
+    const { partner } = request.caller
+    const key = idempotencyKeyOf(request.headers)
+    const reservation =
+      key === undefined ? undefined : reservationOf(key, request, { partner, mode: command.mode ?? 'keyed' })
+    const outcome = await context.executor.submit({
+      partner,
+      userid: command.userid,
+      who: 'partner',
+      why: command.why,
+      actor: request.caller.credentialId,
+      requestId: request.requestId,
+      reservation,
+      startsAnew: command.startsAnew ?? false,
+      decide,
+    })
+    return replyOf(outcome, request)
+  }
+  return {
+    run,
+    change: (request, command, decide) =>
+      run(request, command, commandContext => {
+        const user = activeAccount(commandContext)
+        return 'refused' in user ? user : decide(user, commandContext.now, commandContext.terms())
+      }),
+    async look(request, userid) {
+      const { partner } = request.caller
+      const reading = await context.reader.read(partner, userid)
+      const { user } = reading ?? {}
+      if (!reading || !isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled')) {
+        throw new ServiceError('user_not_found')
+      }
+      if (!isActive(user)) throw new ServiceError('user_cancelled')
+      const people = await context.reader.documents(partner, user)
+      return { ...reading, terms: context.terms(partner, () => people.get('profile')) }
+    },
+  }
+}

@@ -1,0 +1,380 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Settled } from '../../db/coalesce.ts'
+import type { Executor } from '../../db/database.ts'
+import { type Query, sql } from '../../db/sql.ts'
+import type { KeyReservation } from '../../idempotency/key-reservation.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { uuidv7 } from '../../vault/uuid.ts'
+import { retain } from '../erasures/retain.ts'
+import { applyDueChanges, projectPendingChanges, type Step } from '../rules/apply-due.ts'
+import { isRefusal, refuse } from '../rules/refusal.ts'
+import { newUser, type User, versionsOf } from '../rules/state.ts'
+import type { BatchWrites } from './batch-writes.ts'
+import type { Change, Command, CommandContext, ExecutorContext, Outcome } from './command.ts'
+import { sealConfirmation } from './confirmations.ts'
+import { sealDesignation } from './designations.ts'
+import { type DocumentKind, type Person, sealAnswer, sealDocument } from './documents.ts'
+import { erasedName } from './erased-name.ts'
+import { judgeKey, type KeyVerdict, keyName, reservedKey, type SeenKey, seenKeyOf } from './key-verdicts.ts'
+import { loadKeys, loadUsersWithDocuments } from './load.ts'
+import { dataKeyOf, type LoadedUser, loadedUserOf, newLoadedUser, personOf } from './loaded-user.ts'
+import type { UserRow } from './rows.ts'
+import { searchHashesOf } from './search-hashes.ts'
+import { designationName, noWrites, recordChange, type Writes, writesOf } from './writes.ts'
+
+/** How one command of a batch went. */
+export type Result = Settled<Outcome<unknown>>
+
+/** Commands as they were decided on what was read, and what is to be written for that. */
+export type DecidedBatch = {
+  readonly results: Result[]
+  /** `undefined` where nothing changes. */
+  readonly writes: BatchWrites | undefined
+  /** Finds a row once the writes are committed, and only then; `undefined` where no row could tell. */
+  readonly proof: Query | undefined
+  /** Says that the writes were committed. */
+  readonly announce: () => void
+}
+
+/** A command broke after it had begun to write into its batch, which must not be committed; its `cause` says why. */
+export class PartialDecision extends Error {
+  override name = 'PartialDecision'
+}
+
+/** Names a user within a batch. */
+export function nameOf(name: { partnerId: string; userid: string }): string {
+  return `${name.partnerId} ${name.userid}`
+}
+
+/**
+ * Reads what the commands need, and decides one after the other in memory: each sees what those before it did. Nothing is
+ * locked. Throws `PartialDecision`.
+ */
+export async function decideBatch(
+  context: ExecutorContext,
+  commands: readonly Command<unknown>[],
+): Promise<DecidedBatch> {
+  const state = await readState(context, commands)
+  const results = commands.map(command => decideSafely(state, command))
+  const { writes } = state
+  const retained = await retain(context.database, writes)
+  const isChanged = writes.changed.size > 0 || writes.keys.length > 0
+  return {
+    results,
+    writes: isChanged ? writesOf(writes, retained, state.real) : undefined,
+    proof: proofOf(writes),
+    announce() {
+      context.onWritten(writes.changed.values())
+      if (writes.events.length === 0) return
+      context.onEvents(new Set(writes.events.map(event => event.user.partnerId)), writes.events.length)
+    },
+  }
+}
+
+/** What a batch holds in memory: what was read, as those decided so far have left it. */
+type BatchState = {
+  readonly context: ExecutorContext
+  /** When the batch was read, in real time. */
+  readonly real: Instant
+  readonly users: Map<string, LoadedUser>
+  readonly seenKeys: Map<string, SeenKey>
+  readonly clockOffsets: ReadonlyMap<string, number>
+  readonly writes: Writes
+}
+
+async function readState(
+  context: ExecutorContext,
+  commands: readonly Command<unknown>[],
+): Promise<BatchState> {
+  const names = namesOf(commands)
+  const reservations = commands.flatMap(({ partner, reservation }) =>
+    reservation ? [{ partnerId: partner.partnerId, ...reservation }] : [],
+  )
+  // In this order: what a key says of its user is at least as new as the user, and never the other way round.
+  const [rows, keys, clockOffsets] = await context.database.together(db =>
+    Promise.all([
+      loadUsersWithDocuments(db, names),
+      reservations.length > 0 ? loadKeys(db, reservations) : [],
+      context.sandbox ? loadOffsets(db, names) : new Map<string, number>(),
+    ]),
+  )
+  const users = new Map<string, LoadedUser>()
+  for (const row of [...rows, ...(await loadErased(context, commands, rows))]) {
+    const loaded = loadedUserOf(row)
+    users.set(nameOf(loaded.user), loaded)
+  }
+  await context.prepareTerms([...users.values()].flatMap(({ user }) => versionsOf(user)))
+  const seenKeys = new Map(
+    keys.map(row => [keyName(row.partner_id, row.operation, row.key_hash), seenKeyOf(row)]),
+  )
+  return { context, real: context.clock.real(), users, seenKeys, clockOffsets, writes: noWrites() }
+}
+
+/**
+ * Who has none of a name may have been erased: then a hash stands for the userid. Commands that start anew where there is
+ * nobody do the same for an erased user, so they are not kept waiting for this.
+ */
+async function loadErased(
+  context: ExecutorContext,
+  commands: readonly Command<unknown>[],
+  found: readonly UserRow[],
+): Promise<UserRow[]> {
+  const asked = commands.filter(command => !command.startsAnew)
+  if (asked.length === 0) return []
+  const known = new Set(found.map(row => nameOf({ partnerId: row.partner_id, userid: row.userid })))
+  const missing = new Map<string, { partnerId: string; userid: string; plain: string }>()
+  for (const { partner, userid } of asked) {
+    const { partnerId } = partner
+    if (known.has(nameOf({ partnerId, userid }))) continue
+    const name = { partnerId, userid: erasedName(partner, userid) }
+    missing.set(nameOf(name), { ...name, plain: userid })
+  }
+  if (missing.size === 0) return []
+  const rows = await loadUsersWithDocuments(context.database, [...missing.values()])
+  return rows.map(row => ({
+    ...row,
+    userid: missing.get(nameOf({ partnerId: row.partner_id, userid: row.userid }))?.plain ?? row.userid,
+  }))
+}
+
+function namesOf(commands: readonly Command<unknown>[]): { partnerId: string; userid: string }[] {
+  const names = new Map<string, { partnerId: string; userid: string }>()
+  for (const { partner, userid } of commands) {
+    const name = { partnerId: partner.partnerId, userid }
+    names.set(nameOf(name), name)
+  }
+  return [...names.values()]
+}
+
+async function loadOffsets(
+  db: Executor,
+  names: readonly { partnerId: string }[],
+): Promise<Map<string, number>> {
+  const rows = await db.query<{ partner_id: string; clock_offset_ms: number }>(sql`
+    select partner_id, clock_offset_ms from partners where partner_id = any(${names.map(name => name.partnerId)}::uuid[])`)
+  return new Map(rows.map(row => [row.partner_id, row.clock_offset_ms]))
+}
+
+/** Of a transaction that holds them all, one row that nobody else could have written tells for all. */
+function proofOf({ events, keys }: Writes): Query | undefined {
+  const [event] = events
+  if (event)
+    return sql`select 1 from events where partner_id = ${event.user.partnerId} and event_id = ${event.id}`
+  const [key] = keys
+  return (
+    key &&
+    sql`
+    select 1 from idempotency_keys where partner_id = ${key.partnerId} and operation = ${key.operation}
+      and key_hash = ${key.keyHash} and attempt_id = ${key.attemptId}`
+  )
+}
+
+function decideSafely(state: BatchState, command: Command<unknown>): Result {
+  try {
+    return { ok: true, value: decide(state, command) }
+  } catch (error) {
+    if (error instanceof PartialDecision) throw error
+    return { ok: false, error }
+  }
+}
+
+function decide(state: BatchState, command: Command<unknown>): Outcome<unknown> {
+  const { context, users, clockOffsets } = state
+  const { partner } = command
+  const loaded = users.get(nameOf({ partnerId: partner.partnerId, userid: command.userid }))
+  const clockOffsetMs = clockOffsets.get(partner.partnerId) ?? partner.clockOffsetMs
+  // The clocks of two processes differ: the time of one user never goes back, so that no window ends before it began.
+  const now = Math.max(context.clock.now({ clockOffsetMs }), loaded?.user.updatedAt ?? 0)
+  const known = command.reservation && judgeSeenKey(state, command.reservation, { command, loaded, now })
+  if (known) return known
+
+  const person = (kind: DocumentKind) => (loaded ? personOf(loaded, partner, kind) : undefined)
+  const accountTerms = context.terms(partner, () => person('profile'))
+  const steps: Step[] = loaded ? applyDueChanges(loaded.user, now, accountTerms) : []
+  const current = steps.at(-1)?.after ?? loaded?.user
+  const isErased = current?.status === 'erased'
+  const commandContext: CommandContext = {
+    now,
+    wasDue: steps.length > 0,
+    member: current && { user: current, person: isErased ? () => undefined : person },
+    orNew: () =>
+      current && !isErased
+        ? current
+        : newUser({
+            partnerId: partner.partnerId,
+            serviceId: uuidv7(state.real),
+            userid: command.userid,
+            at: now,
+          }),
+    terms: given => (given ? context.terms(partner, () => given) : accountTerms),
+  }
+  const decided = command.decide(commandContext)
+  if (isRefusal(decided)) return { ...decided, replayed: false }
+  const change = decided.change ?? (steps.length > 0 && current ? { user: current, events: [] } : undefined)
+  try {
+    const user = change ? applyChange(state, command, { change, steps, loaded, now, current }) : current
+    if (!user) throw new Error('a command that neither changed nor found a user')
+    const reply = decided.answer(user)
+    if (command.reservation) spendKey(state, { reservation: command.reservation, partner, user, now, reply })
+    return { reply, replayed: false }
+  } catch (cause) {
+    throw new PartialDecision('half decided', { cause })
+  }
+}
+
+/** What a key that was seen before has its command answered; `undefined` where the key is free. */
+function judgeSeenKey(
+  state: BatchState,
+  reservation: KeyReservation,
+  { command, loaded, now }: { command: Command<unknown>; loaded: LoadedUser | undefined; now: Instant },
+): Outcome<unknown> | undefined {
+  const { partnerId } = command.partner
+  const { operation, keyHash } = reservation
+  const known = state.seenKeys.get(keyName(partnerId, operation, keyHash))
+  if (!known) return undefined
+  const verdict = judgeKey(reservation, known, {
+    now,
+    real: state.real,
+    userid: command.userid,
+    held: loaded?.user,
+    dataKey: () => dataKeyOf(loaded, command.partner),
+  })
+  if (verdict.kind === 'answered') return answered(verdict)
+  state.writes.staleKeys.push({ partnerId, operation, keyHash })
+  return undefined
+}
+
+function answered(verdict: Extract<KeyVerdict, { kind: 'answered' }>): Outcome<unknown> {
+  return 'code' in verdict
+    ? { ...refuse(verdict.code), replayed: verdict.replayed }
+    : { reply: verdict.reply, replayed: verdict.replayed }
+}
+
+/** Only what was answered 2xx spends a key; the answer is kept sealed with the user's data key. */
+function spendKey(
+  state: BatchState,
+  spent: { reservation: KeyReservation; partner: Partner; user: User; now: Instant; reply: unknown },
+): void {
+  const { reservation, partner, user, reply } = spent
+  const mine = state.users.get(nameOf(user))
+  const key =
+    reservation.mode === 'keyed' && mine && user.status !== 'erased' ? dataKeyOf(mine, partner) : undefined
+  const place = { partnerId: user.partnerId, serviceId: user.serviceId }
+  const entry = {
+    ...reservedKey(reservation, { ...spent, real: state.real }),
+    sealedAnswer: key && sealAnswer(key, reply, place),
+  }
+  state.writes.keys.push(entry)
+  state.seenKeys.set(keyName(partner.partnerId, reservation.operation, reservation.keyHash), {
+    ...entry,
+    answer: () => reply,
+    userErasedAt: undefined,
+    userWrittenAt: undefined,
+  })
+}
+
+type Applied = {
+  change: Change
+  steps: readonly Step[]
+  loaded: LoadedUser | undefined
+  current: User | undefined
+  now: Instant
+}
+
+/** Takes a change over into memory and into what the batch will write. */
+function applyChange(state: BatchState, command: Command<unknown>, applied: Applied): User {
+  const { context, users, writes } = state
+  const { partner } = command
+  const { change, steps, loaded, now, current } = applied
+  const isNew = loaded === undefined || loaded.user.serviceId !== change.user.serviceId
+  const mine: LoadedUser = isNew ? newLoadedUser(partner, change.user) : loaded
+  if (isNew && loaded)
+    writes.renamed.push({ partnerId: loaded.user.partnerId, serviceId: loaded.user.serviceId })
+  const before = isNew ? nothingYet(change.user) : (current ?? change.user)
+  const person =
+    change.documents && 'profile' in change.documents ? (change.documents.profile as Person) : undefined
+  const terms = context.terms(partner, () => person ?? personOf(mine, partner, 'profile'))
+  const after =
+    change.user.status === 'active'
+      ? projectPendingChanges(change.user, terms, { user: before, at: now })
+      : change.user
+  const ownStep: Step = { at: now, before, after, events: change.events }
+
+  const { real } = state
+  for (const step of steps) recordChange(writes, mine, step, { who: 'schedule', why: 'due', real })
+  if (steps.length === 0 || ownStep.before !== ownStep.after || change.events.length > 0 || change.documents)
+    recordChange(writes, mine, ownStep, { ...command, real })
+  for (const consent of after.consents) {
+    if (!before.consents.includes(consent))
+      writes.consents.push({ user: after, consent, textHash: context.consentHash(consent) })
+  }
+  mine.user = after
+  users.set(nameOf(after), mine)
+  writes.changed.set(`${after.partnerId} ${after.serviceId}`, mine)
+  writeDocuments(state, partner, mine, { change, lapsed: steps.some(hasLapsed), now })
+  writeDesignations(state, partner, mine, change)
+  writeConfirmation(state, partner, mine, change)
+  if (after.status === 'erased') {
+    const key = dataKeyOf(mine, partner)
+    writes.erased.push({ user: after, name: erasedName(partner, after.userid), partner, key })
+    mine.dataKey = undefined
+    mine.wrappedKey = undefined
+    mine.documents.clear()
+    mine.people.clear()
+  }
+  return after
+}
+
+/** A new user before its first change. */
+function nothingYet(user: User): User {
+  const nothing = { offer: undefined, cancel: undefined, pendingOffer: undefined, swap: undefined }
+  return { ...user, status: 'none', enrolments: [], consents: [], prefillCount: 0, ...nothing }
+}
+
+function writeDesignations(state: BatchState, partner: Partner, mine: LoadedUser, change: Change): void {
+  const { user } = mine
+  for (const designation of change.designations ?? []) {
+    const key = dataKeyOf(mine, partner)
+    if (!key) return
+    const sealed = sealDesignation(key, designation.beneficiaries, user)
+    state.writes.named.set(designationName(user, designation), sealed)
+  }
+}
+
+function writeConfirmation(state: BatchState, partner: Partner, mine: LoadedUser, change: Change): void {
+  const { user } = mine
+  const confirmation = change.confirmation?.(user)
+  const key = confirmation && dataKeyOf(mine, partner)
+  if (!confirmation || !key) return
+  const createdAt = state.context.clock.real()
+  const { reference, content } = confirmation
+  const sealed = sealConfirmation(key, content, user)
+  state.writes.confirmations.push({ user, id: uuidv7(createdAt), reference, sealed, createdAt })
+}
+
+function hasLapsed(step: Step): boolean {
+  return step.before.entryExpiresAt !== undefined && step.after.entryExpiresAt === undefined
+}
+
+function writeDocuments(
+  state: BatchState,
+  partner: Partner,
+  mine: LoadedUser,
+  { change, lapsed, now }: { change: Change; lapsed: boolean; now: Instant },
+): void {
+  const { user } = mine
+  const changes: Partial<Record<DocumentKind, unknown>> = {
+    ...(lapsed ? { prefill: null, draft: null } : {}),
+    ...change.documents,
+  }
+  for (const [kind, content] of Object.entries(changes) as [DocumentKind, unknown][]) {
+    const key = content === null || content === undefined ? undefined : dataKeyOf(mine, partner)
+    const sealed =
+      key && sealDocument(key, content, { kind, partnerId: user.partnerId, serviceId: user.serviceId })
+    if (!sealed && !mine.documents.has(kind)) continue
+    const found = kind === 'profile' && sealed ? searchHashesOf(partner, content as Person) : undefined
+    state.writes.documents.set(`${user.serviceId} ${kind}`, { user, kind, sealed, writtenAt: now, found })
+    mine.documents.set(kind, sealed)
+    mine.people.set(kind, (content ?? undefined) as Person | undefined)
+  }
+}

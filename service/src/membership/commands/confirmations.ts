@@ -1,0 +1,74 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { type Query, sql, timestamp } from '../../db/sql.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { seal, unseal } from '../../vault/seal.ts'
+import type { User } from '../rules/state.ts'
+import { openDataKey } from './documents.ts'
+
+/** What a person agreed to, as it was shown; `content` is JSON that is sealed and never changed. */
+export type Confirmation = { readonly reference: string; readonly content: unknown }
+
+/** A confirmation as it is stored. */
+export type ConfirmationRow = {
+  readonly user: Pick<User, 'partnerId' | 'serviceId'>
+  readonly id: string
+  readonly reference: string
+  readonly sealed: Buffer
+  readonly createdAt: Instant
+}
+
+type Place = { readonly partnerId: string; readonly serviceId: string }
+
+/** Seals what a person agreed to with the user's data key. */
+export function sealConfirmation(dataKey: Buffer, content: unknown, place: Place): Buffer {
+  const { partnerId, serviceId } = place
+  return seal(dataKey, JSON.stringify(content), { purpose: 'confirmations', partnerId, serviceId })
+}
+
+/** Opens what `sealConfirmation` sealed. Throws when the key or the user is another. */
+export function openConfirmation(dataKey: Buffer, sealed: Buffer, place: Place): unknown {
+  const { partnerId, serviceId } = place
+  return JSON.parse(
+    unseal(dataKey, sealed, { purpose: 'confirmations', partnerId, serviceId }).toString('utf8'),
+  )
+}
+
+/** Stores confirmations, in the transaction of what they confirm. */
+export function insertConfirmations(rows: readonly ConfirmationRow[]): Query {
+  return sql`
+    insert into confirmations (partner_id, service_id, confirmation_id, reference, sealed, created_at)
+    select * from unnest(${rows.map(({ user }) => user.partnerId)}::uuid[],
+      ${rows.map(({ user }) => user.serviceId)}::uuid[], ${rows.map(({ id }) => id)}::uuid[],
+      ${rows.map(({ reference }) => reference)}::text[], ${rows.map(({ sealed }) => sealed)}::bytea[],
+      ${rows.map(({ createdAt }) => timestamp(createdAt))}::timestamptz[])`
+}
+
+/** What a user agreed to, newest first: references and instants alone. */
+export async function listConfirmations(
+  db: Executor,
+  user: Pick<User, 'partnerId' | 'serviceId'>,
+): Promise<readonly { readonly reference: string; readonly createdAt: Instant }[]> {
+  const rows = await db.query<{ reference: string; created_at: Instant }>(sql`
+    select reference, created_at from confirmations
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId}
+    order by created_at desc, confirmation_id desc limit 100`)
+  return rows.map(row => ({ reference: row.reference, createdAt: row.created_at }))
+}
+
+/** The confirmation of this reference, opened; `undefined` when the user has none. */
+export async function readConfirmation(
+  db: Executor,
+  of: {
+    readonly partner: Partner
+    readonly user: Pick<User, 'partnerId' | 'serviceId'>
+    readonly reference: string
+  },
+): Promise<unknown> {
+  const { partner, user, reference } = of
+  const [row] = await db.query<{ sealed: Buffer; wrapped_key: Buffer }>(sql`
+    select c.sealed, k.wrapped_key from confirmations c join data_keys k using (partner_id, service_id)
+    where c.partner_id = ${user.partnerId} and c.service_id = ${user.serviceId} and c.reference = ${reference}
+    order by c.created_at desc, c.confirmation_id desc limit 1`)
+  return row && openConfirmation(openDataKey(partner, user.serviceId, row.wrapped_key), row.sealed, user)
+}

@@ -1,0 +1,118 @@
+import { formatTimestamp } from '../../calendar/calendar.ts'
+import { bytes, integers, texts, timestamps } from '../../db/binary-array.ts'
+import type { Executor } from '../../db/database.ts'
+import { type Query, sql } from '../../db/sql.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { seal, unseal } from '../../vault/seal.ts'
+import type { NamedBeneficiary } from '../rules/beneficiaries.ts'
+import type { Designation, User } from '../rules/state.ts'
+import type { DesignationWrite } from './batch-writes.ts'
+import { openDataKey } from './documents.ts'
+import { ids } from './save-users.ts'
+
+/** Whom a new version names; the version itself stands in the state of the user. */
+export type NewDesignation = Pick<Designation, 'benefit' | 'version'> & {
+  readonly beneficiaries: readonly NamedBeneficiary[]
+}
+
+/** A version with whom it names. */
+export type OpenDesignation = Designation & { readonly beneficiaries: readonly NamedBeneficiary[] }
+
+type Place = { readonly partnerId: string; readonly serviceId: string }
+type Content = { readonly schema: 1; readonly beneficiaries: readonly NamedBeneficiary[] }
+
+function bindingOf({ partnerId, serviceId }: Place) {
+  return {
+    ...{ purpose: 'beneficiary_designations', partnerId, serviceId },
+  }
+}
+
+/** Seals whom a person names with the user's data key. */
+export function sealDesignation(
+  dataKey: Buffer,
+  beneficiaries: readonly NamedBeneficiary[],
+  place: Place,
+): Buffer {
+  const content: Content = { schema: 1, beneficiaries }
+  return seal(dataKey, JSON.stringify(content), bindingOf(place))
+}
+
+/** Opens what `sealDesignation` sealed. Throws when the key or the user is another. */
+export function openDesignation(dataKey: Buffer, sealed: Buffer, place: Place): readonly NamedBeneficiary[] {
+  const content = JSON.parse(unseal(dataKey, sealed, bindingOf(place)).toString('utf8')) as Content
+  return content.beneficiaries
+}
+
+/** Stores new versions, in the transaction of the change that brings them. */
+export function insertDesignations(rows: readonly DesignationWrite[]): Query {
+  const { partners, services } = ids(rows.map(({ user }) => user))
+  const versions = rows.map(({ designation }) => designation)
+  return sql`
+    insert into beneficiary_designations (partner_id, service_id, benefit, version, status, who, sealed, written_at,
+      decided_at)
+    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${texts(versions.map(one => one.benefit))}::text[],
+      ${integers(versions.map(one => one.version))}::integer[], ${texts(versions.map(one => one.status))}::text[],
+      ${texts(versions.map(one => one.who))}::text[], ${bytes(rows.map(({ sealed }) => sealed))}::bytea[],
+      ${timestamps(versions.map(one => one.writtenAt))}::timestamptz[],
+      ${timestamps(versions.map(one => one.decidedAt))}::timestamptz[])`
+}
+
+/** Notes what became of proposals; whom they name and who wrote them stays. */
+export function decideDesignations(rows: readonly Omit<DesignationWrite, 'sealed'>[]): Query {
+  const { partners, services } = ids(rows.map(({ user }) => user))
+  const versions = rows.map(({ designation }) => designation)
+  return sql`
+    update beneficiary_designations d set status = row.status, decided_at = row.decided_at
+    from unnest(${partners}::uuid[], ${services}::uuid[], ${texts(versions.map(one => one.benefit))}::text[],
+      ${integers(versions.map(one => one.version))}::integer[], ${texts(versions.map(one => one.status))}::text[],
+      ${timestamps(versions.map(one => one.decidedAt))}::timestamptz[])
+      as row (partner_id, service_id, benefit, version, status, decided_at)
+    where d.partner_id = row.partner_id and d.service_id = row.service_id and d.benefit = row.benefit
+      and d.version = row.version and d.status = 'proposed'`
+}
+
+type DesignationRow = {
+  benefit: string
+  version: number
+  status: Designation['status']
+  who: Designation['who']
+  written_at: number
+  decided_at: number | null
+  sealed: Buffer
+  wrapped_key: Buffer
+}
+
+const MOST_VERSIONS = 200
+
+/** Whom a user names or named, opened: the newest 200 versions of all benefits, by benefit and version. */
+export async function readDesignations(
+  db: Executor,
+  of: { readonly partner: Partner; readonly user: Pick<User, 'partnerId' | 'serviceId'> },
+): Promise<readonly OpenDesignation[]> {
+  const { partner, user } = of
+  const rows = await db.query<DesignationRow>(sql`
+    select d.benefit, d.version, d.status, d.who, d.written_at, d.decided_at, d.sealed, k.wrapped_key
+    from beneficiary_designations d join data_keys k using (partner_id, service_id)
+    where d.partner_id = ${user.partnerId} and d.service_id = ${user.serviceId}
+    order by d.written_at desc, d.version desc limit ${MOST_VERSIONS}`)
+  const [first] = rows
+  if (!first) return []
+  const key = openDataKey(partner, user.serviceId, first.wrapped_key)
+  return rows
+    .map(row => ({
+      ...{ benefit: row.benefit, version: row.version, status: row.status, who: row.who },
+      ...{ writtenAt: row.written_at, decidedAt: row.decided_at ?? undefined },
+      beneficiaries: openDesignation(key, row.sealed, user),
+    }))
+    .sort((a, b) => (a.benefit === b.benefit ? a.version - b.version : a.benefit < b.benefit ? -1 : 1))
+}
+
+/** A version as it stands in an export, and in what outlives an erasure. */
+export function designationRecord(one: OpenDesignation) {
+  const { benefit, version, status, who, writtenAt, decidedAt, beneficiaries } = one
+  return {
+    ...{ benefit, version, status, who, writtenat: formatTimestamp(writtenAt) },
+    decidedat: decidedAt === undefined ? null : formatTimestamp(decidedAt),
+    beneficiaries,
+  }
+}

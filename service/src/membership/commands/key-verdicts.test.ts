@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { KeyReservation } from '../../idempotency/key-reservation.ts'
+import { newUser, type User } from '../rules/state.ts'
+import { judgeKey, type SeenKey } from './key-verdicts.ts'
+
+const day = 86_400_000
+const now = Date.UTC(2027, 2, 10)
+function hash(text: string) {
+  return Buffer.from(text.padEnd(32))
+}
+const firstAnswer = { told: 'at first' }
+
+/** What was before: a first request, what has become of its user since, and how long ago each happened. */
+type Story = {
+  mode: KeyReservation['mode']
+  isSame: boolean
+  isMine: boolean
+  /** Days since the entry was last written, since the key was spent, and since an erasure. */
+  writtenAgo: number
+  spentAgo: number
+  erasedAgo: number | undefined
+  /** Prefills after the first one. */
+  newer: number
+  /** A new user has taken the name of the erased one. */
+  isNameTaken: boolean
+}
+
+const story: fc.Arbitrary<Story> = fc
+  .record({
+    mode: fc.constantFrom('prefill', 'keyed', 'erase'),
+    isSame: fc.boolean(),
+    isMine: fc.constant(false),
+    writtenAgo: fc.double({ min: 0, max: 200, noNaN: true }),
+    spentAgo: fc.double({ min: 0, max: 3, noNaN: true }),
+    erasedAgo: fc.option(fc.double({ min: 0, max: 3, noNaN: true }), { nil: undefined }),
+    newer: fc.nat(3),
+    isNameTaken: fc.boolean(),
+  })
+  .map(told => told as Story)
+
+function judge(told: Story) {
+  const serviceId = 'first'
+  const erasedAt = told.erasedAgo === undefined ? undefined : now - told.erasedAgo * day
+  const writtenAt = now - told.writtenAgo * day
+  const named = (id: string): User => ({
+    ...newUser({ partnerId: 'p', serviceId: id, userid: 'u1', at: 0 }),
+    prefillCount: 1 + told.newer,
+    prefillWrittenAt: writtenAt,
+  })
+  const first: User = {
+    ...named(serviceId),
+    status: erasedAt === undefined ? 'prefilled' : 'erased',
+    erasedAt,
+  }
+  const held = erasedAt !== undefined && told.isNameTaken ? named('second') : first
+  const expiresAt =
+    erasedAt !== undefined
+      ? erasedAt + day
+      : told.mode === 'prefill'
+        ? writtenAt + 90 * day
+        : now - told.spentAgo * day + day
+  const seen: SeenKey = {
+    requestHash: hash('first'),
+    attemptId: 'attempt-1',
+    serviceId,
+    prefillNumber: told.mode === 'prefill' ? 1 : undefined,
+    expiresAt,
+    answer: () => firstAnswer,
+    userErasedAt: erasedAt,
+    userWrittenAt: writtenAt,
+  }
+  const reservation: KeyReservation = {
+    operation: 'op',
+    keyHash: hash('key'),
+    requestHash: hash(told.isSame ? 'first' : 'another'),
+    attemptId: told.isMine ? 'attempt-1' : 'attempt-2',
+    mode: told.mode,
+  }
+  const verdict = judgeKey(reservation, seen, {
+    now,
+    real: now,
+    userid: 'u1',
+    held,
+    dataKey: () => undefined,
+  })
+  return { verdict, isLapsed: expiresAt <= now, erasedAt }
+}
+
+function always(check: (told: Story, judged: ReturnType<typeof judge>) => void, stories = story) {
+  return fc.assert(
+    fc.property(stories, told => {
+      check(told, judge(told))
+    }),
+    { numRuns: 500 },
+  )
+}
+
+describe('a seen key', () => {
+  test('is free exactly when its time is over: 90 days from the last write, 24 h from the rest', () => {
+    always((_, { verdict, isLapsed }) => expect(verdict.kind === 'free').toBe(isLapsed))
+  })
+
+  test('never lets another request through while it lives', () => {
+    always(
+      (_, { verdict, isLapsed, erasedAt }) => {
+        if (isLapsed) return
+        expect(verdict).toMatchObject({ kind: 'answered', replayed: false })
+        if (erasedAt === undefined) expect(verdict).toMatchObject({ code: 'idempotency_key_reused' })
+      },
+      story.map(told => ({ ...told, isSame: false })),
+    )
+  })
+
+  test('of an erased user is user_erased, but for the erase itself, which gets its answer again', () => {
+    always(
+      (told, { verdict, isLapsed, erasedAt }) => {
+        if (isLapsed) return
+        if (told.mode !== 'erase') expect(verdict).toMatchObject({ code: 'user_erased' })
+        else if (!told.isSame) expect(verdict).toMatchObject({ code: 'idempotency_key_reused' })
+        else {
+          expect(verdict).toMatchObject({
+            replayed: true,
+            reply: {
+              userid: 'u1',
+              serviceid: 'first',
+              status: 'erased',
+              erasedat: new Date(erasedAt ?? 0).toISOString(),
+            },
+          })
+        }
+      },
+      story.map(told => ({ ...told, erasedAgo: told.erasedAgo ?? 0.5 })),
+    )
+  })
+
+  test('of a prefill tells whether newer data has come since', () => {
+    always(
+      (told, { verdict, isLapsed }) => {
+        if (isLapsed) return
+        const code = told.newer > 0 ? 'prefill_superseded' : 'user_exists'
+        expect(verdict).toEqual({ kind: 'answered', code, replayed: true })
+      },
+      story.map(told => ({ ...told, mode: 'prefill', isSame: true, erasedAgo: undefined })),
+    )
+  })
+
+  test('of another write gives the first answer again', () => {
+    always(
+      (_, { verdict, isLapsed }) => {
+        if (isLapsed) return
+        expect(verdict).toEqual({ kind: 'answered', reply: firstAnswer, replayed: true })
+      },
+      story.map(told => ({ ...told, mode: 'keyed', isSame: true, erasedAgo: undefined })),
+    )
+  })
+
+  test('claimed by this very attempt, whose commit was lost, is a success and no replay', () => {
+    always(
+      (told, { verdict }) => {
+        const reply = told.mode === 'prefill' ? 'prefill saved' : firstAnswer
+        expect(verdict).toEqual({ kind: 'answered', reply, replayed: false })
+      },
+      story.map(told => ({ ...told, isMine: true, isSame: true, erasedAgo: undefined })),
+    )
+  })
+})

@@ -1,0 +1,134 @@
+import type { ErasedUser, ErrorCode } from '@benefit-enrolment/contract'
+import { DAY_MS, formatTimestamp, type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
+import type { KeyReservation } from '../../idempotency/key-reservation.ts'
+import type { Partner } from '../../partners/partner.ts'
+import type { User } from '../rules/state.ts'
+import type { ReservedKey } from './batch-writes.ts'
+import { openAnswer } from './documents.ts'
+import type { KeyRow } from './load.ts'
+
+/** A key that was spent before. */
+export type SeenKey = {
+  readonly requestHash: Buffer
+  readonly attemptId: string
+  readonly serviceId: string | undefined
+  readonly prefillNumber: number | undefined
+  readonly expiresAt: Instant
+  /** The first answer; `undefined` when it cannot be opened any more. */
+  readonly answer: (dataKey: () => Buffer | undefined) => unknown
+  readonly userErasedAt: Instant | undefined
+  readonly userWrittenAt: Instant | undefined
+}
+
+/** What a seen key means for a command: it has its answer, or the key has lapsed and is free. */
+export type KeyVerdict =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'answered'; readonly code: ErrorCode; readonly replayed: boolean }
+  | { readonly kind: 'answered'; readonly reply: unknown; readonly replayed: boolean }
+
+/** The name of a key within a batch. */
+export function keyName(partnerId: string, operation: string, keyHash: Buffer): string {
+  return `${partnerId} ${operation} ${keyHash.toString('base64')}`
+}
+
+/** A seen key as a row tells of it. */
+export function seenKeyOf(row: KeyRow): SeenKey {
+  return {
+    requestHash: row.request_hash,
+    attemptId: row.attempt_id,
+    serviceId: row.service_id ?? undefined,
+    prefillNumber: row.prefill_number ?? undefined,
+    expiresAt: row.expires_at,
+    answer: dataKey => {
+      const key = row.sealed_answer && dataKey()
+      if (!row.sealed_answer || !key || !row.service_id) return undefined
+      return openAnswer(key, row.sealed_answer, { partnerId: row.partner_id, serviceId: row.service_id })
+    },
+    userErasedAt: row.user_erased_at ?? undefined,
+    userWrittenAt: row.user_prefill_written_at ?? undefined,
+  }
+}
+
+/** Judges a seen key by the table of contract §4. */
+export function judgeKey(
+  reservation: KeyReservation,
+  seen: SeenKey,
+  context: {
+    now: Instant
+    real: Instant
+    userid: string
+    held: User | undefined
+    dataKey: () => Buffer | undefined
+  },
+): KeyVerdict {
+  const isMine = seen.attemptId === reservation.attemptId
+  if (!isMine && isLapsed(reservation, seen, context)) return { kind: 'free' }
+  const { held } = context
+  const isErased =
+    seen.userErasedAt !== undefined || (held?.serviceId === seen.serviceId && held?.status === 'erased')
+  if (reservation.mode === 'erase' && isErased && seen.requestHash.equals(reservation.requestHash)) {
+    const erasedAt = (held?.serviceId === seen.serviceId ? held?.erasedAt : undefined) ?? seen.userErasedAt
+    return {
+      kind: 'answered',
+      reply: erasedAnswer(context.userid, seen.serviceId ?? '', erasedAt ?? 0),
+      replayed: !isMine,
+    }
+  }
+  // An erase names its user itself: its key with another request is about somebody else.
+  if (isErased && reservation.mode !== 'erase')
+    return { kind: 'answered', code: 'user_erased', replayed: false }
+  if (!seen.requestHash.equals(reservation.requestHash)) {
+    return { kind: 'answered', code: 'idempotency_key_reused', replayed: false }
+  }
+  if (reservation.mode === 'prefill') {
+    if (isMine) return { kind: 'answered', reply: 'prefill saved', replayed: false }
+    const isSuperseded = held !== undefined && held.prefillCount > (seen.prefillNumber ?? 0)
+    return { kind: 'answered', code: isSuperseded ? 'prefill_superseded' : 'user_exists', replayed: true }
+  }
+  return { kind: 'answered', reply: seen.answer(context.dataKey), replayed: !isMine }
+}
+
+/**
+ * A prefill's key goes with its entry, or a day after the user was erased, by business time; the 24 hours of the others are
+ * real, like a token's.
+ */
+function isLapsed(
+  reservation: KeyReservation,
+  seen: SeenKey,
+  context: { now: Instant; real: Instant; held: User | undefined },
+): boolean {
+  if (reservation.mode !== 'prefill') return seen.expiresAt <= context.real
+  const own = context.held?.serviceId === seen.serviceId ? context.held : undefined
+  const erasedAt = own?.erasedAt ?? seen.userErasedAt
+  if (erasedAt !== undefined) return erasedAt + DAY_MS <= context.now
+  const writtenAt = own?.prefillWrittenAt ?? seen.userWrittenAt
+  return (writtenAt === undefined ? seen.expiresAt : prefillExpiresAt(writtenAt)) <= context.now
+}
+
+/** The row that a reservation leaves; keyed answers live 24 h, a prefill's key as long as its entry at least. */
+export function reservedKey(
+  reservation: KeyReservation,
+  context: { partner: Partner; user: User; now: Instant; real: Instant },
+): ReservedKey & { serviceId: string } {
+  return {
+    partnerId: context.partner.partnerId,
+    operation: reservation.operation,
+    keyHash: reservation.keyHash,
+    requestHash: reservation.requestHash,
+    attemptId: reservation.attemptId,
+    serviceId: context.user.serviceId,
+    prefillNumber: reservation.mode === 'prefill' ? context.user.prefillCount : undefined,
+    sealedAnswer: undefined,
+    expiresAt: reservation.mode === 'prefill' ? prefillExpiresAt(context.now) : context.real + DAY_MS,
+  }
+}
+
+/** What an erase answers: all that is left of the user. */
+export function erasedAnswer(userid: string, serviceId: string, erasedAt: Instant): ErasedUser {
+  return {
+    userid,
+    serviceid: serviceId,
+    status: 'erased',
+    erasedat: formatTimestamp(erasedAt),
+  }
+}

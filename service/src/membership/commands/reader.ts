@@ -1,0 +1,211 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { coalesceApart } from '../../db/coalesce.ts'
+import type { Database } from '../../db/database.ts'
+import { failureOf } from '../../db/failure.ts'
+import { sql } from '../../db/sql.ts'
+import { ServiceError } from '../../http/service-error.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { applyDueChanges, type Step } from '../rules/apply-due.ts'
+import { type HistoryLine, linesOf, type Who } from '../rules/history.ts'
+import type { User } from '../rules/state.ts'
+import type { Terms } from '../rules/terms.ts'
+import type { ExecutorContext } from './command.ts'
+import { type DocumentKind, openDataKey, openDocument, type Person } from './documents.ts'
+import { erasedName } from './erased-name.ts'
+import { type DocumentRow, loadDocuments, loadUsers, type UserName } from './load.ts'
+import { type UserRow, userOf } from './rows.ts'
+import type { Answers, RememberedUser, UserMemory } from './user-memory.ts'
+import { findUnchanged } from './versions.ts'
+
+/** A user as it is at an instant, with the rules that hold for it. */
+export type Reading = {
+  readonly user: User
+  readonly terms: Terms
+  readonly now: Instant
+  /** What was due and is not in the table yet. */
+  readonly steps: readonly Step[]
+  /** What has been answered about the stored state; `undefined` where something was due. */
+  readonly answers: Answers | undefined
+  /** Whether the stored state was in memory already, so that the user is asked for again and again. */
+  readonly isRemembered: boolean
+}
+
+/**
+ * Reads users as if everything due by the instant had been applied (contract §2); writes nothing. Who is in memory
+ * is compared with the database by version, and read only when changed: a read sees what was written before it began,
+ * by whichever process.
+ */
+export type Reader = {
+  /** The user of this name, or `undefined`; an erased one is given as such. */
+  read(partner: Partner, userid: string): Promise<Reading | undefined>
+  /** The rules for a user of whom nothing is known. */
+  termsFor(partner: Partner): Promise<Terms>
+  /** The personal data of a user. */
+  documents(partner: Partner, user: User): Promise<ReadonlyMap<DocumentKind, Person>>
+  /** The history of a user as read, oldest first. */
+  history(reading: Pick<Reading, 'user' | 'steps'>): Promise<HistoryLine[]>
+}
+
+/** Opens the reader: reads that arrive together are one statement. */
+export function openReader(
+  context: Omit<ExecutorContext, 'onEvents' | 'onWritten' | 'consentHash'> & { memory: UserMemory },
+): Reader {
+  const { memory, database } = context
+  const lostOnes = database.lostConnections
+  let lost = lostOnes()
+  const queueOf = (partnerId: string) => (database.layout.isSpread ? partnerId : '')
+  const isUnchanged = coalesceApart<RememberedUser, boolean>(({ user }) => queueOf(user.partnerId), {
+    maxBatch: 256,
+    run: async users => {
+      const held = users.map(({ user, version }) => ({
+        ...{ partnerId: user.partnerId, serviceId: user.serviceId, version },
+      }))
+      const unchanged = await guarded(() => findUnchanged(database, held))
+      return users.map((_, place) => ({ ok: true, value: unchanged.has(place) }))
+    },
+  })
+  const load = coalesceApart<UserName, UserRow | undefined>(({ partnerId }) => queueOf(partnerId), {
+    maxBatch: 256,
+    run: async names => {
+      const rows = new Map(
+        (await guarded(() => loadUsers(context.database, names))).map(row => [
+          `${row.partner_id} ${row.userid}`,
+          row,
+        ]),
+      )
+      return names.map(name => ({ ok: true, value: rows.get(`${name.partnerId} ${name.userid}`) }))
+    },
+  })
+
+  const loadSealed = coalesceApart<UserName & { serviceId: string }, DocumentRow[]>(
+    ({ partnerId }) => queueOf(partnerId),
+    {
+      maxBatch: 256,
+      run: async users => {
+        const rows = await guarded(() => loadDocuments(context.database, users))
+        const byUser = new Map<string, DocumentRow[]>()
+        for (const row of rows) byUser.set(row.service_id, [...(byUser.get(row.service_id) ?? []), row])
+        return users.map(user => ({ ok: true, value: byUser.get(user.serviceId) ?? [] }))
+      },
+    },
+  )
+
+  const documentsOf = async (
+    partner: Partner,
+    row: Pick<UserRow, 'partner_id' | 'service_id' | 'userid' | 'wrapped_key'>,
+  ) => {
+    const rows = await loadSealed({
+      partnerId: row.partner_id,
+      userid: row.userid,
+      serviceId: row.service_id,
+    })
+    const people = new Map<DocumentKind, Person>()
+    if (!row.wrapped_key) return people
+    const key = openDataKey(partner, row.service_id, row.wrapped_key)
+    for (const { kind, sealed } of rows) {
+      people.set(
+        kind,
+        openDocument(key, sealed, { kind, partnerId: row.partner_id, serviceId: row.service_id }) as Person,
+      )
+    }
+    return people
+  }
+
+  /** The user as memory has it, where the database says that it is still so. */
+  const remembered = async (name: UserName): Promise<RememberedUser | undefined> => {
+    if (lost !== lostOnes()) {
+      lost = lostOnes()
+      memory.clear()
+    }
+    const known = memory.find(name)
+    if (!known) return undefined
+    const isSame = await isUnchanged(known)
+    memory.noteCompared(isSame)
+    return isSame && lost === lostOnes() ? known : undefined
+  }
+
+  const loadErased = async (partner: Partner, userid: string): Promise<UserRow | undefined> => {
+    const row = await load({ partnerId: partner.partnerId, userid: erasedName(partner, userid) })
+    return row && { ...row, userid }
+  }
+
+  return {
+    async read(partner, userid) {
+      const name = { partnerId: partner.partnerId, userid }
+      let found = await remembered(name)
+      const isRemembered = found !== undefined
+      let row: UserRow | undefined
+      if (!found) {
+        row = (await load(name)) ?? (await loadErased(partner, userid))
+        if (!row) {
+          memory.forget(name)
+          return undefined
+        }
+        found = memory.keep(userOf(row), row.version)
+      }
+      const now = context.sandbox ? await currentNow(context, partner) : context.clock.now(partner)
+      const preparing = context.prepareTerms(found.versions)
+      if (preparing) await preparing
+      if (found.dueAt === undefined || found.dueAt > now) {
+        const terms = context.terms(partner, () => undefined)
+        return { user: found.user, terms, now, steps: [], answers: found.answers, isRemembered }
+      }
+      row ??= await load(name)
+      if (!row) return undefined
+      const stored = userOf(row)
+      // A late job is never visible: what is due is applied in memory, and in the table by the schedule.
+      const people = await documentsOf(partner, row)
+      const terms = context.terms(partner, () => people.get('profile'))
+      const steps = applyDueChanges(stored, now, terms)
+      return { user: steps.at(-1)?.after ?? stored, terms, now, steps, answers: undefined, isRemembered }
+    },
+    async termsFor(partner) {
+      await context.prepareTerms([])
+      return context.terms(partner, () => undefined)
+    },
+    async documents(partner, user) {
+      const row = await load({ partnerId: partner.partnerId, userid: user.userid })
+      return row && row.service_id === user.serviceId ? documentsOf(partner, row) : new Map()
+    },
+    async history({ user, steps }) {
+      const written = await guarded(() => readHistory(context.database, user))
+      // Between the two reads the schedule may have written what was due: it is shown once.
+      const until = written.at(-1)?.at ?? 0
+      const late = steps.filter(step => step.at > until)
+      return [...written, ...late.flatMap(step => linesOf(step, 'schedule', 'due'))]
+    },
+  }
+}
+
+/** In a sandbox another process may just have moved the clock. */
+async function currentNow(
+  context: Pick<ExecutorContext, 'database' | 'clock'>,
+  partner: Partner,
+): Promise<Instant> {
+  const [row] = await context.database.query<{ clock_offset_ms: number }>(
+    sql`select clock_offset_ms from partners where partner_id = ${partner.partnerId}`,
+  )
+  return context.clock.now({ clockOffsetMs: row?.clock_offset_ms ?? partner.clockOffsetMs })
+}
+
+async function readHistory(database: Database, user: User): Promise<HistoryLine[]> {
+  const rows = await database.query<{
+    at: Instant
+    who: Who
+    lines: [what: string, from: string, to: string, why: string][]
+  }>(sql`
+    select at, who, lines from history
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId} order by version`)
+  return rows.flatMap(({ at, who, lines }) =>
+    lines.map(([what, from, to, why]) => ({ at, what, from, to, who, why })),
+  )
+}
+
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (failureOf(error).unavailable) throw new ServiceError('unavailable', undefined, { cause: error })
+    throw error
+  }
+}

@@ -1,0 +1,76 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { coalesce } from '../../db/coalesce.ts'
+import type { Database, Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { keyedHash } from '../../vault/hash.ts'
+
+/** A create that was refused: which request, why, and the fields at fault. Without personal data. */
+export type RefusedCreate = {
+  readonly at: Instant
+  readonly requestId: string
+  readonly code: string
+  readonly reasons: readonly { readonly field: string; readonly code: string }[]
+}
+
+type Noted = RefusedCreate & { readonly partnerId: string; readonly hash: Buffer }
+
+/** What stands for a userid: nobody without the partner's key can tell whose it is. */
+export function refusedHash({ hashKey }: Pick<Partner, 'hashKey'>, userid: string): Buffer {
+  return keyedHash(hashKey, 'refused_creates', userid)
+}
+
+/**
+ * Notes refused creates, so that "why is this person not enrolled?" has an answer where there is no user. Nobody waits for
+ * it: a note that fails is lost.
+ */
+export function openRefusedCreates(
+  database: Database,
+): (partner: Partner, userid: string, refused: RefusedCreate) => void {
+  const write = coalesce<Noted, void>({
+    maxBatch: 500,
+    run: async notes => {
+      await insert(database, notes)
+      return notes.map(() => ({ ok: true, value: undefined }))
+    },
+  })
+  return (partner, userid, refused) => {
+    const { partnerId } = partner
+    write({ ...refused, partnerId, hash: refusedHash(partner, userid) }).catch(() => undefined)
+  }
+}
+
+async function insert(db: Executor, notes: readonly Noted[]): Promise<void> {
+  await db.query(sql`
+    insert into refused_creates (partner_id, userid_hash, at, request_id, code, reasons)
+    select * from unnest(${notes.map(note => note.partnerId)}::uuid[], ${notes.map(note => note.hash)}::bytea[],
+      ${notes.map(note => timestamp(note.at))}::timestamptz[], ${notes.map(note => note.requestId)}::uuid[],
+      ${notes.map(note => note.code)}::text[], ${notes.map(note => JSON.stringify(note.reasons))}::jsonb[])
+    on conflict do nothing`)
+}
+
+/** The refused creates of a userid, oldest first, the last hundred of them. */
+export async function findRefusedCreates(
+  db: Executor,
+  partner: Partner,
+  userid: string,
+): Promise<RefusedCreate[]> {
+  const rows = await db.query<{
+    at: Instant
+    request_id: string
+    code: string
+    reasons: RefusedCreate['reasons']
+  }>(sql`
+    select at, request_id, code, reasons from refused_creates
+    where partner_id = ${partner.partnerId} and userid_hash = ${refusedHash(partner, userid)}
+    order by at desc, request_id limit 100`)
+  return rows.reverse().map(({ request_id, ...row }) => ({ ...row, requestId: request_id }))
+}
+
+/** For as long as a prefill lives: whoever was refused may come back until then. */
+const KEPT_MS = 90 * 86_400_000
+
+/** Deletes what is kept no longer. */
+export async function deleteOldRefusedCreates(db: Executor, now: Instant): Promise<void> {
+  await db.query(sql`delete from refused_creates where at < ${timestamp(now - KEPT_MS)}`)
+}

@@ -1,0 +1,72 @@
+import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
+import { type Query, sql } from '../../db/sql.ts'
+import type { BatchWrites, DocumentChange } from './batch-writes.ts'
+import { ids } from './save-users.ts'
+
+/** Rows that close are written before rows that open, as the windows of one benefit must not overlap at any moment. */
+export function inTurn(entries: BatchWrites['enrolments']): BatchWrites['enrolments'][] {
+  return [true, false]
+    .map(closes => entries.filter(({ enrolment }) => (enrolment.closeReason !== undefined) === closes))
+    .filter(part => part.length > 0)
+}
+
+/** Writes enrolments, new ones and others. */
+export function saveEnrolments(entries: BatchWrites['enrolments']): Query {
+  const { partners, services } = ids(entries.map(entry => entry.user))
+  const rows = entries.map(entry => entry.enrolment)
+  return sql`
+    insert into enrolments as e (partner_id, service_id, enrolment_id, benefit, offer, is_fixed, state, planned_by,
+      catalogue_version, picked_at, starts_at, ends_at, own_end_at, own_end_reason, action_due_at, close_reason,
+      is_single)
+    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${uuids(rows.map(row => row.id))}::uuid[],
+      ${texts(rows.map(row => row.benefit))}::text[], ${texts(rows.map(row => row.offer))}::text[],
+      ${booleans(rows.map(row => row.isFixed))}::boolean[], ${texts(rows.map(row => row.state))}::text[],
+      ${texts(rows.map(row => row.plannedBy ?? null))}::text[], ${integers(rows.map(row => row.version))}::integer[],
+      ${timestamps(rows.map(row => row.pickedAt))}::timestamptz[],
+      ${timestamps(rows.map(row => row.startsAt))}::timestamptz[],
+      ${timestamps(rows.map(row => row.endsAt))}::timestamptz[],
+      ${timestamps(rows.map(row => row.ownEnd?.at))}::timestamptz[],
+      ${texts(rows.map(row => row.ownEnd?.reason ?? null))}::text[],
+      ${timestamps(rows.map(row => row.actionDueAt))}::timestamptz[],
+      ${texts(rows.map(row => row.closeReason ?? null))}::text[],
+      ${booleans(rows.map(row => row.isSingle))}::boolean[])
+    on conflict (partner_id, service_id, enrolment_id) do update set offer = excluded.offer,
+      is_fixed = excluded.is_fixed, state = excluded.state, planned_by = excluded.planned_by,
+      starts_at = excluded.starts_at, ends_at = excluded.ends_at, own_end_at = excluded.own_end_at,
+      own_end_reason = excluded.own_end_reason, action_due_at = excluded.action_due_at,
+      close_reason = excluded.close_reason, is_single = excluded.is_single`
+}
+
+/** Writes consents. */
+export function saveConsents(entries: BatchWrites['consents']): Query {
+  const { partners, services } = ids(entries.map(entry => entry.user))
+  return sql`
+    insert into consents (partner_id, service_id, name, version, text_hash, locale, agreed_at)
+    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${texts(entries.map(entry => entry.consent.name))}::text[],
+      ${texts(entries.map(entry => entry.consent.version))}::text[], ${bytes(entries.map(entry => entry.textHash ?? null))}::bytea[],
+      ${texts(entries.map(entry => entry.consent.locale))}::text[],
+      ${timestamps(entries.map(entry => entry.consent.agreedAt))}::timestamptz[])
+    on conflict (partner_id, service_id, name, version) do update
+      set locale = excluded.locale, agreed_at = excluded.agreed_at, text_hash = excluded.text_hash`
+}
+
+/** Writes sealed documents. */
+export function writeDocuments(changes: readonly DocumentChange[]): Query {
+  const { partners, services } = ids(changes.map(change => change.user))
+  return sql`
+    insert into documents (partner_id, service_id, kind, sealed, written_at)
+    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${texts(changes.map(change => change.kind))}::text[],
+      ${bytes(changes.map(change => change.sealed))}::bytea[],
+      ${timestamps(changes.map(change => change.writtenAt))}::timestamptz[])
+    on conflict (partner_id, service_id, kind) do update set sealed = excluded.sealed, written_at = excluded.written_at`
+}
+
+/** Deletes documents. */
+export function deleteDocuments(changes: readonly DocumentChange[]): Query {
+  const { partners, services } = ids(changes.map(change => change.user))
+  return sql`
+    delete from documents d
+    using unnest(${partners}::uuid[], ${services}::uuid[], ${texts(changes.map(change => change.kind))}::text[])
+      as gone (partner_id, service_id, kind)
+    where d.partner_id = gone.partner_id and d.service_id = gone.service_id and d.kind = gone.kind`
+}

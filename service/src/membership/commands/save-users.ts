@@ -1,0 +1,196 @@
+import { type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
+import { booleans, bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
+import { type Query, sql, timestamp } from '../../db/sql.ts'
+import { dueAt } from '../rules/apply-due.ts'
+import type { User } from '../rules/state.ts'
+import type { BatchWrites, ChangedUser, ErasedUserRow } from './batch-writes.ts'
+import { refusedHash } from './refused-creates.ts'
+
+/** The two parts of the users' keys, as columns. */
+export function ids(users: readonly { partnerId: string; serviceId: string }[]) {
+  return {
+    partners: uuids(users.map(user => user.partnerId)),
+    services: uuids(users.map(user => user.serviceId)),
+  }
+}
+
+/** Takes the names of erased users from them, for the new users of these names. */
+export function giveUpNames(users: BatchWrites['renamed']): Query {
+  const { partners, services } = ids(users)
+  return sql`
+    update users u set is_current = false
+    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    where u.partner_id = gone.partner_id and u.service_id = gone.service_id`
+}
+
+/** Whether the user is as `insertUsers` writes it. */
+export function isPrefillOnly(user: User): boolean {
+  return (
+    user.status === 'prefilled' &&
+    user.prefillCount === 1 &&
+    user.prefillWrittenAt === user.createdAt &&
+    user.updatedAt === user.createdAt &&
+    user.entryExpiresAt === prefillExpiresAt(user.createdAt) &&
+    user.offer === undefined
+  )
+}
+
+/** Adds users who have a prefill only; one who is there already fails the transaction. */
+export function insertUsers(entries: readonly ChangedUser[]): Query {
+  const users = entries.map(entry => entry.user)
+  const { partners, services } = ids(users)
+  return sql`
+    with added as (
+      insert into users (partner_id, service_id, userid, version, status, created_at, updated_at, prefill_count,
+        prefill_written_at, entry_expires_at, due_at)
+      select partner_id, service_id, userid, version, 'prefilled', created_at, created_at, 1, created_at, expires_at,
+        expires_at
+      from unnest(${partners}::uuid[], ${services}::uuid[], ${texts(users.map(user => user.userid))}::text[],
+        ${integers(entries.map(entry => entry.version))}::integer[],
+        ${timestamps(users.map(user => user.createdAt))}::timestamptz[],
+        ${timestamps(users.map(user => prefillExpiresAt(user.createdAt)))}::timestamptz[])
+        as row (partner_id, service_id, userid, version, created_at, expires_at)
+      on conflict do nothing returning 1
+    )
+    select 1 / (count(*) = ${entries.length})::integer as are_all from added`
+}
+
+/** Adds the wrapped data keys of new users. */
+export function insertDataKeys(entries: readonly ChangedUser[]): Query {
+  const { partners, services } = ids(entries.map(entry => entry.user))
+  return sql`
+    insert into data_keys (partner_id, service_id, wrapped_key)
+    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${bytes(entries.map(entry => entry.wrappedKey))}::bytea[])`
+}
+
+/** Writes users at the versions that were read; another version fails the transaction. */
+export function updateUsers(entries: readonly ChangedUser[]): Query {
+  const users = entries.map(entry => entry.user)
+  const { partners, services } = ids(users)
+  const swaps = documents(
+    users.map(user =>
+      user.swap
+        ? JSON.stringify(
+            user.swap.pairs.map(pair => ({ add: pair.add ?? null, remove: pair.remove ?? null })),
+          )
+        : null,
+    ),
+  )
+  return sql`
+    with written as (
+      update users u set version = row.version, status = row.status, updated_at = row.updated_at,
+        prefill_count = row.prefill_count, prefill_written_at = row.prefill_written_at,
+        entry_expires_at = row.entry_expires_at, offer = row.offer, offer_since = row.offer_since,
+        offer_version = row.offer_version, offer_in_force = row.offer_in_force,
+        offer_admits = row.offer_admits, pending_offer = row.pending_offer,
+        pending_offer_at = row.pending_offer_at, swap_pairs = row.swap_pairs, swap_at = row.swap_at,
+        cancel_at = row.cancel_at, cancel_requested_at = row.cancel_requested_at, cancel_reason = row.cancel_reason,
+        erased_at = row.erased_at, due_at = row.due_at
+      from unnest(${partners}::uuid[], ${services}::uuid[], ${integers(entries.map(entry => entry.readVersion))}::integer[],
+        ${integers(entries.map(entry => entry.version))}::integer[], ${texts(users.map(user => user.status))}::text[],
+        ${timestamps(users.map(user => user.updatedAt))}::timestamptz[],
+        ${integers(users.map(user => user.prefillCount))}::integer[],
+        ${timestamps(users.map(user => user.prefillWrittenAt))}::timestamptz[],
+        ${timestamps(users.map(user => user.entryExpiresAt))}::timestamptz[],
+        ${texts(users.map(user => user.offer?.name ?? null))}::text[],
+        ${timestamps(users.map(user => user.offer?.since))}::timestamptz[],
+        ${integers(users.map(user => user.offer?.version ?? null))}::integer[],
+        ${booleans(users.map(user => user.offer?.inForce ?? false))}::boolean[],
+        ${booleans(users.map(user => user.offer?.admits ?? true))}::boolean[],
+        ${texts(users.map(user => user.pendingOffer?.name ?? null))}::text[],
+        ${timestamps(users.map(user => user.pendingOffer?.at))}::timestamptz[],
+        ${swaps}::jsonb[], ${timestamps(users.map(user => user.swap?.at))}::timestamptz[],
+        ${timestamps(users.map(user => user.cancel?.at))}::timestamptz[],
+        ${timestamps(users.map(user => user.cancel?.requestedAt))}::timestamptz[],
+        ${texts(users.map(user => user.cancel?.reason ?? null))}::text[],
+        ${timestamps(users.map(user => user.erasedAt))}::timestamptz[],
+        ${timestamps(users.map(user => dueAt(user)))}::timestamptz[])
+        as row (partner_id, service_id, read_version, version, status, updated_at, prefill_count, prefill_written_at,
+          entry_expires_at, offer, offer_since, offer_version, offer_in_force, offer_admits, pending_offer, pending_offer_at,
+          swap_pairs, swap_at, cancel_at, cancel_requested_at, cancel_reason, erased_at, due_at)
+      where u.partner_id = row.partner_id and u.service_id = row.service_id and u.version = row.read_version
+      returning 1
+    )
+    select 1 / (count(*) = ${entries.length})::integer as are_all from written`
+}
+
+/**
+ * Destroys the data key and what it sealed, drops all links and what the user held and agreed to, and leaves of userid,
+ * reasons and history what tells nothing of the person. The keys of the user's requests go with time, and tell of the
+ * erasure until then.
+ */
+export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant): Query[] {
+  const users = erased.map(({ user }) => user)
+  const { partners, services } = ids(users)
+  return [
+    sql`
+    insert into erasures (partner_id, service_id, erased_at)
+    select partner_id, service_id, ${timestamp(at)}
+    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    on conflict (partner_id, service_id) do nothing`,
+    // An erased user of the same name gives it up: one of them at a time is found by it.
+    sql`
+    update users u set is_current = false
+    from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ name }) => name)}::text[])
+      as gone (partner_id, service_id, name)
+    where u.partner_id = gone.partner_id and u.userid = gone.name and u.is_current and u.service_id <> gone.service_id`,
+    sql`
+    update users u set userid = gone.name, offer = null, offer_since = null, offer_version = null, offer_in_force = false,
+      offer_admits = true, cancel_at = null, cancel_requested_at = null, cancel_reason = null
+    from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ name }) => name)}::text[])
+      as gone (partner_id, service_id, name)
+    where u.partner_id = gone.partner_id and u.service_id = gone.service_id`,
+    // As text, since a cluster takes no function here whose result could depend on the session, as those of JSON may.
+    sql`
+    update history h set reference = null, lines = ('[' || coalesce((
+      select string_agg('["user",' || (line -> 1)::text || ',' || (line -> 2)::text || ','
+        || regexp_replace((line -> 3)::text, ':.*"$', '"') || ']', ',' order by place)
+      from jsonb_array_elements(h.lines) with ordinality as told (line, place) where line ->> 0 = 'user'), '') || ']')::jsonb
+    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    where h.partner_id = gone.partner_id and h.service_id = gone.service_id`,
+    sql`
+    delete from enrolments t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    where t.partner_id = gone.partner_id and t.service_id = gone.service_id`,
+    sql`
+    delete from consents t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    where t.partner_id = gone.partner_id and t.service_id = gone.service_id`,
+    sql`
+    delete from confirmations t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    where t.partner_id = gone.partner_id and t.service_id = gone.service_id`,
+    sql`
+    delete from beneficiary_designations t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    where t.partner_id = gone.partner_id and t.service_id = gone.service_id`,
+    sql`
+    delete from search_hashes t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    where t.partner_id = gone.partner_id and t.service_id = gone.service_id`,
+    sql`
+    delete from data_keys k using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    where k.partner_id = gone.partner_id and k.service_id = gone.service_id`,
+    sql`
+    delete from documents d using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    where d.partner_id = gone.partner_id and d.service_id = gone.service_id`,
+    // One statement each: on a table that was never analysed a join reads the links of all partners.
+    ...users.map(
+      user => sql`
+    delete from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}`,
+    ),
+    ...erased.map(
+      ({ user, partner }) => sql`
+    delete from refused_creates
+    where partner_id = ${user.partnerId} and userid_hash = ${refusedHash(partner, user.userid)}`,
+    ),
+    sql`
+    update idempotency_keys k set sealed_answer = null
+    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    where k.partner_id = gone.partner_id and k.service_id = gone.service_id and k.sealed_answer is not null`,
+  ]
+}
+
+/** Ends the links and sessions of users who are over; one statement each, as at an erasure. */
+export function revokeLinks(users: readonly User[], at: Instant): Query[] {
+  return users.map(
+    user => sql`
+    update page_sessions set revoked_at = ${timestamp(at)}
+    where partner_id = ${user.partnerId} and userid = ${user.userid} and revoked_at is null`,
+  )
+}

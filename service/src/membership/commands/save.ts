@@ -1,0 +1,90 @@
+import type { Query } from '../../db/sql.ts'
+import { insertRetained } from '../erasures/retained-rows.ts'
+import type { BatchWrites, EventRow, ReservedKey } from './batch-writes.ts'
+import { insertConfirmations } from './confirmations.ts'
+import { decideDesignations, insertDesignations } from './designations.ts'
+import { deleteDocuments, inTurn, saveConsents, saveEnrolments, writeDocuments } from './save-held.ts'
+import { deleteKeys, insertEvents, insertHistory, insertKeys } from './save-log.ts'
+import { saveSearchHashes } from './save-search-hashes.ts'
+import {
+  eraseUsers,
+  giveUpNames,
+  insertDataKeys,
+  insertUsers,
+  isPrefillOnly,
+  revokeLinks,
+  updateUsers,
+} from './save-users.ts'
+
+/**
+ * The statements that write a batch in one transaction: one for each table that it touches, and last, as they hold up
+ * other writers of the partner until the commit, one for each event log. Everybody else may write meanwhile. A user that
+ * has another version by now, and a new user or a key that somebody else has stored, fail the statement, as a row too few
+ * divides by zero. Rows are sent in one order everywhere, so that two batches do not wait for each other in a ring.
+ */
+export function statementsOf(writes: BatchWrites): Query[] {
+  const users = sortedBy(writes.users, ({ user }) => `${user.partnerId} ${user.serviceId}`)
+  const known = users.filter(({ readVersion }) => readVersion > 0)
+  const fresh = sortedBy(
+    users.filter(({ readVersion }) => readVersion === 0),
+    ({ user }) => `${user.partnerId} ${user.userid}`,
+  )
+  const written = writes.documents.filter(change => change.sealed !== undefined)
+  const deleted = writes.documents.filter(change => change.sealed === undefined)
+  return [
+    ...some(known, updateUsers),
+    ...some(writes.renamed, giveUpNames),
+    ...some(fresh, insertUsers),
+    // A new user is inserted as one with a prefill only; any other follows at once.
+    ...some(
+      fresh
+        .filter(({ user }) => !isPrefillOnly(user))
+        .map(entry => ({ ...entry, readVersion: entry.version })),
+      updateUsers,
+    ),
+    ...some(writes.staleKeys, deleteKeys),
+    ...some(sortedBy(writes.keys, keyOrder), keys => insertKeys(keys, writes.recordedAt)),
+    ...some(
+      fresh.filter(({ wrappedKey }) => wrappedKey !== undefined),
+      insertDataKeys,
+    ),
+    ...inTurn(writes.enrolments).map(saveEnrolments),
+    ...some(writes.consents, saveConsents),
+    ...some(writes.confirmations, insertConfirmations),
+    ...some(writes.decidedDesignations, decideDesignations),
+    ...some(writes.designations, insertDesignations),
+    ...some(written, writeDocuments),
+    ...some(deleted, deleteDocuments),
+    ...saveSearchHashes(written.flatMap(({ user, found = [] }) => found.map(one => ({ user, ...one })))),
+    ...some(writes.history, rows => insertHistory(rows, writes.recordedAt)),
+    ...some(writes.retained, insertRetained),
+    ...(writes.erased.length > 0 ? eraseUsers(writes.erased, writes.recordedAt) : []),
+    ...revokeLinks(writes.ended, writes.recordedAt),
+    ...byPartner(writes.events).map(events => insertEvents(events, writes.recordedAt)),
+  ]
+}
+
+function some<T>(rows: readonly T[], statement: (rows: readonly T[]) => Query): Query[] {
+  return rows.length > 0 ? [statement(rows)] : []
+}
+
+function sortedBy<T>(rows: readonly T[], orderOf: (row: T) => string): T[] {
+  return rows
+    .map(row => ({ row, order: orderOf(row) }))
+    .sort((a, b) => (a.order < b.order ? -1 : 1))
+    .map(({ row }) => row)
+}
+
+function keyOrder({ partnerId, operation, keyHash }: ReservedKey): string {
+  return `${partnerId} ${operation} ${keyHash.toString('hex')}`
+}
+
+function byPartner(events: BatchWrites['events']): BatchWrites['events'][] {
+  const groups = new Map<string, EventRow[]>()
+  for (const event of events) {
+    const group = groups.get(event.user.partnerId)
+    if (group) group.push(event)
+    else groups.set(event.user.partnerId, [event])
+  }
+  return sortedBy([...groups], ([partnerId]) => partnerId).map(([, group]) => group)
+}

@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Partner } from '../../partners/partner.ts'
+import { newUser, type User } from '../rules/state.ts'
+import { openUserMemory } from './user-memory.ts'
+
+const partner = { name: 'one' } as Partner
+const other = { name: 'another' } as Partner
+function userOf(userid: string, changes: Partial<User> = {}): User {
+  return {
+    ...newUser({ partnerId: 'p', serviceId: `service of ${userid}`, userid, at: 0 }),
+    ...changes,
+  }
+}
+function nameOf(userid: string) {
+  return { partnerId: 'p', userid }
+}
+
+describe('users', () => {
+  test('never take more than the bound, and who was asked for longest ago is forgotten first', () => {
+    const steps = fc.array(fc.record({ user: fc.nat(9), isKept: fc.boolean(), length: fc.nat(3000) }))
+    fc.assert(
+      fc.property(steps, taken => {
+        const memory = openUserMemory(() => 0, 6000)
+        /** In the order in which they were asked for. */
+        let recent: string[] = []
+        for (const { user, isKept, length } of taken) {
+          const userid = `u${user}`
+          const found = isKept ? memory.keep(userOf(userid), 1) : memory.find(nameOf(userid))
+          if (found) recent = [userid, ...recent.filter(one => one !== userid)]
+          found?.answers.keep(
+            `q${length}`,
+            { partner, catalogue: 1, now: 0 },
+            { text: 'x'.repeat(length), until: 1 },
+          )
+          const { users, bytes } = memory.numbers()
+          expect(users === 1 || bytes <= 6000).toBe(true)
+          recent = recent.slice(0, users)
+        }
+        for (const userid of recent) expect(memory.find(nameOf(userid))?.user.userid).toBe(userid)
+      }),
+    )
+  })
+
+  test('are kept as last told, and gone when forgotten, erased, cleared or not asked for', () => {
+    let now = 0
+    const memory = openUserMemory(() => now)
+    memory.keep(userOf('u'), 1)
+    memory.keep(userOf('u', { prefillCount: 2 }), 2)
+    expect(memory.find(nameOf('u'))).toMatchObject({ version: 2, user: { prefillCount: 2 } })
+    memory.keep(userOf('u', { status: 'erased', erasedAt: 1 }), 3)
+    expect(memory.find(nameOf('u'))).toBeUndefined()
+    for (const end of [() => memory.forget(nameOf('u')), memory.clear]) {
+      memory.keep(userOf('u'), 1)
+      end()
+      expect(memory.find(nameOf('u'))).toBeUndefined()
+    }
+    memory.keep(userOf('old'), 1)
+    now += 5 * 60_000
+    memory.keep(userOf('new'), 1)
+    now += 6 * 60_000
+    memory.tidy()
+    expect(memory.find(nameOf('old'))).toBeUndefined()
+    expect(memory.find(nameOf('new'))).toBeDefined()
+    expect(memory.numbers().users).toBe(1)
+    memory.clear()
+    expect(memory.numbers()).toMatchObject({ users: 0, bytes: 0 })
+  })
+})
+
+test('an answer is given for the same question, partner, catalogue and time only', () => {
+  const { answers } = openUserMemory(() => 0).keep(userOf('u'), 1)
+  const from = { partner, catalogue: 1, now: 100 }
+  answers.keep('asked', from, { text: 'said', until: 200 })
+  expect(answers.find('asked', from)).toBe('said')
+  expect(answers.find('asked', { ...from, now: 199 })).toBe('said')
+  expect(answers.find('asked', { ...from, now: 200 })).toBeUndefined()
+  expect(answers.find('asked', { ...from, now: 99 })).toBeUndefined()
+  expect(answers.find('asked', { ...from, catalogue: 2 })).toBeUndefined()
+  expect(answers.find('asked', { ...from, partner: other })).toBeUndefined()
+  expect(answers.find('else', from)).toBeUndefined()
+})
+
+test('of one user the last three answers are kept', () => {
+  const memory = openUserMemory(() => 0)
+  const { answers } = memory.keep(userOf('u'), 1)
+  const before = memory.numbers().bytes
+  const from = { partner, catalogue: 1, now: 0 }
+  for (const asked of ['a', 'b', 'c', 'd']) answers.keep(asked, from, { text: 'text', until: 1 })
+  expect(['a', 'b', 'c', 'd'].map(asked => answers.find(asked, from))).toEqual([
+    undefined,
+    'text',
+    'text',
+    'text',
+  ])
+  expect(memory.numbers().bytes - before).toBe(3 * 5)
+})

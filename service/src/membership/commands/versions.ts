@@ -1,0 +1,28 @@
+import type { Executor } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+
+/** A version of a user that somebody holds. */
+export type HeldVersion = {
+  readonly partnerId: string
+  readonly serviceId: string
+  readonly version: number
+}
+
+/**
+ * Which of these users still have the version that is held, in one narrow statement: the places of those in the list.
+ * A user that was erased, or gave up its name, has another version.
+ */
+export async function findUnchanged(db: Executor, held: readonly HeldVersion[]): Promise<Set<number>> {
+  const rows = await db.query<{ place: number }>(sql`
+    select held.place::integer as place
+    from unnest(${listOf(held.map(one => one.partnerId))}::uuid[], ${listOf(held.map(one => one.serviceId))}::uuid[],
+      ${listOf(held.map(one => one.version))}::integer[]) with ordinality as held (partner_id, service_id, version, place)
+    join users u on u.partner_id = held.partner_id and u.service_id = held.service_id and u.version = held.version
+    where u.is_current`)
+  return new Set(rows.map(row => row.place - 1))
+}
+
+/** Ids and numbers need no quotes in an array; the driver would look at each of them for what needs some. */
+function listOf(values: readonly (string | number)[]): string {
+  return `{${values.join(',')}}`
+}

@@ -1,0 +1,143 @@
+import { constants, type FileHandle, open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { OperatorError } from '../../operator-error.ts'
+
+/** One erasure: whose, and when. A successor under the same userid has another serviceid. */
+export type ListedErasure = {
+  readonly partnerId: string
+  readonly serviceId: string
+  readonly erasedAt: string
+}
+
+/**
+ * The list of erasures outside the database, so that a copy restored from an earlier backup can be brought to erase again
+ * whom the backup still has. It names serviceids, and no person.
+ */
+export type ErasureList = {
+  readonly path: string
+  /** Fulfils once the erasure is on the disk; one that is listed already is not written again. Rejects where it is not. */
+  note(erasure: ListedErasure): Promise<void>
+  /** Every erasure that is listed. */
+  entries(): readonly ListedErasure[]
+}
+
+/** Where the list lies: as the operator says, else beside an embedded database; `undefined`: there is none. */
+export function erasureListPath(where: {
+  readonly erasures: string | undefined
+  readonly databaseUrl: string | undefined
+  readonly dataDir: string
+}): string | undefined {
+  return where.erasures ?? (where.databaseUrl === undefined ? join(where.dataDir, 'erasures') : undefined)
+}
+
+/**
+ * Opens the list and makes it where it is missing, so that a place that cannot be written is found at the start. Throws
+ * OperatorError for such a place, and for a list with a line that is none: applying the rest would bring somebody back.
+ */
+export async function openErasureList(path: string): Promise<ErasureList> {
+  const listed = new Map<string, ListedErasure>()
+  try {
+    const file = await openToAppend(path)
+    try {
+      const text = await file.readFile('utf8')
+      for (const erasure of parse(text, path)) listed.set(nameOf(erasure), erasure)
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(
+      `The list of erasures ${path} cannot be opened (${codeOf(error)}): check the path and its permissions.`,
+      { cause: error },
+    )
+  }
+  let writing: Promise<void> = Promise.resolve()
+  let waiting: ListedErasure[] = []
+  let next: Promise<void> | undefined
+  /** Those that arrive while a write is under way go out together with the next one. */
+  const write = (erasure: ListedErasure): Promise<void> => {
+    waiting.push(erasure)
+    next ??= writing.then(async () => {
+      const batch = waiting
+      waiting = []
+      next = undefined
+      await append(path, batch)
+      for (const one of batch) listed.set(nameOf(one), one)
+    })
+    const mine = next
+    writing = mine.catch(() => undefined)
+    return mine
+  }
+  return {
+    path,
+    note: erasure => (listed.has(nameOf(erasure)) ? Promise.resolve() : write(erasure)),
+    entries: () => [...listed.values()],
+  }
+}
+
+function nameOf({ partnerId, serviceId }: ListedErasure): string {
+  return `${partnerId} ${serviceId}`
+}
+
+async function append(path: string, erasures: readonly ListedErasure[]): Promise<void> {
+  const file = await openToAppend(path)
+  try {
+    const { size } = await file.stat()
+    // A kill may have left a line half written; nobody was told that it is there.
+    const isTorn = size > 0 && (await lastByte(file, size)) !== NEWLINE
+    const lines = erasures.map(one => `${one.partnerId} ${one.serviceId} ${one.erasedAt}\n`)
+    await file.appendFile((isTorn ? '\n' : '') + lines.join(''))
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function lastByte(file: FileHandle, size: number): Promise<number | undefined> {
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1)
+  return buffer[0]
+}
+
+/** Opens the file, made where it is missing: its name is on the disk too, then. */
+async function openToAppend(path: string): Promise<FileHandle> {
+  const { O_APPEND, O_CREAT, O_RDWR } = constants
+  try {
+    return await open(path, O_RDWR | O_APPEND)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
+  const file = await open(path, O_RDWR | O_APPEND | O_CREAT, 0o600)
+  try {
+    await file.sync()
+    if (process.platform !== 'win32') {
+      const directory = await open(dirname(path), 'r')
+      await directory.sync().finally(() => directory.close())
+    }
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+function parse(text: string, path: string): ListedErasure[] {
+  return text.split('\n').flatMap((line, index) => {
+    const [, partnerId, serviceId, erasedAt] = LINE.exec(line) ?? []
+    if (partnerId !== undefined && serviceId !== undefined && erasedAt !== undefined)
+      return [{ partnerId, serviceId, erasedAt }]
+    if (line.length < WHOLE_LINE && HALF_LINE.test(line)) return []
+    throw new OperatorError(
+      `Line ${index + 1} of the list of erasures ${path} is no erasure: restore the list, or remove the line if you know that it names nobody.`,
+    )
+  })
+}
+
+const NEWLINE = 10
+const LINE = /^([0-9a-f-]{36}) ([0-9a-f-]{36}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/
+const WHOLE_LINE = 98
+/** What a kill in the middle of a write may leave. */
+const HALF_LINE = /^[0-9a-f-]*( [0-9a-f-]*( [\d:.TZ-]*)?)?$/
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+}

@@ -1,0 +1,107 @@
+import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { type Query, sql, timestamp } from '../../db/sql.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { newKey, seal, unseal, unwrapKey, wrapKey } from '../../vault/seal.ts'
+
+/** The kinds of record that may outlive an erasure. */
+export type RetainedKind = 'consents' | 'confirmations' | 'coverage' | 'beneficiaries'
+
+/** One kind of record of one erased user, sealed under a key of its own. */
+export type RetainedRow = {
+  readonly partnerId: string
+  readonly serviceId: string
+  readonly kind: RetainedKind
+  readonly wrappedKey: Buffer
+  readonly sealed: Buffer
+  readonly keepUntil: Instant
+}
+
+type Place = { readonly serviceId: string; readonly kind: RetainedKind }
+
+/** Seals what is kept of a user under a fresh key, which the partner's key wraps. */
+export function sealRetained(
+  partner: Partner,
+  place: Place,
+  content: unknown,
+  keepUntil: Instant,
+): RetainedRow {
+  const key = newKey()
+  const { partnerId } = partner
+  return {
+    ...{ partnerId, ...place, keepUntil },
+    wrappedKey: wrapKey(partner.key, key, bindingOf(partnerId, place, 'key')),
+    sealed: seal(key, JSON.stringify(content), bindingOf(partnerId, place, 'content')),
+  }
+}
+
+/** Stores what is kept, in the transaction of the erasure. */
+export function insertRetained(rows: readonly RetainedRow[]): Query {
+  return sql`
+    insert into retained_records (partner_id, service_id, kind, wrapped_key, sealed, keep_until)
+    select * from unnest(${rows.map(row => row.partnerId)}::uuid[], ${rows.map(row => row.serviceId)}::uuid[],
+      ${rows.map(row => row.kind)}::text[], ${rows.map(row => row.wrappedKey)}::bytea[],
+      ${rows.map(row => row.sealed)}::bytea[], ${rows.map(row => timestamp(row.keepUntil))}::timestamptz[])`
+}
+
+/** What is kept of an erased user, as the operator reads it. */
+export type Retained = {
+  readonly kind: RetainedKind
+  readonly keptuntil: string
+  readonly records: readonly unknown[]
+}
+
+/** Opens what is kept of an erased user. Throws when a row was moved or altered. */
+export async function openRetained(db: Executor, partner: Partner, serviceId: string): Promise<Retained[]> {
+  const rows = await readRows(db, partner.partnerId, serviceId)
+  return rows.map(row => {
+    const place = { serviceId, kind: row.kind }
+    const key = unwrapKey(
+      id => (id === partner.key.id ? partner.key.key : undefined),
+      row.wrapped_key,
+      bindingOf(partner.partnerId, place, 'key'),
+    )
+    const content = unseal(key, row.sealed, bindingOf(partner.partnerId, place, 'content'))
+    return { ...viewOf(row), records: JSON.parse(content.toString('utf8')) as unknown[] }
+  })
+}
+
+/** Which kinds are kept of an erased user, and until when. */
+export async function listRetained(
+  db: Executor,
+  partnerId: string,
+  serviceId: string,
+): Promise<Omit<Retained, 'records'>[]> {
+  return (await readRows(db, partnerId, serviceId)).map(viewOf)
+}
+
+/** Destroys what need not be kept any more, with its keys; gives how many rows. */
+export async function deleteLapsedRecords(
+  db: Executor,
+  partnerId: string,
+  { now, atMost }: { now: Instant; atMost: number },
+): Promise<number> {
+  const rows = await db.query(sql`
+    delete from retained_records r using (
+      select service_id, kind from retained_records
+      where partner_id = ${partnerId} and keep_until <= ${timestamp(now)} limit ${atMost}) as lapsed
+    where r.partner_id = ${partnerId} and r.service_id = lapsed.service_id and r.kind = lapsed.kind
+    returning 1`)
+  return rows.length
+}
+
+type Row = { kind: RetainedKind; wrapped_key: Buffer; sealed: Buffer; keep_until: Instant }
+
+function readRows(db: Executor, partnerId: string, serviceId: string): Promise<Row[]> {
+  return db.query<Row>(sql`
+    select kind, wrapped_key, sealed, keep_until from retained_records
+    where partner_id = ${partnerId} and service_id = ${serviceId} order by kind`)
+}
+
+function viewOf(row: Row): Omit<Retained, 'records'> {
+  return { kind: row.kind, keptuntil: formatTimestamp(row.keep_until) }
+}
+
+function bindingOf(partnerId: string, { serviceId, kind }: Place, part: 'key' | 'content') {
+  return { purpose: `retained_records.${part} ${kind}`, partnerId, serviceId }
+}

@@ -1,0 +1,224 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { closed, withEnrolment } from './enrolments.ts'
+import { type Raised, raise } from './events.ts'
+import { applyCancel, applyOfferChange, applySwap, type Changed } from './intents.ts'
+import {
+  type Enrolment,
+  endsByItself,
+  hasPendingCancel,
+  isActive,
+  isInForce,
+  isLive,
+  lapsesAt,
+  type User,
+} from './state.ts'
+import type { Terms } from './terms.ts'
+
+/** One change of a user: what it was, what it became, when, and what was raised. */
+export type Step = {
+  readonly at: Instant
+  readonly before: User
+  readonly after: User
+  readonly events: readonly Raised[]
+}
+
+/** The earliest instant at which something is to be applied to the user. */
+export function dueAt(user: User): Instant | undefined {
+  const instants: (Instant | undefined)[] = [user.entryExpiresAt]
+  if (isActive(user)) {
+    instants.push(user.cancel?.at, user.pendingOffer?.at, user.swap?.at)
+    if (user.offer && !user.offer.inForce) instants.push(user.offer.since)
+    for (const enrolment of user.enrolments) {
+      if (enrolment.plannedBy !== undefined || !isLive(enrolment)) continue
+      if (enrolment.state === 'scheduled') instants.push(enrolment.startsAt)
+      instants.push(enrolment.ownEnd?.at, lapsesAt(enrolment))
+    }
+  }
+  return instants.reduce((first, at) =>
+    at === undefined || (first !== undefined && first <= at) ? first : at,
+  )
+}
+
+/** Applies everything due up to and at `now`, in order, each at its own instant; nothing due: no steps. */
+export function applyDueChanges(user: User, now: Instant, terms: Terms): Step[] {
+  const steps: Step[] = []
+  let before = user
+  for (;;) {
+    const at = dueAt(before)
+    if (at === undefined || at > now) return steps
+    const changed = applyAt(withoutPlans(before), { at, terms, outlook: false })
+    const after = projectPendingChanges(settledPlans(before, { ...changed.user, updatedAt: at }), terms, {
+      user: before,
+      at,
+    })
+    steps.push({ at, before, after, events: changed.events })
+    before = after
+  }
+}
+
+/**
+ * The user with what pending changes will bring: dated ends on what they take away, planned rows for what they
+ * bring. The outlook is made by the same functions that will apply the changes, so that they agree. Planned rows
+ * of `earlier` that stay keep their ids; those that vanish are withdrawn, or rejected when their time had come.
+ */
+export function projectPendingChanges(user: User, terms: Terms, earlier: { user: User; at: Instant }): User {
+  const base = withoutPlans(user)
+  const outlook = outlookOf(base, terms)
+  const past = earlier.user.enrolments.filter(
+    enrolment => enrolment.plannedBy !== undefined && isLive(enrolment),
+  )
+  const known = new Set(base.enrolments.map(enrolment => enrolment.id))
+  const planned = outlook.enrolments
+    .filter(enrolment => !known.has(enrolment.id) && isLive(enrolment))
+    .map(enrolment => {
+      const same = past.find(
+        candidate => candidate.benefit === enrolment.benefit && candidate.startsAt === enrolment.startsAt,
+      )
+      const state = enrolment.state === 'enrolled' ? ('scheduled' as const) : enrolment.state
+      return { ...enrolment, state, ...(same ? { id: same.id, pickedAt: same.pickedAt } : {}) }
+    })
+  const kept = new Set([...known, ...planned.map(enrolment => enrolment.id)])
+  const vanished = past
+    .filter(enrolment => !kept.has(enrolment.id))
+    .map(enrolment => gone(enrolment, earlier.at))
+  return {
+    ...base,
+    enrolments: [...base.enrolments.map(enrolment => dated(enrolment, outlook)), ...planned, ...vanished],
+  }
+}
+
+function gone(enrolment: Enrolment, at: Instant): Enrolment {
+  return enrolment.plannedBy === 'swap' && enrolment.startsAt <= at
+    ? { ...closed(enrolment, at, 'swap failed'), state: 'rejected' }
+    : closed(enrolment, at, 'undone')
+}
+
+/** The enrolment with the end that lies ahead of it, if any; so that it never overlaps with what follows it. */
+function dated(enrolment: Enrolment, outlook: User): Enrolment {
+  if (!isLive(enrolment)) return enrolment
+  const ahead = outlook.enrolments.find(candidate => candidate.id === enrolment.id)
+  const endsAt =
+    ahead && !isLive(ahead) ? ahead.endsAt : isInForce(enrolment) ? enrolment.ownEnd?.at : undefined
+  const state = isInForce(enrolment) ? (endsAt === undefined ? 'enrolled' : 'endscheduled') : enrolment.state
+  return state === enrolment.state && endsAt === enrolment.endsAt
+    ? enrolment
+    : { ...enrolment, state, endsAt }
+}
+
+/** The user as it will be once all pending changes have taken effect. */
+function outlookOf(user: User, terms: Terms): User {
+  let ahead = user
+  for (;;) {
+    const pending = [
+      hasPendingCancel(ahead) ? ahead.cancel?.at : undefined,
+      ahead.pendingOffer?.at,
+      ahead.swap?.at,
+    ]
+    const last = pending.reduce<number | undefined>(
+      (latest, at) => (at !== undefined && (latest === undefined || at > latest) ? at : latest),
+      undefined,
+    )
+    const at = dueAt(ahead)
+    if (last === undefined || at === undefined || at > last || !isActive(ahead)) return ahead
+    ahead = applyAt(ahead, { at, terms, outlook: true }).user
+  }
+}
+
+/** The user without the outlook: planned rows are made anew by `projectPendingChanges`. */
+export function withoutPlans(user: User): User {
+  return user.enrolments.some(enrolment => enrolment.plannedBy !== undefined && isLive(enrolment))
+    ? {
+        ...user,
+        enrolments: user.enrolments.filter(
+          enrolment => enrolment.plannedBy === undefined || !isLive(enrolment),
+        ),
+      }
+    : user
+}
+
+/** Rows that came true lose their mark, and take over the id under which they were planned. */
+export function settledPlans(before: User, after: User): User {
+  return {
+    ...after,
+    enrolments: after.enrolments.map(enrolment => {
+      if (enrolment.plannedBy === undefined || !isLive(enrolment)) return enrolment
+      const planned = before.enrolments.find(
+        candidate =>
+          candidate.plannedBy !== undefined &&
+          isLive(candidate) &&
+          candidate.benefit === enrolment.benefit &&
+          candidate.startsAt === enrolment.startsAt,
+      )
+      return {
+        ...enrolment,
+        plannedBy: undefined,
+        ...(planned ? { id: planned.id, pickedAt: planned.pickedAt } : {}),
+      }
+    }),
+  }
+}
+
+/** An instant at which something is applied; in an outlook there is still time to give a missing consent. */
+export type Moment = { readonly at: Instant; readonly terms: Terms; readonly outlook: boolean }
+
+/** What is due at one instant, in the order of contract §8: lapse, cancel, offer change, swap, ends, starts. */
+export function applyAt(user: User, moment: Moment): Changed {
+  const { at, terms, outlook } = moment
+  let changed = user
+  const events: Raised[] = []
+  const take = (result: Changed) => {
+    changed = result.user
+    events.push(...result.events)
+  }
+  if (changed.entryExpiresAt !== undefined && changed.entryExpiresAt <= at) changed = lapsed(changed)
+  if (hasPendingCancel(changed) && changed.cancel && changed.cancel.at <= at) take(applyCancel(changed, at))
+  if (changed.pendingOffer && changed.pendingOffer.at <= at) {
+    take(applyOfferChange(changed, changed.pendingOffer.name, { at, terms }))
+  }
+  if (changed.swap && changed.swap.at <= at)
+    take(applySwap(changed, changed.swap.pairs, { at, terms, outlook }))
+  take(applyEnds(changed, at))
+  take(applyStarts(changed, at))
+  return { user: changed, events }
+}
+
+function lapsed(user: User): User {
+  return {
+    ...user,
+    entryExpiresAt: undefined,
+    status: user.status === 'prefilled' || user.status === 'registering' ? 'none' : user.status,
+  }
+}
+
+function applyEnds(user: User, at: Instant): Changed {
+  let changed = user
+  const events: Raised[] = []
+  for (const enrolment of user.enrolments) {
+    if (!isLive(enrolment) || !endsByItself(enrolment, at)) continue
+    const { benefit, ownEnd } = enrolment
+    const hasEnded = ownEnd !== undefined && ownEnd.at <= at
+    changed = withEnrolment(changed, closed(enrolment, at, hasEnded ? ownEnd.reason : 'expired'))
+    if (isInForce(enrolment)) events.push(raise(changed, 'benefit_enrollment_ended', at, benefit))
+    else if (!hasEnded) events.push({ ...raise(changed, 'benefit_declined', at, benefit), reason: 'expired' })
+  }
+  return { user: changed, events }
+}
+
+function applyStarts(user: User, at: Instant): Changed {
+  let changed = user
+  if (!isActive(user)) return { user, events: [] }
+  const begun = user.enrolments.filter(
+    enrolment =>
+      enrolment.state === 'scheduled' && enrolment.startsAt <= at && enrolment.plannedBy === undefined,
+  )
+  // What is scheduled was accepted with all it asked for; a later catalogue asks for nothing more.
+  for (const enrolment of begun) changed = withEnrolment(changed, { ...enrolment, state: 'enrolled' })
+  const events: Raised[] = []
+  if (changed.offer && !changed.offer.inForce && changed.offer.since <= at) {
+    changed = { ...changed, offer: { ...changed.offer, inForce: true } }
+    events.push(raise(changed, 'offer_activiation_successful', at))
+  }
+  for (const { benefit, isSingle } of begun)
+    if (isSingle) events.push(raise(changed, 'benefit_enrollment_successful', at, benefit))
+  return { user: changed, events }
+}

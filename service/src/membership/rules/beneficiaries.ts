@@ -1,0 +1,39 @@
+import type { ProposedBeneficiary } from '@benefit-enrolment/contract'
+
+/** Someone whom a person names, as it is sealed; what is not known is left out. */
+export type NamedBeneficiary = Pick<ProposedBeneficiary, 'kind' | 'name' | 'relationship' | 'share'> & {
+  readonly dob?: string
+  readonly contact?: string
+}
+
+/** What is wrong with a designation as a whole. */
+export type DesignationFault = 'primary_missing' | 'primary_shares' | 'contingent_shares'
+
+/** Why these people cannot be named together: there is no primary one, or the shares of a kind do not sum to 100. */
+export function faultsOfDesignation(
+  people: readonly Pick<NamedBeneficiary, 'kind' | 'share'>[],
+): readonly DesignationFault[] {
+  const sharesOf = (kind: NamedBeneficiary['kind']) =>
+    people.filter(one => one.kind === kind).map(({ share }) => share)
+  const [primary, contingent] = [sharesOf('primary'), sharesOf('contingent')]
+  return [
+    ...(primary.length === 0 ? (['primary_missing'] as const) : []),
+    ...(primary.length > 0 && sumOf(primary) !== 100 ? (['primary_shares'] as const) : []),
+    ...(contingent.length > 0 && sumOf(contingent) !== 100 ? (['contingent_shares'] as const) : []),
+  ]
+}
+
+/** Primary ones first, each kind in the order given; `""` counts as not given, and spaces around a text do not count. */
+export function cleanDesignation(people: readonly ProposedBeneficiary[]): readonly NamedBeneficiary[] {
+  return [...people]
+    .sort((a, b) => Number(a.kind === 'contingent') - Number(b.kind === 'contingent'))
+    .map(({ kind, name, relationship, share, dob, contact }) => ({
+      ...{ kind, name: name.trim(), relationship, share },
+      ...(dob ? { dob } : {}),
+      ...(contact?.trim() ? { contact: contact.trim() } : {}),
+    }))
+}
+
+function sumOf(shares: readonly number[]): number {
+  return shares.reduce((sum, share) => sum + share, 0)
+}

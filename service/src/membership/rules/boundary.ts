@@ -1,0 +1,86 @@
+import { boundaryAfter, type Instant, isLocked } from '../../calendar/calendar.ts'
+import { applyAt, dueAt } from './apply-due.ts'
+import { raise } from './events.ts'
+import { applyOfferChange, type Changed, type Misfit, pairMisfit, pairSucceeds, swapPair } from './intents.ts'
+import { isHeld, type SwapPair, type User } from './state.ts'
+import { offerOf, type Terms } from './terms.ts'
+
+/** The first boundary for which the user's changes are meant: the one after now, or after a start that lies ahead. */
+export function nextBoundary(user: User, now: Instant, terms: Terms): Instant {
+  return boundaryAfter(Math.max(now, user.offer?.since ?? now), terms.zone)
+}
+
+/**
+ * Whether changes for a boundary are locked by the cut-off of the user's offer. The start of a membership is no
+ * boundary: before it there is no period to be closed.
+ */
+export function isBoundaryLocked(
+  user: User,
+  boundary: Instant,
+  context: { now: Instant; terms: Terms },
+): boolean {
+  return (
+    (user.offer === undefined || user.offer.inForce || boundary > user.offer.since) &&
+    isLocked(context.now, boundary, offerOf(context.terms, user)?.cutoffhours ?? 24)
+  )
+}
+
+/** The user as it will be at a boundary when its swap is tried: all that is due before, and a pending offer change. */
+export function beforeSwap(user: User, at: Instant, terms: Terms): User {
+  let ahead: User = { ...user, swap: undefined, enrolments: user.enrolments.filter(isHeld) }
+  for (let due = dueAt(ahead); due !== undefined && due < at; due = dueAt(ahead)) {
+    ahead = withoutMarks(applyAt(ahead, { at: due, terms, outlook: true }).user)
+  }
+  if (!ahead.pendingOffer || ahead.pendingOffer.at > at) return ahead
+  return withoutMarks(applyOfferChange(ahead, ahead.pendingOffer.name, { at, terms }).user)
+}
+
+/** How a pair fares: what it does not fit, on a user for whom the pairs before it have been applied. */
+export type PairTrial = {
+  readonly pair: SwapPair
+  readonly ahead: User
+  readonly misfit: Misfit | undefined
+  /** Whether it would take effect, were all consents given. */
+  readonly succeeds: boolean
+}
+
+/** Tries the pairs one after the other on a user as `beforeSwap` gives it. */
+export function tryPairs(
+  user: User,
+  swap: { pairs: readonly SwapPair[]; at: Instant },
+  terms: Terms,
+): PairTrial[] {
+  const { pairs, at } = swap
+  const context = { at, terms, outlook: true }
+  let ahead = user
+  return pairs.map((pair, index) => {
+    const succeeds = pairSucceeds(ahead, pair, context)
+    const misfit = succeeds ? undefined : pairMisfit(ahead, pair, terms)
+    const trial = { pair, ahead, misfit, succeeds }
+    if (index < pairs.length - 1) ahead = withoutMarks(swapPair(ahead, pair, context) ?? ahead)
+    return trial
+  })
+}
+
+/** The user with planned rows taken for held ones. */
+function withoutMarks(user: User): User {
+  return {
+    ...user,
+    enrolments: user.enrolments.map(enrolment => ({ ...enrolment, plannedBy: undefined })),
+  }
+}
+
+/** Drops a pending swap when one of its pairs no longer fits the offer that will be in force at its boundary. */
+export function dropMisfitSwap(user: User, now: Instant, terms: Terms): Changed {
+  if (tryPending(user, terms).every(trial => trial.misfit === undefined)) return { user, events: [] }
+  return dropSwap(user, now)
+}
+
+function tryPending(user: User, terms: Terms): PairTrial[] {
+  return user.swap ? tryPairs(beforeSwap(user, user.swap.at, terms), user.swap, terms) : []
+}
+
+function dropSwap(user: User, now: Instant): Changed {
+  const dropped: User = { ...user, swap: undefined, updatedAt: now }
+  return { user: dropped, events: [raise(dropped, 'user_benefits_swap_cancelled', now)] }
+}

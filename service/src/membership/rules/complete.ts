@@ -1,0 +1,34 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { withEnrolment } from './enrolments.ts'
+import { type Raised, raise } from './events.ts'
+import type { Changed } from './intents.ts'
+import type { Enrolment, User } from './state.ts'
+import { missingFor, openBenefit, type Terms } from './terms.ts'
+
+/** Lets an enrolment that waited begin, now or from its start, once nothing is missing any more; else nothing changes. */
+export function completeEnrolment(
+  user: User,
+  held: Enrolment,
+  now: Instant,
+  terms: Terms,
+): Changed & { readonly enrolment: Enrolment } {
+  const benefit = openBenefit(terms, held.benefit)
+  if (held.state !== 'actionrequired' || !benefit || missingFor(user, benefit).length > 0)
+    return { user, events: [], enrolment: held }
+  const startsAt = Math.max(now, held.startsAt)
+  const state = startsAt <= now ? 'enrolled' : 'scheduled'
+  const enrolment: Enrolment = { ...held, state, startsAt, actionDueAt: undefined, isSingle: true }
+  const changed = withEnrolment({ ...user, updatedAt: now }, enrolment)
+  return { user: changed, events: eventsOfPick(changed, enrolment, now), enrolment }
+}
+
+/** What is told of a benefit that was asked for by itself; of one that is only scheduled, its success at its start. */
+export function eventsOfPick(user: User, enrolment: Enrolment, now: Instant): Raised[] {
+  const names = {
+    actionrequired: 'benefit_action_required',
+    scheduled: 'benefit_enrollment_scheduled',
+    enrolled: 'benefit_enrollment_successful',
+  } as const
+  const name = names[enrolment.state as keyof typeof names]
+  return [raise(user, name, now, enrolment.benefit)]
+}

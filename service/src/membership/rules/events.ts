@@ -1,0 +1,33 @@
+import type { EventName } from '@benefit-enrolment/contract'
+import type { Instant } from '../../calendar/calendar.ts'
+import type { User } from './state.ts'
+
+/** An event as it was raised: the state right after the change (contract §10). */
+export type Raised = {
+  readonly eventname: EventName
+  readonly at: Instant
+  readonly offer: string
+  readonly updatedAt: Instant
+  /** The single benefit it is about, where it is about one. */
+  readonly benefit: string | undefined
+  /** Why, where the event alone does not tell: what was missing has not come in time. */
+  readonly reason?: 'expired'
+}
+
+/** What the partner is told of the offer: its name, and since when that is true; `at` where there never was one. */
+export function currentOffer(user: User, at: Instant): { offer: string; updatedAt: Instant } {
+  if (user.offer?.inForce) return { offer: user.offer.name, updatedAt: user.offer.since }
+  const isOver = user.status === 'cancelled' || user.status === 'erased'
+  if (isOver && user.cancel) return { offer: '', updatedAt: user.cancel.at }
+  return { offer: '', updatedAt: at }
+}
+
+/** An event about the user as it is after the change. */
+export function raise(user: User, eventname: EventName, at: Instant, benefit?: string): Raised {
+  return {
+    eventname,
+    at,
+    ...currentOffer(user, at),
+    benefit,
+  }
+}

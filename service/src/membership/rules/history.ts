@@ -1,0 +1,90 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Step } from './apply-due.ts'
+import type { Enrolment, User } from './state.ts'
+import { enrolmentMayMove, userMayMove } from './transitions.ts'
+
+/** Who made a change. */
+export type Who = 'partner' | 'user' | 'operator' | 'schedule'
+
+/** One line of a user's history: what moved from where to where, when, by whom and why. No personal data. */
+export type HistoryLine = {
+  readonly at: Instant
+  readonly what: string
+  readonly from: string
+  readonly to: string
+  readonly who: Who
+  readonly why: string
+}
+
+/**
+ * The lines that tell the difference a step made. Throws when a state moved where its table does not allow it: a
+ * fault of ours that must not be stored.
+ */
+export function linesOf(step: Step, who: Who, why: string): HistoryLine[] {
+  const lines: HistoryLine[] = []
+  const note = (what: string, from: string, to: string, because = why) => {
+    if (from !== to) lines.push({ at: step.at, what, from, to, who, why: because })
+  }
+  const { before, after } = step
+  if (!userMayMove(before.status, after.status))
+    throw new Error(`user moved ${before.status} to ${after.status}`)
+  const wider = who === 'schedule' ? whyOfDue(step, why) : why
+  note('user', before.status, after.status, wider)
+  if (after.prefillCount > before.prefillCount) note('prefill', '', 'stored')
+  else if (after.entryExpiresAt === undefined && before.entryExpiresAt !== undefined)
+    note('prefill', 'stored', '', who === 'schedule' ? 'prefill expired' : why)
+  note('offer', offerInForce(before), offerInForce(after), wider)
+  note('offer to start', offerToStart(before), offerToStart(after))
+  note('pending offer', before.pendingOffer?.name ?? '', after.pendingOffer?.name ?? '')
+  note('swap', swapText(before), swapText(after))
+  note('pending cancel', pendingCancel(before), pendingCancel(after), after.cancel?.reason ?? why)
+  for (const designation of after.designations) {
+    const { benefit, version, status } = designation
+    const earlier = before.designations.find(known => known.benefit === benefit && known.version === version)
+    note(`beneficiaries ${benefit} ${version}`, earlier?.status ?? '', status)
+  }
+  for (const enrolment of after.enrolments) {
+    const earlier = before.enrolments.find(known => known.id === enrolment.id)
+    if (earlier === enrolment) continue
+    if (!enrolmentMayMove(earlier?.state ?? 'new', enrolment.state)) {
+      throw new Error(`enrolment moved ${earlier?.state ?? 'new'} to ${enrolment.state}`)
+    }
+    note(`benefit ${enrolment.benefit}`, earlier?.state ?? '', enrolment.state, whyOf(enrolment, why))
+    if (earlier?.state === 'endscheduled' && enrolment.state === 'endscheduled')
+      note(`planned end of ${enrolment.benefit}`, endText(earlier), endText(enrolment), whyOf(enrolment, why))
+  }
+  return lines
+}
+
+/** What brought a due change of the user as a whole. */
+function whyOfDue({ before, after }: Step, why: string): string {
+  if (after.status === 'cancelled') return `cancel: ${after.cancel?.reason ?? why}`
+  if (after.status === 'none') return 'prefill expired'
+  if (before.pendingOffer && !after.pendingOffer) return 'offer change'
+  return before.offer && !before.offer.inForce ? 'start' : why
+}
+
+function whyOf(enrolment: Enrolment, why: string): string {
+  return (
+    enrolment.closeReason ??
+    (enrolment.state === 'endscheduled' && enrolment.endsAt === enrolment.ownEnd?.at
+      ? (enrolment.ownEnd?.reason ?? why)
+      : why)
+  )
+}
+
+function endText({ endsAt }: Enrolment): string {
+  return endsAt === undefined ? '' : new Date(endsAt).toISOString()
+}
+function offerInForce(user: User): string {
+  return user.offer?.inForce ? user.offer.name : ''
+}
+function offerToStart(user: User): string {
+  return user.offer && !user.offer.inForce && user.status === 'active' ? user.offer.name : ''
+}
+function pendingCancel(user: User): string {
+  return user.status === 'active' && user.cancel ? new Date(user.cancel.at).toISOString() : ''
+}
+function swapText(user: User): string {
+  return user.swap?.pairs.map(pair => `${pair.remove ?? ''}>${pair.add ?? ''}`).join(' ') ?? ''
+}

@@ -1,0 +1,188 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Offer } from '../../catalogue/model.ts'
+import { closed, newEnrolment, withEnrolment } from './enrolments.ts'
+import { type Raised, raise } from './events.ts'
+import {
+  byEnrolledFirst,
+  type Enrolment,
+  endsByItself,
+  isInForce,
+  isLive,
+  type SwapPair,
+  type User,
+} from './state.ts'
+import {
+  admitsOffer,
+  heldTerms,
+  isAvailable,
+  judgeOfferAt,
+  judgePick,
+  missingFor,
+  offerOf,
+  openBenefit,
+  partnerOffer,
+  type Terms,
+} from './terms.ts'
+
+// The functions of this file work on a user without the outlook (`withoutPlans`): whatever is live is held, also
+// what an earlier change of the same instant has just brought.
+function liveEnrolment(user: User, benefit: string): Enrolment | undefined {
+  return user.enrolments.find(enrolment => enrolment.benefit === benefit && isLive(enrolment))
+}
+
+/** A user after a change, and the events that the change raised. */
+export type Changed = { readonly user: User; readonly events: readonly Raised[] }
+
+/** A cancel takes effect: all cover ends, what has not begun is withdrawn, pending changes are gone. */
+export function applyCancel(user: User, at: Instant): Changed {
+  const cancelled: User = {
+    ...user,
+    status: 'cancelled',
+    offer: user.offer && { ...user.offer, inForce: false },
+    pendingOffer: undefined,
+    swap: undefined,
+    enrolments: user.enrolments.map(enrolment =>
+      // What a pending change was to bring is undone with it: a reinstate does not bring it back.
+      isLive(enrolment) ? closed(enrolment, at, enrolment.plannedBy ? 'undone' : 'cancelled') : enrolment,
+    ),
+  }
+  return { user: cancelled, events: [raise(cancelled, 'offer_cancel_successful', at)] }
+}
+
+/**
+ * A change to another offer takes effect: picks that it also has stay, earliest first, up to its slots; its fixed
+ * benefits join where the user is admitted; the rest ends. An offer that is closed by then, or does not admit the
+ * user any more, changes nothing but the pending change, which is cancelled.
+ */
+export function applyOfferChange(user: User, name: string, context: { at: Instant; terms: Terms }): Changed {
+  const { at, terms } = context
+  const offer = partnerOffer(terms, name)
+  const before = offerOf(terms, user)
+  const free: User = { ...user, pendingOffer: undefined }
+  if (!offer || !before || !isAvailable(terms, offer, at) || !judgeOfferAt(terms, offer, at).admitted) {
+    return { user: free, events: [raise(free, 'offer_change_cancelled', at)] }
+  }
+  const kept = keptPicks(user, offer, context)
+  let changed: User = {
+    ...free,
+    offer: { name, since: at, version: terms.today.version, inForce: true, admits: true },
+    enrolments: user.enrolments.map(enrolment => {
+      // What ends by itself at this instant is left to its own end.
+      if (!isLive(enrolment) || endsByItself(enrolment, at)) return enrolment
+      const isFixed = offer.fixed.includes(enrolment.benefit)
+      if (isFixed || kept.has(enrolment.id)) return { ...enrolment, offer: name, isFixed }
+      return closed(enrolment, at, 'offer changed')
+    }),
+  }
+  for (const fixed of offer.fixed) {
+    const benefit = openBenefit(terms, fixed)
+    if (!benefit || liveEnrolment(changed, fixed) || !judgePick(terms, benefit, at, name).admitted) continue
+    const joined = newEnrolment(changed, terms, {
+      benefit,
+      offer: name,
+      isFixed: true,
+      pickedAt: at,
+      startsAt: at,
+    })
+    changed = withEnrolment(changed, { ...joined, plannedBy: 'offer' })
+  }
+  const direction = offer.rank > before.rank ? 'offer_upgrade_successful' : 'offer_downgrade_successful'
+  return {
+    user: changed,
+    events: [raise(changed, direction, at), raise(changed, 'offer_activiation_successful', at)],
+  }
+}
+
+function keptPicks(user: User, offer: Offer, context: { at: Instant; terms: Terms }): Set<string> {
+  return new Set(
+    user.enrolments
+      .filter(
+        enrolment =>
+          isLive(enrolment) &&
+          !enrolment.isFixed &&
+          !endsByItself(enrolment, context.at) &&
+          offer.selectable.includes(enrolment.benefit) &&
+          mayFollow(enrolment, offer, context.terms),
+      )
+      .sort(byEnrolledFirst)
+      .slice(0, offer.slots)
+      .map(enrolment => enrolment.id),
+  )
+}
+
+/** A pick that is reserved for the holders of some offers does not follow to another. */
+function mayFollow(enrolment: Enrolment, offer: Offer, terms: Terms): boolean {
+  const benefit = heldTerms(terms, enrolment)
+  return benefit === undefined || admitsOffer(benefit, offer.offer)
+}
+
+/**
+ * A swap takes effect, pair by pair: where an add fails, its removal is undone, so nobody ends with less cover.
+ * In-time equals out-time. In an `outlook` a missing consent does not fail the add, as there is time to give it.
+ */
+export function applySwap(
+  user: User,
+  pairs: readonly SwapPair[],
+  context: { at: Instant; terms: Terms; outlook: boolean },
+): Changed {
+  let changed: User = { ...user, swap: undefined }
+  let done = 0
+  for (const pair of pairs) {
+    const after = swapPair(changed, pair, context)
+    if (after === undefined) continue
+    changed = after
+    done += 1
+  }
+  const events: Raised[] = []
+  if (done > 0) events.push(raise(changed, 'user_benefits_swap_successful', context.at))
+  if (done < pairs.length) events.push(raise(changed, 'user_benefits_swap_failed', context.at))
+  return { user: changed, events }
+}
+
+type PairContext = { at: Instant; terms: Terms; outlook: boolean }
+
+/** The user with one pair of a swap in effect; `undefined` when it fails. */
+export function swapPair(user: User, pair: SwapPair, context: PairContext): User | undefined {
+  const { at, terms } = context
+  if (!pairSucceeds(user, pair, context)) return undefined
+  let changed = user
+  const removed = pair.remove === undefined ? undefined : liveEnrolment(user, pair.remove)
+  if (removed) changed = withEnrolment(changed, closed(removed, at, 'swapped out'))
+  const benefit = pair.add === undefined ? undefined : openBenefit(terms, pair.add)
+  const offer = user.offer?.name
+  if (!benefit || offer === undefined) return changed
+  const added = newEnrolment(changed, terms, { benefit, offer, isFixed: false, pickedAt: at, startsAt: at })
+  // A swap does not wait: without the consent or the beneficiary it fails at its boundary.
+  const actionDueAt = added.state === 'actionrequired' ? at : undefined
+  return withEnrolment(changed, { ...added, plannedBy: 'swap', actionDueAt })
+}
+
+/** Whether a pair of a swap takes effect at this point: it fits, and the user is admitted to what comes in. */
+export function pairSucceeds(user: User, pair: SwapPair, context: PairContext): boolean {
+  const { at, terms, outlook } = context
+  if (pairMisfit(user, pair, terms)) return false
+  if (pair.add === undefined) return true
+  const benefit = openBenefit(terms, pair.add)
+  const offer = user.offer?.name
+  if (!benefit || offer === undefined) return false
+  if (!outlook && missingFor(user, benefit).length > 0) return false
+  return judgePick(terms, benefit, at, offer).admitted
+}
+
+/** Why a pair of a swap does not fit what the user has and holds; eligibility apart. */
+export type Misfit = 'not_selectable' | 'not_with_offer' | 'already_held' | 'not_held' | 'no_slot'
+
+/** Whether a pair fits the user's offer and picks at this point; `undefined` when it does. */
+export function pairMisfit(user: User, pair: SwapPair, terms: Terms): Misfit | undefined {
+  const offer = offerOf(terms, user)
+  if (!offer) return 'not_selectable'
+  const removed = pair.remove === undefined ? undefined : liveEnrolment(user, pair.remove)
+  if (pair.remove !== undefined && (!removed || removed.isFixed || !isInForce(removed))) return 'not_held'
+  if (pair.add === undefined) return undefined
+  const benefit = openBenefit(terms, pair.add)
+  if (!benefit || !offer.selectable.includes(pair.add)) return 'not_selectable'
+  if (!admitsOffer(benefit, offer.offer)) return 'not_with_offer'
+  if (liveEnrolment(user, pair.add)) return 'already_held'
+  const taken = user.enrolments.filter(enrolment => isLive(enrolment) && !enrolment.isFixed).length
+  return taken - (removed ? 1 : 0) + 1 > offer.slots ? 'no_slot' : undefined
+}

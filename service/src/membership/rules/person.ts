@@ -1,0 +1,66 @@
+import type { CreateUser, Prefill, UpdateUser } from '@benefit-enrolment/contract'
+import { dateAt, type Instant, type Zone } from '../../calendar/calendar.ts'
+import { badField } from '../../http/service-error.ts'
+import type { Person, PersonAddress } from '../commands/documents.ts'
+
+const fields = ['firstname', 'lastname', 'email', 'zipcode', 'state', 'dob', 'phone', 'gender'] as const
+const addressFields = ['addline1', 'addline2', 'addline3', 'city', 'state', 'zipcode'] as const
+
+type Given = Omit<Prefill | CreateUser, 'userid'> & { state?: string }
+
+/** The personal data that a request gives; `""` means not given. */
+export function personOf(request: Given): Person {
+  const person: Record<string, unknown> = {}
+  for (const field of fields) if (request[field]) person[field] = request[field]
+  const address: Record<string, string> = {}
+  for (const field of addressFields) {
+    const value = request.address?.[field]
+    if (value) address[field] = value
+  }
+  if (Object.keys(address).length > 0) person['address'] = address
+  return person as Person
+}
+
+/** Data of a request laid over stored data: the request wins, an address replaces the stored one whole. */
+export function mergePerson(stored: Person | undefined, given: Person): Person {
+  return { ...stored, ...given }
+}
+
+/** Data after an update: absent and `""` mean unchanged, `null` clears; within the address too. */
+export function updatedPerson(
+  stored: Person,
+  update: Omit<UpdateUser, 'userid'> & { state?: string | null },
+): Person {
+  const person: Record<string, unknown> = { ...stored }
+  for (const field of fields) patch(person, field, update[field])
+  if (update.address === null) delete person['address']
+  else if (update.address) {
+    const address: Record<string, unknown> = { ...stored.address }
+    for (const field of addressFields) patch(address, field, update.address[field])
+    if (Object.keys(address).length > 0) person['address'] = address as PersonAddress
+    else delete person['address']
+  }
+  return person as Person
+}
+
+function patch(target: Record<string, unknown>, field: string, value: string | null | undefined): void {
+  if (value === null) delete target[field]
+  else if (value) target[field] = value
+}
+
+/** What an account must have; names the missing ones. A state or ZIP code may stand in the address. */
+export function missingForAccount(person: Person): string[] {
+  const missing: string[] = (['firstname', 'lastname', 'email', 'dob'] as const).filter(
+    field => !person[field],
+  )
+  if (!person.state && !person.address?.state) missing.push('state')
+  if (!person.zipcode && !person.address?.zipcode) missing.push('zipcode')
+  return missing
+}
+
+/** Refuses a birth date after today in the partner's zone. */
+export function checkBirthDate(dob: string | null | undefined, now: Instant, zone: Zone): void {
+  if (dob && dob > dateAt(now, zone)) {
+    throw badField('dob', 'format', 'must be a real date YYYY-MM-DD from 1900-01-01 to today')
+  }
+}

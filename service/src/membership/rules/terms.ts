@@ -1,0 +1,155 @@
+import { ageOn, dateAt, type Instant, type PlainDate, type Zone } from '../../calendar/calendar.ts'
+import {
+  type Facts,
+  judgeBenefit,
+  judgeHeldOffer,
+  judgeOffer,
+  type Verdict,
+} from '../../catalogue/eligibility.ts'
+import type { Benefit, Catalogue, Offer } from '../../catalogue/model.ts'
+import { type Enrolment, isHeld, type User } from './state.ts'
+
+/** One published version of the catalogue. */
+export type Published = { readonly version: number; readonly catalogue: Catalogue }
+
+/** What decides about a user: the catalogue, the partner's zone and offers, and the user's own data. */
+export type Terms = {
+  readonly zone: Zone
+  /** The newest version: decides listing, eligibility and new picks. */
+  readonly today: Published
+  /** An earlier version, whose terms hold for what began under it. */
+  readonly version: (version: number) => Catalogue
+  /** The partner's offers; `undefined`: all. */
+  readonly partnerOffers: readonly string[] | undefined
+  /** Birth date, state and ZIP code of the account, once they are known. */
+  readonly residence: () => Residence | undefined
+  /** Age, state and ZIP code as a request gives them; where it does, they stand for the account's. */
+  readonly asked?: Omit<Facts, 'offer'>
+  /** A fresh id for an enrolment. */
+  readonly newId: () => string
+}
+
+/** What eligibility asks of a person. */
+export type Residence = { readonly dob: PlainDate; readonly state: string; readonly zipcode: string }
+
+/**
+ * The facts of the account at an instant, with the age on that date; or those that were asked for, as they are. Throws
+ * when there are neither.
+ */
+export function factsAt(terms: Terms, at: Instant, offer: string | undefined): Facts {
+  const { asked } = terms
+  if (asked) {
+    const { age, state, zipcode } = asked
+    return offer === undefined ? asked : { age, state, zipcode, offer }
+  }
+  const residence = terms.residence()
+  if (!residence) throw new Error('an account without birth date, state and ZIP code')
+  return {
+    age: ageOn(residence.dob, dateAt(at, terms.zone)),
+    state: residence.state,
+    zipcode: residence.zipcode,
+    ...(offer === undefined ? {} : { offer }),
+  }
+}
+
+/** An offer that the partner may give to newcomers; `undefined` when it is not the partner's or not in the catalogue. */
+export function partnerOffer(terms: Terms, name: string): Offer | undefined {
+  return terms.partnerOffers && !terms.partnerOffers.includes(name)
+    ? undefined
+    : terms.today.catalogue.offers.get(name)
+}
+
+/** All offers that the partner may give, by rank. */
+export function partnerOffers(terms: Terms): Offer[] {
+  return [...terms.today.catalogue.offers.values()]
+    .filter(offer => partnerOffer(terms, offer.offer) !== undefined)
+    .sort((a, b) => a.rank - b.rank)
+}
+
+/** Whether newcomers may take the offer on the date of `at`. */
+export function isAvailable(terms: Terms, offer: Offer, at: Instant): boolean {
+  const date = dateAt(at, terms.zone)
+  const { from, until } = offer.availability ?? {}
+  return (from === undefined || date >= from) && (until === undefined || date <= until)
+}
+
+/** The offer the user has or will start with: today's terms for it, or those it began under when it was closed. */
+export function offerOf(terms: Terms, user: User): Offer | undefined {
+  return (
+    user.offer &&
+    (terms.today.catalogue.offers.get(user.offer.name) ??
+      terms.version(user.offer.version).offers.get(user.offer.name))
+  )
+}
+
+/** A benefit that may be picked today; `undefined` when it is closed to newcomers. */
+export function openBenefit(terms: Terms, name: string): Benefit | undefined {
+  return terms.today.catalogue.benefits.get(name)
+}
+
+/** A benefit as it is shown: today's entry, or the one under which it is held. */
+export function knownBenefit(terms: Terms, user: User, name: string): Benefit | undefined {
+  const open = openBenefit(terms, name)
+  if (open) return open
+  const held = user.enrolments.findLast(enrolment => enrolment.benefit === name)
+  return held && terms.version(held.version).benefits.get(name)
+}
+
+/** The verdict on a new pick at an instant, under an offer. */
+export function judgePick(terms: Terms, benefit: Benefit, at: Instant, offer: string): Verdict {
+  return judgeBenefit(benefit, factsAt(terms, at, offer))
+}
+
+/** The verdict on an offer at an instant. */
+export function judgeOfferAt(terms: Terms, offer: Offer, at: Instant): Verdict {
+  return judgeOffer(offer, factsAt(terms, at, offer.offer), dateAt(at, terms.zone))
+}
+
+/**
+ * Whether the user could join the offer held, by its rules as they were when it came, at the age of that day, since time
+ * alone ends nothing.
+ */
+export function isAdmittedToOwnOffer(terms: Terms, user: User): boolean {
+  const offer = user.offer && terms.version(user.offer.version).offers.get(user.offer.name)
+  if (!offer || !user.offer) return true
+  return judgeHeldOffer(offer, factsAt(terms, user.offer.since, offer.offer)).admitted
+}
+
+/** The benefit by the terms under which it is held. */
+export function heldTerms(terms: Terms, enrolment: Enrolment): Benefit | undefined {
+  return terms.version(enrolment.version).benefits.get(enrolment.benefit)
+}
+
+/** Whether a benefit's rules about offers let it be held under an offer; the person apart. */
+export function admitsOffer(benefit: Benefit, offer: string): boolean {
+  return benefit.rules.every(rule => rule.kind !== 'offers' || rule.in.includes(offer))
+}
+
+/** How many slots the user's picks take. */
+export function slotsTaken(user: User): number {
+  return user.enrolments.filter(enrolment => isHeld(enrolment) && !enrolment.isFixed).length
+}
+
+/** Whether the benefit's consent, where it asks for one, was given in the present version. */
+export function hasConsent(user: User, benefit: Benefit): boolean {
+  return (
+    benefit.consent === undefined ||
+    user.consents.some(given => given.name === benefit.name && given.version === benefit.consent?.version)
+  )
+}
+
+/** Whether the benefit may begin as far as beneficiaries go: none are required, or the person has confirmed some. */
+export function hasBeneficiary(user: User, benefit: Benefit): boolean {
+  return (
+    benefit.beneficiaries !== 'required' ||
+    user.designations.some(one => one.benefit === benefit.name && one.status === 'confirmed')
+  )
+}
+
+/** What the person still has to do before the benefit can begin, as `requiredactions` names it. */
+export function missingFor(user: User, benefit: Benefit): ('consent_required' | 'beneficiary')[] {
+  return [
+    ...(hasConsent(user, benefit) ? [] : (['consent_required'] as const)),
+    ...(hasBeneficiary(user, benefit) ? [] : (['beneficiary'] as const)),
+  ]
+}

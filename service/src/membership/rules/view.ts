@@ -1,0 +1,201 @@
+import type {
+  Condition,
+  EnrolmentState,
+  HeldBenefit,
+  Locale,
+  TimelineEntry,
+  User as WireUser,
+} from '@benefit-enrolment/contract'
+import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
+import { currentOffer } from './events.ts'
+import type { HistoryLine } from './history.ts'
+import {
+  type Enrolment,
+  hasPendingCancel,
+  isActive,
+  isInForce,
+  isLive,
+  lastClosed,
+  type User,
+} from './state.ts'
+import { knownBenefit, missingFor, type Terms } from './terms.ts'
+
+function optional(instant: Instant | undefined): string | null {
+  return instant === undefined ? null : formatTimestamp(instant)
+}
+
+/** The current offer as the wire has it. */
+export function offerDetailsOf(user: User): WireUser['currentofferdetails'] {
+  const { offer, updatedAt } = currentOffer(user, user.updatedAt)
+  return { offer, updatedat: formatTimestamp(updatedAt), serviceid: user.serviceId }
+}
+
+/** The pending offer change as the wire has it; without one, a first offer that is still to start. */
+export function pendingOfferOf(user: User): WireUser['pendingoffer'] {
+  const toStart = isActive(user) && user.offer?.inForce === false ? user.offer : undefined
+  const next = user.pendingOffer ?? (toStart && { name: toStart.name, at: toStart.since })
+  return next ? { offer: next.name, effectiveattimestamp: formatTimestamp(next.at) } : null
+}
+
+/** The user as the wire has it (contract §7). */
+export function viewUser(user: User, terms: Terms, locale: Locale): WireUser {
+  return {
+    userid: user.userid,
+    serviceid: user.serviceId,
+    status: user.status as WireUser['status'],
+    conditions: conditionsOf(user),
+    currentofferdetails: offerDetailsOf(user),
+    pendingoffer: pendingOfferOf(user),
+    benefits: shownEnrolments(user, terms).map(enrolment =>
+      viewEnrolment(enrolment, { user, terms, locale }),
+    ),
+    requiredactions: user.enrolments
+      .filter(enrolment => enrolment.state === 'actionrequired')
+      .flatMap(enrolment =>
+        missingOf(user, enrolment, terms).map(code => ({
+          code,
+          name: enrolment.benefit,
+          dueattimestamp: optional(enrolment.actionDueAt),
+        })),
+      ),
+    consents: user.consents.map(consent => ({
+      name: consent.name,
+      version: consent.version,
+      agreedattimestamp: formatTimestamp(consent.agreedAt),
+      locale: consent.locale,
+    })),
+    createdat: formatTimestamp(user.createdAt),
+    updatedat: formatTimestamp(user.updatedAt),
+  }
+}
+
+/** What an enrolment waits for; an agreement at least, which asks for nothing where nothing is wanted any more. */
+function missingOf(user: User, enrolment: Enrolment, terms: Terms): readonly string[] {
+  const benefit = knownBenefit(terms, user, enrolment.benefit)
+  const missing = benefit ? missingFor(user, benefit) : []
+  return missing.length > 0 ? missing : ['consent_required']
+}
+
+function conditionsOf(user: User): Condition[] {
+  const conditions: Condition[] = []
+  if (user.pendingOffer) conditions.push('offerchangepending')
+  if (user.swap) conditions.push('swappending')
+  if (hasPendingCancel(user)) conditions.push('cancelpending')
+  if (user.enrolments.some(enrolment => enrolment.state === 'actionrequired'))
+    conditions.push('actionrequired')
+  if (isActive(user) && user.offer?.admits === false) conditions.push('offerineligible')
+  return conditions
+}
+
+/** One enrolment as the wire has it. */
+export function viewEnrolment(
+  enrolment: Enrolment,
+  context: { user: User; terms: Terms; locale: Locale },
+): HeldBenefit {
+  return {
+    name: enrolment.benefit,
+    displayname:
+      knownBenefit(context.terms, context.user, enrolment.benefit)?.displayname[context.locale] ??
+      enrolment.benefit,
+    state: enrolment.state satisfies EnrolmentState,
+    startsattimestamp: hasStart(enrolment) ? formatTimestamp(enrolment.startsAt) : null,
+    endsattimestamp: hasStart(enrolment) ? optional(enrolment.endsAt) : null,
+  }
+}
+
+// What waits for an action or was stopped before it began has no start.
+function hasStart(enrolment: Enrolment): boolean {
+  return isInForce(enrolment) || enrolment.state === 'ended' || enrolment.state === 'scheduled'
+}
+
+/** All live enrolments, and of each other benefit the last one; in the order of the catalogue. */
+function shownEnrolments(user: User, terms: Terms): Enrolment[] {
+  const shown = user.enrolments.filter(isLive)
+  const live = new Set(shown.map(enrolment => enrolment.benefit))
+  const over = new Set(user.enrolments.map(enrolment => enrolment.benefit).filter(name => !live.has(name)))
+  const last = [...over].flatMap(name => lastClosed(user, name) ?? [])
+  const order = (enrolment: Enrolment) =>
+    knownBenefit(terms, user, enrolment.benefit)?.sortorder ?? Number.MAX_SAFE_INTEGER
+  return [...shown, ...last].sort(
+    (a, b) =>
+      order(a) - order(b) ||
+      (a.benefit < b.benefit ? -1 : a.benefit > b.benefit ? 1 : 0) ||
+      a.startsAt - b.startsAt,
+  )
+}
+
+/** Everything that happened and, after `now`, everything that is going to happen. */
+export function viewTimeline(user: User, past: readonly HistoryLine[]): TimelineEntry[] {
+  return [
+    ...past.map(line => ({
+      attimestamp: formatTimestamp(line.at),
+      what: line.what,
+      from: line.from,
+      to: line.to,
+      who: line.who,
+      why: line.why,
+    })),
+    ...ahead(user)
+      .sort((a, b) => a.at - b.at)
+      .map(line => ({
+        attimestamp: formatTimestamp(line.at),
+        what: line.what,
+        from: line.from,
+        to: line.to,
+        who: 'schedule',
+        why: line.why,
+      })),
+  ]
+}
+
+type Ahead = { at: Instant; what: string; from: string; to: string; why: string }
+
+function ahead(user: User): Ahead[] {
+  const lines: Ahead[] = []
+  if (user.entryExpiresAt !== undefined) {
+    lines.push({ at: user.entryExpiresAt, what: 'prefill', from: 'stored', to: '', why: 'prefill expires' })
+  }
+  if (user.status !== 'active') return lines
+  if (user.cancel)
+    lines.push({ at: user.cancel.at, what: 'user', from: 'active', to: 'cancelled', why: user.cancel.reason })
+  const { offer, pendingOffer } = user
+  // A change for the very start comes in the place of the first offer.
+  const isReplaced = offer?.inForce === false && pendingOffer !== undefined && pendingOffer.at <= offer.since
+  if (offer && !offer.inForce && !isReplaced) {
+    lines.push({ at: offer.since, what: 'offer', from: '', to: offer.name, why: 'start' })
+  }
+  if (pendingOffer) {
+    lines.push({
+      at: pendingOffer.at,
+      what: 'offer',
+      from: isReplaced ? '' : (offer?.name ?? ''),
+      to: pendingOffer.name,
+      why: 'offer change',
+    })
+  }
+  for (const enrolment of user.enrolments) lines.push(...aheadOf(enrolment))
+  return lines
+}
+
+/** The start and the end that lie ahead of one enrolment, as pending changes, its own end and a missing action bring them. */
+function aheadOf(enrolment: Enrolment): Ahead[] {
+  const { state, startsAt, endsAt, ownEnd, actionDueAt, plannedBy } = enrolment
+  const what = `benefit ${enrolment.benefit}`
+  const waits = state === 'actionrequired'
+  const ends = [endsAt, ownEnd?.at, waits ? actionDueAt : undefined].filter(at => at !== undefined)
+  const end = ends.length === 0 ? undefined : Math.min(...ends)
+  const why =
+    end === ownEnd?.at ? (ownEnd?.reason ?? '') : waits && end === actionDueAt ? 'expired' : 'pending change'
+  if (waits) {
+    const to = plannedBy === 'swap' ? 'rejected' : 'withdrawn'
+    return end === undefined ? [] : [{ at: end, what, from: state, to, why }]
+  }
+  if (state !== 'scheduled' && state !== 'endscheduled') return []
+  const isScheduled = state === 'scheduled'
+  if (isScheduled && end !== undefined && end <= startsAt)
+    return [{ at: end, what, from: state, to: 'withdrawn', why }]
+  return [
+    ...(isScheduled ? [{ at: startsAt, what, from: state, to: 'enrolled', why: plannedBy ?? 'start' }] : []),
+    ...(end === undefined ? [] : [{ at: end, what, from: 'endscheduled', to: 'ended', why }]),
+  ]
+}

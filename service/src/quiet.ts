@@ -1,0 +1,82 @@
+import type { Database, Executor } from './db/database.ts'
+import { sql, timestamp } from './db/sql.ts'
+import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
+
+/** Whether this copy must not act on the world: no deliveries, no due changes, no writes. */
+export async function isQuiet(db: Executor): Promise<boolean> {
+  const [row] = await db.query<{ quiet: boolean }>(sql`
+    select quiet_since is not null as quiet from installation`)
+  return row?.quiet ?? false
+}
+
+/** Makes a copy quiet; one that is quiet stays so since when it was. */
+export async function makeQuiet(db: Executor, now: number): Promise<void> {
+  await db.query(sql`update installation set quiet_since = ${timestamp(now)} where quiet_since is null`)
+}
+
+/** Lets a copy act again; false where it was not quiet. */
+export async function resume(db: Executor): Promise<boolean> {
+  const rows = await db.query(sql`
+    update installation set quiet_since = null where quiet_since is not null returning 1`)
+  return rows.length > 0
+}
+
+/** A process that waits until its copy may act. */
+export type Quiet = { isQuiet(): boolean; close(): Promise<void> }
+
+const lookMs = 1000
+
+/** Looks once a second whether the copy may act again, and calls `onResume` once; one that is not quiet is never asked. */
+export function watchQuiet(context: {
+  database: Database
+  isQuiet: boolean
+  onResume: () => void
+  onError: (error: unknown) => void
+}): Quiet {
+  let quiet = context.isQuiet
+  let isClosed = false
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> = Promise.resolve()
+  const look = async () => {
+    try {
+      if (!(await isQuiet(context.database))) quiet = false
+    } catch (error) {
+      context.onError(error)
+    }
+    if (isClosed) return
+    if (quiet) wait()
+    else context.onResume()
+  }
+  const wait = () => {
+    timer = setTimeout(() => {
+      looking = look()
+    }, lookMs)
+  }
+  if (quiet) wait()
+  return {
+    isQuiet: () => quiet,
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await looking
+    },
+  }
+}
+
+/** A dispatcher that is opened later, or never: until then it has nothing and sends nothing. */
+export function deferDispatcher(open: () => Dispatcher): { dispatcher: Dispatcher; start: () => void } {
+  let opened: Dispatcher | undefined
+  const none = { endpoints: 0, underWay: 0, unwritten: 0, timers: 0 }
+  return {
+    start: () => {
+      opened ??= open()
+    },
+    dispatcher: {
+      nudge: partnerIds => opened?.nudge(partnerIds),
+      refresh: () => opened?.refresh(),
+      idle: async () => opened?.idle(),
+      close: async () => opened?.close(),
+      inventory: () => opened?.inventory() ?? none,
+    },
+  }
+}

@@ -1,0 +1,210 @@
+import type {
+  createLinkToken,
+  exchangeResult,
+  LinkTokenRequest,
+  revokeLinkToken,
+} from '@benefit-enrolment/contract'
+import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
+import type { Database } from '../../db/database.ts'
+import type { Handler } from '../../http/mount.ts'
+import { badField, fieldError, ServiceError } from '../../http/service-error.ts'
+import { runKeyed } from '../../idempotency/keyed.ts'
+import type { Reader } from '../../membership/commands/reader.ts'
+import { isKnown } from '../../membership/rules/state.ts'
+import { partnerOffer } from '../../membership/rules/terms.ts'
+import type { Caller } from '../../partners/authenticate.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { decodeUuid, encodeUuid } from '../../vault/base62.ts'
+import { keyedHash, sameHash } from '../../vault/hash.ts'
+import type { Keyring } from '../../vault/keyring.ts'
+import { makeSecret, parseSecret, type SecretMode } from '../../vault/secret.ts'
+import { uuidv7 } from '../../vault/uuid.ts'
+import {
+  findSession,
+  insertLink,
+  type PageSessionRow,
+  revokeSession,
+  type SessionName,
+} from '../session/store.ts'
+import { parseDeepLink } from './deep-link.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+/** How long a link token lives, by how it reaches the user (contract §11). */
+export const linkLifetimes = { embed: 15 * minute, hosted: 15 * minute, sms: day, email: 7 * day } as const
+const resultLifetime = day
+
+/** What link tokens need of their surroundings. */
+export type LinkContext = {
+  readonly database: Database
+  readonly reader: Reader
+  readonly keyring: Keyring
+  readonly mode: SecretMode
+  readonly real: () => Instant
+  readonly baseUrl: () => string
+}
+
+/** The id in a link token, a session handle and a result token: the partner's and the session's. */
+export function sessionSecretId(name: SessionName): string {
+  return encodeUuid(name.partnerId) + encodeUuid(name.sessionId)
+}
+
+/** The session that such an id names, or `undefined`. */
+export function sessionOfSecretId(id: string): SessionName | undefined {
+  const partnerId = decodeUuid(id.slice(0, 22))
+  const sessionId = decodeUuid(id.slice(22))
+  return partnerId && sessionId ? { partnerId, sessionId } : undefined
+}
+
+/** Mints a link token as it is asked for. Refuses what is not the partner's, and a user that is not known. */
+export async function mintLinkToken(
+  context: LinkContext,
+  partner: Partner,
+  body: LinkTokenRequest,
+): Promise<{ linktoken: string; linkurl: string | null; sessionid: string; expiresat: string }> {
+  const link = await checkLink(context, partner, body)
+  const now = context.real()
+  const sessionId = uuidv7(now)
+  const { text } = makeSecret(
+    'lt',
+    context.mode,
+    sessionSecretId({ partnerId: partner.partnerId, sessionId }),
+  )
+  const pepper = context.keyring.peppers.current
+  const expiresAt = now + linkLifetimes[link.delivery]
+  await insertLink(context.database, {
+    ...link,
+    partner_id: partner.partnerId,
+    session_id: sessionId,
+    userid: body.userid,
+    token_pepper_id: pepper.id,
+    token_hash: keyedHash(pepper.key, 'link_token', text),
+    created_at: now,
+    token_expires_at: expiresAt,
+  })
+  return {
+    linktoken: text,
+    linkurl: link.delivery === 'embed' ? null : `${context.baseUrl()}/register/link/${text}`,
+    sessionid: sessionId,
+    expiresat: formatTimestamp(expiresAt),
+  }
+}
+
+/** Mints and revokes link tokens, exchanges results (contract §11). */
+export function linkTokenHandlers(context: LinkContext) {
+  const { database, keyring, real } = context
+
+  const create: Handler<typeof createLinkToken, Caller> = request =>
+    mintLinkToken(context, request.caller.partner, request.body)
+
+  const revoke: Handler<typeof revokeLinkToken, Caller> = request =>
+    runKeyed(
+      {
+        request,
+        effect: async tx => {
+          const { sessionid } = request.params
+          const name = { partnerId: request.caller.partner.partnerId, sessionId: sessionid }
+          const revokedAt = isUuid(sessionid) ? await revokeSession(tx, name, real()) : undefined
+          if (revokedAt === undefined)
+            throw new ServiceError(
+              'not_found',
+              'The sessionid is unknown: send one from POST /user/linktoken.',
+            )
+          return { sessionid, revokedat: formatTimestamp(revokedAt) }
+        },
+        // Links outlive every key, but for those that went with their user.
+        isErased: async (tx, { sessionid }) => {
+          const name = { partnerId: request.caller.partner.partnerId, sessionId: sessionid }
+          return (await findSession(tx, name)) === undefined
+        },
+      },
+      { database, real },
+    )
+
+  const exchange: Handler<typeof exchangeResult, Caller> = async request => {
+    const { resulttoken, sessionid } = request.body
+    if (Boolean(resulttoken) === Boolean(sessionid))
+      throw badField('resulttoken', 'required', 'or sessionid must be given, and not both')
+    const { partnerId } = request.caller.partner
+    const session = resulttoken
+      ? await sessionOfResult(resulttoken, partnerId)
+      : isUuid(sessionid ?? '')
+        ? await findSession(database, { partnerId, sessionId: sessionid ?? '' })
+        : undefined
+    const begunAt = session?.completed_at ?? session?.spent_at ?? 0
+    if (!session || real() >= begunAt + resultLifetime)
+      throw new ServiceError(
+        'not_found',
+        resulttoken
+          ? 'The result token is unknown, or older than 24 hours.'
+          : 'The session is unknown or was never opened, or its result is older than 24 hours.',
+      )
+    return {
+      sessionid: session.session_id,
+      userid: session.userid,
+      // Without an outcome the person has left with nothing done, or is still there: which of the two, no message of a
+      // closing browser would tell for sure.
+      outcome: session.outcome ?? 'exited',
+      reference: session.reference,
+      completedat: session.completed_at === null ? null : formatTimestamp(session.completed_at),
+    }
+  }
+
+  /** The session that a result token names, where it is right and the partner's own. */
+  const sessionOfResult = async (text: string, partnerId: string): Promise<PageSessionRow | undefined> => {
+    const parsed = parseSecret(text)
+    const name = parsed?.kind === 'rt' ? sessionOfSecretId(parsed.id) : undefined
+    const session = name?.partnerId === partnerId ? await findSession(database, name) : undefined
+    const pepper = keyring.pepper(session?.result_pepper_id ?? '')
+    const isRight =
+      session?.result_hash != null &&
+      pepper !== undefined &&
+      sameHash(keyedHash(pepper, 'result_token', text), session.result_hash)
+    return isRight ? session : undefined
+  }
+
+  return { createLinkToken: create, revokeLinkToken: revoke, exchangeResult: exchange }
+}
+
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+}
+
+/** What a request asks for, with the defaults of contract §11. Refuses what is not the partner's. */
+async function checkLink(context: LinkContext, partner: Partner, body: LinkTokenRequest) {
+  const purpose = body.purpose || 'registration'
+  const delivery = body.delivery || 'hosted'
+  if (body.redirecturl && !partner.redirects.includes(body.redirecturl)) {
+    throw badField('redirecturl', 'not_registered', 'must equal a registered redirect address exactly')
+  }
+  const stranger = (body.origins ?? []).findIndex(origin => !partner.origins.includes(origin))
+  if (stranger >= 0)
+    throw badField(`origins[${stranger}]`, 'not_registered', 'must equal a registered origin exactly')
+  if (body.deeplinkdata && !parseDeepLink(body.deeplinkdata)) {
+    throw badField(
+      'deeplinkdata',
+      'format',
+      'must be the deeplinkdata of a benefit, as POST /user/benefits gave it',
+    )
+  }
+  if (body.offername && !partnerOffer(await context.reader.termsFor(partner), body.offername)) {
+    throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
+  }
+  const user = (await context.reader.read(partner, body.userid))?.user
+  // Who was erased comes back by a prefill or a create alone (contract §7).
+  const mayBeUnknown = purpose === 'registration' && user?.status !== 'erased'
+  if (!mayBeUnknown && !isKnown(user)) throw new ServiceError('user_not_found')
+  // Of a membership that is over only the way back is left.
+  if (purpose !== 'registration' && user?.status === 'cancelled') throw new ServiceError('user_cancelled')
+  return {
+    purpose,
+    delivery,
+    offername: body.offername || null,
+    deeplinkdata: body.deeplinkdata || null,
+    redirecturl: body.redirecturl || null,
+    origins: [...(body.origins ?? partner.origins)],
+    locale: body.locale || partner.locale,
+  }
+}

@@ -1,0 +1,98 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { localeOf } from '../../http/problem.ts'
+import { sendView } from '../answer-view.ts'
+import { anonymousPage, endedView } from '../session/anonymous.ts'
+import { readCookie, setCookie } from '../session/credentials.ts'
+import type { PageRoutes } from '../session/page-context.ts'
+import { findLink, isFresh, type Link, newOpener, spendLink } from '../session/session.ts'
+import { beginRegistration, rootOf } from '../session/visit.ts'
+import type { OpenView } from '../views/model.ts'
+import type { Locale } from '../views/surroundings.ts'
+import { parseDeepLink } from './deep-link.ts'
+
+type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+
+/** Mounts the page behind a link: fetching it spends nothing, its one button spends the token. */
+export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {
+  const address = `${rootOf(routes.context)}/link/:linktoken`
+  scope.get(address, { config: { opensFromElsewhere: true } }, (request, reply) =>
+    showLink(routes, { request, reply }),
+  )
+  scope.post(address, { config: { takes: 'application/x-www-form-urlencoded' } }, (request, reply) =>
+    pressLink(routes, { request, reply }),
+  )
+}
+
+async function showLink(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
+  const { context } = routes
+  const link = await hostedLink(routes, exchange.request)
+  if (!link || !isFresh(link, context.clock.real())) return ended(routes, exchange)
+  if (!readCookie(exchange.request.headers, 'opener', cookieContext(routes)))
+    exchange.reply.header('Set-Cookie', setCookie('opener', newOpener(), cookieContext(routes)))
+  return sendOpen(routes, exchange, { link, locale: link.row.locale })
+}
+
+async function pressLink(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
+  const { context } = routes
+  const { request, reply } = exchange
+  const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
+  const link = await hostedLink(routes, request)
+  if (!link) return ended(routes, exchange)
+  // Who asks for a language has not pressed the button, whatever stands there.
+  if (form.has('language')) {
+    if (!isFresh(link, context.clock.real())) return ended(routes, exchange)
+    return sendOpen(routes, exchange, { link, locale: localeIn(form, 'language') ?? link.row.locale })
+  }
+  const opener = readCookie(request.headers, 'opener', cookieContext(routes)) ?? newOpener()
+  const wish = { opener, locale: localeIn(form, 'locale') ?? null, withResult: false }
+  const opened = await spendLink(context, link, wish)
+  if (!opened) return ended(routes, exchange)
+  // Set before anything else can fail: whoever has the cookie goes on where it stopped.
+  reply.header('Set-Cookie', setCookie('session', opened.handle, cookieContext(routes)))
+  await beginRegistration(context, { ...link, isOver: false }, request.id)
+  return reply.code(303).header('Location', rootOf(context)).send()
+}
+
+/** The link of the address, unless it is the embed's. */
+async function hostedLink(routes: PageRoutes, request: FastifyRequest): Promise<Link | undefined> {
+  const { linktoken } = request.params as { linktoken: string }
+  const link = await findLink(routes.context, linktoken)
+  if (!link) routes.context.refuseUnknown(request)
+  if (link) request.partnerId = link.partner.partnerId
+  return link?.row.delivery === 'embed' ? undefined : link
+}
+
+async function sendOpen(
+  routes: PageRoutes,
+  { request, reply }: Exchange,
+  { link, locale }: { link: Link; locale: Locale },
+): Promise<FastifyReply> {
+  const root = rootOf(routes.context)
+  const files = await routes.files()
+  const page = anonymousPage({ shell: 'hosted', locale, root, files, partner: link.partner })
+  const isSwap = parseDeepLink(link.row.deeplinkdata ?? '')?.redirectto === 'swap'
+  const purpose = isSwap ? 'swap' : link.row.purpose
+  const view: OpenView = { view: 'OPEN', page, action: `${root}/link/${link.token}`, purpose }
+  return sendView(request, reply, { view })
+}
+
+/** Used, expired, revoked and unknown look alike: nothing here depends on which it is. */
+async function ended(routes: PageRoutes, { request, reply }: Exchange): Promise<FastifyReply> {
+  const locale = localeOf(request.headers['accept-language'])
+  const stranger = {
+    shell: 'hosted',
+    locale,
+    root: rootOf(routes.context),
+    files: await routes.files(),
+  } as const
+  return sendView(request, reply, { view: endedView(stranger, 'link'), status: 410 })
+}
+
+function cookieContext({ context }: PageRoutes) {
+  return { mode: context.mode, baseUrl: context.baseUrl() }
+}
+
+function localeIn(form: URLSearchParams, name: 'language' | 'locale'): Locale | undefined {
+  const locale = form.get(name)
+  return locale === 'en' || locale === 'es' ? locale : undefined
+}

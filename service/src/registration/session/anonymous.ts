@@ -1,0 +1,59 @@
+import type { Partner } from '../../partners/partner.ts'
+import type { BrowserFiles } from '../browser-files.ts'
+import type { LinkEndedView, ProblemView } from '../views/model.ts'
+import type { Locale, Page } from '../views/surroundings.ts'
+import { themeAddress } from './visit.ts'
+
+/** What a page needs that is shown to somebody of whom nothing is known, not even the partner. */
+export type Anonymous = {
+  readonly shell: Page['shell']
+  readonly locale: Locale
+  readonly root: string
+  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet' | 'icon'>
+  /** The partner, once it is known. */
+  readonly partner?: Pick<Partner, 'name' | 'help' | 'legal' | 'look'>
+}
+
+/** The page of somebody without a session. */
+export function anonymousPage(stranger: Anonymous): Page {
+  return {
+    shell: stranger.shell,
+    locale: stranger.locale,
+    partner: { displayname: stranger.partner?.name ?? '' },
+    help: stranger.partner?.help ?? {},
+    ...(stranger.partner ? { legal: stranger.partner.legal } : {}),
+    zone: 'UTC',
+    stylesheets: stylesheetsOf(stranger),
+    script: stranger.files.script,
+    icon: stranger.files.icon,
+    root: stranger.root,
+  }
+}
+
+function stylesheetsOf({ files, partner, root }: Anonymous): readonly string[] {
+  const basePath = root.slice(0, root.lastIndexOf('/'))
+  const theme = partner && themeAddress({ basePath }, partner.look)
+  return theme === undefined ? [files.stylesheet] : [files.stylesheet, theme]
+}
+
+/** A link or session that has ended, or never was; of a link, the same words for all. */
+export function endedView(
+  stranger: Anonymous,
+  kind: LinkEndedView['kind'],
+  redirecturl?: string | null,
+): LinkEndedView {
+  return {
+    view: 'LINK_ENDED',
+    page: anonymousPage(stranger),
+    kind,
+    ...(redirecturl ? { redirecturl } : {}),
+  }
+}
+
+/** Something failed: the request id can be read out. */
+export function problemView(
+  stranger: Anonymous,
+  problem: { kind: ProblemView['kind']; requestid: string; retry?: string },
+): ProblemView {
+  return { view: 'PROBLEM', page: anonymousPage(stranger), ...problem }
+}

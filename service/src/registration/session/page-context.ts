@@ -1,0 +1,39 @@
+import type { FastifyRequest } from 'fastify'
+import type { Database } from '../../db/database.ts'
+import type { Log } from '../../log.ts'
+import type { Person } from '../../membership/commands/documents.ts'
+import type { CommandExecutor } from '../../membership/commands/executor.ts'
+import type { Reader } from '../../membership/commands/reader.ts'
+import type { Terms } from '../../membership/rules/terms.ts'
+import type { Directory } from '../../partners/directory.ts'
+import type { Clock, Partner } from '../../partners/partner.ts'
+import type { Keyring } from '../../vault/keyring.ts'
+import type { SecretMode } from '../../vault/secret.ts'
+import type { BrowserFiles } from '../browser-files.ts'
+
+/** What the registration page needs of its surroundings. */
+export type PageContext = {
+  readonly database: Database
+  readonly directory: Directory
+  readonly executor: CommandExecutor
+  readonly reader: Reader
+  readonly keyring: Keyring
+  readonly mode: SecretMode
+  readonly clock: Clock
+  /** The rules for one person of a partner; ready for use after a read. */
+  readonly terms: (partner: Partner, person: () => Person | undefined) => Terms
+  readonly baseUrl: () => string
+  readonly basePath: string
+  readonly log: Log
+  /** Notes that a person's data was shown to whoever opened a link. */
+  readonly noteOpened: (session: {
+    partnerId: string
+    sessionId: string
+    serviceId: string | undefined
+  }) => void
+  /** Counts a secret that is none of ours; throws `too_many_requests` when its address sent too many. */
+  readonly refuseUnknown: (request: FastifyRequest) => void
+}
+
+/** What the routes of the page need: its surroundings, and the files that browsers load. */
+export type PageRoutes = { readonly context: PageContext; readonly files: () => Promise<BrowserFiles> }

@@ -1,0 +1,64 @@
+import { errors } from '@benefit-enrolment/contract'
+import type { FastifyRequest } from 'fastify'
+import { isClientGone } from '../../http/client-gone.ts'
+import { ServiceError } from '../../http/service-error.ts'
+import { describeCause } from '../../log.ts'
+import type { ProblemView } from '../views/model.ts'
+import type { PageContext } from './page-context.ts'
+
+/**
+ * Refuses what another site sends: forms of a page of ours come from our own origin. Browsers that send no referrer
+ * say `Origin: null` of their own forms, so that `Sec-Fetch-Site` has the word there. Throws `insufficient_scope`.
+ */
+export function checkSender(request: FastifyRequest, own: string): void {
+  const { origin } = request.headers
+  const site = request.headers['sec-fetch-site']
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  const isForeign = site === 'cross-site' || (!isRead && site === 'same-site')
+  const isOtherOrigin = origin !== undefined && origin !== 'null' && origin !== own
+  // A link, and the frame, are opened from elsewhere: that is what they are for.
+  const mayBeOpened = isRead && request.routeOptions.config.opensFromElsewhere === true
+  if ((isForeign || isOtherOrigin) && !mayBeOpened) throw new ServiceError('insufficient_scope')
+}
+
+declare module 'fastify' {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
+  interface FastifyContextConfig {
+    /** Another site may lead here. */
+    opensFromElsewhere?: boolean
+  }
+}
+
+const codes: Readonly<Record<string, ConstructorParameters<typeof ServiceError>[0]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
+}
+
+/** How a failure is told to people; any other is a request that no page of ours makes. */
+const kinds: Partial<Record<ServiceError['code'], ProblemView['kind']>> = {
+  internal: 'internal',
+  unavailable: 'busy',
+  too_many_requests: 'busy',
+  not_found: 'notfound',
+  insufficient_scope: 'foreign',
+}
+
+/** The status of a failure and how it is told to people; what is no refusal is logged whole. */
+export function describeFailure(
+  context: Pick<PageContext, 'log'>,
+  error: unknown,
+  request: FastifyRequest,
+): { status: number; kind: ProblemView['kind'] } {
+  const known = isClientGone(error, request)
+    ? 'request_timeout'
+    : codes[(error as { code?: string }).code ?? '']
+  const failure =
+    error instanceof ServiceError
+      ? error
+      : new ServiceError(known ?? 'internal', undefined, known ? {} : { cause: error })
+  const { code } = failure
+  if (code === 'internal' || (code === 'unavailable' && failure.cause))
+    context.log('failure', { requestid: request.id, code, ...describeCause(failure.cause) })
+  return { status: errors[code].status, kind: kinds[code] ?? 'unreadable' }
+}

@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto'
+import type { Locale } from '@benefit-enrolment/contract'
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { keyedHash, sameHash } from '../../vault/hash.ts'
+import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
+import { sessionOfSecretId, sessionSecretId } from '../links/link-tokens.ts'
+import type { PageContext } from './page-context.ts'
+import {
+  findSession,
+  mostTriesOfLink,
+  type PageSessionRow,
+  type SessionName,
+  spendToken,
+  touchSession,
+} from './store.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+
+/** How long a session lives (contract §11): without a sign of life, and in all. */
+export const sessionLifetimes = { idle: 60 * minute, whole: 24 * hour } as const
+/** How long the browser that spent a link may press again and join the session it made. */
+const joinWithin = minute
+/** A sign of life is written down this often at most. */
+const touchAfter = 15_000
+
+/** A link token that is right, whether it can still be spent or not. */
+export type Link = { readonly partner: Partner; readonly row: PageSessionRow; readonly token: string }
+
+/** A session that lives; `isOver` when its own cancel has ended it, so that only the outcome may be seen. */
+export type ActiveSession = {
+  readonly partner: Partner
+  readonly row: PageSessionRow
+  readonly isOver: boolean
+}
+
+/** What became of a spent token: the session's handle, and in the frame its result token. */
+export type Opened = { readonly handle: string; readonly resultToken: string | undefined }
+
+/** The name of a session's row. */
+export function nameOf(row: PageSessionRow): SessionName {
+  return {
+    partnerId: row.partner_id,
+    sessionId: row.session_id,
+  }
+}
+
+/** Finds the link of a token; `undefined` when the token is none of ours or its partner is gone. */
+export async function findLink(context: PageContext, token: string): Promise<Link | undefined> {
+  const { directory, database, keyring, mode } = context
+  const parsed = parseSecret(token)
+  const name = parsed?.kind === 'lt' && parsed.mode === mode ? sessionOfSecretId(parsed.id) : undefined
+  const row = name && (await findSession(database, name))
+  if (
+    !row ||
+    !isRight(keyring, row.token_pepper_id, { purpose: 'link_token', text: token, hash: row.token_hash })
+  )
+    return undefined
+  const partner = await directory.partner(row.partner_id)
+  return partner && partner.disabledAt === undefined ? { partner, row, token } : undefined
+}
+
+/** Whether a link can still be spent. */
+export function isFresh({ row }: Link, now: Instant): boolean {
+  return row.spent_at === null && row.revoked_at === null && row.token_expires_at > now
+}
+
+/**
+ * Spends a link, exactly once. `opener` names the browser that was shown the link: when it presses again within a
+ * minute it gets the same session. `undefined`: used, revoked or expired.
+ */
+export async function spendLink(
+  context: PageContext,
+  link: Link,
+  wish: { opener: string; locale: Locale | null; withResult: boolean },
+): Promise<Opened | undefined> {
+  const { database, keyring, mode, clock } = context
+  const name = nameOf(link.row)
+  const pepper = keyring.peppers.current
+  const handle = handleOf(context, link, { opener: wish.opener, pepper: pepper.key })
+  const resultToken = wish.withResult ? makeSecret('rt', mode, sessionSecretId(name)).text : undefined
+  const isSpent = await spendToken(database, name, {
+    at: clock.real(),
+    pepperId: pepper.id,
+    handleHash: keyedHash(pepper.key, 'session_handle', handle),
+    resultHash: resultToken === undefined ? null : keyedHash(pepper.key, 'result_token', resultToken),
+    locale: wish.locale,
+  })
+  if (isSpent) context.noteOpened({ ...name, serviceId: link.row.service_id ?? undefined })
+  return isSpent ? { handle, resultToken } : joined(context, link, wish.opener)
+}
+
+async function joined(context: PageContext, link: Link, opener: string): Promise<Opened | undefined> {
+  const row = await findSession(context.database, nameOf(link.row))
+  if (!row?.handle_hash || row.spent_at === null || row.revoked_at !== null) return undefined
+  if (context.clock.real() >= row.spent_at + joinWithin) return undefined
+  const pepper = context.keyring.pepper(row.handle_pepper_id ?? '')
+  const handle = pepper && handleOf(context, link, { opener, pepper })
+  const isSame = pepper && handle && sameHash(keyedHash(pepper, 'session_handle', handle), row.handle_hash)
+  return isSame ? { handle, resultToken: undefined } : undefined
+}
+
+/** Made of what only this browser and this link have, so that the same browser gets the same handle again. */
+function handleOf(context: PageContext, link: Link, by: { opener: string; pepper: Buffer }): string {
+  return secretFrom(
+    { kind: 'sh', mode: context.mode, id: sessionSecretId(nameOf(link.row)) },
+    keyedHash(by.pepper, 'session_handle_of_opener', link.token, by.opener),
+  )
+}
+
+/** A name for a browser that is shown a link. */
+export function newOpener(): string {
+  return randomBytes(24).toString('base64url')
+}
+
+/** The session of a handle, whether it lives or not. `undefined`: no handle of ours, or its partner is gone. */
+export async function findOwn(
+  context: PageContext,
+  handle: string | undefined,
+): Promise<{ readonly partner: Partner; readonly row: PageSessionRow } | undefined> {
+  const { directory, database, keyring, mode } = context
+  const parsed = handle === undefined ? undefined : parseSecret(handle)
+  const name = parsed?.kind === 'sh' && parsed.mode === mode ? sessionOfSecretId(parsed.id) : undefined
+  const row = name && (await findSession(database, name))
+  if (!row?.handle_hash || row.spent_at === null || row.last_seen_at === null || handle === undefined)
+    return undefined
+  const proof = { purpose: 'session_handle', text: handle, hash: row.handle_hash }
+  if (!isRight(keyring, row.handle_pepper_id ?? '', proof)) return undefined
+  const partner = await directory.partner(row.partner_id)
+  return partner && partner.disabledAt === undefined ? { partner, row } : undefined
+}
+
+/** The living session of a handle. `undefined`: unknown, revoked, left, idle for too long, or a day old. */
+export async function findActive(
+  context: PageContext,
+  handle: string | undefined,
+): Promise<ActiveSession | undefined> {
+  const own = await findOwn(context, handle)
+  if (!own) return undefined
+  const { partner, row } = own
+  const now = context.clock.real()
+  const isAlive =
+    now < (row.last_seen_at ?? 0) + sessionLifetimes.idle &&
+    now < (row.spent_at ?? 0) + sessionLifetimes.whole
+  // A cancel ends all sessions of its user: the one that asked for it may still see that it was done.
+  const isOver = row.revoked_at !== null
+  if (!isAlive || row.signed_out_at !== null || (isOver && row.outcome !== 'cancelled')) return undefined
+  if (now >= (row.last_seen_at ?? 0) + touchAfter) await touchSession(context.database, nameOf(row), now)
+  return { partner, row, isOver }
+}
+
+/** Why a session is not open any more. */
+export function endOf(row: PageSessionRow): 'challenge' | 'signedout' | 'closed' | 'session' {
+  if (row.signed_out_at !== null) return 'signedout'
+  const isUsedUp = row.birthdate_again_at === null && row.birthdate_again_tries >= mostTriesOfLink
+  if (row.outcome === 'challengefailed' || isUsedUp) return 'challenge'
+  return row.revoked_at === null ? 'session' : 'closed'
+}
+
+/** Whether a handle was never one of ours: a session that has ended is known, and no sign of guessing. */
+export async function isUnknownHandle(context: PageContext, handle: string): Promise<boolean> {
+  const parsed = parseSecret(handle)
+  const name =
+    parsed?.kind === 'sh' && parsed.mode === context.mode ? sessionOfSecretId(parsed.id) : undefined
+  const row = name && (await findSession(context.database, name))
+  if (!row?.handle_hash) return true
+  const proof = { purpose: 'session_handle', text: handle, hash: row.handle_hash }
+  return !isRight(context.keyring, row.handle_pepper_id ?? '', proof)
+}
+
+function isRight(
+  keyring: PageContext['keyring'],
+  pepperId: string,
+  proof: { purpose: string; text: string; hash: Buffer },
+): boolean {
+  const pepper = keyring.pepper(pepperId)
+  return pepper !== undefined && sameHash(keyedHash(pepper, proof.purpose, proof.text), proof.hash)
+}

@@ -1,0 +1,234 @@
+import { dateAt, type Instant, type PlainDate, prefillExpiresAt } from '../../calendar/calendar.ts'
+import { checkLook, type Look } from '../../look/look.ts'
+import { type CheckedTheme, themeQuery } from '../../look/theme.ts'
+import type { DocumentKind, Person } from '../../membership/commands/documents.ts'
+import type { Reading } from '../../membership/commands/reader.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
+import { isActive, type User } from '../../membership/rules/state.ts'
+import type { Terms } from '../../membership/rules/terms.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { keyedHash } from '../../vault/hash.ts'
+import type { BrowserFiles } from '../browser-files.ts'
+import { type DeepLink, parseDeepLink } from '../links/deep-link.ts'
+import { answeredPerson, blankDraft, type Draft } from '../steps/answers.ts'
+import type { Locale, Page } from '../views/surroundings.ts'
+import type { PageContext } from './page-context.ts'
+import { type ActiveSession, nameOf, sessionLifetimes } from './session.ts'
+import { bindSession, type PageSessionRow } from './store.ts'
+
+/** One request of one person on the page: who, by which session, and everything the views tell of. */
+export type Visit = {
+  readonly context: PageContext
+  readonly partner: Partner
+  readonly session: PageSessionRow
+  readonly shell: Page['shell']
+  readonly locale: Locale
+  /** The user, settled; of whom nothing is confirmed unless active. */
+  readonly user: User
+  readonly isMember: boolean
+  /** The rules, judged on `person`. */
+  readonly terms: Terms
+  readonly now: Instant
+  /** Today in the partner's zone. */
+  readonly today: PlainDate
+  /** The person as shown: what is confirmed, or what was sent under what was answered. */
+  readonly person: Person
+  /** What the partner has sent and nobody has confirmed yet. */
+  readonly sent: Person
+  readonly draft: Draft
+  readonly deepLink: DeepLink | undefined
+  /** The browser's files. */
+  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet' | 'icon'>
+  /** The request that is being answered, kept with what it changes. */
+  readonly requestId: string
+}
+
+/** Loads everything for a living session; `undefined` when its user is gone: erased, or another one by now. */
+export async function openVisit(
+  context: PageContext,
+  living: ActiveSession,
+  request: { shell: Page['shell']; files: Visit['files']; requestId: string },
+): Promise<Visit | undefined> {
+  const { partner, row } = living
+  const begun = row.service_id === null ? await beginRegistration(context, living, request.requestId) : row
+  const read = await readWhole(context, living, request.requestId)
+  if (!read || read.user.status === 'erased' || read.user.serviceId !== begun.service_id) return undefined
+  const { user, now, documents } = read
+  const isMember = isActive(user)
+  const draft = draftOf(documents.get('draft'))
+  const sent = user.entryExpiresAt === undefined ? {} : (documents.get('prefill') ?? {})
+  const person = personShown(user, { documents, draft, sent })
+  return {
+    context,
+    partner,
+    session: begun,
+    shell: request.shell,
+    locale: begun.locale,
+    user,
+    isMember,
+    terms: context.terms(partner, () => person),
+    now,
+    today: dateAt(now, partner.timezone),
+    person,
+    sent,
+    draft,
+    deepLink: begun.deeplinkdata === null ? undefined : parseDeepLink(begun.deeplinkdata),
+    files: request.files,
+    requestId: request.requestId,
+  }
+}
+
+/** Of a member what is confirmed; of anybody else what was sent, and what they answered. */
+export function personShown(
+  user: User,
+  known: { documents: ReadonlyMap<DocumentKind, Person>; draft: Draft; sent: Person },
+): Person {
+  const profile = known.documents.get('profile')
+  if (isActive(user)) return profile ?? {}
+  // Who was a member before is known from then.
+  return answeredPerson({ ...profile, ...known.sent }, known.draft)
+}
+
+/** The draft of a document, or a blank one. */
+export function draftOf(document: unknown): Draft {
+  return (document as Draft | undefined) ?? blankDraft
+}
+
+/** The user with a registration under way, which lapses with its prefill or after as long as one would. */
+export function registering(user: User, now: Instant): User {
+  if (isActive(user)) return user
+  return {
+    ...user,
+    status: user.status === 'none' || user.status === 'prefilled' ? 'registering' : user.status,
+    entryExpiresAt: user.entryExpiresAt ?? prefillExpiresAt(now),
+  }
+}
+
+type Whole = Reading & { readonly documents: ReadonlyMap<DocumentKind, Person> }
+
+/**
+ * Reads a user and their documents as they were at one time: another press of the same button may turn the draft into
+ * a membership between the two reads.
+ */
+async function readWhole(
+  context: PageContext,
+  living: ActiveSession,
+  requestId: string,
+): Promise<Whole | undefined> {
+  let reading = await freshReading(context, living, requestId)
+  for (let tries = 1; reading; tries += 1) {
+    const documents = await context.reader.documents(living.partner, reading.user)
+    const after: Reading | undefined = await context.reader.read(living.partner, living.row.userid)
+    const isSame =
+      after?.user.status === reading.user.status && after.user.updatedAt === reading.user.updatedAt
+    if (isSame || tries === 3) return { ...reading, documents }
+    reading = after
+  }
+  return undefined
+}
+
+/** A registration that lapsed while the page was open is taken up again. */
+async function freshReading(
+  context: PageContext,
+  living: ActiveSession,
+  requestId: string,
+): Promise<Reading | undefined> {
+  const { partner, row } = living
+  const reading = await context.reader.read(partner, row.userid)
+  if (reading?.user.status !== 'none' && reading?.user.status !== 'prefilled') return reading
+  await beginRegistration(context, living, requestId)
+  return context.reader.read(partner, row.userid)
+}
+
+/** The link was opened: a user who is not a member yet is registering from now on, and the session is bound to them. */
+export async function beginRegistration(
+  context: PageContext,
+  { partner, row }: ActiveSession,
+  requestId: string,
+): Promise<PageSessionRow> {
+  const outcome = await context.executor.submit({
+    ...{ partner, userid: row.userid, who: 'user', actor: row.session_id, requestId },
+    why: 'link opened',
+    startsAnew: true,
+    decide: commandContext => {
+      const user = commandContext.orNew()
+      const begun = registering(user, commandContext.now)
+      const isNew = commandContext.member?.user.serviceId !== user.serviceId
+      const isChanged = isNew || begun.status !== user.status || begun.entryExpiresAt !== user.entryExpiresAt
+      return {
+        ...(isChanged ? { change: { user: { ...begun, updatedAt: commandContext.now }, events: [] } } : {}),
+        answer: after => after.serviceId,
+      }
+    },
+  })
+  if (isRefusal(outcome)) throw new Error('opening a link is never refused')
+  await bindSession(context.database, nameOf(row), outcome.reply)
+  return { ...row, service_id: outcome.reply }
+}
+
+/** Who changes something, as the history keeps it: the person, in this session and by this request. */
+export function byVisitor({ partner, user, session, requestId }: Visit) {
+  return { partner, userid: user.userid, who: 'user', actor: session.session_id, requestId } as const
+}
+
+/** What every view needs besides its own content. */
+export function pageOf(visit: Visit, step?: Page['step']): Page {
+  const { context, partner, session, shell, locale, files } = visit
+  const theme = themeAddress(context, partner.look, session.appearance)
+  return {
+    shell,
+    locale,
+    partner: { displayname: partner.name },
+    help: partner.help,
+    legal: partner.legal,
+    zone: partner.timezone,
+    stylesheets: theme === undefined ? [files.stylesheet] : [files.stylesheet, theme],
+    script: files.script,
+    icon: files.icon,
+    root: rootOf(context),
+    idleseconds: sessionLifetimes.idle / 1000,
+    draft: `${formTag(visit)}-${visit.draft.version}`,
+    ...(step === undefined ? {} : { step }),
+  }
+}
+
+/** Where the hosted page leads back to: what the link names, as long as the partner has it registered. */
+export function wayBack({ session, partner, shell }: Visit): { redirecturl?: string } {
+  const { redirecturl } = session
+  const isOpen = shell === 'hosted' && redirecturl !== null && partner.redirects.includes(redirecturl)
+  return isOpen ? { redirecturl } : {}
+}
+
+/** The page's root below the base URL's own path. */
+export function rootOf(context: Pick<PageContext, 'basePath'>): string {
+  return `${context.basePath}/register`
+}
+
+/**
+ * The address of the style sheet of a look: the partner's, with what the embedding page asks for on top. What no longer
+ * passes the check is left out; `undefined` where nothing is left.
+ */
+export function themeAddress(
+  context: Pick<PageContext, 'basePath'>,
+  look: Look,
+  appearance?: unknown,
+): string | undefined {
+  if (appearance == null && Object.keys(look).length === 0) return undefined
+  const whole = checkedOnce(look, appearance)
+  const checked = whole.ok ? whole : checkLook(look)
+  return checked.ok ? `${context.basePath}/page/theme.css?${themeQuery(checked.theme)}` : undefined
+}
+
+/** A look without an appearance is checked once while it stays in memory. */
+const checkedLooks = new WeakMap<Look, CheckedTheme>()
+function checkedOnce(look: Look, appearance: unknown): CheckedTheme {
+  if (appearance != null) return checkLook(look, appearance)
+  const known = checkedLooks.get(look) ?? checkLook(look)
+  checkedLooks.set(look, known)
+  return known
+}
+
+/** Says whose answers a form was made from: a form of one person never changes another, on a shared computer either. */
+export function formTag({ partner, user }: Visit): string {
+  return keyedHash(partner.hashKey, 'page_form', user.partnerId, user.serviceId).toString('hex').slice(0, 12)
+}

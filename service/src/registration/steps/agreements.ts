@@ -1,0 +1,54 @@
+import type { Benefit } from '../../catalogue/model.ts'
+import { ELECTRONIC_RECORDS } from '../../membership/rules/electronic-records.ts'
+import { hasConsent } from '../../membership/rules/terms.ts'
+import type { Visit } from '../session/visit.ts'
+import type { ConsentText } from '../views/parts.ts'
+
+/**
+ * The consents that these benefits ask for and that were not given in this version; ticked only where posted so. Before
+ * the first of them the one to electronic records.
+ */
+export function consentsFor(
+  visit: Visit,
+  benefits: readonly Benefit[],
+  posted: URLSearchParams | undefined,
+): readonly ConsentText[] {
+  const wanted = benefits.flatMap(benefit => {
+    const { consent, name, displayname } = benefit
+    if (!consent || hasConsent(visit.user, benefit)) return []
+    return [textOf(visit, { ...consent, name, title: displayname }, posted)]
+  })
+  return wanted.length > 0 ? [...recordsFor(visit, posted), ...wanted] : wanted
+}
+
+/** The consents before a newcomer's enrolment, which is an agreement whatever the benefits ask for. */
+export function consentsToEnrol(
+  visit: Visit,
+  benefits: readonly Benefit[],
+  posted: URLSearchParams | undefined,
+): readonly ConsentText[] {
+  const wanted = consentsFor(visit, benefits, posted)
+  return wanted.length > 0 ? wanted : recordsFor(visit, posted)
+}
+
+/** The consent to electronic records, unless it was given in this version. */
+function recordsFor(visit: Visit, posted: URLSearchParams | undefined): readonly ConsentText[] {
+  const { name, version, agree } = ELECTRONIC_RECORDS
+  if (visit.user.consents.some(given => given.name === name && given.version === version)) return []
+  return [{ ...textOf(visit, ELECTRONIC_RECORDS, posted), agree: agree[visit.locale] }]
+}
+
+function textOf(
+  { locale }: Visit,
+  consent: Pick<typeof ELECTRONIC_RECORDS, 'name' | 'version' | 'title' | 'text'>,
+  posted: URLSearchParams | undefined,
+): ConsentText {
+  const { name, version, title, text } = consent
+  return {
+    name,
+    version,
+    title: title[locale],
+    paragraphs: text[locale].split(/\n\s*\n/),
+    checked: posted?.get(`consent.${name}`) === version,
+  }
+}

@@ -1,0 +1,163 @@
+import type { Person, PersonAddress } from '../../membership/commands/documents.ts'
+import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
+import { missingForAccount } from '../../membership/rules/person.ts'
+import { detailsGroups } from '../views/details.ts'
+import type { CleanDetails } from '../views/form.ts'
+import type { Details, DetailsGroup } from '../views/parts.ts'
+
+/** A group of details that the person answered, and what the partner had sent for it by then. */
+type Answer = { readonly given: Person; readonly over: string }
+
+/** What a person answered so far; kept sealed, and deleted when they enrol. */
+export type Draft = {
+  /** Grows with every change, so that two tabs notice each other. */
+  readonly version: number
+  readonly answers: Partial<Record<DetailsGroup, Answer>>
+  readonly offer?: string
+  readonly picks?: readonly string[]
+  /** Whom a newcomer names, by benefit; `later` where they put it off. */
+  readonly beneficiaries?: Readonly<Record<string, readonly NamedBeneficiary[] | 'later'>>
+}
+
+/** Nothing answered yet. */
+export const blankDraft: Draft = { version: 0, answers: {} }
+
+/** The person as the page shows it: what was sent, under what the person answered. */
+export function answeredPerson(sent: Person, draft: Draft): Person {
+  return detailsGroups.reduce<Person>((person, group) => {
+    const answer = draft.answers[group]
+    return answer ? withGroup(person, answer.given, group) : person
+  }, sent)
+}
+
+/** The draft with one group answered anew. */
+export function withAnswer(
+  draft: Draft,
+  answer: { group: DetailsGroup; clean: CleanDetails; sent: Person },
+): Draft {
+  const { group, clean, sent } = answer
+  return {
+    ...draft,
+    answers: { ...draft.answers, [group]: { given: personOfClean(clean), over: textOf(sent, group) } },
+  }
+}
+
+/** Whether two drafts say the same, whatever their versions. */
+export function saysTheSame(one: Draft, other: Draft): boolean {
+  return JSON.stringify(comparable(one)) === JSON.stringify(comparable(other))
+}
+
+function comparable({ answers, offer, picks, beneficiaries }: Draft) {
+  return [
+    detailsGroups.map(group => answers[group] ?? null),
+    offer ?? null,
+    picks ?? null,
+    Object.entries(beneficiaries ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)),
+  ]
+}
+
+/** The person with one group taken whole from another. */
+export function withGroup(person: Person, from: Person, group: DetailsGroup): Person {
+  const rest: Record<string, unknown> = { ...person }
+  for (const field of fields[group]) {
+    delete rest[field]
+    if (from[field] !== undefined) rest[field] = from[field]
+  }
+  return rest as Person
+}
+
+/** The person without one group. */
+export function withoutGroup(person: Person, group: DetailsGroup): Person {
+  return withGroup(person, {}, group)
+}
+
+/** The groups in which the partner has sent something newer than what the person answered. */
+export function newerInDraft(sent: Person, draft: Draft): DetailsGroup[] {
+  return detailsGroups.filter(group => {
+    const answer = draft.answers[group]
+    if (!answer || isEmpty(sent, group)) return false
+    const text = textOf(sent, group)
+    return text !== answer.over && text !== textOf(answer.given, group)
+  })
+}
+
+/** The groups in which the partner has sent something else than what is confirmed; what it left out says nothing. */
+export function newerThanConfirmed(sent: Person, confirmed: Person): DetailsGroup[] {
+  return detailsGroups.filter(
+    group =>
+      !isEmpty(sent, group) && textOf(laidOver(confirmed, sent, group), group) !== textOf(confirmed, group),
+  )
+}
+
+/** One group of what was sent, laid over what is confirmed, for a person to see and to take over. */
+export function laidOver(confirmed: Person, sent: Person, group: DetailsGroup): Person {
+  const over: Record<string, unknown> = { ...confirmed }
+  for (const field of fields[group]) if (sent[field] !== undefined) over[field] = sent[field]
+  return over as Person
+}
+
+/** The groups that hold something. */
+export function groupsIn(person: Person): DetailsGroup[] {
+  return detailsGroups.filter(group => !isEmpty(person, group))
+}
+
+/** The groups that must be answered before an account can be made. */
+export function missingGroups(person: Person): DetailsGroup[] {
+  const missing = new Set(missingForAccount(person).map(field => groupOf[field]))
+  return detailsGroups.filter(group => missing.has(group))
+}
+
+/** The details as the views show them: state and ZIP code have one place, the address. */
+export function detailsOf(person: Person): Details {
+  const { firstname, lastname, dob, email, phone, gender } = person
+  const address: PersonAddress = person.address ?? {}
+  const state = person.state ?? address.state ?? ''
+  const zipcode = person.zipcode ?? address.zipcode ?? ''
+  const { addline1 = '', addline2 = '', addline3 = '', city = '' } = address
+  const isKnown = [addline1, addline2, addline3, city, state, zipcode].some(part => part !== '')
+  const known = { firstname, lastname, dob, email, phone, gender }
+  return {
+    ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)),
+    ...(isKnown ? { address: { addline1, addline2, addline3, city, state, zipcode } } : {}),
+  }
+}
+
+/** Clean details as they are kept: `''` means not given. */
+export function personOfClean(clean: CleanDetails): Person {
+  const { address, ...plain } = clean
+  const kept = Object.entries(plain).filter(([, value]) => value !== undefined && value !== '')
+  const lines = Object.entries(address ?? {}).filter(([, value]) => value !== '')
+  return {
+    ...Object.fromEntries(kept),
+    ...(lines.length > 0 ? { address: Object.fromEntries(lines) as PersonAddress } : {}),
+  }
+}
+
+const fields: Readonly<Record<DetailsGroup, readonly (keyof Person)[]>> = {
+  name: ['firstname', 'lastname'],
+  dob: ['dob'],
+  contact: ['email', 'phone'],
+  address: ['address', 'state', 'zipcode'],
+  gender: ['gender'],
+}
+
+const groupOf: Readonly<Record<string, DetailsGroup>> = {
+  firstname: 'name',
+  lastname: 'name',
+  email: 'contact',
+  dob: 'dob',
+  'address.state': 'address',
+  zipcode: 'address',
+}
+
+function isEmpty(person: Person, group: DetailsGroup): boolean {
+  return fields[group].every(field => person[field] === undefined)
+}
+
+/** A group's values in one order, so that they can be compared. */
+function textOf(person: Person, group: DetailsGroup): string {
+  const { address, ...plain } = detailsOf(person)
+  return group === 'address'
+    ? JSON.stringify(address ?? null)
+    : JSON.stringify(fields[group].map(field => (field in plain ? plain[field as keyof typeof plain] : null)))
+}

@@ -1,0 +1,16 @@
+import { checkLook } from '../../look/look.ts'
+import { nameOf } from '../session/session.ts'
+import { setAppearance } from '../session/store.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
+
+/** The style sheets of a session from now on; `problems` says why a look was refused, which changes nothing. */
+export async function changeAppearance(
+  visit: Visit,
+  appearance: unknown,
+): Promise<{ stylesheets: readonly string[]; problems: readonly string[] }> {
+  const checked = checkLook(visit.partner.look, appearance)
+  if (!checked.ok) return { stylesheets: pageOf(visit).stylesheets, problems: checked.problems }
+  await setAppearance(visit.context.database, nameOf(visit.session), appearance)
+  const looking = { ...visit, session: { ...visit.session, appearance } }
+  return { stylesheets: pageOf(looking).stylesheets, problems: [] }
+}

@@ -1,0 +1,157 @@
+import { decideProposalOf, nameBeneficiariesOf, namingBenefits } from '../../accounts/beneficiaries.ts'
+import type { Benefit } from '../../catalogue/model.ts'
+import { type OpenDesignation, readDesignations } from '../../membership/commands/designations.ts'
+import { confirmedDesignation, proposedDesignation } from '../../membership/rules/designations.ts'
+import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
+import { heldEnrolment, isActive, isLive } from '../../membership/rules/state.ts'
+import { hasBeneficiary } from '../../membership/rules/terms.ts'
+import { byVisitor, pageOf, type Visit } from '../session/visit.ts'
+import { changesRows, namesNobody, parseBeneficiaries, rowsIn, rowsOf } from '../views/beneficiary-form.ts'
+import { dayOf } from './cards.ts'
+import { chosenByNewcomer } from './enrolling-steps.ts'
+import { namedInDraft } from './naming.ts'
+import { stepOf } from './progress.ts'
+import { isStale, saveAnswers } from './save-answers.ts'
+import type { Posted, Step } from './step.ts'
+
+/** Whom a member names, for what they have. */
+export const beneficiaryList: Step = {
+  show: async visit => {
+    if (!visit.isMember) return { to: '' }
+    const versions = await versionsOf(visit)
+    const newest = (benefit: string, version: number | undefined) =>
+      versions.find(one => one.benefit === benefit && one.version === version)
+    return {
+      view: 'BENEFICIARIES',
+      page: pageOf(visit),
+      benefits: takingBenefits(visit).map(benefit => {
+        const { name } = benefit
+        const current = newest(name, confirmedDesignation(visit.user, name)?.version)
+        const proposal = newest(name, proposedDesignation(visit.user, name)?.version)
+        return {
+          ...{ name, displayname: benefit.displayname[visit.locale] },
+          people: current?.beneficiaries ?? [],
+          ...(current ? { since: dayOf(visit, current.decidedAt ?? current.writtenAt) } : {}),
+          ismissing:
+            heldEnrolment(visit.user, name)?.state === 'actionrequired' &&
+            !hasBeneficiary(visit.user, benefit),
+          ...(proposal ? { proposal: { version: proposal.version, people: proposal.beneficiaries } } : {}),
+        }
+      }),
+    }
+  },
+}
+
+/** The inputs for the people of one benefit: a member's take effect at once, a newcomer's with the enrolment. */
+export function beneficiaryEdit(name: string): Step {
+  return {
+    show: async (visit, typed) => {
+      const benefit = benefitAt(visit, name)
+      if (!benefit) return { to: visit.isMember ? 'beneficiaries' : 'check' }
+      return {
+        ...{
+          view: 'BENEFICIARIES_EDIT',
+          page: pageOf(visit, visit.isMember ? undefined : stepOf(visit, 'benefits')),
+          name,
+        },
+        displayname: benefit.displayname[visit.locale],
+        rows: typed.isPosted ? rowsIn(typed.form) : rowsOf(await peopleOf(visit, name)),
+        isnewcomer: !visit.isMember,
+        maylater: !visit.isMember && !hasBeneficiary(visit.user, benefit),
+      }
+    },
+    post: async (visit, form) => {
+      const benefit = benefitAt(visit, name)
+      if (!benefit) return { to: visit.isMember ? 'beneficiaries' : 'check' }
+      if (changesRows(form)) return 'again'
+      if (isStale(visit, form)) return 'conflict'
+      if (!visit.isMember) return nameInDraft(visit, form, benefit)
+      return nameNow(visit, form, name)
+    },
+  }
+}
+
+/** The person's word on what the partner proposes. */
+export function beneficiaryWord(benefit: string): Step {
+  return {
+    show: () => ({ to: 'beneficiaries' }),
+    post: async (visit, form) => {
+      const status = form.get('word')
+      const version = Number(form.get('version'))
+      if (!visit.isMember || (status !== 'confirmed' && status !== 'dropped')) return { to: 'beneficiaries' }
+      const outcome = await visit.context.executor.submit({
+        ...byVisitor(visit),
+        why: `beneficiaries ${status}`,
+        decide: ({ member, now, terms }) => {
+          if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
+            return refuse('user_not_found')
+          const change = decideProposalOf(member.user, { benefit, version, status }, now, terms())
+          return { ...(change ? { change } : {}), answer: () => undefined }
+        },
+      })
+      return isRefusal(outcome) ? 'gone' : { to: 'beneficiaries' }
+    },
+  }
+}
+
+/** What a member has, or had somebody named for, that takes beneficiaries. */
+function takingBenefits({ user, terms }: Visit): readonly Benefit[] {
+  const live = new Set(user.enrolments.filter(isLive).map(({ benefit }) => benefit))
+  return namingBenefits(user, terms)
+    .map(({ benefit }) => benefit)
+    .filter(({ name }) => live.has(name) || user.designations.some(({ benefit }) => benefit === name))
+}
+
+function benefitAt(visit: Visit, name: string): Benefit | undefined {
+  const benefits = visit.isMember
+    ? namingBenefits(visit.user, visit.terms).map(({ benefit }) => benefit)
+    : chosenByNewcomer(visit).filter(({ beneficiaries }) => beneficiaries !== undefined)
+  return benefits.find(benefit => benefit.name === name)
+}
+
+async function peopleOf(visit: Visit, name: string): Promise<OpenDesignation['beneficiaries']> {
+  // A newcomer who was a member before begins anew: whom they named then is not shown behind a link alone.
+  if (!visit.isMember) return namedInDraft(visit.draft, name) ?? []
+  const version = confirmedDesignation(visit.user, name)?.version
+  const versions = version === undefined ? [] : await versionsOf(visit)
+  return versions.find(one => one.benefit === name && one.version === version)?.beneficiaries ?? []
+}
+
+function versionsOf({ context, partner, user }: Visit): Promise<readonly OpenDesignation[]> {
+  return readDesignations(context.database, { partner, user })
+}
+
+async function nameInDraft(visit: Visit, form: URLSearchParams, benefit: Benefit): Promise<Posted> {
+  const { name } = benefit
+  const isLater = form.has('later')
+  const isCleared = namesNobody(form) && benefit.beneficiaries === 'optional'
+  const parsed = isLater || isCleared ? undefined : parseBeneficiaries(form, visit.today)
+  if (parsed && !parsed.ok) return { errors: parsed.errors }
+  const saved = await saveAnswers(visit, form, draft => {
+    const { [name]: _, ...others } = draft.beneficiaries ?? {}
+    if (isCleared) return { ...draft, beneficiaries: others }
+    return { ...draft, beneficiaries: { ...others, [name]: parsed?.ok ? parsed.values : 'later' } }
+  })
+  return saved === 'saved' ? { to: 'check' } : saved
+}
+
+async function nameNow(visit: Visit, form: URLSearchParams, name: string): Promise<Posted> {
+  const parsed = parseBeneficiaries(form, visit.today)
+  if (!parsed.ok) return { errors: parsed.errors }
+  const beneficiaries = parsed.values
+  const outcome = await visit.context.executor.submit({
+    ...byVisitor(visit),
+    why: 'beneficiaries named',
+    decide: ({ member, now, terms }) => {
+      if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
+        return refuse('user_not_found')
+      const change = nameBeneficiariesOf(member.user, name, now, terms())
+      return {
+        change: { ...change, designations: [{ ...change.designation, beneficiaries }] },
+        answer: () => undefined,
+      }
+    },
+  })
+  if (isRefusal(outcome)) return 'gone'
+  return { to: visit.draft.picks?.includes(name) ? 'check' : 'beneficiaries' }
+}

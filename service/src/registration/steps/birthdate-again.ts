@@ -1,0 +1,57 @@
+import { nameOf } from '../session/session.ts'
+import { mostTriesOfLink as mostTries, noteBirthdateAgain, revokeSession } from '../session/store.ts'
+import { pageOf, rootOf, type Visit } from '../session/visit.ts'
+import type { FieldError } from '../views/faults.ts'
+import { parseBirthDate } from '../views/form.ts'
+import type { Posted, Step } from './step.ts'
+
+/**
+ * Whether the birth date is asked once more before people are shown whom a member named: the link came by a way that
+ * others may read. Asked once a session.
+ */
+export function isAskedAgain({ isMember, session, person }: Visit): boolean {
+  const { delivery, birthdate_again_at: passedAt } = session
+  const isOpenLink = delivery === 'sms' || delivery === 'email'
+  return isMember && isOpenLink && passedAt === null && person.dob !== undefined
+}
+
+/** The step, behind the birth date where it is asked once more: the question stands at the step's own path. */
+export function behindBirthdate(path: string, step: Step): Step {
+  return {
+    show: (visit, typed) => {
+      if (!isAskedAgain(visit)) return step.show(visit, typed)
+      const { draft: _, ...page } = pageOf(visit)
+      return {
+        ...{ view: 'CHALLENGE', page, again: true },
+        action: `${rootOf(visit.context)}/${path}`,
+        triesleft: triesLeft(visit, typed.errors),
+        ...(typed.isPosted ? { kept: Object.fromEntries(typed.form) } : {}),
+      }
+    },
+    post: (visit, form) => {
+      if (isAskedAgain(visit)) return meetAgain(visit, form, path)
+      return step.post ? step.post(visit, form) : { to: path }
+    },
+  }
+}
+
+async function meetAgain(visit: Visit, form: URLSearchParams, path: string): Promise<Posted> {
+  const { context, session, person } = visit
+  const parsed = parseBirthDate(form, visit.today)
+  if (!parsed.ok) return { errors: parsed.errors }
+  const at = context.clock.real()
+  const passed = parsed.values.dob === person.dob
+  const tries = await noteBirthdateAgain(context.database, nameOf(session), { at, passed })
+  if (tries !== undefined && passed) return { to: path }
+  if (tries === undefined || tries >= mostTries) {
+    await revokeSession(context.database, nameOf(session), at)
+    return 'gone'
+  }
+  return { errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: mostTries - tries }] }
+}
+
+/** What a fault says is newer than the visit, which was opened before the try. */
+function triesLeft({ session }: Visit, errors: readonly FieldError[] | undefined): number {
+  const told = errors?.find(({ code }) => code === 'dob_mismatch')?.count
+  return told ?? mostTries - session.birthdate_again_tries
+}

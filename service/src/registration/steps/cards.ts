@@ -1,0 +1,174 @@
+import { dateAt, type Instant } from '../../calendar/calendar.ts'
+import { iconPathOf } from '../../catalogue/file-paths.ts'
+import type { Benefit, Bilingual, Offer } from '../../catalogue/model.ts'
+import { type Enrolment, isInForce, isLive } from '../../membership/rules/state.ts'
+import { knownBenefit, openBenefit, partnerOffers } from '../../membership/rules/terms.ts'
+import type { Visit } from '../session/visit.ts'
+import type { Coverage } from '../views/coverage-parts.ts'
+import type { BenefitCard, BenefitLine, BenefitStatus } from '../views/parts.ts'
+import type { Locale } from '../views/surroundings.ts'
+import { costOf, coverageOf } from './disclosures.ts'
+
+/** A benefit in plain words, with where it stands. */
+export function cardOf(
+  visit: Visit,
+  benefit: Benefit,
+  standing: { status: BenefitStatus; startsAt?: Instant; selected?: boolean },
+): BenefitCard {
+  const { locale } = visit
+  const { amount } = benefit
+  return {
+    name: benefit.name,
+    displayname: benefit.displayname[locale],
+    iconurl: iconOf(visit, benefit),
+    description: benefit.description[locale],
+    pays: sentencesOf(benefit.pays, locale),
+    notcovered: sentencesOf(benefit.notcovered, locale),
+    ...(amount
+      ? {
+          worth: {
+            amount: amount.cents / 100,
+            currency: 'USD',
+            ...(amount.per === undefined ? {} : { per: amount.per }),
+          },
+        }
+      : {}),
+    cost: costOf(visit, benefit),
+    ...coverageIn(visit, benefit),
+    ...(standing.startsAt === undefined ? {} : { startson: dayOf(visit, standing.startsAt) }),
+    status: standing.status,
+    selected: standing.selected ?? false,
+  }
+}
+
+/** The benefit that the person's link is about, where this offer has it not and another of the partner's has. */
+export function wantedElsewhere(visit: Visit, offer: Offer): readonly BenefitCard[] {
+  const name = visit.deepLink?.productname ?? ''
+  const benefit = openBenefit(visit.terms, name)
+  const isHeld = visit.isMember && visit.user.enrolments.some(one => one.benefit === name && isLive(one))
+  if (!benefit || isHeld || hasBenefit(offer, name)) return []
+  const plans = partnerOffers(visit.terms).filter(other => hasBenefit(other, name))
+  if (plans.length === 0) return []
+  const status = { kind: 'otherplan', plans: plans.map(plan => plan.displayname[visit.locale]) } as const
+  return [cardOf(visit, benefit, { status })]
+}
+
+function hasBenefit(offer: Offer, name: string): boolean {
+  return offer.fixed.includes(name) || offer.selectable.includes(name)
+}
+
+/** A benefit that is to start, in one line. */
+export function lineOf(visit: Visit, benefit: Benefit, startsAt: Instant): BenefitLine {
+  return {
+    name: benefit.name,
+    displayname: benefit.displayname[visit.locale],
+    iconurl: iconOf(visit, benefit),
+    startson: dayOf(visit, startsAt),
+    cost: costOf(visit, benefit),
+    ...coverageIn(visit, benefit),
+  }
+}
+
+/** An enrolment in one line: what, from when, until when. */
+export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
+  const benefit = knownBenefit(visit.terms, visit.user, enrolment.benefit)
+  const isWaiting = enrolment.state === 'actionrequired'
+  return {
+    name: enrolment.benefit,
+    displayname: benefit?.displayname[visit.locale] ?? enrolment.benefit,
+    iconurl: benefit ? iconOf(visit, benefit) : visit.files.icon,
+    ...(isWaiting ? { actionrequired: true } : { startson: dayOf(visit, enrolment.startsAt) }),
+    ...(enrolment.endsAt === undefined ? {} : { endson: lastDayOf(visit, enrolment.endsAt) }),
+    ...(benefit ? { cost: costOf(visit, benefit), ...coverageIn(visit, benefit) } : {}),
+  }
+}
+
+/** A line that tells where an enrolment stands: until when, where it ends; else since when, or from when. */
+export function standingLine(visit: Visit, enrolment: Enrolment): BenefitLine {
+  const { startson, ...line } = enrolmentLine(visit, enrolment)
+  if (startson === undefined || line.endson !== undefined) return line
+  return startson <= visit.today ? { ...line, since: startson } : { ...line, startson }
+}
+
+/** Everything the person has or will have, in the order of the catalogue. */
+export function liveLines(visit: Visit): BenefitLine[] {
+  return inCatalogueOrder(visit, visit.user.enrolments.filter(isLive)).map(enrolment =>
+    standingLine(visit, enrolment),
+  )
+}
+
+/** What is in force now. */
+export function linesInForce(visit: Visit): BenefitLine[] {
+  return inCatalogueOrder(visit, visit.user.enrolments.filter(isInForce)).map(enrolment =>
+    standingLine(visit, enrolment),
+  )
+}
+
+/** Where a live enrolment stands. */
+export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
+  const { startsAt, endsAt, state, actionDueAt } = enrolment
+  const leaves = visit.user.swap?.pairs.some(pair => pair.remove === enrolment.benefit) ?? false
+  switch (state) {
+    case 'enrolled':
+      return { kind: 'enrolled', since: dayOf(visit, startsAt) }
+    case 'endscheduled':
+      return leaves && visit.user.swap
+        ? { kind: 'swapout', on: lastDayOf(visit, visit.user.swap.at) }
+        : { kind: 'ending', on: lastDayOf(visit, endsAt ?? visit.now) }
+    case 'selected':
+    case 'scheduled':
+      return enrolment.plannedBy === 'swap'
+        ? { kind: 'swapin', from: dayOf(visit, startsAt) }
+        : { kind: 'scheduled', from: dayOf(visit, startsAt) }
+    case 'actionrequired':
+      return {
+        kind: 'actionrequired',
+        ...(actionDueAt === undefined ? {} : { dueon: dayOf(visit, actionDueAt) }),
+      }
+    default:
+      return { kind: 'unknown', text: state }
+  }
+}
+
+/** The day of an instant in the partner's zone. */
+export function dayOf(visit: Visit, at: Instant): string {
+  return dateAt(at, visit.partner.timezone)
+}
+
+/** The last day of cover that ends at an instant: the instant itself is outside. */
+export function lastDayOf(visit: Visit, at: Instant): string {
+  return dateAt(at - 1, visit.partner.timezone)
+}
+
+function coverageIn(visit: Visit, benefit: Benefit): { coverage?: Coverage } {
+  const coverage = coverageOf(visit, benefit)
+  return coverage === undefined ? {} : { coverage }
+}
+
+/** The address of a benefit's icon. */
+export function iconOf(visit: Visit, benefit: Benefit): string {
+  return `${visit.context.basePath}/${iconPathOf(benefit)}`
+}
+
+function inCatalogueOrder(visit: Visit, enrolments: readonly Enrolment[]): Enrolment[] {
+  const order = ({ benefit }: Enrolment) =>
+    knownBenefit(visit.terms, visit.user, benefit)?.sortorder ?? Number.MAX_SAFE_INTEGER
+  return [...enrolments].sort((a, b) => order(a) - order(b) || (a.benefit < b.benefit ? -1 : 1))
+}
+
+const segmenters = {
+  en: new Intl.Segmenter('en', { granularity: 'sentence' }),
+  es: new Intl.Segmenter('es', { granularity: 'sentence' }),
+}
+const split = new WeakMap<Bilingual, Map<Locale, readonly string[]>>()
+
+/** The sentences of a text, found once: the texts of a catalogue never change. */
+function sentencesOf(text: Bilingual, locale: Locale): readonly string[] {
+  const known = split.get(text) ?? new Map<Locale, readonly string[]>()
+  split.set(text, known)
+  const found = known.get(locale)
+  if (found) return found
+  const sentences = [...segmenters[locale].segment(text[locale])].map(({ segment }) => segment.trim())
+  known.set(locale, sentences)
+  return sentences
+}

@@ -1,0 +1,70 @@
+import { nameOf } from '../session/session.ts'
+import { birthdateTriesLeft, failChallenge, noteBirthdateTry, type TriedBy } from '../session/store.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
+import type { FieldError } from '../views/faults.ts'
+import { parseBirthDate } from '../views/form.ts'
+import type { ChallengeView } from '../views/model.ts'
+import type { Kept } from '../views/parts.ts'
+
+/** Whether the birth date is to be asked first: the link came by a way that others may read, and the date is known. */
+export function isChallenged(visit: Visit): boolean {
+  const { delivery, birthdate_passed_at: passedAt } = visit.session
+  return (delivery === 'sms' || delivery === 'email') && passedAt === null && knownDates(visit).length > 0
+}
+
+/**
+ * Asks the birth date, and shows nothing of the person but the first name. `ended`: no try is left, by this link or by all
+ * of the person together, and the link is closed.
+ */
+export async function openChallenge(
+  visit: Visit,
+  wrong: { kept?: Kept; errors?: readonly FieldError[]; triesleft?: number },
+): Promise<ChallengeView | 'ended'> {
+  const { context } = visit
+  const at = context.clock.real()
+  const triesleft = wrong.triesleft ?? (await birthdateTriesLeft(context.database, triedBy(visit), at))
+  if (triesleft === 0) return endChallenge(visit, at)
+  const { firstname } = visit.person
+  const { draft: _, ...page } = pageOf(visit)
+  return {
+    view: 'CHALLENGE',
+    page,
+    action: `${page.root}/challenge`,
+    ...(firstname === undefined ? {} : { firstname }),
+    ...wrong,
+    triesleft,
+  }
+}
+
+/**
+ * Compares a birth date, five times at most by one link and ten times by all of a person in 30 days; then the session ends.
+ * A date that is none costs no try.
+ */
+export async function meetChallenge(
+  visit: Visit,
+  form: URLSearchParams,
+): Promise<'passed' | 'ended' | { triesleft?: number; errors: readonly FieldError[] }> {
+  const { context } = visit
+  const parsed = parseBirthDate(form, visit.today)
+  if (!parsed.ok) return { errors: parsed.errors }
+  const at = context.clock.real()
+  const passed = knownDates(visit).includes(parsed.values.dob)
+  const left = await noteBirthdateTry(context.database, triedBy(visit), { at, passed })
+  if (left !== undefined && passed) return 'passed'
+  if (left === undefined || left === 0) return endChallenge(visit, at)
+  return { triesleft: left, errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: left }] }
+}
+
+async function endChallenge(visit: Visit, at: number): Promise<'ended'> {
+  await failChallenge(visit.context.database, nameOf(visit.session), at)
+  return 'ended'
+}
+
+function triedBy({ session }: Visit): TriedBy {
+  return { ...nameOf(session), userid: session.userid }
+}
+
+/** The date that was sent, and the one that the person corrected it to. */
+function knownDates({ person, sent }: Visit): string[] {
+  return [person.dob, sent.dob].filter(date => date !== undefined)
+}

@@ -1,0 +1,121 @@
+import type { FastifyReply } from 'fastify'
+import { findFile } from '../../files/store.ts'
+import { checkLook } from '../../look/look.ts'
+import { themeCss } from '../../look/theme.ts'
+import {
+  type Confirmation,
+  listConfirmations,
+  readConfirmation,
+} from '../../membership/commands/confirmations.ts'
+import type { NewDesignation } from '../../membership/commands/designations.ts'
+import type { Person } from '../../membership/commands/documents.ts'
+import { isLive, type User } from '../../membership/rules/state.ts'
+import { knownBenefit } from '../../membership/rules/terms.ts'
+import { rootOf, type Visit } from '../session/visit.ts'
+import { personText } from '../views/beneficiaries.ts'
+import { type CopyBenefit, type CopyContent, renderCopy } from '../views/copy.ts'
+import { costText } from '../views/format.ts'
+import type { ConsentText, CopyLink } from '../views/parts.ts'
+import { priceLines } from '../views/price.ts'
+import { textsOf } from '../views/texts.ts'
+import { cardOf, dayOf, enrolmentLine } from './cards.ts'
+import { costOf } from './disclosures.ts'
+
+/** What a confirmation is made of besides the visit. */
+type Agreed = {
+  readonly person: Person
+  readonly offername: string
+  readonly agreements: readonly ConsentText[]
+  readonly reference: string
+  /** Whom the person named with it. */
+  readonly named?: readonly NewDesignation[]
+}
+
+/** What a person agrees to by this change, in the words that they were shown, with the dates that then hold. */
+export function confirmationOf(visit: Visit, agreed: Agreed): (after: User) => Confirmation {
+  return after => ({ reference: agreed.reference, content: contentOf({ ...visit, user: after }, agreed) })
+}
+
+function contentOf(
+  visit: Visit,
+  { person, offername, agreements, reference, named = [] }: Agreed,
+): CopyContent {
+  const { partner, locale, now, user } = visit
+  const live = user.enrolments.filter(isLive)
+  // What a pending change takes away is not counted in the total of what comes.
+  const held = live
+    .filter(({ endsAt, ownEnd }) => endsAt === undefined || endsAt === ownEnd?.at)
+    .flatMap(enrolment => knownBenefit(visit.terms, user, enrolment.benefit) ?? [])
+  return {
+    ...{ schema: 1, locale, partner: partner.name, zone: partner.timezone, help: partner.help },
+    ...{ legal: partner.legal, reference, at: now, offername },
+    name: [person.firstname, person.lastname].filter(name => name !== undefined).join(' '),
+    benefits: live.flatMap((enrolment): CopyBenefit[] => {
+      const benefit = knownBenefit(visit.terms, user, enrolment.benefit)
+      if (!benefit) return []
+      const { description, pays, notcovered, cost, coverage } = cardOf(visit, benefit, {
+        status: { kind: 'included' },
+      })
+      const people = named.find(one => one.benefit === benefit.name)?.beneficiaries
+      const { displayname, startson, endson } = enrolmentLine(visit, enrolment)
+      return [
+        {
+          ...{ displayname, description, pays, notcovered },
+          price: costText(textsOf(locale), locale, cost),
+          ...(startson === undefined ? {} : { startson }),
+          ...(endson === undefined ? {} : { endson }),
+          ...(coverage === undefined ? {} : { coverage }),
+          ...(people ? { beneficiaries: people.map(one => personText({ locale }, one)) } : {}),
+        },
+      ]
+    }),
+    price: priceLines(
+      locale,
+      held.map(benefit => costOf(visit, benefit)),
+    ),
+    agreements: agreements.map(({ title, version, paragraphs }) => ({ title, version, paragraphs })),
+  }
+}
+
+/** Where the copy of a reference is, below the page's root. */
+export function copyAddress(visit: Visit, reference: string): string {
+  return `${rootOf(visit.context)}/copy/${reference}`
+}
+
+/** The copies of what this person agreed to, newest first. */
+export async function copiesOf(visit: Visit): Promise<readonly CopyLink[]> {
+  const rows = await listConfirmations(visit.context.database, visit.user)
+  return rows.map(({ reference, createdAt }) => ({
+    reference,
+    on: dayOf(visit, createdAt + visit.partner.clockOffsetMs),
+    address: copyAddress(visit, reference),
+  }))
+}
+
+/** Answers the copy of a reference as a file; false where this person has none, and nothing was answered. */
+export async function sendCopy(visit: Visit, reference: string, reply: FastifyReply): Promise<boolean> {
+  const { context, partner, user } = visit
+  if (!/^BE-[0-9A-Z]{4}-[0-9A-Z]{4}$/.test(reference)) return false
+  const content = await readConfirmation(context.database, { partner, user, reference })
+  if (content === undefined) return false
+  const look = { css: await lookOf(visit), origin: new URL(context.baseUrl()).origin }
+  await reply
+    .type('text/html; charset=utf-8')
+    .header('Content-Disposition', `attachment; filename="benefits-${reference}.html"`)
+    .header(
+      'Content-Security-Policy',
+      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'",
+    )
+    .send(renderCopy(content as CopyContent, look))
+  return true
+}
+
+/** The partner's look as it is today, with its mark in the file, so that the file needs nothing else. */
+async function lookOf({ context, partner }: Visit): Promise<string> {
+  const { logo, ...rest } = partner.look
+  const checked = checkLook(rest)
+  if (!checked.ok) return ''
+  const file = logo ? await findFile(context.database, logo.slice(0, 64)) : undefined
+  const mark = file && `data:${file.mediaType};base64,${file.content.toString('base64')}`
+  return themeCss({ ...checked.theme, logo: mark })
+}

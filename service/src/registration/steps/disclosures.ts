@@ -1,0 +1,65 @@
+import type { Benefit, BenefitDocument } from '../../catalogue/model.ts'
+import type { Visit } from '../session/visit.ts'
+import type { Coverage } from '../views/coverage-parts.ts'
+import type { Cost } from '../views/parts.ts'
+import type { Locale } from '../views/surroundings.ts'
+
+/** What a person of this visit must be shown of a benefit; `undefined` where there is nothing. */
+export function coverageOf(visit: Visit, benefit: Benefit): Coverage | undefined {
+  const { locale } = visit
+  const { insurer, waitingperiod } = benefit
+  const documents = documentsFor(visit, benefit.documents ?? [])
+  if (!insurer && !waitingperiod && documents.length === 0) return undefined
+  return {
+    ...(insurer && { insurer: { name: insurer.name, licence: insurer.licence[locale] } }),
+    ...(waitingperiod && {
+      waiting: {
+        days: waitingperiod.days,
+        ...(waitingperiod.text && { text: waitingperiod.text[locale] }),
+      },
+    }),
+    documents: documents.map(({ title, language, file }) => ({
+      title: title[locale],
+      language,
+      address: `${visit.context.basePath}/files/${file}`,
+    })),
+  }
+}
+
+/** What a benefit costs, who takes it and how. */
+export function costOf(visit: Visit, { cost, insurer }: Benefit): Cost {
+  const { cents, per, taken } = cost
+  if (cents === 0) return { kind: 'nothing' }
+  const by = taken?.by === 'insurer' ? (insurer?.name ?? '') : visit.partner.name
+  return {
+    ...{ kind: 'amount', amount: cents / 100, currency: 'USD', per },
+    ...(taken ? { taken: { by, how: taken.how[visit.locale] } } : {}),
+  }
+}
+
+/** The documents for this person's state, each in the page's language where it is written in it. */
+function documentsFor(visit: Visit, documents: readonly BenefitDocument[]): readonly BenefitDocument[] {
+  const state = visit.person.state ?? visit.person.address?.state
+  return documentsIn(documents, { state, locale: visit.locale })
+}
+
+/** The documents for a state, one of each title: in this language where there is one, else in the other. */
+export function documentsIn(
+  documents: readonly BenefitDocument[],
+  reader: { readonly state: string | undefined; readonly locale: Locale },
+): readonly BenefitDocument[] {
+  const open = documents.filter(({ states }) => isFor(states, reader.state))
+  const byTitle = new Map<string, BenefitDocument>()
+  for (const document of open) {
+    const known = byTitle.get(document.title.en)
+    if (known === undefined || (known.language !== reader.locale && document.language === reader.locale))
+      byTitle.set(document.title.en, document)
+  }
+  return [...byTitle.values()]
+}
+
+/** Where the state is not known, what is for some states alone is shown too: too much does less harm than too little. */
+function isFor(states: BenefitDocument['states'], state: string | undefined): boolean {
+  if (states === undefined || state === undefined) return true
+  return states.in ? states.in.includes(state) : !(states.notin ?? []).includes(state)
+}

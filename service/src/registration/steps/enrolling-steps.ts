@@ -1,0 +1,155 @@
+import { createAccount } from '../../accounts/lifecycle.ts'
+import type { Benefit } from '../../catalogue/model.ts'
+import type { Person } from '../../membership/commands/documents.ts'
+import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
+import type { Consent } from '../../membership/rules/state.ts'
+import { byVisitor, draftOf, pageOf, type Visit, wayBack } from '../session/visit.ts'
+import { parseConsents } from '../views/choices.ts'
+import type { ConsentText } from '../views/parts.ts'
+import { consentsToEnrol } from './agreements.ts'
+import { answeredPerson, detailsOf, missingGroups } from './answers.ts'
+import { lineOf } from './cards.ts'
+import { confirmationOf } from './copies.ts'
+import { mustName, namingLines, withDraftNames } from './naming.ts'
+import { noteDone, wasDoneBy } from './outcomes.ts'
+import { findPlan, type Plan } from './plans.ts'
+import { stepOf } from './progress.ts'
+import { referenceOf } from './reference.ts'
+import { foundPlan, picksOf } from './registering-steps.ts'
+import { isStale } from './save-answers.ts'
+import { type Posted, type Step, versionOf } from './step.ts'
+
+/** Everything once more, with the consents that are wanted. */
+export const check: Step = {
+  show: (visit, typed) => {
+    const found = foundPlan(visit)
+    if ('to' in found) return found
+    if (visit.draft.picks === undefined && found.selectable.length > 0) return { to: 'benefits' }
+    const chosen = chosenBenefits(visit, found)
+    const unnamed = mustName(visit, chosen)
+    if (unnamed !== undefined) return { to: `beneficiaries/${unnamed}` }
+    return {
+      view: 'CHECK_ANSWERS',
+      page: pageOf(visit, stepOf(visit, 'check')),
+      details: detailsOf(visit.person),
+      offername: found.offer.displayname[visit.locale],
+      benefits: chosen.map(benefit => lineOf(visit, benefit, visit.now)),
+      choosable: found.selectable.length > 0,
+      naming: namingLines(visit, chosen),
+      consents: consentsToEnrol(visit, chosen, typed.isPosted ? typed.form : undefined),
+    }
+  },
+}
+
+/** What a newcomer is about to have; nothing while there is no plan to have it by. */
+export function chosenByNewcomer(visit: Visit): readonly Benefit[] {
+  const found = foundPlan(visit)
+  return 'to' in found ? [] : chosenBenefits(visit, found)
+}
+
+function chosenBenefits(visit: Visit, found: Plan): Benefit[] {
+  const picks = picksOf(visit, found)
+  return [...found.included, ...found.selectable.filter(({ name }) => picks.includes(name))]
+}
+
+/** Enrols, once however often the button is pressed; each press gets the same confirmation. */
+export const enrol: Step = {
+  show: check.show,
+  post: async (visit, form) => {
+    const found = foundPlan(visit)
+    if ('to' in found) return found
+    if (isStale(visit, form)) return 'conflict'
+    if (visit.draft.picks === undefined && found.selectable.length > 0) return { to: 'benefits' }
+    const unnamed = mustName(visit, chosenBenefits(visit, found))
+    if (unnamed !== undefined) return { to: `beneficiaries/${unnamed}` }
+    const wanted = consentsToEnrol(visit, chosenBenefits(visit, found), undefined)
+    const parsed = parseConsents(form, wanted)
+    if (!parsed.ok) return { errors: parsed.errors }
+    const consents: Consent[] = parsed.values.map(consent => ({
+      ...consent,
+      agreedAt: visit.now,
+      locale: visit.locale,
+    }))
+    return enrolNow(visit, { form, found, consents, agreements: wanted })
+  },
+}
+
+async function enrolNow(
+  visit: Visit,
+  wish: {
+    form: URLSearchParams
+    found: Plan
+    consents: readonly Consent[]
+    agreements: readonly ConsentText[]
+  },
+): Promise<Posted> {
+  const { form, found, consents, agreements } = wish
+  const reference = referenceOf(visit.session.session_id, 'enrolled')
+  const version = versionOf(form)
+  const outcome = await visit.context.executor.submit<'enrolled' | 'conflict'>({
+    ...byVisitor(visit),
+    why: `enrol ${reference}`,
+    decide: ({ member, now, terms }) => {
+      if (member?.user.serviceId !== visit.user.serviceId || member.user.status === 'erased')
+        return refuse('user_not_found')
+      const { user } = member
+      if (user.status === 'active') return refuse('user_exists')
+      const draft = draftOf(member.person('draft'))
+      if (version !== undefined && version !== draft.version) return { answer: () => 'conflict' }
+      const sent: Person = user.entryExpiresAt === undefined ? {} : (member.person('prefill') ?? {})
+      const person = answeredPerson({ ...member.person('profile'), ...sent }, draft)
+      const picks = picksOf({ ...visit, draft }, found)
+      const start = { offer: found.offer, picks, consents, startsAt: now }
+      const chosen = chosenBenefits({ ...visit, draft }, found)
+      const named = withDraftNames(user, draft, { benefits: chosen, at: now })
+      const created = createAccount(named.user, start, now, terms(person))
+      if (isRefusal(created)) return created
+      return {
+        change: {
+          ...created,
+          designations: named.designations,
+          documents: { profile: person, prefill: null, draft: null },
+          confirmation: confirmationOf(
+            { ...visit, now },
+            {
+              ...{ person, offername: found.offer.displayname[visit.locale], agreements, reference },
+              named: named.designations,
+            },
+          ),
+        },
+        answer: () => 'enrolled',
+      }
+    },
+  })
+  if (!isRefusal(outcome)) {
+    if (outcome.reply === 'conflict') return 'conflict'
+    await noteDone(visit, 'enrolled', reference)
+    return { to: 'done' }
+  }
+  if (outcome.refused === 'user_not_found') return 'gone'
+  if (outcome.refused === 'user_exists') return repeated(visit, reference)
+  // The rules or the catalogue have changed under the answers: the person sees what is open now.
+  return { to: 'plan' }
+}
+
+/** The person is a member already: by this very session, of which this is another press, or by another way. */
+async function repeated(visit: Visit, reference: string): Promise<Posted> {
+  if (!(await wasDoneBy(visit, reference))) return { to: 'overview' }
+  await noteDone(visit, 'enrolled', reference)
+  return { to: 'done' }
+}
+
+/** No plan fits, and why. */
+export const none: Step = {
+  show: visit => {
+    if (missingGroups(visit.person).length > 0) return { to: 'details' }
+    const found = findPlan(visit)
+    if (!('none' in found)) return { to: 'plan' }
+    return {
+      view: 'NO_BENEFITS',
+      page: pageOf(visit),
+      reasons: found.none,
+      ...wayBack(visit),
+    }
+  },
+}

@@ -1,0 +1,100 @@
+import { namingBenefits } from '../../accounts/beneficiaries.ts'
+import type { Benefit, Offer } from '../../catalogue/model.ts'
+import { nextBoundary } from '../../membership/rules/boundary.ts'
+import { hasPendingCancel, heldEnrolment, isInForce, isLive } from '../../membership/rules/state.ts'
+import { judgePick, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
+import type { Visit } from '../session/visit.ts'
+import type { MemberPaths } from '../views/parts.ts'
+import type { Refused } from './plans.ts'
+
+/** What a member can add now: benefits for free places, and those that only wait for an agreement. */
+export type Addable = {
+  readonly selectable: readonly Benefit[]
+  /** Of these, what is held already and waits for the person's agreement. */
+  readonly waiting: readonly string[]
+  /** How many can be ticked at once. */
+  readonly slots: number
+  readonly refused: readonly Refused[]
+  /** What could be had if a place were free. */
+  readonly full: readonly Benefit[]
+}
+
+/** What a member can add to what they have. */
+export function choosableByMember(visit: Visit): Addable {
+  const { user, terms, now, locale } = visit
+  const offer = offerOf(terms, user)
+  if (!offer) return { selectable: [], waiting: [], slots: 0, refused: [], full: [] }
+  const free = Math.max(0, offer.slots - slotsTaken(user) - swapAdds(visit))
+  const startsAt = Math.max(now, user.offer?.since ?? now)
+  const selectable: Benefit[] = []
+  const waiting: string[] = []
+  const refused: Refused[] = []
+  const full: Benefit[] = []
+  let extra = 0
+  for (const name of namesOf(offer)) {
+    const benefit = openBenefit(terms, name)
+    if (!benefit) continue
+    const held = heldEnrolment(user, name)
+    if (held?.state === 'actionrequired') {
+      selectable.push(benefit)
+      waiting.push(name)
+      continue
+    }
+    if (user.enrolments.some(enrolment => enrolment.benefit === name && isLive(enrolment))) continue
+    const { reasons } = judgePick(terms, benefit, startsAt, offer.offer)
+    const isFixed = offer.fixed.includes(name)
+    if (reasons.length > 0) refused.push({ benefit, reasons: reasons.map(reason => reason.text[locale]) })
+    else if (isFixed || free > 0) {
+      selectable.push(benefit)
+      if (isFixed) extra += 1
+    } else full.push(benefit)
+  }
+  return {
+    selectable: inOrder(selectable),
+    waiting,
+    slots: free + waiting.length + extra,
+    refused,
+    full: inOrder(full),
+  }
+}
+
+/** Whether there is anything to swap: a pick in force, or a free place, and something to have instead. */
+export function isSwapOpen(visit: Visit): boolean {
+  const { user, terms } = visit
+  const offer = offerOf(terms, user)
+  if (!offer || !user.offer?.inForce) return false
+  const at = nextBoundary(user, visit.now, terms)
+  const hasPick = user.enrolments.some(enrolment => isInForce(enrolment) && !enrolment.isFixed)
+  const hasOther = offer.selectable.some(name => {
+    const benefit = openBenefit(terms, name)
+    return benefit && !heldEnrolment(user, name) && judgePick(terms, benefit, at, offer.offer).admitted
+  })
+  return user.swap !== undefined || ((hasPick || slotsTaken(user) < offer.slots) && hasOther)
+}
+
+/** The short paths that are open to a member. */
+export function memberPaths(visit: Visit): MemberPaths {
+  const isLeaving = hasPendingCancel(visit.user)
+  return {
+    canadd: !isLeaving && choosableByMember(visit).selectable.length > 0,
+    canswap: !isLeaving && isSwapOpen(visit),
+    canchangeoffer: !isLeaving && visit.partner.offers?.length !== 1,
+    cancancel: true,
+    canname: namingBenefits(visit.user, visit.terms).some(({ benefit: { name } }) =>
+      visit.user.enrolments.some(enrolment => enrolment.benefit === name && isLive(enrolment)),
+    ),
+  }
+}
+
+function namesOf(offer: Offer): readonly string[] {
+  return [...new Set([...offer.fixed, ...offer.selectable])]
+}
+
+/** Places that a pending swap counts on. */
+function swapAdds({ user }: Visit): number {
+  return user.swap?.pairs.filter(pair => pair.add !== undefined && pair.remove === undefined).length ?? 0
+}
+
+function inOrder(benefits: readonly Benefit[]): Benefit[] {
+  return [...benefits].sort((a, b) => a.sortorder - b.sortorder || (a.name < b.name ? -1 : 1))
+}

@@ -1,0 +1,251 @@
+import { updateAccount } from '../../accounts/lifecycle.ts'
+import { enrolBenefitOf } from '../../benefits/single.ts'
+import type { Benefit } from '../../catalogue/model.ts'
+import type { Person } from '../../membership/commands/documents.ts'
+import { residenceOf } from '../../membership/commands/documents.ts'
+import { mergeConsents } from '../../membership/rules/enrolments.ts'
+import type { Raised } from '../../membership/rules/events.ts'
+import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
+import { type Consent, isActive, isLive, type User } from '../../membership/rules/state.ts'
+import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
+import { byVisitor, pageOf, type Visit } from '../session/visit.ts'
+import { parseBenefits, parseConsents } from '../views/choices.ts'
+import { parseDetails } from '../views/form.ts'
+import type { ConsentText, DetailsGroup } from '../views/parts.ts'
+import { consentsFor } from './agreements.ts'
+import { detailsOf, laidOver, newerThanConfirmed, personOfClean, withGroup, withoutGroup } from './answers.ts'
+import { cardOf, lineOf, statusOf, wantedElsewhere } from './cards.ts'
+import { confirmationOf } from './copies.ts'
+import { choosableByMember, memberPaths } from './member-choices.ts'
+import { mustName, namingLines } from './naming.ts'
+import { noteDone, wasDoneBy } from './outcomes.ts'
+import { referenceOf } from './reference.ts'
+import { isStale, saveAnswers } from './save-answers.ts'
+import type { Posted, Step } from './step.ts'
+
+/** What is confirmed of a member, and where the partner has sent something newer. */
+export const memberReview: Step = {
+  show: visit => ({
+    view: 'DETAILS_REVIEW',
+    page: pageOf(visit),
+    details: detailsOf(visit.person),
+    missing: [],
+    suggested: newerThanConfirmed(visit.sent, visit.person),
+  }),
+  post: () => ({ to: 'overview' }),
+}
+
+/** The inputs of one group of a member's details; saving takes effect at once. */
+export function memberEdit(group: DetailsGroup): Step {
+  return {
+    show: (visit, typed) => ({
+      view: 'DETAILS_EDIT',
+      page: pageOf(visit),
+      group,
+      details: detailsOf(visit.person),
+      ...(newerThanConfirmed(visit.sent, visit.person).includes(group)
+        ? { suggestion: detailsOf(laidOver(visit.person, visit.sent, group)) }
+        : {}),
+      ...(typed.isPosted ? { kept: Object.fromEntries(typed.form) } : {}),
+    }),
+    post: async (visit, form) => {
+      const parsed = parseDetails(group, form, visit.today)
+      if (!parsed.ok) return { errors: parsed.errors }
+      return updateDetails(visit, group, personOfClean(parsed.values))
+    },
+  }
+}
+
+/** Confirms one group: what the partner has sent for it is no suggestion any more. */
+async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): Promise<Posted> {
+  const outcome = await visit.context.executor.submit({
+    ...byVisitor(visit),
+    why: 'details corrected',
+    decide: ({ member, now, terms }) => {
+      if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
+        return refuse('user_not_found')
+      const stored = member.person('profile') ?? {}
+      const person = withGroup(stored, given, group)
+      const sent = member.person('prefill')
+      const suggestion = sent && { prefill: withoutGroup(sent, group) }
+      const isSame = JSON.stringify(detailsOf(stored)) === JSON.stringify(detailsOf(person))
+      if (isSame) {
+        return {
+          ...(suggestion ? { change: { user: member.user, events: [], documents: suggestion } } : {}),
+          answer: () => undefined,
+        }
+      }
+      const moved = JSON.stringify(residenceOf(stored)) !== JSON.stringify(residenceOf(person))
+      const updated = updateAccount(member.user, moved, now, terms(person))
+      return {
+        change: { ...updated, documents: { profile: person, ...suggestion } },
+        answer: () => undefined,
+      }
+    },
+  })
+  return isRefusal(outcome) ? 'gone' : { to: 'details' }
+}
+
+/** What a member has and can add in free places. */
+export const memberBenefits: Step = {
+  show: (visit, typed) => {
+    const offer = offerOf(visit.terms, visit.user)
+    if (!offer) return { to: 'overview' }
+    const { selectable, waiting, slots, refused, full } = choosableByMember(visit)
+    const chosen = typed.isPosted ? typed.form.getAll('benefit') : picksInMind(visit, selectable, waiting)
+    const focus = visit.deepLink?.productname
+    const paths = { ...memberPaths(visit), canadd: false }
+    const startsAt = Math.max(visit.now, visit.user.offer?.since ?? visit.now)
+    const held = visit.user.enrolments.filter(
+      enrolment => isLive(enrolment) && !waiting.includes(enrolment.benefit),
+    )
+    return {
+      view: 'BENEFITS',
+      page: pageOf(visit),
+      back: 'overview',
+      offername: offer.displayname[visit.locale],
+      slots,
+      cards: [
+        ...held.flatMap(enrolment => {
+          const benefit = knownBenefit(visit.terms, visit.user, enrolment.benefit)
+          return benefit ? [cardOf(visit, benefit, { status: statusOf(visit, enrolment) })] : []
+        }),
+        ...selectable.map(benefit =>
+          cardOf(visit, benefit, {
+            status: { kind: 'available' },
+            startsAt,
+            selected: chosen.includes(benefit.name),
+          }),
+        ),
+        ...refused.map(({ benefit, reasons }) =>
+          cardOf(visit, benefit, { status: { kind: 'unavailable', reasons } }),
+        ),
+        ...full.map(benefit => {
+          const swapto = paths.canswap ? { swapto: `swap?in=${encodeURIComponent(benefit.name)}` } : {}
+          return cardOf(visit, benefit, { status: { kind: 'full', ...swapto } })
+        }),
+        ...wantedElsewhere(visit, offer),
+      ],
+      ...(focus === undefined ? {} : { focus }),
+      paths,
+    }
+  },
+  post: async (visit, form) => {
+    const { selectable, slots } = choosableByMember(visit)
+    if (selectable.length === 0) return { to: 'overview' }
+    const names = selectable.map(({ name }) => name)
+    const parsed = parseBenefits(form, { selectable: names, slots, required: true })
+    if (!parsed.ok) return { errors: parsed.errors }
+    const saved = await saveAnswers(visit, form, draft => ({ ...draft, picks: parsed.values }))
+    return saved === 'saved' ? { to: 'check' } : saved
+  },
+}
+
+/** What is chosen; at first what waits for an agreement, and what the person's link is about. */
+function picksInMind(
+  visit: Visit,
+  selectable: readonly Benefit[],
+  waiting: readonly string[],
+): readonly string[] {
+  const { deepLink, draft } = visit
+  const wanted = deepLink?.redirectto === 'enrol' ? [deepLink.productname] : []
+  return (draft.picks ?? [...waiting, ...wanted]).filter(name =>
+    selectable.some(benefit => benefit.name === name),
+  )
+}
+
+/** What a member is about to add, with the consents that are wanted. */
+export const memberCheck: Step = {
+  show: (visit, typed) => {
+    const offer = offerOf(visit.terms, visit.user)
+    const chosen = pickedBenefits(visit)
+    if (!offer || chosen.length === 0)
+      return { to: visit.session.outcome === 'enrolled' ? 'done' : 'benefits' }
+    const unnamed = mustName(visit, chosen)
+    if (unnamed !== undefined) return { to: `beneficiaries/${unnamed}` }
+    const startsAt = Math.max(visit.now, visit.user.offer?.since ?? visit.now)
+    return {
+      view: 'CHECK_ANSWERS',
+      page: pageOf(visit),
+      details: detailsOf(visit.person),
+      offername: offer.displayname[visit.locale],
+      benefits: chosen.map(benefit => lineOf(visit, benefit, startsAt)),
+      choosable: true,
+      isAddition: true,
+      naming: namingLines(visit, chosen),
+      consents: consentsFor(visit, chosen, typed.isPosted ? typed.form : undefined),
+    }
+  },
+}
+
+/** Adds what a member chose; a repeat is answered with the same confirmation. */
+export const memberEnrol: Step = {
+  show: memberCheck.show,
+  post: async (visit, form) => {
+    const reference = referenceOf(visit.session.session_id, 'enrolled')
+    const chosen = pickedBenefits(visit)
+    if (chosen.length === 0) {
+      // Nothing is left to add: this session has done so, or another has.
+      if (!(await wasDoneBy(visit, reference))) return { to: 'overview' }
+      await noteDone(visit, 'enrolled', reference)
+      return { to: 'done' }
+    }
+    if (isStale(visit, form)) return 'conflict'
+    const agreements = consentsFor(visit, chosen, undefined)
+    const parsed = parseConsents(form, agreements)
+    if (!parsed.ok) return { errors: parsed.errors }
+    const consents: Consent[] = parsed.values.map(consent => ({
+      ...consent,
+      agreedAt: visit.now,
+      locale: visit.locale,
+    }))
+    return addNow(visit, { names: chosen.map(({ name }) => name), consents, agreements, reference })
+  },
+}
+
+function pickedBenefits(visit: Visit): Benefit[] {
+  const { selectable } = choosableByMember(visit)
+  return selectable.filter(({ name }) => visit.draft.picks?.includes(name))
+}
+
+async function addNow(
+  visit: Visit,
+  wish: {
+    names: readonly string[]
+    consents: readonly Consent[]
+    agreements: readonly ConsentText[]
+    reference: string
+  },
+): Promise<Posted> {
+  const outcome = await visit.context.executor.submit({
+    ...byVisitor(visit),
+    why: `enrol ${wish.reference}`,
+    decide: ({ member, now, terms }) => {
+      if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
+        return refuse('user_not_found')
+      const others = wish.consents.filter(consent => !wish.names.includes(consent.name))
+      let user: User = { ...member.user, consents: mergeConsents(member.user.consents, others) }
+      const events: Raised[] = []
+      for (const name of wish.names) {
+        const consents = wish.consents.filter(consent => consent.name === name)
+        const added = enrolBenefitOf(user, { name, consents }, now, terms())
+        if (isRefusal(added)) return added
+        user = added.user
+        events.push(...added.events)
+      }
+      const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
+      const person = member.person('profile') ?? {}
+      const confirmation = confirmationOf({ ...visit, now }, { ...wish, person, offername })
+      return {
+        change: { user, events, documents: { draft: null }, confirmation },
+        answer: () => undefined,
+      }
+    },
+  })
+  if (!isRefusal(outcome)) {
+    await noteDone(visit, 'enrolled', wish.reference)
+    return { to: 'done' }
+  }
+  if (outcome.refused === 'user_not_found') return 'gone'
+  return { to: 'benefits' }
+}

@@ -1,0 +1,77 @@
+import type { Benefit } from '../../catalogue/model.ts'
+import type { NewDesignation } from '../../membership/commands/designations.ts'
+import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
+import {
+  confirmedDesignation,
+  proposedDesignation,
+  withDesignation,
+} from '../../membership/rules/designations.ts'
+import { isLive, type User } from '../../membership/rules/state.ts'
+import { hasBeneficiary, knownBenefit } from '../../membership/rules/terms.ts'
+import type { Visit } from '../session/visit.ts'
+import type { NamingLine, NamingNews } from '../views/parts.ts'
+import type { Draft } from './answers.ts'
+
+/** Whom a newcomer has named for a benefit in this registration; `undefined` where nobody was, or it was put off. */
+export function namedInDraft(draft: Draft, benefit: string): readonly NamedBeneficiary[] | undefined {
+  const named = draft.beneficiaries?.[benefit]
+  return named === 'later' ? undefined : named
+}
+
+/** Whom a person names for benefits that they are about to have, as the view before the agreement tells it. */
+export function namingLines(visit: Visit, benefits: readonly Benefit[]): readonly NamingLine[] {
+  return benefits.flatMap(benefit => {
+    if (benefit.beneficiaries === undefined) return []
+    const people = visit.isMember ? undefined : namedInDraft(visit.draft, benefit.name)
+    const isKnown = confirmedDesignation(visit.user, benefit.name) !== undefined
+    const standing = people ? 'here' : !isKnown ? 'nobody' : visit.isMember ? 'named' : 'before'
+    return [
+      {
+        ...{ name: benefit.name, displayname: benefit.displayname[visit.locale], standing },
+        isrequired: benefit.beneficiaries === 'required',
+        ...(people ? { people } : {}),
+      } as const,
+    ]
+  })
+}
+
+/** The first of these benefits for which somebody must be named, and neither was nor was put off. */
+export function mustName(visit: Visit, benefits: readonly Benefit[]): string | undefined {
+  return benefits.find(
+    benefit =>
+      !hasBeneficiary(visit.user, benefit) && visit.draft.beneficiaries?.[benefit.name] === undefined,
+  )?.name
+}
+
+/** The user with whom a draft names for benefits that begin now, and what is to be sealed for that. */
+export function withDraftNames(
+  user: User,
+  draft: Draft,
+  begun: { readonly benefits: readonly Benefit[]; readonly at: number },
+): { readonly user: User; readonly designations: readonly NewDesignation[] } {
+  let named = user
+  const designations: NewDesignation[] = []
+  for (const { name, beneficiaries } of begun.benefits) {
+    const people = beneficiaries && namedInDraft(draft, name)
+    if (!people) continue
+    const added = withDesignation(named, { benefit: name, who: 'user', status: 'confirmed', at: begun.at })
+    named = added.user
+    designations.push({ ...added.designation, beneficiaries: people })
+  }
+  return { user: named, designations }
+}
+
+/** What a member still has to do about beneficiaries; `undefined` where nothing is. */
+export function namingNews(visit: Visit): NamingNews | undefined {
+  const { user, terms, locale } = visit
+  const live = [...new Set(user.enrolments.filter(isLive).map(({ benefit }) => benefit))]
+  const benefits = live.flatMap(name => knownBenefit(terms, user, name) ?? [])
+  const waiting = user.enrolments
+    .filter(({ state }) => state === 'actionrequired')
+    .map(({ benefit }) => benefit)
+  const names = (of: readonly Benefit[]) => of.map(({ displayname }) => displayname[locale])
+  const missing = benefits.filter(benefit => waiting.includes(benefit.name) && !hasBeneficiary(user, benefit))
+  const proposed = benefits.filter(({ name }) => proposedDesignation(user, name) !== undefined)
+  if (missing.length === 0 && proposed.length === 0) return undefined
+  return { missing: names(missing), proposed: names(proposed) }
+}

@@ -1,0 +1,251 @@
+import { lockedFrom } from '../../calendar/calendar.ts'
+import { isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
+import { mergeConsents } from '../../membership/rules/enrolments.ts'
+import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
+import { type Consent, heldEnrolment, isActive } from '../../membership/rules/state.ts'
+import {
+  isAvailable,
+  judgeOfferAt,
+  knownBenefit,
+  offerOf,
+  openBenefit,
+  partnerOffer,
+  partnerOffers,
+} from '../../membership/rules/terms.ts'
+import { changeOfferOf, type OfferChange, undoOfferChangeOf } from '../../offers/change.ts'
+import { checkPreview, makePreview } from '../../offers/preview.ts'
+import { byVisitor, pageOf, type Visit } from '../session/visit.ts'
+import { parseConsents, parseOffer } from '../views/choices.ts'
+import type { BenefitLine, ConsentText, OfferChoice } from '../views/parts.ts'
+import { textsOf } from '../views/texts.ts'
+import { consentsFor } from './agreements.ts'
+import { dayOf, lastDayOf, lineOf, standingLine } from './cards.ts'
+import { confirmationOf } from './copies.ts'
+import { noteDone } from './outcomes.ts'
+import { referenceOf } from './reference.ts'
+import type { Posted, Step } from './step.ts'
+
+/** The offers to move to, with the one in force and the change that is pending. */
+export const offer: Step = {
+  show: (visit, typed) => {
+    const { user, terms, now } = visit
+    const current = offerOf(terms, user)
+    if (!visit.isMember || !current) return { to: 'overview' }
+    const boundary = nextBoundary(user, now, terms)
+    const pending = user.pendingOffer
+    const wanted = visit.session.offername ?? undefined
+    const chosen = typed.isPosted ? (typed.form.get('offername') ?? '') : wanted
+    return {
+      view: 'OFFER_CHANGE',
+      page: pageOf(visit),
+      offers: choicesOf(visit),
+      ...(chosen === undefined ? {} : { chosen }),
+      ...(pending
+        ? {
+            pending: {
+              displayname:
+                terms.today.catalogue.offers.get(pending.name)?.displayname[visit.locale] ?? pending.name,
+              effectiveon: dayOf(visit, pending.at),
+            },
+          }
+        : {}),
+      locked: isBoundaryLocked(user, boundary, { now, terms }),
+      opensagainon: dayOf(visit, boundary),
+    }
+  },
+  post: (visit, form) => {
+    const parsed = parseOffer(form, openOffers(visit))
+    if (!parsed.ok) return { errors: parsed.errors }
+    return { to: `offer/confirm?${new URLSearchParams({ offername: parsed.values })}` }
+  },
+}
+
+/** What a change gives, takes and leaves, before it is made. */
+export const offerConfirm: Step = {
+  show: (visit, typed) => {
+    const found = proposed(visit, typed.form)
+    const current = offerOf(visit.terms, visit.user)
+    if (!found || !current) return { to: 'offer' }
+    const { changed, choice } = found
+    const preview = makePreview({ ...previewed(visit, choice.offer), changed })
+    return {
+      view: 'OFFER_CONFIRM',
+      page: pageOf(visit),
+      from: current.displayname[visit.locale],
+      to: choice,
+      previewid: preview.previewid,
+      gained: linesOf(visit, changed, changed.gained),
+      lost: lostLines(visit, changed),
+      kept: heldLines(visit, changed.kept),
+      ...(changed.isImmediate ? {} : { undountil: lockedFrom(changed.effectiveAt, current.cutoffhours) }),
+      consents: consentsOf(visit, changed, typed.isPosted ? typed.form : undefined),
+    }
+  },
+  post: async (visit, form) => {
+    if (isMade(visit, form.get('offername') ?? '')) return confirmed(visit)
+    const found = proposed(visit, form)
+    if (!found) return { to: 'offer' }
+    const { changed, choice } = found
+    if (!checkPreview(form.get('previewid') ?? '', { ...previewed(visit, choice.offer), changed }))
+      return 'conflict'
+    const agreements = consentsOf(visit, changed, undefined)
+    const agreed = parseConsents(form, agreements)
+    if (!agreed.ok) return { errors: agreed.errors }
+    const consents = agreed.values.map(consent => ({ ...consent, agreedAt: visit.now, locale: visit.locale }))
+    return changeNow(visit, choice.offer, { consents, agreements })
+  },
+}
+
+/** Takes a pending change back. */
+export const offerUndo: Step = {
+  show: () => ({ to: 'offer' }),
+  post: async visit => {
+    const reference = referenceOf(visit.session.session_id, 'undone')
+    const outcome = await visit.context.executor.submit({
+      ...byVisitor(visit),
+      why: `offer change undone ${reference}`,
+      decide: ({ member, now, terms }) => {
+        if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
+          return refuse('user_not_found')
+        if (!member.user.pendingOffer) return { answer: () => undefined }
+        const undone = undoOfferChangeOf(member.user, now, terms())
+        return isRefusal(undone) ? undone : { change: undone, answer: () => undefined }
+      },
+    })
+    if (isRefusal(outcome)) return outcome.refused === 'user_not_found' ? 'gone' : { to: 'offer' }
+    await noteDone(visit, 'undone', reference)
+    return { to: 'done' }
+  },
+}
+
+function choicesOf(visit: Visit): OfferChoice[] {
+  const { user, terms, now, locale } = visit
+  const current = offerOf(terms, user)
+  return partnerOffers(terms).map((one): OfferChoice => {
+    const displayname = one.displayname[locale]
+    if (one.offer === current?.offer)
+      return { offer: one.offer, displayname, direction: 'current', reasons: [] }
+    const isUpgrade = one.rank > (current?.rank ?? 0)
+    const at = isUpgrade ? Math.max(now, user.offer?.since ?? now) : nextBoundary(user, now, terms)
+    const verdict = judgeOfferAt(terms, one, at)
+    const isLocked = !isUpgrade && isBoundaryLocked(user, at, { now, terms })
+    const isClosed = verdict.admitted && !isAvailable(terms, one, at)
+    return {
+      offer: one.offer,
+      displayname,
+      direction: isUpgrade ? 'upgrade' : 'downgrade',
+      effectiveon: dayOf(visit, at),
+      reasons: [
+        ...verdict.reasons.map(reason => reason.text[locale]),
+        ...(isLocked ? [`${textsOf(locale).offer.locked}.`] : []),
+        ...(isClosed ? [textsOf(locale).offer.closed] : []),
+      ],
+    }
+  })
+}
+
+function openOffers(visit: Visit): string[] {
+  return choicesOf(visit)
+    .filter(choice => choice.direction !== 'current' && choice.reasons.length === 0)
+    .map(choice => choice.offer)
+}
+
+function wishFor(offername: string) {
+  return { offername, action: 'auto', effective: 'auto' } as const
+}
+
+function previewed(visit: Visit, offername: string) {
+  return {
+    partner: visit.partner,
+    user: visit.user,
+    wish: wishFor(offername),
+    now: visit.context.clock.real(),
+  }
+}
+
+/** The change that a form or an address asks for, tried out; `undefined` when it is not open. */
+function proposed(
+  visit: Visit,
+  form: URLSearchParams,
+): { changed: OfferChange; choice: OfferChoice } | undefined {
+  if (!visit.isMember) return undefined
+  const choice = choicesOf(visit).find(one => one.offer === form.get('offername'))
+  if (!choice || !openOffers(visit).includes(choice.offer)) return undefined
+  const changed = changeOfferOf(visit.user, wishFor(choice.offer), visit.now, visit.terms)
+  return isRefusal(changed) ? undefined : { changed, choice }
+}
+
+/** Whether the person is on the offer they ask for, or on the way to it: the form came a second time. */
+function isMade({ user, session }: Visit, offername: string): boolean {
+  return (
+    user.pendingOffer?.name === offername || (session.outcome === 'changed' && user.offer?.name === offername)
+  )
+}
+
+async function changeNow(
+  visit: Visit,
+  offername: string,
+  { consents, agreements }: { consents: readonly Consent[]; agreements: readonly ConsentText[] },
+): Promise<Posted> {
+  const reference = referenceOf(visit.session.session_id, 'changed')
+  const outcome = await visit.context.executor.submit({
+    ...byVisitor(visit),
+    why: `offer change ${reference}`,
+    decide: ({ member, now, terms }) => {
+      if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
+        return refuse('user_not_found')
+      const { user, person } = member
+      if (user.pendingOffer?.name === offername || user.offer?.name === offername)
+        return { answer: () => undefined }
+      const agreed = { ...user, consents: mergeConsents(user.consents, consents) }
+      const changed = changeOfferOf(agreed, wishFor(offername), now, terms())
+      if (isRefusal(changed)) return changed
+      const confirmation = confirmationOf(
+        { ...visit, now },
+        {
+          ...{ person: person('profile') ?? {}, agreements, reference },
+          offername: partnerOffer(visit.terms, offername)?.displayname[visit.locale] ?? offername,
+        },
+      )
+      return { change: { ...changed, confirmation }, answer: () => undefined }
+    },
+  })
+  if (isRefusal(outcome)) return outcome.refused === 'user_not_found' ? 'gone' : { to: 'offer' }
+  return confirmed(visit)
+}
+
+async function confirmed(visit: Visit): Promise<Posted> {
+  await noteDone(visit, 'changed', referenceOf(visit.session.session_id, 'changed'))
+  return { to: 'done' }
+}
+
+function linesOf(visit: Visit, changed: OfferChange, names: readonly string[]): BenefitLine[] {
+  return names.flatMap(name => {
+    const benefit = openBenefit(visit.terms, name)
+    return benefit ? [lineOf(visit, benefit, changed.effectiveAt)] : []
+  })
+}
+
+function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {
+  return names.flatMap(name => {
+    const held = heldEnrolment(visit.user, name)
+    return held && knownBenefit(visit.terms, visit.user, name) ? [standingLine(visit, held)] : []
+  })
+}
+
+/** What is lost is told with its last day: today, where it goes at once; what has not begun has none. */
+function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
+  const isNow = changed.effectiveAt <= visit.now
+  const endson = isNow ? visit.today : lastDayOf(visit, changed.effectiveAt)
+  return heldLines(visit, changed.lost).map(({ since, startson: _, ...line }) =>
+    since === undefined && line.endson === undefined ? line : { ...line, endson },
+  )
+}
+
+function consentsOf(visit: Visit, changed: OfferChange, posted: URLSearchParams | undefined) {
+  return consentsFor(
+    visit,
+    changed.gained.flatMap(name => openBenefit(visit.terms, name) ?? []),
+    posted,
+  )
+}

@@ -1,0 +1,81 @@
+import { offerOf } from '../../membership/rules/terms.ts'
+import { nameOf } from '../session/session.ts'
+import { completeSession, type PageOutcome } from '../session/store.ts'
+import { pageOf, type Visit, wayBack } from '../session/visit.ts'
+import type { NamingNews } from '../views/parts.ts'
+import { newerThanConfirmed } from './answers.ts'
+import { liveLines } from './cards.ts'
+import { copiesOf, copyAddress } from './copies.ts'
+import { memberPaths } from './member-choices.ts'
+import { namingNews } from './naming.ts'
+import type { Step } from './step.ts'
+import { tell } from './tell.ts'
+
+/** Notes that the session did something, which a partner may learn by its result token. */
+export function noteDone(visit: Visit, outcome: PageOutcome, reference: string): Promise<void> {
+  return completeSession(visit.context.database, nameOf(visit.session), {
+    outcome,
+    reference,
+    at: visit.context.clock.real(),
+  })
+}
+
+/** Whether what has this reference took place, as the user's history tells. */
+export async function wasDoneBy(visit: Visit, reference: string): Promise<boolean> {
+  return (await visit.context.reader.history({ ...visit, steps: [] })).some(line =>
+    line.why.includes(reference),
+  )
+}
+
+/** What the session did last, with its reference and dates; a member for whom it no longer holds sees what they have. */
+export const done: Step = {
+  show: async visit => {
+    const { outcome, reference, completed_at: completedAt } = visit.session
+    if (outcome === null || outcome === 'challengefailed' || reference === null || completedAt === null)
+      return { to: '' }
+    const found = await tell(visit, outcome, reference)
+    if (!found && visit.session.revoked_at !== null)
+      return { view: 'LINK_ENDED', page: pageOf(visit), kind: 'closed' }
+    if (!found) return { to: visit.isMember ? 'overview' : 'start' }
+    const copies = await copiesOf(visit)
+    return {
+      view: 'DONE',
+      page: pageOf(visit),
+      outcome,
+      reference,
+      completedat: found.at ?? completedAt,
+      told: found.told,
+      benefits: found.benefits,
+      ...(found.undountil === undefined ? {} : { undountil: found.undountil }),
+      ...namingIn(visit),
+      ...(copies.some(copy => copy.reference === reference)
+        ? { copyurl: copyAddress(visit, reference) }
+        : {}),
+      ...wayBack(visit),
+    }
+  },
+}
+
+/** What a member has, and what they can do with it. */
+export const overview: Step = {
+  show: async visit => {
+    const offer = offerOf(visit.terms, visit.user)
+    if (!visit.isMember || !offer) return { to: '' }
+    return {
+      view: 'ALREADY_ENROLLED',
+      page: pageOf(visit),
+      offername: offer.displayname[visit.locale],
+      benefits: liveLines(visit),
+      suggested: newerThanConfirmed(visit.sent, visit.person),
+      paths: memberPaths(visit),
+      copies: await copiesOf(visit),
+      ...namingIn(visit),
+      ...wayBack(visit),
+    }
+  },
+}
+
+function namingIn(visit: Visit): { naming?: NamingNews } {
+  const naming = visit.isMember ? namingNews(visit) : undefined
+  return naming ? { naming } : {}
+}

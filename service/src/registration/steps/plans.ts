@@ -1,0 +1,87 @@
+import type { Benefit, Offer } from '../../catalogue/model.ts'
+import {
+  isAvailable,
+  judgeOfferAt,
+  judgePick,
+  openBenefit,
+  partnerOffer,
+  partnerOffers,
+} from '../../membership/rules/terms.ts'
+import type { Visit } from '../session/visit.ts'
+
+/** A plan as it stands to a newcomer: what would come with it, what could be chosen, and what not and why. */
+export type Plan = {
+  readonly offer: Offer
+  readonly included: readonly Benefit[]
+  readonly selectable: readonly Benefit[]
+  readonly refused: readonly Refused[]
+}
+
+/** A benefit that this person cannot have, and why, in the page's language. */
+export type Refused = { readonly benefit: Benefit; readonly reasons: readonly string[] }
+
+/** The plan that a newcomer takes, or why there is none yet. */
+export type PlanFound =
+  | { readonly plan: Plan }
+  /** Of several open plans one is to be chosen. */
+  | { readonly choice: readonly Plan[] }
+  /** Nothing fits, and why, in the page's language. */
+  | { readonly none: readonly string[] }
+
+/** Finds the plan: the link's, else the one chosen, else the only one that is open and has something for the person. */
+export function findPlan(visit: Visit): PlanFound {
+  const wanted = offersOf(visit)
+  const reasons: string[] = []
+  const plans: Plan[] = []
+  for (const offer of wanted) {
+    const verdict = judgeOfferAt(visit.terms, offer, visit.now)
+    if (!verdict.admitted || !isAvailable(visit.terms, offer, visit.now)) {
+      reasons.push(...verdict.reasons.map(reason => reason.text[visit.locale]))
+      continue
+    }
+    const plan = planOf(visit, offer)
+    if (plan.included.length + plan.selectable.length > 0) plans.push(plan)
+    else reasons.push(...plan.refused.flatMap(refused => refused.reasons))
+  }
+  const [only, ...more] = plans
+  if (!only) return { none: [...new Set(reasons)] }
+  if (more.length === 0) return { plan: only }
+  const chosen = plans.find(({ offer }) => offer.offer === visit.draft.offer)
+  return chosen ? { plan: chosen } : { choice: plans }
+}
+
+/** All plans a newcomer may choose from. */
+export function openPlans(visit: Visit): readonly Plan[] {
+  const found = findPlan({ ...visit, draft: { version: 0, answers: {} } })
+  return 'choice' in found ? found.choice : 'plan' in found ? [found.plan] : []
+}
+
+/** The plans that the link or the partner leaves a newcomer, whether they are open to this person or not. */
+export function offersOf(visit: Visit): readonly Offer[] {
+  const { offername } = visit.session
+  if (offername === null) return partnerOffers(visit.terms)
+  const offer = partnerOffer(visit.terms, offername)
+  return offer ? [offer] : []
+}
+
+/** A plan as it stands to this person today. */
+export function planOf(visit: Visit, offer: Offer): Plan {
+  const refused: Refused[] = []
+  const admitted = (names: readonly string[]) =>
+    names.flatMap(name => {
+      const benefit = openBenefit(visit.terms, name)
+      if (!benefit) return []
+      const { reasons } = judgePick(visit.terms, benefit, visit.now, offer.offer)
+      if (reasons.length === 0) return [benefit]
+      refused.push({ benefit, reasons: reasons.map(reason => reason.text[visit.locale]) })
+      return []
+    })
+  const included = inOrder(admitted(offer.fixed))
+  const selectable = inOrder(admitted(offer.selectable))
+  return { offer, included, selectable, refused }
+}
+
+/** Benefits in the order of the catalogue. */
+function inOrder(benefits: readonly Benefit[]): Benefit[] {
+  return [...benefits].sort((a, b) => a.sortorder - b.sortorder || (a.name < b.name ? -1 : 1))
+}

@@ -1,0 +1,15 @@
+import { createHash } from 'node:crypto'
+import type { PageOutcome } from '../session/store.ts'
+
+/** Letters and digits that cannot be taken for each other, also when read out. */
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/**
+ * The reference that a person keeps, such as `BE-7K3M-92QD`. It follows from the session and what was done, so that
+ * a button pressed twice gives the same one, and stands in the user's history.
+ */
+export function referenceOf(sessionId: string, outcome: PageOutcome): string {
+  const bytes = createHash('sha256').update(`${sessionId} ${outcome}`).digest()
+  const signs = Array.from({ length: 8 }, (_, at) => alphabet[(bytes[at] ?? 0) % alphabet.length])
+  return `BE-${signs.slice(0, 4).join('')}-${signs.slice(4).join('')}`
+}

@@ -1,0 +1,182 @@
+import { pageOf, type Visit } from '../session/visit.ts'
+import { parseBenefits, parseOffer } from '../views/choices.ts'
+import { parseDetails } from '../views/form.ts'
+import type { DetailsGroup } from '../views/parts.ts'
+import { detailsOf, groupsIn, missingGroups, newerInDraft, withAnswer } from './answers.ts'
+import { cardOf, iconOf, wantedElsewhere } from './cards.ts'
+import { comebackOf } from './comeback-steps.ts'
+import { costOf } from './disclosures.ts'
+import { findPlan, openPlans, type Plan } from './plans.ts'
+import { choosesPlan, stepOf } from './progress.ts'
+import { isStale, saveAnswers } from './save-answers.ts'
+import type { Step } from './step.ts'
+
+/** Who asks, and what they shared. */
+export const start: Step = {
+  show: visit => {
+    if (visit.isMember) return { to: 'overview' }
+    const back = comebackOf(visit)
+    return {
+      view: 'START',
+      page: pageOf(visit),
+      ...(visit.person.firstname === undefined ? {} : { firstname: visit.person.firstname }),
+      shared: groupsIn(visit.sent),
+      resumed: visit.draft.version > 0,
+      choosesplan: choosesPlan(visit),
+      ...(back ? { comeback: back } : {}),
+    }
+  },
+  post: visit => ({ to: visit.draft.picks === undefined ? 'details' : 'check' }),
+}
+
+/** What is known of a newcomer, each with a link to change it. */
+export const review: Step = {
+  show: visit => ({
+    view: 'DETAILS_REVIEW',
+    page: pageOf(visit, stepOf(visit, 'details')),
+    details: detailsOf(visit.person),
+    missing: missingGroups(visit.person),
+    suggested: newerInDraft(visit.sent, visit.draft),
+  }),
+  post: (visit, form) => {
+    if (isStale(visit, form)) return 'conflict'
+    return { to: missingGroups(visit.person).length > 0 ? 'details' : 'plan' }
+  },
+}
+
+/** The inputs of one group of a newcomer's details. */
+export function edit(group: DetailsGroup): Step {
+  return {
+    show: (visit, typed) => ({
+      view: 'DETAILS_EDIT',
+      page: pageOf(visit, stepOf(visit, 'details')),
+      group,
+      details: detailsOf(visit.person),
+      ...(newerInDraft(visit.sent, visit.draft).includes(group) ? { suggestion: detailsOf(visit.sent) } : {}),
+      ...(typed.isPosted ? { kept: Object.fromEntries(typed.form) } : {}),
+    }),
+    post: async (visit, form) => {
+      const parsed = parseDetails(group, form, visit.today)
+      if (!parsed.ok) return { errors: parsed.errors }
+      const saved = await saveAnswers(visit, form, (draft, sent) =>
+        withAnswer(draft, { group, clean: parsed.values, sent }),
+      )
+      return saved === 'saved' ? { to: 'details' } : saved
+    },
+  }
+}
+
+/** The plans of which a newcomer takes one; passed by where there is nothing to choose. */
+export const plan: Step = {
+  show: (visit, typed) => {
+    if (missingGroups(visit.person).length > 0) return { to: 'details' }
+    const plans = openPlans(visit)
+    if (plans.length === 0) return { to: 'none' }
+    if (plans.length === 1) return { to: 'benefits' }
+    const chosen = typed.isPosted ? (typed.form.get('offername') ?? '') : planInMind(visit, plans)
+    return {
+      view: 'PLAN',
+      page: pageOf(visit, stepOf(visit, 'plan')),
+      plans: plans.map(({ offer, included, selectable }) => ({
+        offer: offer.offer,
+        displayname: offer.displayname[visit.locale],
+        description: offer.description[visit.locale],
+        included: included.map(benefit => ({
+          displayname: benefit.displayname[visit.locale],
+          iconurl: iconOf(visit, benefit),
+          description: benefit.description[visit.locale],
+          cost: costOf(visit, benefit),
+        })),
+        selectable: selectable.map(benefit => ({
+          displayname: benefit.displayname[visit.locale],
+          cost: costOf(visit, benefit),
+        })),
+        slots: Math.min(offer.slots, selectable.length),
+      })),
+      ...(chosen === undefined ? {} : { chosen }),
+    }
+  },
+  post: async (visit, form) => {
+    const plans = openPlans(visit).map(({ offer }) => offer.offer)
+    const parsed = parseOffer(form, plans)
+    if (!parsed.ok) return { errors: parsed.errors }
+    const saved = await saveAnswers(visit, form, draft => {
+      if (draft.offer === parsed.values) return draft
+      const { picks: _, ...kept } = draft
+      return { ...kept, offer: parsed.values }
+    })
+    return saved === 'saved' ? { to: 'benefits' } : saved
+  },
+}
+
+/** The plan already chosen, or the first that has what the person's link is about. */
+function planInMind(visit: Visit, plans: readonly Plan[]): string | undefined {
+  const wanted = visit.deepLink?.productname
+  const fitting = plans.find(({ included, selectable }) =>
+    [...included, ...selectable].some(benefit => benefit.name === wanted),
+  )
+  return visit.draft.offer ?? fitting?.offer.offer
+}
+
+/** The benefits of a newcomer's plan. */
+export const benefits: Step = {
+  show: (visit, typed) => {
+    const found = foundPlan(visit)
+    if ('to' in found) return found
+    const { offer, included, selectable, refused } = found
+    const chosen = typed.isPosted ? typed.form.getAll('benefit') : picksOf(visit, found)
+    const focus = visit.deepLink?.productname
+    const startsAt = visit.now
+    return {
+      view: 'BENEFITS',
+      page: pageOf(visit, stepOf(visit, 'benefits')),
+      offername: offer.displayname[visit.locale],
+      slots: selectable.length > 0 ? offer.slots : 0,
+      back: openPlans(visit).length > 1 ? 'plan' : 'details',
+      cards: [
+        ...included.map(benefit => cardOf(visit, benefit, { status: { kind: 'included' }, startsAt })),
+        ...selectable.map(benefit =>
+          cardOf(visit, benefit, {
+            status: { kind: 'available' },
+            startsAt,
+            selected: chosen.includes(benefit.name),
+          }),
+        ),
+        ...refused.map(({ benefit, reasons }) =>
+          cardOf(visit, benefit, { status: { kind: 'unavailable', reasons } }),
+        ),
+        ...wantedElsewhere(visit, offer),
+      ],
+      ...(focus === undefined ? {} : { focus }),
+    }
+  },
+  post: async (visit, form) => {
+    const found = foundPlan(visit)
+    if ('to' in found) return found
+    const { offer, included, selectable } = found
+    const parsed = parseBenefits(form, {
+      selectable: selectable.map(({ name }) => name),
+      slots: offer.slots,
+      required: included.length === 0,
+    })
+    if (!parsed.ok) return { errors: parsed.errors }
+    const saved = await saveAnswers(visit, form, draft => ({ ...draft, picks: parsed.values }))
+    return saved === 'saved' ? { to: 'check' } : saved
+  },
+}
+
+/** The plan to go on with, or the path where something is to be done first. */
+export function foundPlan(visit: Visit): Plan | { to: string } {
+  if (missingGroups(visit.person).length > 0) return { to: 'details' }
+  const found = findPlan(visit)
+  if ('none' in found) return { to: 'none' }
+  return 'choice' in found ? { to: 'plan' } : found.plan
+}
+
+/** What is chosen: the picks of the draft that still fit; before there are any, what the person's link is about. */
+export function picksOf(visit: Visit, { selectable }: Plan): readonly string[] {
+  const open = selectable.map(({ name }) => name)
+  const { picks } = visit.draft
+  const wanted = visit.deepLink?.redirectto === 'enrol' ? [visit.deepLink.productname] : []
+  return (picks ?? wanted).filter(name => open.includes(name))
+}

@@ -1,0 +1,45 @@
+import type { Visit } from '../session/visit.ts'
+import type { FieldError } from '../views/faults.ts'
+import type { View } from '../views/model.ts'
+
+/** What a view is made from besides the visit: what was typed or asked for, and what is wrong with it. */
+export type Typed = {
+  /** The posted form, or the query of a `GET`. */
+  readonly form: URLSearchParams
+  /** True when `form` was posted: what was typed is shown instead of what is kept. */
+  readonly isPosted: boolean
+  readonly errors?: readonly FieldError[]
+  readonly conflict?: boolean
+}
+
+/** Leads to another path below the page's root. */
+export type Lead = { readonly to: string }
+
+/** What became of a form: it leads on, or its own view is shown again with what is wrong. */
+export type Posted =
+  | Lead
+  | { readonly errors: readonly FieldError[] }
+  /** The answers changed elsewhere: the newest are shown. */
+  | 'conflict'
+  /** The same view again with what was typed, as a button of the form asked. */
+  | 'again'
+  /** The user is gone. */
+  | 'gone'
+
+/** One path of the page. */
+export type Step = {
+  /** The view of this path, or where it leads when this person has nothing to do here. */
+  readonly show: (visit: Visit, typed: Typed) => View | Lead | Promise<View | Lead>
+  readonly post?: (visit: Visit, form: URLSearchParams) => Posted | Promise<Posted>
+}
+
+/** Whether a step leads elsewhere. */
+export function isLead(shown: View | Lead): shown is Lead {
+  return !('view' in shown)
+}
+
+/** The version of the draft that a form was made from; `undefined` when it does not say. */
+export function versionOf(form: URLSearchParams): number | undefined {
+  const version = /-(\d{1,9})$/.exec(form.get('draft') ?? '')?.[1]
+  return version === undefined ? undefined : Number(version)
+}

@@ -1,0 +1,86 @@
+import type { Visit } from '../session/visit.ts'
+import { detailsGroups } from '../views/details.ts'
+import type { View } from '../views/model.ts'
+import { beneficiaryEdit, beneficiaryList, beneficiaryWord } from './beneficiary-steps.ts'
+import { behindBirthdate } from './birthdate-again.ts'
+import { cancel, cancelUndo } from './cancel-steps.ts'
+import { comeback } from './comeback-steps.ts'
+import { check, enrol, none } from './enrolling-steps.ts'
+import { memberBenefits, memberCheck, memberEdit, memberEnrol, memberReview } from './member-steps.ts'
+import { offer, offerConfirm, offerUndo } from './offer-steps.ts'
+import { done, overview } from './outcomes.ts'
+import { benefits, edit, plan, review, start } from './registering-steps.ts'
+import type { Step } from './step.ts'
+import { swap, swapChoose, swapConfirm, swapUndo } from './swap-steps.ts'
+
+/** The paths of the page below its root, for newcomers and for members; `undefined`: there is no such path. */
+export function stepAt(path: string, visit: Visit): Step | undefined {
+  return (visit.isMember ? memberSteps.get(path) : undefined) ?? steps.get(path) ?? beneficiaryStep(path)
+}
+
+/** The paths about beneficiaries, which name a benefit. */
+function beneficiaryStep(path: string): Step | undefined {
+  const [, name, word] = /^beneficiaries\/([a-z0-9]{2,32})(\/word)?$/.exec(path) ?? []
+  if (name === undefined) return undefined
+  return behindBirthdate(path, word === undefined ? beneficiaryEdit(name) : beneficiaryWord(name))
+}
+
+/** Where a person goes who has just opened a link, or comes back to the page's root. */
+export function entryOf(visit: Visit): string {
+  const { session, deepLink } = visit
+  if (session.outcome !== null) return 'done'
+  if (!visit.isMember) return 'start'
+  if (deepLink?.redirectto === 'swap' || session.purpose === 'swap') return 'swap'
+  if (session.purpose === 'offerchange') return 'offer'
+  return deepLink || session.purpose === 'benefits' ? 'benefits' : 'overview'
+}
+
+/** The path of a view without a form, to which a change of language comes back; a list of ours, never an address. */
+export function pathOfView(name: string): string {
+  return paths.get(name) ?? ''
+}
+
+const paths: ReadonlyMap<string, string> = new Map<View['view'], string>([
+  ['DONE', 'done'],
+  ['ALREADY_ENROLLED', 'overview'],
+  ['NO_BENEFITS', 'none'],
+  ['DETAILS_REVIEW', 'details'],
+  ['BENEFITS', 'benefits'],
+  ['SWAP', 'swap'],
+  ['OFFER_CHANGE', 'offer'],
+  ['BENEFICIARIES', 'beneficiaries'],
+])
+
+const steps: ReadonlyMap<string, Step> = new Map([
+  ['start', start],
+  ['comeback', comeback],
+  ['details', review],
+  ...detailsGroups.map(group => [`details/${group}`, edit(group)] as const),
+  ['plan', plan],
+  ['benefits', benefits],
+  ['check', check],
+  ['enrol', enrol],
+  ['none', none],
+  ['done', done],
+  ['overview', overview],
+  ['swap', swap],
+  ['swap/choose', swapChoose],
+  ['swap/confirm', swapConfirm],
+  ['swap/undo', swapUndo],
+  ['offer', offer],
+  ['offer/confirm', offerConfirm],
+  ['offer/undo', offerUndo],
+  ['beneficiaries', behindBirthdate('beneficiaries', beneficiaryList)],
+  ['cancel', cancel],
+  ['cancel/undo', cancelUndo],
+])
+
+const memberSteps: ReadonlyMap<string, Step> = new Map([
+  ['details', memberReview],
+  ...detailsGroups.map(group => [`details/${group}`, memberEdit(group)] as const),
+  ['plan', { show: () => ({ to: 'overview' }) }],
+  ['none', { show: () => ({ to: 'overview' }) }],
+  ['benefits', memberBenefits],
+  ['check', memberCheck],
+  ['enrol', memberEnrol],
+])

@@ -1,0 +1,286 @@
+import { swapBenefitsOf } from '../../benefits/swap.ts'
+import { lockedFrom } from '../../calendar/calendar.ts'
+import type { Benefit, Offer } from '../../catalogue/model.ts'
+import { beforeSwap, isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
+import { mergeConsents } from '../../membership/rules/enrolments.ts'
+import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
+import {
+  type Consent,
+  type Enrolment,
+  heldEnrolment,
+  isActive,
+  isHeld,
+  type SwapPair as MemberPair,
+} from '../../membership/rules/state.ts'
+import { judgePick, knownBenefit, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
+import { byVisitor, pageOf, type Visit } from '../session/visit.ts'
+import { parseConsents, parseSwap, parseSwapIn, parseSwapOut, type SwapChoice } from '../views/choices.ts'
+import type { FieldError } from '../views/faults.ts'
+import type { BenefitCard, ConsentText, SwapPair } from '../views/parts.ts'
+import { consentsFor } from './agreements.ts'
+import { cardOf, dayOf, enrolmentLine, lineOf, statusOf } from './cards.ts'
+import { confirmationOf } from './copies.ts'
+import { noteDone } from './outcomes.ts'
+import { referenceOf } from './reference.ts'
+import type { Posted, Step } from './step.ts'
+
+/** What may be exchanged for what, as it will be at the boundary. */
+type SwapScene = {
+  readonly boundary: number
+  readonly lockedAt: number
+  readonly isLocked: boolean
+  readonly held: readonly Enrolment[]
+  readonly available: readonly Benefit[]
+  readonly freeSlots: number
+}
+
+function sceneOf(visit: Visit): SwapScene | undefined {
+  const { user, terms, now } = visit
+  const offer = offerOf(terms, user)
+  if (!visit.isMember || !offer || !user.offer?.inForce) return undefined
+  const boundary = user.swap?.at ?? nextBoundary(user, now, terms)
+  const ahead = beforeSwap(user, boundary, terms)
+  const aheadOffer = offerOf(terms, ahead) ?? offer
+  const held = ahead.enrolments.filter(
+    enrolment => isHeld(enrolment) && !enrolment.isFixed && isStillIn(enrolment, visit),
+  )
+  const available = aheadOffer.selectable.flatMap(name =>
+    openToSwap(visit, { name, offer: aheadOffer, boundary }),
+  )
+  return {
+    boundary,
+    lockedAt: lockedFrom(boundary, offer.cutoffhours),
+    isLocked: isBoundaryLocked(user, boundary, { now, terms }),
+    held,
+    available: available.filter(({ name }) => !heldEnrolment(ahead, name)),
+    freeSlots: Math.max(0, aheadOffer.slots - slotsTaken(ahead)),
+  }
+}
+
+/** In force now: what has not begun has no place to give. */
+function isStillIn(enrolment: Enrolment, visit: Visit): boolean {
+  const now = visit.user.enrolments.find(({ id }) => id === enrolment.id)
+  return now?.state === 'enrolled' || now?.state === 'endscheduled'
+}
+
+function openToSwap(
+  visit: Visit,
+  wish: { name: string; offer: Offer; boundary: number },
+): readonly Benefit[] {
+  const benefit = openBenefit(visit.terms, wish.name)
+  return benefit && judgePick(visit.terms, benefit, wish.boundary, wish.offer.offer).admitted ? [benefit] : []
+}
+
+/** The first choice: which pick goes, or that a free place is filled. */
+export const swap: Step = {
+  show: (visit, typed) => {
+    const scene = sceneOf(visit)
+    if (!scene) return { to: 'overview' }
+    const places = placesIn(visit, scene)
+    const chosen = typed.form.get('out') ?? (places.length === 1 ? places[0] : undefined)
+    const wanted = wantedIn(visit, scene, typed.form)
+    return {
+      view: 'SWAP',
+      page: pageOf(visit),
+      held: scene.held.flatMap(enrolment => heldCard(visit, enrolment.benefit) ?? []),
+      hasfreeplace: places.includes('free'),
+      choosable: availableFor(visit, scene, undefined).length > 0,
+      ...(chosen === undefined ? {} : { chosen }),
+      ...(wanted ? { wanted: comingCard(visit, scene, wanted) } : {}),
+      effectiveon: dayOf(visit, scene.boundary),
+      lockedat: scene.lockedAt,
+      pending: pairsShown(visit, scene, visit.user.swap?.pairs ?? []),
+      locked: scene.isLocked,
+    }
+  },
+  post: (visit, form) => {
+    const scene = sceneOf(visit)
+    if (!scene || scene.isLocked) return { to: 'swap' }
+    const parsed = parseSwapOut(form, placesIn(visit, scene))
+    if (!parsed.ok) return { errors: parsed.errors }
+    const wanted = wantedIn(visit, scene, form)
+    const query = new URLSearchParams({ out: parsed.values, ...(wanted ? { in: wanted.name } : {}) })
+    return { to: `swap/choose?${query}` }
+  },
+}
+
+/** The second choice: what comes, beside what goes. */
+export const swapChoose: Step = {
+  show: (visit, typed) => {
+    const scene = sceneOf(visit)
+    const out = scene && parseSwapOut(typed.form, placesIn(visit, scene))
+    if (!scene || scene.isLocked || !out?.ok) return { to: 'swap' }
+    const available = availableFor(visit, scene, out.values)
+    if (available.length === 0) return { to: 'swap' }
+    const going = out.values === 'free' ? undefined : heldCard(visit, out.values)
+    const chosen =
+      typed.form.get('in') ?? visit.user.swap?.pairs.find(pair => pair.remove === out.values)?.add
+    return {
+      view: 'SWAP_CHOOSE',
+      page: pageOf(visit),
+      ...(going ? { out: going } : {}),
+      available: available.map(benefit => comingCard(visit, scene, benefit)),
+      ...(chosen === undefined ? {} : { chosen }),
+      effectiveon: dayOf(visit, scene.boundary),
+    }
+  },
+  post: (visit, form) => {
+    const scene = sceneOf(visit)
+    const out = scene && parseSwapOut(form, placesIn(visit, scene))
+    if (!scene || scene.isLocked || !out?.ok) return { to: 'swap' }
+    const available = availableFor(visit, scene, out.values).map(({ name }) => name)
+    const chosen = parseSwapIn(form, available)
+    if (!chosen.ok) return { errors: chosen.errors }
+    return { to: `swap/confirm?${queryOf(visit, out.values, chosen.values)}` }
+  },
+}
+
+/** The chosen swap side by side. Its address names the benefits, so that going back shows the same. */
+export const swapConfirm: Step = {
+  show: (visit, typed) => {
+    const scene = sceneOf(visit)
+    const parsed = scene && parseSwap(typed.form, allowedIn(scene))
+    if (!scene || scene.isLocked || !parsed?.ok) return { to: 'swap' }
+    return {
+      view: 'SWAP_CONFIRM',
+      page: pageOf(visit),
+      pairs: pairsShown(visit, scene, pairsOf(parsed.values)),
+      effectiveon: dayOf(visit, scene.boundary),
+      lockedat: scene.lockedAt,
+      consents: wantedConsents(visit, scene, {
+        choice: parsed.values,
+        posted: typed.isPosted ? typed.form : undefined,
+      }),
+    }
+  },
+  post: async (visit, form) => {
+    const scene = sceneOf(visit)
+    const parsed = scene && parseSwap(form, allowedIn(scene))
+    if (!scene || !parsed?.ok) return { to: 'swap' }
+    const wanted = wantedConsents(visit, scene, { choice: parsed.values, posted: undefined })
+    const agreed = parseConsents(form, wanted)
+    if (!agreed.ok) return { errors: agreed.errors }
+    const consents = agreed.values.map(consent => ({ ...consent, agreedAt: visit.now, locale: visit.locale }))
+    return swapNow(visit, parsed.values, { consents, agreements: wanted })
+  },
+}
+
+/** Takes a pending swap back. */
+export const swapUndo: Step = {
+  show: () => ({ to: 'swap' }),
+  post: visit => swapNow(visit, { add: [], remove: [] }, { consents: [], agreements: [] }),
+}
+
+async function swapNow(
+  visit: Visit,
+  choice: SwapChoice,
+  { consents, agreements }: { consents: readonly Consent[]; agreements: readonly ConsentText[] },
+): Promise<Posted> {
+  const result = choice.add.length > 0 ? 'swapped' : 'undone'
+  const reference = referenceOf(visit.session.session_id, result)
+  const outcome = await visit.context.executor.submit({
+    ...byVisitor(visit),
+    why: `swap ${reference}`,
+    decide: ({ member, now, terms }) => {
+      if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
+        return refuse('user_not_found')
+      const { user, person } = member
+      const isMade = JSON.stringify(user.swap?.pairs ?? []) === JSON.stringify(pairsOf(choice))
+      if (isMade) return { answer: () => undefined }
+      const agreed = { ...user, consents: mergeConsents(user.consents, consents) }
+      const change = swapBenefitsOf(agreed, choice, now, terms())
+      if (isRefusal(change)) return change
+      if (choice.add.length === 0) return { change, answer: () => undefined }
+      const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
+      const copied = { person: person('profile') ?? {}, offername, agreements, reference }
+      const confirmation = confirmationOf({ ...visit, now }, copied)
+      return { change: { ...change, confirmation }, answer: () => undefined }
+    },
+  })
+  if (isRefusal(outcome)) return outcome.refused === 'user_not_found' ? 'gone' : refusedSwap(outcome.refused)
+  await noteDone(visit, result, reference)
+  return { to: 'done' }
+}
+
+/** The rules have changed since the view was made: the swap is shown anew. */
+function refusedSwap(code: string): Posted {
+  const errors: FieldError[] = [{ input: 'form', code: 'benefit_unavailable' }]
+  return code === 'change_locked' ? { to: 'swap' } : { errors }
+}
+
+function allowedIn(scene: SwapScene) {
+  return {
+    held: scene.held.map(({ benefit }) => benefit),
+    available: scene.available.map(({ name }) => name),
+    freeslots: scene.freeSlots,
+  }
+}
+
+function pairsOf({ add, remove }: SwapChoice): MemberPair[] {
+  return add.map((name, at) => ({ add: name, remove: remove[at] }))
+}
+
+function pairsShown(visit: Visit, scene: SwapScene, pairs: readonly MemberPair[]): SwapPair[] {
+  return pairs.flatMap(({ add, remove }) => {
+    const benefit = add === undefined ? undefined : openBenefit(visit.terms, add)
+    if (!benefit) return []
+    const held = remove === undefined ? undefined : heldEnrolment(visit.user, remove)
+    if (!held) return [{ in: lineOf(visit, benefit, scene.boundary) }]
+    // The one that goes is told without days: it ends at the moment the new one starts.
+    const { name, displayname, iconurl } = enrolmentLine(visit, held)
+    return [{ out: { name, displayname, iconurl }, in: lineOf(visit, benefit, scene.boundary) }]
+  })
+}
+
+function wantedConsents(
+  visit: Visit,
+  scene: SwapScene,
+  about: { choice: SwapChoice; posted: URLSearchParams | undefined },
+) {
+  return consentsFor(
+    visit,
+    scene.available.filter(({ name }) => about.choice.add.includes(name)),
+    about.posted,
+  )
+}
+
+/** What a person may let go: each pick in force, and a free place that the pending swap leaves. */
+function placesIn(visit: Visit, scene: SwapScene): string[] {
+  const filled = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined).length
+  return [...scene.held.map(({ benefit }) => benefit), ...(scene.freeSlots > filled ? ['free'] : [])]
+}
+
+/** What may come for a place: what the pending swap brings to another place is taken. */
+function availableFor(visit: Visit, scene: SwapScene, out: string | undefined): Benefit[] {
+  const taken = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined || remove !== out)
+  return scene.available.filter(({ name }) => !taken.some(({ add }) => add === name))
+}
+
+/** The benefit that the person came for: by a card's link, or by the link from the partner. */
+function wantedIn(visit: Visit, scene: SwapScene, form: URLSearchParams): Benefit | undefined {
+  const name = form.get('in') ?? visit.deepLink?.productname
+  return availableFor(visit, scene, undefined).find(benefit => benefit.name === name)
+}
+
+function heldCard(visit: Visit, name: string): BenefitCard | undefined {
+  const benefit = knownBenefit(visit.terms, visit.user, name)
+  const held = heldEnrolment(visit.user, name)
+  return benefit && held ? cardOf(visit, benefit, { status: statusOf(visit, held) }) : undefined
+}
+
+function comingCard(visit: Visit, scene: SwapScene, benefit: Benefit): BenefitCard {
+  return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt: scene.boundary })
+}
+
+/** The pending swap with one exchange more, or another in its place, as the address of the confirmation has it. */
+function queryOf(visit: Visit, out: string, chosen: string): string {
+  const pending = visit.user.swap?.pairs ?? []
+  const query = new URLSearchParams()
+  for (const { add, remove } of pending)
+    if (add !== undefined && remove !== undefined) query.set(`replace.${remove}`, add)
+  const free = pending.flatMap(({ add, remove }) => (remove === undefined && add !== undefined ? [add] : []))
+  if (out !== 'free') query.set(`replace.${out}`, chosen)
+  const added = out === 'free' ? [...free, chosen] : free
+  for (const [at, add] of added.entries()) query.set(`replace.free${at + 1}`, add)
+  return query.toString()
+}

@@ -1,0 +1,177 @@
+import { type Instant, lockedFrom, reinstatableUntil } from '../../calendar/calendar.ts'
+import type { HistoryLine } from '../../membership/rules/history.ts'
+import {
+  type Enrolment,
+  hasPendingCancel,
+  isInForce,
+  isLive,
+  lastClosed,
+} from '../../membership/rules/state.ts'
+import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
+import type { PageOutcome } from '../session/store.ts'
+import type { Visit } from '../session/visit.ts'
+import type { BenefitLine, Day } from '../views/parts.ts'
+import type { Told } from '../views/told.ts'
+import { dayOf, enrolmentLine, lastDayOf, linesInForce, liveLines } from './cards.ts'
+
+/** A confirmation as the user's state and history have it. */
+export type Telling = {
+  readonly told: Told
+  readonly benefits: readonly BenefitLine[]
+  /** When it was done on the partner's clock; absent where history has no line of it. */
+  readonly at?: Instant | undefined
+  /** Until when it can be undone. */
+  readonly undountil?: Instant
+}
+
+/**
+ * Tells what a session did, by what now holds: what was planned is told as planned until it takes effect, and as done
+ * from then on. `undefined`: it no longer holds, since somebody has changed it since.
+ */
+export async function tell(
+  visit: Visit,
+  outcome: PageOutcome,
+  reference: string,
+): Promise<Telling | undefined> {
+  const lines = await visit.context.reader.history({ ...visit, steps: [] })
+  const own = lines.filter(line => line.why.includes(reference))
+  const found = tellers[outcome](visit, { lines, own })
+  return found && { at: own.at(-1)?.at, ...found }
+}
+
+type Past = { readonly lines: readonly HistoryLine[]; readonly own: readonly HistoryLine[] }
+
+const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Telling | undefined>> = {
+  enrolled: visit => {
+    if (!visit.isMember) return undefined
+    return { told: { what: 'enrolled', ...startAhead(visit) }, benefits: liveLines(visit) }
+  },
+  swapped: tellSwap,
+  changed: tellOfferChange,
+  cancelled: tellCancel,
+  undone: (visit, { own, lines }) => {
+    if (!visit.isMember) return undefined
+    const benefits = liveLines(visit)
+    const last = own.at(-1)
+    if (last?.why.startsWith('reinstate')) {
+      const cancelledAt = lines.filter(({ what, to }) => what === 'user' && to === 'cancelled').at(-1)?.at
+      const isBack = own.some(
+        ({ what, from, at }) => what === 'user' && from === 'cancelled' && at === last.at,
+      )
+      if (!isBack) return { told: { what: 'kept' }, benefits }
+      return {
+        told: { what: 'reinstated', ...startAhead(visit), missing: missingSince(visit, cancelledAt) },
+        benefits,
+      }
+    }
+    const of = last?.what === 'pending offer' || last?.why.startsWith('offer') ? 'offer' : 'swap'
+    return { told: { what: 'undone', of, plan: planName(visit), ...startAhead(visit) }, benefits }
+  },
+}
+
+/** Pending, or applied at its boundary with at least one new benefit in force. */
+function tellSwap(visit: Visit, { own }: Past): Telling | undefined {
+  const { swap } = visit.user
+  if (!visit.isMember) return undefined
+  const benefits = liveLines(visit)
+  if (swap) {
+    return {
+      told: { what: 'swapped', from: dayOf(visit, swap.at) },
+      benefits,
+      ...undoUntil(visit, swap.at),
+    }
+  }
+  const asked = own.filter(({ what }) => what === 'swap').at(-1)
+  const added = asked?.to.split(' ').map(pair => pair.split('>')[1]) ?? []
+  const hasCome = visit.user.enrolments.some(
+    enrolment => isInForce(enrolment) && added.includes(enrolment.benefit),
+  )
+  return hasCome ? { told: { what: 'swapped' }, benefits } : undefined
+}
+
+function tellOfferChange(visit: Visit, { lines, own }: Past): Telling | undefined {
+  const { user } = visit
+  if (!visit.isMember) return undefined
+  const benefits = liveLines(visit)
+  if (user.pendingOffer) {
+    const { name, at } = user.pendingOffer
+    const what = rankOf(visit, name) > rankOf(visit, user.offer?.name ?? '') ? 'upgraded' : 'downgraded'
+    const from = dayOf(visit, at)
+    return { told: { what, plan: planName(visit, name), from }, benefits, ...undoUntil(visit, at) }
+  }
+  const wanted = own
+    .filter(({ what, to }) => to !== '' && /^(offer|pending offer|offer to start)$/.test(what))
+    .at(-1)?.to
+  if (wanted === undefined || user.offer?.name !== wanted) return undefined
+  const before = lines.filter(({ what, from, to }) => what === 'offer' && from !== '' && to === wanted).at(-1)
+  const what = rankOf(visit, wanted) > rankOf(visit, before?.from ?? '') ? 'upgraded' : 'downgraded'
+  return { told: { what, plan: planName(visit, wanted) }, benefits }
+}
+
+function tellCancel(visit: Visit, { lines, own }: Past): Telling | undefined {
+  const { user, now, partner } = visit
+  const { cancel } = user
+  if (!cancel || (user.status !== 'cancelled' && !hasPendingCancel(user))) return undefined
+  const isAhead = user.status !== 'cancelled'
+  const ended = user.enrolments.filter(one => one.closeReason === 'cancelled' && one.endsAt === cancel.at)
+  const lastday = lastDayOf(visit, cancel.at)
+  const asked = own.at(-1)?.at ?? cancel.requestedAt
+  const back = reinstatableUntil(cancel.at, partner.timezone)
+  const hasDropped = lines.some(
+    ({ what, to, at }) => (what === 'swap' || what === 'pending offer') && to === '' && at === asked,
+  )
+  const hadBegun = isAhead || ended.some(({ state }) => state === 'ended')
+  const timing = isAhead ? 'ahead' : !hadBegun ? 'neverbegun' : lastday === visit.today ? 'today' : 'past'
+  return {
+    told: {
+      what: 'cancelled',
+      lastday,
+      timing,
+      hasDropped,
+      ...(isAhead || now >= back ? {} : { backuntil: back }),
+    },
+    benefits: isAhead
+      ? linesInForce(visit)
+      : ended.filter(({ state }) => state === 'ended').map(endedLine(visit)),
+    at: asked,
+  }
+}
+
+function endedLine(visit: Visit) {
+  return (enrolment: Enrolment): BenefitLine => {
+    const { startson: _, ...line } = enrolmentLine(visit, enrolment)
+    return { ...line, endson: lastDayOf(visit, enrolment.endsAt ?? visit.now) }
+  }
+}
+
+/** The names of what the cancel ended and what has not come back. */
+function missingSince(visit: Visit, cancelledAt: Instant | undefined): string[] {
+  const { user, terms, locale } = visit
+  const names = new Set(
+    user.enrolments.filter(({ endsAt }) => endsAt === cancelledAt).map(({ benefit }) => benefit),
+  )
+  return [...names]
+    .filter(name => !user.enrolments.some(one => one.benefit === name && isLive(one)))
+    .filter(name => lastClosed(user, name)?.closeReason === 'cancelled')
+    .map(name => knownBenefit(terms, user, name)?.displayname[locale] ?? name)
+}
+
+/** The day on which the membership starts, where it lies ahead. */
+function startAhead(visit: Visit): { from?: Day } {
+  const { offer } = visit.user
+  return offer && !offer.inForce ? { from: dayOf(visit, offer.since) } : {}
+}
+
+/** Until when something meant for a boundary can be undone; nothing once it is locked. */
+function undoUntil(visit: Visit, at: Instant): { undountil?: Instant } {
+  const lockedAt = lockedFrom(at, offerOf(visit.terms, visit.user)?.cutoffhours ?? 24)
+  return lockedAt > visit.now ? { undountil: lockedAt } : {}
+}
+
+function planName(visit: Visit, name = visit.user.offer?.name ?? ''): string {
+  return visit.terms.today.catalogue.offers.get(name)?.displayname[visit.locale] ?? name
+}
+
+function rankOf(visit: Visit, name: string): number {
+  return visit.terms.today.catalogue.offers.get(name)?.rank ?? 0
+}

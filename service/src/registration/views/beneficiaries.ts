@@ -1,0 +1,203 @@
+import { relationships } from '@benefit-enrolment/contract'
+import { type Html, html, type Slot } from '../../http/html.ts'
+import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
+import { type BeneficiaryField, type BeneficiaryRow, beneficiaryInput } from './beneficiary-form.ts'
+import { type Answers, draftField, errorOf, errorSummary, fault, form, inputId, primary } from './fields.ts'
+import { dayText, monthNames } from './format.ts'
+import { icon } from './icons.ts'
+import type { Content } from './layout.ts'
+import type { BeneficiariesEditView, BeneficiariesView } from './model.ts'
+import type { NamingLine } from './parts.ts'
+import type { Page } from './surroundings.ts'
+import type { Texts } from './texts.ts'
+import { beneficiaryTexts } from './texts-beneficiaries.ts'
+
+/** Whom a member names for each benefit, and what the partner proposes. */
+export function beneficiaries(view: BeneficiariesView): Content {
+  const { page, benefits } = view
+  const words = beneficiaryTexts(page.locale)
+  return {
+    title: words.title,
+    back: `${page.root}/overview`,
+    body: html`<h1 tabindex="-1">${words.title}</h1>
+<p class="lead">${words.lead}</p>
+${benefits.length === 0 && html`<p>${words.none}</p>`}
+${benefits.map(one => namingPart(page, one))}`,
+  }
+}
+
+function namingPart(page: Page, one: BeneficiariesView['benefits'][number]): Html {
+  const words = beneficiaryTexts(page.locale)
+  const { name, displayname, people, since, ismissing, proposal } = one
+  const path = `${page.root}/beneficiaries/${name}`
+  return html`<section class="naming"><div class="heading"><h2>${displayname}</h2><a href="${path}">${people.length > 0 ? words.change : words.add}<span class="unseen"> – ${displayname}</span></a></div>
+${people.length > 0 ? peopleList(page, people) : html`<p>${words.nobody}</p>`}
+${since && html`<p class="hint">${words.since(dayText(page.locale, since))}</p>`}
+${ismissing && html`<p class="withsign warn">${icon('alert')}${words.needed}</p>`}
+${
+  proposal &&
+  html`<div class="panel"><h3>${words.suggested(page.partner.displayname)}</h3>${peopleList(page, proposal.people)}<p class="hint">${words.suggestedtext}</p>
+<form method="post" action="${path}/word">${draftField(page)}<input type="hidden" name="version" value="${String(proposal.version)}">
+<p class="actions"><button class="primary" name="word" value="confirmed">${words.confirm}</button><button class="secondary" name="word" value="dropped">${words.drop}</button></p></form></div>`
+}</section>`
+}
+
+/** People in a list, each with relationship and share; those who come second under words of their own. */
+export function peopleList(page: Pick<Page, 'locale'>, people: readonly NamedBeneficiary[]): Slot {
+  const words = beneficiaryTexts(page.locale)
+  const second = people.filter(({ kind }) => kind === 'contingent')
+  const items = (of: readonly NamedBeneficiary[]) =>
+    html`<ul class="plain">${of.map(one => html`<li>${personText(page, one)}</li>`)}</ul>`
+  return [
+    items(people.filter(({ kind }) => kind === 'primary')),
+    second.length > 0 && [html`<p class="hint">${words.contingentlist}:</p>`, items(second)],
+  ]
+}
+
+/** One person in a line, such as `Grace King, Spouse, 100%`. */
+export function personText({ locale }: Pick<Page, 'locale'>, one: NamedBeneficiary): string {
+  const words = beneficiaryTexts(locale)
+  const { name, relationship, share, dob, contact } = one
+  const facts = [
+    name,
+    words.relationship[relationship],
+    words.share(share),
+    dob && dayText(locale, dob),
+    contact,
+  ]
+  return facts.filter(fact => fact).join(', ')
+}
+
+/** Whom a newcomer, or a member who adds something, has named so far, with a link to change it. */
+export function namingSection(page: Page, lines: readonly NamingLine[] = []): Slot {
+  if (lines.length === 0) return null
+  const words = beneficiaryTexts(page.locale)
+  const told = ({ standing, people = [] }: NamingLine): Slot => {
+    if (standing === 'here') return peopleList(page, people)
+    return html`<p>${standing === 'before' ? words.earlier : standing === 'named' ? words.named : words.nobody}</p>`
+  }
+  return html`<section class="naming"><h2>${words.title}</h2>${lines.map(
+    line => html`<div class="heading"><h3>${line.displayname}</h3><a href="${page.root}/beneficiaries/${line.name}">${line.standing === 'nobody' ? words.add : words.change}<span class="unseen"> – ${line.displayname}</span></a></div>
+${told(line)}
+${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.needed : words.optional}</p>`}`,
+  )}</section>`
+}
+
+/** The people whom somebody names for one benefit, a group of inputs each; buttons add and remove groups without script. */
+export function beneficiariesEdit(view: BeneficiariesEditView, texts: Texts): Content {
+  const { page, name, displayname, rows, isnewcomer, maylater } = view
+  const words = beneficiaryTexts(page.locale)
+  const title = words.question(displayname)
+  const answers: Answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  return {
+    title,
+    asks: true,
+    faulty: answers.errors.length > 0,
+    back: `${page.root}/${isnewcomer ? 'benefits' : 'beneficiaries'}`,
+    body: html`${errorSummary(answers)}
+<h1 tabindex="-1">${title}</h1>
+<p class="lead">${words.lead}</p>
+<p>${words.ask}</p>
+${form(answers, `beneficiaries/${name}`, [
+  html`<input type="hidden" name="rows" value="${String(rows.length)}">`,
+  rows.map((row, at) => personFields(answers, row, { at: at + 1, ismany: rows.length > 1 })),
+  html`<p><button class="secondary" name="add" value="1">${icon('plus')}${words.more}</button></p>`,
+  primary(isnewcomer ? texts.shell.continue : words.save),
+  maylater &&
+    html`<p class="hint">${words.needed}</p><p><button class="quiet" name="later" value="1">${words.later}</button></p>`,
+])}`,
+  }
+}
+
+function personFields(
+  answers: Answers,
+  row: BeneficiaryRow,
+  place: { readonly at: number; readonly ismany: boolean },
+): Html {
+  const words = beneficiaryTexts(answers.page.locale)
+  const { at, ismany } = place
+  const text = (
+    field: 'name' | 'share' | 'contact',
+    label: string,
+    more: { hint?: string; optional?: boolean } = {},
+  ) => input(answers, row, { at, field, label, ...more })
+  return html`<fieldset class="person"><legend class="label">${words.person(at)}</legend>
+${text('name', words.name, { hint: words.namehint })}
+${choice(answers, row, { at, field: 'relationship', label: words.relation, empty: words.chooserelation, list: relationships.map(code => [code, words.relationship[code]]) })}
+${text('share', words.sharelabel)}
+${choice(answers, row, {
+  ...{ at, field: 'kind', label: words.kind },
+  list: [
+    ['primary', words.primary],
+    ['contingent', words.contingent],
+  ],
+})}
+${birthDateOf(answers, row, at)}
+${text('contact', words.contact, { optional: true })}
+${ismany && html`<p><button class="quiet" name="remove" value="${String(at)}">${words.remove(at)}</button></p>`}
+</fieldset>`
+}
+
+type Field = {
+  readonly at: number
+  readonly field: BeneficiaryField
+  readonly label: string
+  readonly hint?: string
+  readonly optional?: boolean
+}
+
+function input(answers: Answers, row: BeneficiaryRow, { at, field, label, hint, optional }: Field): Html {
+  const name = beneficiaryInput(at, field)
+  const id = inputId(name)
+  const error = errorOf(answers, name)
+  const about = [hint && `${id}-hint`, error && `${id}-error`].filter(part => part).join(' ')
+  return html`<div class="field${error && ' wrong'}"><label for="${id}">${label}${optional && html` <span class="optional">${answers.texts.shell.optional}</span>`}</label>
+${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+${error && fault(id, answers.texts, error)}
+<input id="${id}" name="${name}" type="text" class="${field === 'share' ? 'short' : 'full'}" value="${row[field]}" autocomplete="off"${field === 'share' && html` inputmode="numeric"`}${about && html` aria-describedby="${about}"`}${error && html` aria-invalid="true"`}></div>`
+}
+
+function choice(
+  answers: Answers,
+  row: BeneficiaryRow,
+  {
+    at,
+    field,
+    label,
+    empty,
+    list,
+  }: Field & {
+    readonly empty?: string
+    readonly list: readonly (readonly [value: string, label: string])[]
+  },
+): Html {
+  const name = beneficiaryInput(at, field)
+  const id = inputId(name)
+  const error = errorOf(answers, name)
+  return html`<div class="field${error && ' wrong'}"><label for="${id}">${label}</label>
+${error && fault(id, answers.texts, error)}
+<select id="${id}" name="${name}" class="middle" autocomplete="off"${error && html` aria-describedby="${id}-error" aria-invalid="true"`}>
+${empty !== undefined && html`<option value="">${empty}</option>`}
+${list.map(([value, text]) => html`<option value="${value}"${value === row[field] && html` selected`}>${text}</option>`)}
+</select></div>`
+}
+
+function birthDateOf(answers: Answers, row: BeneficiaryRow, at: number): Html {
+  const { page, texts } = answers
+  const words = texts.details
+  const id = inputId(beneficiaryInput(at, 'dobmonth'))
+  const error = errorOf(answers, beneficiaryInput(at, 'dobmonth'))
+  const wrong = error && html` aria-invalid="true"`
+  const number = (field: 'dobday' | 'dobyear', label: string) => {
+    const own = inputId(beneficiaryInput(at, field))
+    return html`<div><label for="${own}">${label}</label><input id="${own}" name="${beneficiaryInput(at, field)}" type="text" inputmode="numeric" autocomplete="off" value="${row[field]}"${wrong}></div>`
+  }
+  return html`<fieldset class="field date${error && ' wrong'}"${error && html` aria-describedby="${id}-error"`}>
+<legend class="label">${beneficiaryTexts(page.locale).dob} <span class="optional">${texts.shell.optional}</span></legend>
+${error && fault(id, texts, error)}
+<div class="parts"><div class="month"><label for="${id}">${words.month}</label><select id="${id}" name="${beneficiaryInput(at, 'dobmonth')}" autocomplete="off"${wrong}>
+<option value="">${words.choosemonth}</option>
+${monthNames(page.locale).map((name, month) => html`<option value="${String(month + 1)}"${String(month + 1) === row.dobmonth && html` selected`}>${name}</option>`)}
+</select></div>${number('dobday', words.day)}${number('dobyear', words.year)}</div>
+</fieldset>`
+}

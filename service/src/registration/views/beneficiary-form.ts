@@ -1,0 +1,136 @@
+import { mostBeneficiaries, type Relationship, relationships } from '@benefit-enrolment/contract'
+import { faultsOfDesignation, type NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
+import type { FieldError } from './faults.ts'
+import { type Parsed, parseBirthDate } from './form.ts'
+import type { Day } from './parts.ts'
+
+/** The inputs of one person, by the last part of their names: `person2.share` is the share of the second. */
+export const beneficiaryFields = [
+  ...(['name', 'relationship', 'kind', 'share'] as const),
+  ...(['dobmonth', 'dobday', 'dobyear', 'contact'] as const),
+] as const
+export type BeneficiaryField = (typeof beneficiaryFields)[number]
+
+/** One person as typed. */
+export type BeneficiaryRow = Readonly<Record<BeneficiaryField, string>>
+
+/** The name of an input of the person at this place, counted from 1. */
+export function beneficiaryInput(at: number, field: BeneficiaryField): `person${number}.${BeneficiaryField}` {
+  return `person${at}.${field}`
+}
+
+const blank: BeneficiaryRow = {
+  ...{ name: '', relationship: '', kind: 'primary', share: '' },
+  ...{ dobmonth: '', dobday: '', dobyear: '', contact: '' },
+}
+
+/** The rows of people who are named already; one blank row where nobody is. */
+export function rowsOf(people: readonly NamedBeneficiary[]): readonly BeneficiaryRow[] {
+  if (people.length === 0) return [{ ...blank, share: '100' }]
+  return people.map(({ name, relationship, kind, share, dob = '', contact = '' }) => {
+    const [year = '', month = '', day = ''] = dob.split('-')
+    return {
+      ...{ name, relationship, kind, share: String(share), contact },
+      ...{ dobmonth: month && String(Number(month)), dobday: day && String(Number(day)), dobyear: year },
+    }
+  })
+}
+
+/** The rows as typed, with one more where `add` was pressed and without the one whose `remove` was. */
+export function rowsIn(form: URLSearchParams): readonly BeneficiaryRow[] {
+  const count = Math.min(Math.max(1, Number(form.get('rows')) || 1), mostBeneficiaries)
+  const typed = Array.from({ length: count }, (_, at) => rowAt(form, at + 1))
+  const left = typed.filter((_, at) => String(at + 1) !== form.get('remove'))
+  const rows = left.length > 0 ? left : [blank]
+  return form.has('add') && rows.length < mostBeneficiaries ? [...rows, blank] : rows
+}
+
+/** Whether the form asks for other rows only. */
+export function changesRows(form: URLSearchParams): boolean {
+  return form.has('add') || form.has('remove')
+}
+
+/** Reads whom a person names; rows left empty do not count. Refuses blanks, wrong dates and shares that do not add up. */
+export function parseBeneficiaries(form: URLSearchParams, today: Day): Parsed<readonly NamedBeneficiary[]> {
+  const rows = rowsIn(form)
+  const errors: FieldError[] = []
+  const people: NamedBeneficiary[] = []
+  for (const [index, row] of rows.entries()) {
+    if (isEmpty(row)) continue
+    const read = readRow(row, index + 1, today)
+    if ('errors' in read) errors.push(...read.errors)
+    else people.push(read)
+  }
+  const whole = errors.length > 0 ? [] : faultsOfDesignation(people)
+  errors.push(...whole.map(code => ({ input: firstInput(rows, code), code, count: sumFor(people, code) })))
+  return errors.length > 0 ? { ok: false, errors, kept: {} } : { ok: true, values: inOrder(people) }
+}
+
+/** Whether nobody at all was typed. */
+export function namesNobody(form: URLSearchParams): boolean {
+  return rowsIn(form).every(isEmpty)
+}
+
+function rowAt(form: URLSearchParams, at: number): BeneficiaryRow {
+  const read = (field: BeneficiaryField) =>
+    (form.get(beneficiaryInput(at, field)) ?? '')
+      .normalize('NFC')
+      .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
+      .trim()
+  const fields = Object.fromEntries(beneficiaryFields.map(field => [field, read(field)]))
+  return { ...blank, ...(fields as Record<BeneficiaryField, string>) }
+}
+
+function readRow(
+  row: BeneficiaryRow,
+  at: number,
+  today: Day,
+): NamedBeneficiary | { readonly errors: readonly FieldError[] } {
+  const errors: FieldError[] = []
+  const refuse = (field: BeneficiaryField, code: FieldError['code']) =>
+    errors.push({ input: beneficiaryInput(at, field), code, count: at })
+  const { name, contact } = row
+  if (name === '' || name.length > 200) refuse('name', 'beneficiary_name')
+  const relationship = relationships.find(known => known === row.relationship)
+  if (!relationship) refuse('relationship', 'beneficiary_relationship')
+  const written = row.share.normalize('NFKC').replace(/\s*%$/, '')
+  const share = /^\d{1,3}$/.test(written) ? Number(written) : 0
+  if (share < 1 || share > 100) refuse('share', 'beneficiary_share')
+  const dob = dobOf(row, today)
+  if (dob === undefined) refuse('dobmonth', 'beneficiary_dob')
+  if (contact.length > 200) refuse('contact', 'beneficiary_contact')
+  if (errors.length > 0) return { errors }
+  return {
+    ...{ kind: row.kind === 'contingent' ? 'contingent' : 'primary', name, share },
+    relationship: relationship as Relationship,
+    ...(dob ? { dob } : {}),
+    ...(contact ? { contact } : {}),
+  }
+}
+
+/** The date of a row, `''` where none is given, `undefined` where it is none. */
+function dobOf({ dobmonth, dobday, dobyear }: BeneficiaryRow, today: Day): Day | '' | undefined {
+  if (dobmonth === '' && dobday === '' && dobyear === '') return ''
+  const parsed = parseBirthDate(new URLSearchParams({ dobmonth, dobday, dobyear }), today)
+  return parsed.ok ? parsed.values.dob : undefined
+}
+
+function isEmpty({ name, relationship, contact, dobmonth, dobday, dobyear }: BeneficiaryRow): boolean {
+  return [name, relationship, contact, dobmonth, dobday, dobyear].every(text => text === '')
+}
+
+/** The share of the first row of a kind, where a fault of all of them is told. */
+function firstInput(rows: readonly BeneficiaryRow[], code: string): FieldError['input'] {
+  if (code === 'primary_missing') return beneficiaryInput(1, 'name')
+  const kind = code === 'contingent_shares' ? 'contingent' : 'primary'
+  return beneficiaryInput(rows.findIndex(row => row.kind === kind && !isEmpty(row)) + 1, 'share')
+}
+
+function sumFor(people: readonly NamedBeneficiary[], code: string): number {
+  const kind = code === 'contingent_shares' ? 'contingent' : 'primary'
+  return people.filter(one => one.kind === kind).reduce((sum, { share }) => sum + share, 0)
+}
+
+function inOrder(people: readonly NamedBeneficiary[]): readonly NamedBeneficiary[] {
+  return [...people].sort((a, b) => Number(a.kind === 'contingent') - Number(b.kind === 'contingent'))
+}

@@ -1,0 +1,133 @@
+import { type Html, html } from '../../http/html.ts'
+import type { HelpContacts } from '../../partners/help-contacts.ts'
+import type { Legal } from '../../partners/legal.ts'
+import type { Coverage } from './coverage-parts.ts'
+import { dayText, instantText } from './format.ts'
+import type { Day } from './parts.ts'
+import type { Locale } from './surroundings.ts'
+import { beneficiaryTexts } from './texts-beneficiaries.ts'
+import { type CoverageTexts, coverageTexts } from './texts-coverage.ts'
+
+/** What a person agreed to, in the words that were shown: kept sealed, and never changed. */
+export type CopyContent = {
+  readonly schema: 1
+  readonly locale: Locale
+  readonly partner: string
+  readonly zone: string
+  readonly help: HelpContacts
+  readonly legal: Legal
+  readonly name: string
+  readonly reference: string
+  readonly at: number
+  readonly offername: string
+  readonly benefits: readonly CopyBenefit[]
+  /** What it costs together, in whole sentences. */
+  readonly price: readonly string[]
+  readonly agreements: readonly CopyAgreement[]
+}
+
+/** A benefit of the copy. */
+export type CopyBenefit = {
+  readonly displayname: string
+  readonly description: string
+  readonly pays: readonly string[]
+  readonly notcovered: readonly string[]
+  readonly price: string
+  /** Absent while something is still needed from the person. */
+  readonly startson?: Day
+  readonly endson?: Day
+  readonly coverage?: Coverage
+  /** Whom the person named with it, a line each. */
+  readonly beneficiaries?: readonly string[]
+}
+
+/** A text that was agreed to. */
+export type CopyAgreement = {
+  readonly title: string
+  readonly version: string
+  readonly paragraphs: readonly string[]
+}
+
+/** How the copy looks: the partner's style sheet, and the service's origin, which addresses of documents begin with. */
+export type CopyLook = { readonly css: string; readonly origin: string }
+
+/** The copy as one HTML file that needs nothing else, to be kept and printed. */
+export function renderCopy(copy: CopyContent, look: CopyLook): string {
+  const { locale, partner, reference } = copy
+  const words = coverageTexts(locale)
+  const page = { locale, zone: copy.zone }
+  return html`<!doctype html>
+<html lang="${locale}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<title>${words.copy.title} – ${partner} – ${reference}</title>
+<style>__STYLE__</style>
+</head>
+<body>
+<header><span class="mark" aria-hidden="true"></span><p>${partner}</p></header>
+<main>
+<h1>${words.copy.title}</h1>
+<dl><div><dt>${words.copy.name}</dt><dd>${copy.name}</dd></div>
+<div><dt>${words.copy.reference}</dt><dd>${reference}</dd></div>
+<div><dt>${words.copy.made}</dt><dd>${instantText(page, copy.at)}</dd></div>
+<div><dt>${words.copy.plan}</dt><dd>${copy.offername}</dd></div></dl>
+<h2>${words.price.total}</h2>
+${copy.price.map(line => html`<p>${line}</p>`)}
+<h2>${words.copy.benefits}</h2>
+${copy.benefits.map(benefit => benefitPart(copy, words, benefit, look))}
+${copy.agreements.length > 0 && html`<h2>${words.copy.agreed}</h2>`}
+${copy.agreements.map(({ title, version, paragraphs }) => html`<section><h3>${title}</h3>${paragraphs.map(text => html`<p>${text}</p>`)}<p class="hint">${words.copy.version(version)}</p></section>`)}
+<h2>${words.copy.help}</h2>
+${helpPart(copy, words)}
+</main>
+</body>
+</html>
+`.markup.replace('__STYLE__', () => `${STYLE}${look.css}`)
+}
+
+function benefitPart(
+  { locale }: CopyContent,
+  words: CoverageTexts,
+  benefit: CopyBenefit,
+  look: CopyLook,
+): Html {
+  const { insurer, waiting, documents = [] } = benefit.coverage ?? {}
+  const row = (name: string, value: unknown) => html`<div><dt>${name}</dt><dd>${value as string}</dd></div>`
+  return html`<section><h3>${benefit.displayname}</h3>
+<p>${benefit.description}</p>
+<dl>${row(words.copy.starts, benefit.startson ? dayText(locale, benefit.startson) : words.copy.waits)}
+${benefit.endson && row(words.copy.ends, dayText(locale, benefit.endson))}
+${row(words.copy.cost, benefit.price)}
+${insurer && row(words.insurer, `${insurer.name}. ${insurer.licence}`)}
+${waiting && row(words.waiting, `${words.days(waiting.days)}. ${waiting.text ?? ''}`)}</dl>
+<h4>${words.copy.pays}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
+<h4>${words.copy.notcovered}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>
+${benefit.beneficiaries && html`<h4>${beneficiaryTexts(locale).copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`}
+${documents.length > 0 && html`<h4>${words.documents}</h4><ul>${documents.map(({ title, address }) => html`<li><a href="${look.origin}${address}">${title}</a> <span class="hint">SHA-256 ${hashIn(address)}</span></li>`)}</ul>`}</section>`
+}
+
+function helpPart({ partner, help, legal, locale }: CopyContent, words: CoverageTexts): Html {
+  const { phone, email, url } = help
+  const ways = [phone, email, url].filter(way => way !== undefined)
+  return html`${ways.length > 0 ? html`<ul>${ways.map(way => html`<li>${way}</li>`)}</ul>` : html`<p>${words.copy.helpnone(partner)}</p>`}
+${legal.operatorline && html`<p>${legal.operatorline[locale]}</p>`}
+${legal.privacyurl && html`<p>${words.privacynotice}: ${legal.privacyurl}</p>`}
+${legal.termsurl && html`<p>${words.terms}: ${legal.termsurl}</p>`}`
+}
+
+function hashIn(address: string): string {
+  return /\/files\/([0-9a-f]{64})\//.exec(address)?.[1] ?? ''
+}
+
+const STYLE = `:root{--accent:#0b6650;--surface:#fff;--text:#17201d;--muted:#55615c;--fonts:system-ui,sans-serif}
+@media (prefers-color-scheme:dark){:root{--accent:#74d3b2;--surface:#182020;--text:#e9efec;--muted:#a5b2ac}}
+body{margin:0 auto;max-width:44rem;padding:1.5rem;background:var(--surface);color:var(--text);font:1rem/1.5 var(--fonts)}
+header{display:flex;gap:.75rem;align-items:center;font-weight:700}.mark{width:2rem;height:2rem}
+h1,h2,h3,a{color:var(--accent)}h2{margin-top:2rem}h3{margin-bottom:.25rem}h4{margin:.75rem 0 0}
+section{break-inside:avoid}dl div{display:flex;flex-wrap:wrap;gap:.25rem 1rem}dt{min-width:9rem;color:var(--muted)}dd{margin:0}
+ul{margin:.25rem 0;padding-left:1.25rem}.hint{color:var(--muted);font-size:.8125rem;overflow-wrap:anywhere}
+@media print{:root{color-scheme:light;--accent:#0b6650;--surface:#fff;--text:#000;--muted:#444}body{max-width:none;padding:0}}
+`

@@ -1,0 +1,16 @@
+import type { Locale } from './surroundings.ts'
+
+/** A document to read, as a link to a file of ours. */
+export type DocumentLink = {
+  readonly title: string
+  readonly address: string
+  /** The language it is written in. */
+  readonly language: Locale
+}
+
+/** What a person must be shown of a benefit besides what it pays; what is absent is not shown. */
+export type Coverage = {
+  readonly insurer?: { readonly name: string; readonly licence: string }
+  readonly waiting?: { readonly days: number; readonly text?: string }
+  readonly documents: readonly DocumentLink[]
+}

@@ -1,0 +1,59 @@
+import { type Html, html, type Slot } from '../../http/html.ts'
+import type { Coverage, DocumentLink } from './coverage-parts.ts'
+import { dayText } from './format.ts'
+import type { BenefitLine, CopyLink, Cost } from './parts.ts'
+import { priceLines } from './price.ts'
+import type { Page } from './surroundings.ts'
+import { coverageTexts } from './texts-coverage.ts'
+
+/** Insurer, waiting period and documents of one benefit; nothing where there is none of them. */
+export function coverageFacts(page: Page, coverage: Coverage | undefined): Slot {
+  const { insurer, waiting, documents = [] } = coverage ?? {}
+  const words = coverageTexts(page.locale)
+  if (!insurer && !waiting && documents.length === 0) return null
+  return html`<dl class="known">${insurer && html`<div><dt>${words.insurer}</dt><dd>${insurer.name}<p class="hint">${insurer.licence}</p></dd></div>`}
+${waiting && html`<div><dt>${words.waiting}</dt><dd>${words.days(waiting.days)}${waiting.text && html`<p class="hint">${waiting.text}</p>`}</dd></div>`}
+${documents.length > 0 && html`<div><dt>${words.documents}</dt><dd><ul class="documents">${documents.map(document => html`<li>${documentLink(page, document)}</li>`)}</ul></dd></div>`}</dl>`
+}
+
+/** What a person must know of these benefits before agreeing, and what they agreed to afterwards. */
+export function coverageSection(page: Page, lines: readonly BenefitLine[]): Slot {
+  const known = lines.filter(({ coverage }) => coverageFacts(page, coverage))
+  if (known.length === 0) return null
+  return html`<section class="know"><h2>${coverageTexts(page.locale).know}</h2>
+${known.map(line => html`<h3>${line.displayname}</h3>${coverageFacts(page, line.coverage)}`)}</section>`
+}
+
+/** What these benefits cost together, and who takes it; one word where all is free. */
+export function priceSection(page: Page, costs: readonly Cost[], isAddition = false): Slot {
+  if (costs.length === 0) return null
+  const words = coverageTexts(page.locale).price
+  return html`<section class="panel price"><h2>${isAddition ? words.added : words.total}</h2>${priceLines(page.locale, costs).map(line => html`<p>${line}</p>`)}</section>`
+}
+
+/** The link to a copy of what was agreed: a file to be kept, also from within the frame. */
+export function copyLink(page: Page, copy: { readonly address: string; readonly text: string }): Html {
+  const name = `benefits-${copy.address.slice(copy.address.lastIndexOf('/') + 1)}.html`
+  return page.shell === 'frame'
+    ? html`<a href="${copy.address}" data-plain data-copy="${name}">${copy.text}</a>`
+    : html`<a href="${copy.address}" data-plain download="${name}">${copy.text}</a>`
+}
+
+/** The copies of what a person agreed to; nothing where there is none. */
+export function copyList(page: Page, copies: readonly CopyLink[] = []): Slot {
+  if (copies.length === 0) return null
+  const words = coverageTexts(page.locale).copy
+  return html`<section><h2>${words.list}</h2><ul class="documents">${copies.map(copy => html`<li>${copyLink(page, { address: copy.address, text: words.of(dayText(page.locale, copy.on), copy.reference) })}</li>`)}</ul></section>`
+}
+
+/** The costs of lines, as far as they are known. */
+export function costsOf(lines: readonly BenefitLine[]): readonly Cost[] {
+  return lines.flatMap(({ cost }) => (cost ? [cost] : []))
+}
+
+function documentLink(page: Page, document: DocumentLink): Html {
+  const words = coverageTexts(page.locale)
+  const isOther = document.language !== page.locale
+  const kind = isOther ? words.pdfin[document.language] : words.pdf
+  return html`<a href="${document.address}" target="_blank" rel="noopener" hreflang="${document.language}">${document.title} ${kind}</a>`
+}

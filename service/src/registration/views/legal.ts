@@ -1,0 +1,16 @@
+import { html, type Slot } from '../../http/html.ts'
+import type { Page } from './surroundings.ts'
+import { coverageTexts } from './texts-coverage.ts'
+
+/** The partner's privacy notice and terms, and the line that names the operator; nothing where there is none. */
+export function legalFacts(page: Page): Slot {
+  const { privacyurl, termsurl, operatorline } = page.legal ?? {}
+  const words = coverageTexts(page.locale)
+  const link = (address: string, text: string) =>
+    html`<li><a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a></li>`
+  if (!privacyurl && !termsurl && !operatorline) return null
+  return html`${
+    (privacyurl || termsurl) &&
+    html`<ul class="legal">${privacyurl && link(privacyurl, words.privacynotice)}${termsurl && link(termsurl, words.terms)}</ul>`
+  }${operatorline && html`<p class="hint">${operatorline[page.locale]}</p>`}`
+}

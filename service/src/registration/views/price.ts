@@ -1,0 +1,54 @@
+import { priceText } from './format.ts'
+import type { Cost } from './parts.ts'
+import type { Locale } from './surroundings.ts'
+import { coverageTexts } from './texts-coverage.ts'
+
+/** The order in which sums by span are told, as the page's script tells them too. */
+const SPANS = ['month', 'week', 'once'] as const
+
+/** A sum of prices that are counted by the same span and taken in the same way. */
+type PriceGroup = Extract<Cost, { kind: 'amount' }>
+
+/**
+ * What these benefits cost together, in whole sentences: the sum by span first where it is taken in several ways, then
+ * each way. One word where all is free.
+ */
+export function priceLines(locale: Locale, costs: readonly Cost[]): readonly string[] {
+  const words = coverageTexts(locale).price
+  const groups = groupsOf(costs)
+  if (groups.length === 0) return [words.free]
+  const lines = groups.map(group => `${sentenceOf(locale, group)}.`)
+  return groups.length === 1 ? lines : [`${words.youpay(totalText(locale, costs))}.`, ...lines]
+}
+
+/** What these benefits cost together, such as `$19.00 a month`; one word where all is free. */
+export function totalText(locale: Locale, costs: readonly Cost[]): string {
+  const words = coverageTexts(locale).price
+  const sums = groupsOf(costs.map(cost => (cost.kind === 'amount' ? withoutTaken(cost) : cost)))
+  const inOrder = SPANS.flatMap(span => sums.filter(({ per }) => per === span))
+  return (
+    inOrder.map(sum => priceText(locale, sum)).reduce((all, one) => (all ? words.and(all, one) : one), '') ||
+    words.free
+  )
+}
+
+function sentenceOf(locale: Locale, group: PriceGroup): string {
+  const words = coverageTexts(locale).price
+  const price = priceText(locale, group)
+  return group.taken ? words.taken(price, group.taken.how, group.taken.by) : words.youpay(price)
+}
+
+function groupsOf(costs: readonly Cost[]): readonly PriceGroup[] {
+  const groups = new Map<string, PriceGroup>()
+  for (const cost of costs) {
+    if (cost.kind === 'nothing') continue
+    const key = JSON.stringify([cost.per, cost.currency, cost.taken?.by, cost.taken?.how])
+    const cents = Math.round((groups.get(key)?.amount ?? 0) * 100) + Math.round(cost.amount * 100)
+    groups.set(key, { ...cost, amount: cents / 100 })
+  }
+  return [...groups.values()]
+}
+
+function withoutTaken({ taken: _, ...cost }: PriceGroup): PriceGroup {
+  return cost
+}

@@ -1,0 +1,28 @@
+import { html, type Slot } from '../../http/html.ts'
+import type { BenefitCard, Cost } from './parts.ts'
+import { totalText } from './price.ts'
+import type { Page } from './surroundings.ts'
+import { coverageTexts } from './texts-coverage.ts'
+
+/** What the page's script needs at a box to sum prices up: cents and span. */
+export function priceData(cost: Cost): Slot {
+  return cost.kind === 'amount' && html` data-cents="${Math.round(cost.amount * 100)}" data-per="${cost.per}"`
+}
+
+/**
+ * What is chosen costs together: as of the form that was loaded, and summed up anew with each choice where a script runs.
+ * Without one, the next view says it. With `isAddition` it is called the cost of what is added, because a member pays for
+ * other benefits already.
+ */
+export function runningTotal(
+  page: Page,
+  { included, chosen }: { included: readonly BenefitCard[]; chosen: readonly BenefitCard[] },
+  isAddition: boolean,
+): Slot {
+  const words = coverageTexts(page.locale).price
+  const costs = (cards: readonly BenefitCard[]) => cards.map(({ cost }) => cost)
+  const base = { week: 0, month: 0, once: 0 }
+  for (const cost of costs(included))
+    if (cost.kind === 'amount') base[cost.per] += Math.round(cost.amount * 100)
+  return html`<p class="total" data-total data-week="${base.week}" data-month="${base.month}" data-once="${base.once}" data-weekly="${words.week('0')}" data-monthly="${words.month('0')}" data-single="${words.once('0')}" data-and="${words.and('', '')}" data-free="${words.free}">${isAddition ? words.addedsofar : words.totalsofar}: <strong>${totalText(page.locale, costs([...included, ...chosen]))}</strong></p>`
+}

@@ -1,0 +1,133 @@
+type Said = { readonly title: string; readonly lead: string; readonly next: readonly string[] }
+
+const nothingElse = 'You do not have to do anything else.'
+const nothingUntilThen = 'You do not have to do anything until then.'
+const swapsByItself = 'The swap happens by itself on that day.'
+
+/** English words for what was done, each by what and by when; every other language has the same keys. */
+export const toldEn = {
+  reference: (phone: string) => `Keep your reference. You need it if you call ${phone}.`,
+  referenceplain: 'Keep your reference for your records.',
+  /** Untrue as long as something is needed from the person. */
+  idle: [nothingElse, nothingUntilThen, swapsByItself] as readonly string[],
+  stillneeded: 'Something is still needed from you. You find it above on this page.',
+  enrolled: {
+    now: {
+      title: 'You are enrolled',
+      lead: 'Your enrollment is in force. Each benefit shows when it starts.',
+      next: [nothingElse],
+    } as Said,
+    from: (on: string): Said => ({
+      title: `You are enrolled from ${on}`,
+      lead: `Your benefits start on ${on}. There is no coverage before that day.`,
+      next: [nothingUntilThen],
+    }),
+  },
+  upgraded: {
+    now: (plan: string): Said => ({
+      title: `You moved up to ${plan}`,
+      lead: 'Your new plan is in force from today.',
+      next: [nothingElse],
+    }),
+    from: (plan: string, on: string): Said => ({
+      title: `You move up to ${plan} on ${on}`,
+      lead: 'Nothing changes before that day.',
+      next: ['Your plan changes by itself on that day.'],
+    }),
+  },
+  downgraded: {
+    now: (plan: string): Said => ({
+      title: `You moved to ${plan}`,
+      lead: 'Your plan has changed. These are your benefits now.',
+      next: [nothingElse],
+    }),
+    from: (plan: string, on: string): Said => ({
+      title: `You move to ${plan} on ${on}`,
+      lead: 'Until then you keep the plan and the benefits you have now.',
+      next: ['Your plan changes by itself on that day. What does not come with it ends on the day shown.'],
+    }),
+  },
+  swapped: {
+    now: {
+      title: 'Your swap took effect',
+      lead: 'These are your benefits now.',
+      next: [nothingElse],
+    } as Said,
+    from: (on: string): Said => ({
+      title: `Your swap is set for ${on}`,
+      lead: 'Until then you keep the benefits you have now.',
+      next: [swapsByItself],
+    }),
+  },
+  cancelled: {
+    now: {
+      today: (on: string): Said => ({
+        title: 'Your benefits have ended',
+        lead: `Your coverage ended today, ${on}.`,
+        next: [],
+      }),
+      past: (on: string): Said => ({
+        title: 'Your benefits have ended',
+        lead: `Your last day of coverage was ${on}.`,
+        next: [],
+      }),
+      neverbegun: {
+        title: 'Your enrollment is canceled',
+        lead: 'Your benefits had not started, and they will not start.',
+        next: [],
+      } as Said,
+    },
+    from: (on: string): Said => ({
+      title: `Your benefits will end on ${on}`,
+      lead: 'You are covered until the end of that day.',
+      next: ['If you change your mind, you can keep your benefits until the end of that day.'],
+    }),
+    dropped: 'The swap or plan change that you had planned will not happen.',
+    back: (partner: string, until: string) =>
+      `If you change your mind and still qualify, you can have your benefits back until ${until}. Open your benefits from ${partner} again.`,
+  },
+  undone: {
+    swap: {
+      now: (_plan: string): Said => ({
+        title: 'Your swap is undone',
+        lead: 'You keep the benefits you have now.',
+        next: [nothingElse],
+      }),
+      from: (plan: string, on: string): Said => ({
+        title: `Your swap is undone, and ${plan} starts on ${on}`,
+        lead: 'Your benefits start as they were planned before.',
+        next: [nothingUntilThen],
+      }),
+    },
+    offer: {
+      now: (plan: string): Said => ({
+        title: `You stay on ${plan}`,
+        lead: 'The change of your plan is undone.',
+        next: [nothingElse],
+      }),
+      from: (plan: string, on: string): Said => ({
+        title: `You start with ${plan} on ${on}`,
+        lead: 'The change of your plan is undone. There is no coverage before that day.',
+        next: [nothingUntilThen],
+      }),
+    },
+  },
+  kept: {
+    title: 'You keep your benefits',
+    lead: 'The cancellation is undone. Your coverage goes on without a gap.',
+    next: [nothingElse],
+  } as Said,
+  reinstated: {
+    now: {
+      title: 'Your benefits are back',
+      lead: 'You are covered again from today. There was no coverage while they were canceled.',
+      next: [nothingElse],
+    } as Said,
+    from: (on: string): Said => ({
+      title: `Your benefits are back and start on ${on}`,
+      lead: 'There is no coverage before that day.',
+      next: [nothingUntilThen],
+    }),
+    missing: (names: string) => `This could not come back: ${names}.`,
+  },
+}

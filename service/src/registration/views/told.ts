@@ -1,0 +1,100 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { dayText, deadlineText } from './format.ts'
+import type { Day } from './parts.ts'
+import type { Page } from './surroundings.ts'
+import type { Texts } from './texts.ts'
+import { type ToldTexts, toldTexts } from './texts-told.ts'
+
+/** What was done and since when it holds: `from` is a day that lies ahead; without it, it holds now. */
+export type Told =
+  | { readonly what: 'enrolled'; readonly from?: Day }
+  | { readonly what: 'upgraded' | 'downgraded'; readonly plan: string; readonly from?: Day }
+  | { readonly what: 'swapped'; readonly from?: Day }
+  /** `ahead`: the last day of coverage is still to come. */
+  | {
+      readonly what: 'cancelled'
+      readonly lastday: Day
+      readonly timing: 'ahead' | 'today' | 'past' | 'neverbegun'
+      /** True when a planned swap or plan change went with it. */
+      readonly hasDropped: boolean
+      readonly backuntil?: Instant
+    }
+  /** A swap or a plan change taken back; `from` where the plan itself is still to start. */
+  | { readonly what: 'undone'; readonly of: 'swap' | 'offer'; readonly plan: string; readonly from?: Day }
+  /** A cancel taken back before it took effect. */
+  | { readonly what: 'kept' }
+  /** Back after a cancel; `missing` names what could not come back. */
+  | { readonly what: 'reinstated'; readonly from?: Day; readonly missing: readonly string[] }
+
+/** The words of a confirmation. */
+export type ToldWords = {
+  readonly title: string
+  readonly lead: string
+  readonly next: readonly string[]
+}
+
+/**
+ * The heading, the sentence and the next steps of what was done: each pair of what and when has its own. Where something is
+ * still needed from the person (`isNeeded`), no step says that there is nothing to do.
+ */
+export function toldWords(page: Page, texts: Texts, told: Told, isNeeded: boolean): ToldWords {
+  const words = toldTexts(page.locale)
+  const found = wordsOf(page, texts, told, words)
+  const { phone } = page.help
+  const keep = phone ? words.reference(phone) : words.referenceplain
+  if (!isNeeded) return { ...found, next: [...found.next, keep] }
+  const steps = found.next.filter(line => !words.idle.includes(line))
+  return { ...found, next: [words.stillneeded, ...steps, keep] }
+}
+
+function wordsOf(page: Page, texts: Texts, told: Told, words: ToldTexts): ToldWords {
+  const on = (day: Day) => dayText(page.locale, day)
+  switch (told.what) {
+    case 'enrolled':
+    case 'swapped': {
+      const { now, from } = words[told.what]
+      return told.from === undefined ? now : from(on(told.from))
+    }
+    case 'upgraded':
+    case 'downgraded': {
+      const { now, from } = words[told.what]
+      return told.from === undefined ? now(told.plan) : from(told.plan, on(told.from))
+    }
+    case 'cancelled':
+      return cancelledWords(page, texts, told, words)
+    case 'undone': {
+      const { now, from } = words.undone[told.of]
+      return told.from === undefined ? now(told.plan) : from(told.plan, on(told.from))
+    }
+    case 'kept':
+      return words.kept
+    case 'reinstated': {
+      const { now, from, missing } = words.reinstated
+      const found = told.from === undefined ? now : from(on(told.from))
+      if (told.missing.length === 0) return found
+      const names = new Intl.ListFormat(page.locale, { type: 'conjunction' }).format(told.missing)
+      return { ...found, next: [missing(names), ...found.next] }
+    }
+  }
+}
+
+function cancelledWords(
+  page: Page,
+  texts: Texts,
+  told: Extract<Told, { what: 'cancelled' }>,
+  words: ToldTexts,
+): ToldWords {
+  const { cancelled } = words
+  const on = dayText(page.locale, told.lastday)
+  const said = {
+    ahead: () => cancelled.from(on),
+    today: () => cancelled.now.today(on),
+    past: () => cancelled.now.past(on),
+    neverbegun: () => cancelled.now.neverbegun,
+  }[told.timing]()
+  const back =
+    told.backuntil === undefined
+      ? []
+      : [cancelled.back(page.partner.displayname, deadlineText(page, texts, told.backuntil))]
+  return { ...said, next: [...(told.hasDropped ? [cancelled.dropped] : []), ...said.next, ...back] }
+}

@@ -1,0 +1,81 @@
+import type { OperationId } from '@benefit-enrolment/contract'
+import { formatTimestamp } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import type { Handlers } from '../../http/mount.ts'
+import { badField, ServiceError } from '../../http/service-error.ts'
+import { orUnavailable, runKeyed } from '../../idempotency/keyed.ts'
+import type { Caller } from '../../partners/authenticate.ts'
+import { readCursor, writeCursor } from '../log/cursor.ts'
+import { type EventRow, findAttempts, findEvent, findOpenDeliveries, readLog } from '../log/event-log.ts'
+import { endpointsFor, queueAgain } from '../log/replay.ts'
+import type { WebhookContext } from './handlers.ts'
+import { attemptOf, eventOf, replayedOf } from './view.ts'
+
+type EventOperation = Extract<OperationId, 'listEvents' | 'getEvent' | 'listAttempts' | 'replayEvent'>
+
+/** The operations by which a partner reads and replays its event log (contract §10). */
+export function eventHandlers(context: WebhookContext): Handlers<Caller, EventOperation> {
+  const { database, real } = context
+  return {
+    async listEvents({ caller, query }) {
+      const after = query.after === undefined ? undefined : readCursor(query.after)
+      if (query.after !== undefined && !after)
+        throw badField('after', 'format', 'must be a `next` of an earlier answer')
+      const { events, next } = await orUnavailable(() =>
+        readLog(database, {
+          partnerId: caller.partner.partnerId,
+          after,
+          userid: query.userid,
+          eventname: query.eventname,
+          now: real(),
+        }),
+      )
+      return { events: events.map(eventOf), next: writeCursor(next) }
+    },
+    getEvent({ caller, params }) {
+      const { partnerId } = caller.partner
+      return orUnavailable(async () => {
+        const event = await find(database, partnerId, params)
+        const deliveries = await findOpenDeliveries(database, partnerId, event.event_id)
+        return {
+          ...eventOf(event),
+          deliveries: deliveries.map(({ endpoint_id, status, attempts, due_at }) => ({
+            webhookid: endpoint_id,
+            status,
+            attempts,
+            dueattimestamp: due_at === null ? null : formatTimestamp(due_at),
+          })),
+        }
+      })
+    },
+    listAttempts({ caller, params }) {
+      const { partner } = caller
+      return orUnavailable(async () => {
+        const event = await find(database, partner.partnerId, params)
+        const rows = await findAttempts(database, partner, event.event_id)
+        return { attempts: rows.map(attemptOf) }
+      })
+    },
+    async replayEvent(request) {
+      const { partnerId } = request.caller.partner
+      const effect = async (tx: Executor) => {
+        const { event_id: eventId } = await find(tx, partnerId, request.params)
+        const endpoints = await endpointsFor(tx, partnerId, eventId)
+        const rows = endpoints.map(({ endpoint_id }) => ({ partnerId, endpointId: endpoint_id, eventId }))
+        const count = await queueAgain(tx, rows, real())
+        return replayedOf({ count, isComplete: true, continueFrom: null }, false)
+      }
+      const reply = await runKeyed({ request, effect }, context)
+      context.onChange()
+      return reply
+    },
+  }
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+async function find(db: Executor, partnerId: string, params: { eventid: string }): Promise<EventRow> {
+  const event = UUID.test(params.eventid) ? await findEvent(db, partnerId, params.eventid) : undefined
+  if (!event) throw new ServiceError('event_not_found')
+  return event
+}

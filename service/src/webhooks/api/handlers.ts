@@ -1,0 +1,200 @@
+/**
+ * The operations on webhooks and events, between the wire and the folders beside this one. Refusals become errors of the
+ * API here and nowhere below.
+ */
+import type { BodyOf, OperationId, Operations, Webhook, WebhookWithSecret } from '@benefit-enrolment/contract'
+import { type Instant, parseTimestamp } from '../../calendar/calendar.ts'
+import type { Database, Executor } from '../../db/database.ts'
+import type { Handlers } from '../../http/mount.ts'
+import { badField, badFields, ServiceError } from '../../http/service-error.ts'
+import { withoutEmpty } from '../../http/validation.ts'
+import { orUnavailable, runKeyed } from '../../idempotency/keyed.ts'
+import type { Caller } from '../../partners/authenticate.ts'
+import type { Partner } from '../../partners/partner.ts'
+import type { AddressRules } from '../egress/address.ts'
+import {
+  addEndpoint,
+  changeEndpoint,
+  type EndpointChanges,
+  type EndpointRefusal,
+  enableEndpoint,
+  getEndpoint,
+  listEndpoints,
+  removeEndpoint,
+} from '../endpoint/endpoints.ts'
+import { replayTo, type Selection } from '../log/replay.ts'
+import { raiseTest } from './test-event.ts'
+import { replayedOf, webhookOf } from './view.ts'
+
+/** What the operations on webhooks need. */
+export type WebhookContext = {
+  readonly database: Database
+  readonly rules: AddressRules
+  /** Real time. */
+  readonly real: () => Instant
+  /** Called after a change that the dispatcher must act on. */
+  readonly onChange: () => void
+}
+
+type WebhookOperation = Extract<OperationId, `${string}Webhook` | 'listWebhooks'>
+
+/** The operations by which a partner manages its endpoints (contract §10). */
+export function webhookHandlers(context: WebhookContext): Handlers<Caller, WebhookOperation> {
+  const { database, real, rules } = context
+  const view = async (db: Executor, partner: Partner, id: string): Promise<Webhook> => {
+    const row = await getEndpoint(db, partner.partnerId, id)
+    if (!row) throw new ServiceError('webhook_not_found')
+    return webhookOf(row, partner, real())
+  }
+  /** Runs a write with its idempotency key, and then wakes the dispatcher. */
+  const write = async <Reply>(
+    request: Parameters<typeof runKeyed<Reply>>[0]['request'],
+    effect: (tx: Executor) => Promise<Reply>,
+    kept?: (reply: Reply) => Reply,
+  ): Promise<Reply> => {
+    const reply = await runKeyed({ request, effect, ...(kept && { kept }) }, context)
+    context.onChange()
+    return reply
+  }
+
+  return {
+    async listWebhooks({ caller: { partner } }) {
+      const rows = await orUnavailable(() => listEndpoints(database, partner.partnerId))
+      return { webhooks: rows.map(row => webhookOf(row, partner, real())) }
+    },
+    getWebhook({ caller: { partner }, params }) {
+      return orUnavailable(() => view(database, partner, endpointIdOf(params)))
+    },
+    createWebhook(request) {
+      const { partner } = request.caller
+      const { url, username, password, events, ordering } = request.body
+      const input = {
+        partner,
+        url,
+        username,
+        password,
+        events: events || (['offer_activiation_successful'] as const),
+        ...(ordering && { ordering }),
+      }
+      return write<WebhookWithSecret>(
+        request,
+        async tx => {
+          const made = accepted(await addEndpoint(tx, input, { rules, real }))
+          return { ...(await view(tx, partner, made.webhookid)), webhooksecret: made.webhooksecret }
+        },
+        withoutSecret,
+      )
+    },
+    updateWebhook(request) {
+      const { partner } = request.caller
+      const endpointId = endpointIdOf(request.params)
+      return write<WebhookWithSecret>(
+        request,
+        async tx => {
+          const changes = await changesOf(tx, partner, { endpointId, body: request.body })
+          const changed = await changeEndpoint(tx, { partner, endpointId, changes }, { rules, real })
+          if (!changed) throw new ServiceError('webhook_not_found')
+          return { ...(await view(tx, partner, endpointId)), ...accepted(changed) }
+        },
+        withoutSecret,
+      )
+    },
+    deleteWebhook(request) {
+      const endpointId = endpointIdOf(request.params)
+      return write(request, async tx => {
+        const { partnerId } = request.caller.partner
+        if (!(await removeEndpoint(tx, { partnerId, endpointId }, real())))
+          throw new ServiceError('webhook_not_found')
+        return { webhookid: endpointId, status: 'deleted' as const }
+      })
+    },
+    enableWebhook(request) {
+      const { partner } = request.caller
+      const endpointId = endpointIdOf(request.params)
+      return write(request, async tx => {
+        await enableEndpoint(tx, { partnerId: partner.partnerId, endpointId }, real())
+        return view(tx, partner, endpointId)
+      })
+    },
+    testWebhook(request) {
+      const { partner } = request.caller
+      const endpointId = endpointIdOf(request.params)
+      return write(request, async tx => {
+        await view(tx, partner, endpointId)
+        return { eventid: await raiseTest(tx, { partnerId: partner.partnerId, endpointId, now: real() }) }
+      })
+    },
+    async replayWebhook(request) {
+      const { partner } = request.caller
+      const { partnerId } = partner
+      const endpointId = endpointIdOf(request.params)
+      const selection = selectionOf(request.body)
+      const dryRun = request.body.dryrun ?? false
+      const effect = async (tx: Executor) => {
+        await view(tx, partner, endpointId)
+        const done = await replayTo(tx, { partnerId, endpointId }, { selection, now: real(), dryRun })
+        return replayedOf(done, dryRun)
+      }
+      // A dry run is a read, so it ignores the key.
+      return dryRun ? orUnavailable(() => database.transaction(effect)) : write(request, effect)
+    },
+  }
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** The endpoint's id; text that cannot be one is answered like an unknown id. */
+function endpointIdOf({ webhookid }: { webhookid: string }): string {
+  if (!UUID.test(webhookid)) throw new ServiceError('webhook_not_found')
+  return webhookid.toLowerCase()
+}
+
+/** The result of adding or changing an endpoint; a refusal becomes a 400. */
+function accepted<T extends object>(made: T | EndpointRefusal): T {
+  if ('refused' in made) throw badFields(made.refused)
+  return made
+}
+
+function withoutSecret({ webhooksecret: _, ...reply }: WebhookWithSecret): WebhookWithSecret {
+  return reply
+}
+
+/**
+ * The changes in a request. A password without a user name belongs to the present user name; a new user name needs a
+ * password.
+ */
+async function changesOf(
+  tx: Executor,
+  partner: Partner,
+  input: { endpointId: string; body: BodyOf<Operations['updateWebhook']> },
+): Promise<EndpointChanges> {
+  const { username, password, rotatesecret, ...others } = withoutEmpty(input.body)
+  if (username !== undefined && password === undefined)
+    throw badField('password', 'required', 'is required together with username')
+  const rotate = rotatesecret ? { rotateSecret: true } : {}
+  if (password === undefined) return { ...others, ...rotate }
+  const row = await getEndpoint(tx, partner.partnerId, input.endpointId)
+  const name = username ?? row?.next_username ?? row?.username ?? ''
+  return { ...others, ...rotate, credentials: { username: name, password } }
+}
+
+function selectionOf(body: {
+  from?: string
+  to?: string
+  status?: 'dead' | 'waiting' | ''
+  ids?: string[]
+}): Selection {
+  const { from, to, ids } = body
+  const status = body.status || undefined
+  const isRange = Boolean(from || to)
+  if (Number(isRange) + Number(status !== undefined) + Number(ids !== undefined) !== 1)
+    throw badField('body', 'choice', 'must have one of: from and to, status, ids')
+  if (status !== undefined) return { kind: 'status', status }
+  if (ids !== undefined) return { kind: 'ids', ids: [...new Set(ids.filter(id => UUID.test(id)))] }
+  const start = parseTimestamp(from ?? '')
+  const end = parseTimestamp(to ?? '')
+  if (start === undefined) throw badField('from', 'required', 'is required together with to')
+  if (end === undefined) throw badField('to', 'required', 'is required together with from')
+  if (end <= start) throw badField('to', 'order', 'must be after from')
+  return { kind: 'range', from: start, to: end }
+}

@@ -1,0 +1,37 @@
+import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+import { NIL_UUID, uuidv7 } from '../../vault/uuid.ts'
+import { eventBody } from '../egress/envelope.ts'
+
+const USERID = 'webhook-test'
+
+/** Raises a `webhook_test` for one endpoint, whatever events it subscribes to (contract §10); returns the event's id. */
+export async function raiseTest(
+  tx: Executor,
+  { partnerId, endpointId, now }: { partnerId: string; endpointId: string; now: Instant },
+): Promise<string> {
+  const eventId = uuidv7(now)
+  const body = eventBody({
+    userid: USERID,
+    eventname: 'webhook_test',
+    offer: '',
+    updatedat: formatTimestamp(now),
+    serviceid: NIL_UUID,
+  })
+  await tx.query(sql`
+    with head as (
+      update event_log_heads set last = last + 1 where partner_id = ${partnerId} returning last
+    ),
+    raised as (
+      insert into events (partner_id, position, event_id, service_id, userid, eventname, body, created_at)
+      select ${partnerId}::uuid, last, ${eventId}::uuid, ${NIL_UUID}::uuid, ${USERID}, 'webhook_test', ${body}::bytea,
+        ${timestamp(now)}::timestamptz
+      from head
+      returning event_id, position, created_at
+    )
+    insert into deliveries (partner_id, event_id, endpoint_id, service_id, position, due_at, queued_at)
+    select ${partnerId}::uuid, event_id, ${endpointId}::uuid, ${NIL_UUID}::uuid, position, created_at, created_at
+    from raised`)
+  return eventId
+}

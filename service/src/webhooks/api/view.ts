@@ -1,0 +1,103 @@
+/** Turns stored endpoints, events and attempts into the answers of the API. */
+import type { EventName, LoggedEvent, Replayed, Webhook } from '@benefit-enrolment/contract'
+import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { DISABLE_AFTER } from '../endpoint/health.ts'
+import { openSecrets } from '../endpoint/secrets.ts'
+import { COUNTED, type ListedEndpoint } from '../endpoint/store.ts'
+import type { AttemptRow, EventRow } from '../log/event-log.ts'
+import type { ReplayOutcome } from '../log/replay.ts'
+
+function optional(instant: Instant | null | undefined): string | null {
+  return instant === null || instant === undefined ? null : formatTimestamp(instant)
+}
+
+/** An endpoint as the API shows it, without passwords and secrets. Throws when its secrets cannot be opened. */
+export function webhookOf(row: ListedEndpoint, partner: Partner, now: Instant): Webhook {
+  const secrets = openSecrets(
+    { partnerId: row.partner_id, endpointId: row.endpoint_id, key: partner.key },
+    row.sealed_secrets,
+  )
+  const oldSecret = secrets.signing.find(({ until }) => until !== null && until > now)
+  return { ...closedWebhookOf(row, now), oldsecretuntiltimestamp: optional(oldSecret?.until) }
+}
+
+/** The same without opening the secrets, so without the end of an older secret. */
+export function closedWebhookOf(row: ListedEndpoint, now: Instant): Webhook {
+  const { breaker, disabled_at: disabledAt, failing_since: failingSince } = row
+  const isOpen = breaker.open !== null && breaker.open.until > now
+  return {
+    webhookid: row.endpoint_id,
+    url: row.url,
+    username: row.username,
+    events: row.all_events ? 'all' : (row.events as EventName[]),
+    ordering: row.ordering,
+    status: disabledAt === null ? 'enabled' : 'disabled',
+    disabledreason: row.disabled_reason,
+    disabledattimestamp: optional(disabledAt),
+    failingsincetimestamp: optional(failingSince),
+    disablesattimestamp:
+      failingSince === null || disabledAt !== null ? null : formatTimestamp(failingSince + DISABLE_AFTER),
+    breaker: breaker.open === null ? 'closed' : isOpen ? 'open' : 'probing',
+    nextprobeattimestamp: isOpen ? optional(breaker.open?.until) : null,
+    pauseduntiltimestamp:
+      row.paused_until !== null && row.paused_until > now ? formatTimestamp(row.paused_until) : null,
+    credentialsrejected: breaker.open?.by === 'credentials' || breaker.credentialsInRow > 0,
+    nextusername: row.next_username,
+    acceptedcredentials: row.accepted_pair,
+    oldsecretuntiltimestamp: null,
+    waiting: Math.min(COUNTED, row.waiting),
+    dead: Math.min(COUNTED, row.dead),
+    createdat: formatTimestamp(row.created_at),
+    updatedat: formatTimestamp(row.updated_at),
+  }
+}
+
+/** An event of the log as the API shows it. */
+export function eventOf(row: EventRow): LoggedEvent {
+  return {
+    eventid: row.event_id,
+    eventname: row.eventname,
+    userid: row.userid,
+    createdat: formatTimestamp(row.created_at),
+    data: row.data,
+    body: JSON.parse(row.body.toString('utf8')) as LoggedEvent['body'],
+  }
+}
+
+/** An attempt as the API shows it; characters of the answer that cannot be printed are escaped. */
+export function attemptOf(row: AttemptRow) {
+  return {
+    webhookid: row.endpoint_id,
+    attempt: row.attempt,
+    startedat: formatTimestamp(row.started_at),
+    status: row.status,
+    error: row.error_class,
+    credentials: row.pair,
+    address: row.address,
+    dnsms: row.dns_ms,
+    connectms: row.connect_ms,
+    tlsms: row.tls_ms,
+    firstbytems: row.first_byte_ms,
+    totalms: row.total_ms,
+    answer: row.answer === null ? null : printable(row.answer),
+  }
+}
+
+/** Control, format and private characters could hide or reorder the text that a terminal or a page shows. */
+function printable(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu,
+    char => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
+  )
+}
+
+/** The result of a replay as the API shows it. */
+export function replayedOf(done: ReplayOutcome, dryRun: boolean): Replayed {
+  return {
+    count: done.count,
+    dryrun: dryRun,
+    complete: done.isComplete,
+    continuefrom: done.continueFrom === null ? null : formatTimestamp(done.continueFrom),
+  }
+}

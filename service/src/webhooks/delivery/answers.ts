@@ -1,0 +1,92 @@
+import type { Database } from '../../db/database.ts'
+import { ofOnePartner, sql } from '../../db/sql.ts'
+import { openDataKey } from '../../membership/commands/documents.ts'
+import type { Directory } from '../../partners/directory.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { seal, unseal } from '../../vault/seal.ts'
+import { NIL_UUID } from '../../vault/uuid.ts'
+import type { Outcome } from '../egress/outcome.ts'
+import type { Attempt, Result } from './results.ts'
+
+/** Where the answer to one try belongs. */
+type Place = { readonly partnerId: string; readonly serviceId: string; readonly attemptId: string }
+
+/**
+ * Seals what endpoints answered to tries that failed: an answer may echo the person's data, so it hangs on the data key of
+ * the event's user, and an erasure reaches it. A test ping has no user; its answer hangs on the partner's key. Nothing is
+ * kept of a 2xx, and nothing of a user whose key is gone.
+ */
+export async function sealAnswers(
+  { database, directory }: { database: Pick<Database, 'query' | 'layout'>; directory: PartnerSource },
+  results: readonly Result[],
+): Promise<ReadonlyMap<Attempt, Buffer>> {
+  const sealed = new Map<Attempt, Buffer>()
+  const kept = results.flatMap(result =>
+    result.attempts.flatMap(attempt => {
+      const text = keptOf(attempt.outcome)
+      return text === undefined ? [] : [{ result, attempt, text }]
+    }),
+  )
+  if (kept.length === 0) return sealed
+  const keys = await readKeys(
+    database,
+    kept.map(({ result }) => ({ partnerId: result.lease.partnerId, eventId: result.eventId })),
+  )
+  for (const { result, attempt, text } of kept) {
+    const { partnerId } = result.lease
+    const row = keys.get(`${partnerId} ${result.eventId}`)
+    const partner = row && (await directory.partner(partnerId))
+    const key = partner && answerKey(partner, row.service_id, row.wrapped_key)
+    if (!row || !key) continue
+    const place = { partnerId, serviceId: row.service_id, attemptId: attempt.attemptId }
+    sealed.set(attempt, seal(key, text, bindingOf(place)))
+  }
+  return sealed
+}
+
+/** Opens what `sealAnswers` sealed; null when the user's key is gone. */
+export function openAnswer(
+  partner: Partner,
+  sealed: Buffer,
+  of: Omit<Place, 'partnerId'> & { readonly wrappedKey: Buffer | null },
+): string | null {
+  const key = answerKey(partner, of.serviceId, of.wrappedKey)
+  if (!key) return null
+  return unseal(key, sealed, bindingOf({ ...of, partnerId: partner.partnerId })).toString('utf8')
+}
+
+type PartnerSource = Pick<Directory, 'partner'>
+
+/** The key that the answers about this user hang on; `undefined` when it is gone. */
+function answerKey(partner: Partner, serviceId: string, wrappedKey: Buffer | null): Buffer | undefined {
+  if (serviceId === NIL_UUID) return partner.key.key
+  return wrappedKey === null ? undefined : openDataKey(partner, serviceId, wrappedKey)
+}
+
+function bindingOf({ partnerId, serviceId, attemptId }: Place) {
+  return { purpose: `delivery_attempts ${attemptId}`, partnerId, serviceId }
+}
+
+/** What of an outcome is worth keeping: the words of a refusal help to find its cause, those of a success do not. */
+function keptOf(outcome: Outcome): string | undefined {
+  if (outcome.status === undefined || outcome.snippet === '') return undefined
+  return outcome.status >= 200 && outcome.status <= 299 ? undefined : outcome.snippet
+}
+
+type KeyRow = { partner_id: string; event_id: string; service_id: string; wrapped_key: Buffer | null }
+
+async function readKeys(
+  database: Pick<Database, 'query' | 'layout'>,
+  wanted: readonly { partnerId: string; eventId: string }[],
+): Promise<ReadonlyMap<string, KeyRow>> {
+  const statement = sql`
+    select e.partner_id, e.event_id, e.service_id, k.wrapped_key
+    from unnest(${wanted.map(one => one.partnerId)}::uuid[], ${wanted.map(one => one.eventId)}::uuid[])
+      as wanted (partner_id, event_id)
+    join events e on e.partner_id = wanted.partner_id and e.event_id = wanted.event_id
+      /* of one partner: and e.partner_id = any ($1::uuid[]) */
+    left join data_keys k on k.partner_id = e.partner_id and k.service_id = e.service_id
+      /* of one partner: and k.partner_id = any ($1::uuid[]) */`
+  const rows = await database.query<KeyRow>(database.layout.isSpread ? ofOnePartner(statement) : statement)
+  return new Map(rows.map(row => [`${row.partner_id} ${row.event_id}`, row]))
+}

@@ -1,0 +1,73 @@
+import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+
+/** How an endpoint does. */
+export const endpointStates = ['ok', 'failing', 'paused', 'disabled'] as const
+
+/** What waits at the endpoints of one state, and what was given up there. */
+export type Backlog = {
+  state: (typeof endpointStates)[number]
+  endpoints: number
+  waiting: number
+  dead: number
+  oldest_due_at: Instant | null
+}
+
+/** Sums up what waits, by the state of the endpoints; of each endpoint `limit` deliveries at most are counted. */
+export function readBacklog(db: Executor, options: { now: Instant; limit: number }): Promise<Backlog[]> {
+  return db.query<Backlog>(sql`
+    select state, count(*)::integer as endpoints, coalesce(sum(waiting), 0)::integer as waiting,
+      coalesce(sum(dead), 0)::integer as dead,
+      min(oldest_due_at) as oldest_due_at
+    from (
+      select
+        case when w.disabled_at is not null then 'disabled'
+          when h.paused_until > ${timestamp(options.now)} then 'paused'
+          when h.failing_since is not null then 'failing' else 'ok' end as state,
+        least(${options.limit}, (select count(*) from (
+          select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked
+          limit ${options.limit}) counted) +
+        (select count(*) from (
+          select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.ordered
+            and d.parked
+          limit ${options.limit}) counted)) as waiting,
+        (select count(*) from (
+          select from dead_deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
+          limit ${options.limit}) counted) as dead,
+        least(
+          (select d.due_at from deliveries d
+          where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = 'fresh'
+            and not d.parked and d.due_at <= ${timestamp(options.now)}
+          order by d.due_at limit 1),
+          (select d.due_at from deliveries d
+          where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = 'retry'
+            and not d.parked and d.due_at <= ${timestamp(options.now)}
+          order by d.due_at limit 1),
+          (select d.due_at from deliveries d
+          where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = 'replay'
+            and not d.parked and d.due_at <= ${timestamp(options.now)}
+          order by d.due_at limit 1)) as oldest_due_at
+      from webhook_endpoints w
+      join endpoint_health h using (partner_id, endpoint_id)
+      where w.deleted_at is null
+    ) each
+    group by state`)
+}
+
+/** By when the certificate of an endpoint ends. */
+export const certificateEnds = ['past', 'within 7 days', 'within 30 days', 'later'] as const
+
+/** How many certificates end when; endpoints that speak plain http, or were never reached, have none. */
+export async function readCertificates(db: Executor, now: Instant): Promise<Map<string, number>> {
+  const rows = await db.query<{ ends: string; count: number }>(sql`
+    select case when h.certificate_ends_at <= ${timestamp(now)} then 'past'
+        when h.certificate_ends_at <= ${timestamp(now + 7 * DAY_MS)} then 'within 7 days'
+        when h.certificate_ends_at <= ${timestamp(now + 30 * DAY_MS)} then 'within 30 days' else 'later' end as ends,
+      count(*)::integer as count
+    from webhook_endpoints w
+    join endpoint_health h using (partner_id, endpoint_id)
+    where w.deleted_at is null and w.disabled_at is null and h.certificate_ends_at is not null
+    group by ends`)
+  return new Map(rows.map(row => [row.ends, row.count]))
+}

@@ -1,0 +1,246 @@
+/** Why a try is due: an event's first try, a later one, or one that somebody asked to repeat. */
+export type Work = 'fresh' | 'retry' | 'replay'
+
+/** What an endpoint has due, and how many tries it may have in flight at once: 0 while its breaker is open. */
+export type Due = {
+  fresh: number
+  retry: number
+  replay: number
+  limit: number
+}
+
+/** The right to make one try now; it holds one slot until it is settled. */
+export type Turn = {
+  readonly endpointId: string
+  readonly work: Work
+  readonly startedAt: number
+  /** Which share of the slots it uses. */
+  readonly share: Share
+  /** What was charged for it beforehand, in milliseconds. */
+  readonly charged: number
+}
+
+/** Deals out the slots for tries among the endpoints that have something due. */
+export type Turns = {
+  /** Says what an endpoint has due from now on, in place of what was said before. */
+  offer(endpointId: string, due: Due, now: number): void
+  /** The next try to make; `undefined` when no slot is free for anything that is due. */
+  next(now: number): Turn | undefined
+  /** Frees the slot of a try that has ended and charges its endpoint for the time. */
+  settle(turn: Turn, now: number): void
+  /** Drops what an endpoint has due, and its account; its turns may still be settled. */
+  forget(endpointId: string): void
+  /** How many slots are in use. */
+  inUse(): number
+}
+
+/** `slow` and `unknown` are for all work of endpoints that are slow, or of which no try has ended yet. */
+type Share = Work | 'slow' | 'unknown'
+
+const SHARES: readonly Share[] = ['retry', 'replay', 'slow', 'unknown', 'fresh']
+
+const BIT: Readonly<Record<Share, number>> = { fresh: 1, retry: 2, replay: 4, slow: 8, unknown: 16 }
+
+/**
+ * The part of all slots that a share may use while fresh work of healthy endpoints waits. It is a guarantee too:
+ * up to it these go first, so that a flood of fresh events cannot hold them up for ever.
+ */
+const PART: Readonly<Record<Exclude<Share, 'fresh'>, number>> = {
+  retry: 1 / 4,
+  replay: 1 / 8,
+  slow: 1 / 4,
+  unknown: 1 / 8,
+}
+
+/** The part that only fresh work of healthy endpoints may use, so that it finds a free slot when it comes. */
+const RESERVE = 1 / 4
+
+/** An endpoint is slow when its tries usually take longer, or one is taking longer right now. */
+const SLOW_MS = 1000
+
+/** What one visit adds to an endpoint's account, in milliseconds of a slot: about one try. */
+const QUANTUM_MS: Readonly<Record<Share, number>> = {
+  fresh: 20,
+  retry: 20,
+  replay: 20,
+  unknown: 100,
+  slow: SLOW_MS,
+}
+
+/** What the first try of an endpoint is charged beforehand. */
+const UNKNOWN_MS = 100
+
+/** Even the fastest try costs something. */
+const LEAST_MS = 1
+
+/** No debt beyond one try that ran into the deadline: old waste is not held against an endpoint for long. */
+const MOST_DEBT_MS = 15_000
+
+/** How many tries an endpoint may have in flight before its first one has shown how long they take. */
+const UNKNOWN_ROOM = 4
+
+type EndpointQueue = {
+  endpointId: string
+  due: Due
+  /** Milliseconds of a slot that it may still use in this round; negative after an expensive try. */
+  account: number
+  /** How long its tries take, on a moving average; undefined before the first. */
+  typicalMs: number | undefined
+  /** Oldest first. */
+  inFlight: Set<Turn>
+  /** What it was served last while all its work was in one share. */
+  lastWork: Work
+  /** The shares in whose rings it stands, as bits. */
+  offered: number
+}
+
+/**
+ * Deficit round robin where the cost is the time that a slot is held: over any while in which two endpoints both
+ * have work, they get the same slot time, whatever their backlogs are. The work per try does not grow with the
+ * backlogs, and hardly with the number of endpoints.
+ */
+export function createTurns(slots: number): Turns {
+  const queues = new Map<string, EndpointQueue>()
+  const rings: Record<Share, Set<EndpointQueue>> = {
+    fresh: new Set(),
+    retry: new Set(),
+    replay: new Set(),
+    slow: new Set(),
+    unknown: new Set(),
+  }
+  const used: Record<Share, number> = { fresh: 0, retry: 0, replay: 0, slow: 0, unknown: 0 }
+  const inUse = () => used.fresh + used.retry + used.replay + used.slow + used.unknown
+
+  const place = (queue: EndpointQueue, now: number) => {
+    const offered = offeredBy(queue, now)
+    // Most often nothing has changed, and this is asked several times for each try.
+    if (offered === queue.offered) return
+    queue.offered = offered
+    for (const share of SHARES) {
+      if ((offered & BIT[share]) === 0) rings[share].delete(queue)
+      else if (!rings[share].has(queue)) rings[share].add(queue)
+    }
+  }
+
+  const mayUse = (share: Share): boolean => {
+    if (rings[share].size === 0 || inUse() >= slots) return false
+    if (share === 'fresh') return true
+    if (used[share] < Math.max(1, Math.floor(slots * PART[share]))) return true
+    return rings.fresh.size === 0 && inUse() < slots - Math.floor(slots * RESERVE)
+  }
+
+  const take = (queue: EndpointQueue, share: Share, now: number): Turn => {
+    const work = isWork(share) ? share : nextWork(queue)
+    const charged = queue.typicalMs ?? UNKNOWN_MS
+    const turn: Turn = { endpointId: queue.endpointId, work, startedAt: now, share, charged }
+    queue.due[work] -= 1
+    queue.inFlight.add(turn)
+    used[share] += 1
+    queue.account -= charged
+    place(queue, now)
+    return turn
+  }
+
+  const serve = (share: Share, now: number): Turn | undefined => {
+    const ring = rings[share]
+    for (const queue of ring) {
+      place(queue, now)
+      if (!ring.has(queue)) continue
+      if (queue.account > 0) return take(queue, share, now)
+      queue.account += QUANTUM_MS[share]
+      // A Set is walked in the order of insertion, and what is added during the walk comes at its end.
+      ring.delete(queue)
+      ring.add(queue)
+    }
+    return undefined
+  }
+
+  const walk = (now: number): Turn | undefined => {
+    for (const share of SHARES) {
+      const turn = mayUse(share) ? serve(share, now) : undefined
+      if (turn !== undefined) return turn
+    }
+    return undefined
+  }
+
+  return {
+    offer(endpointId, due, now) {
+      let queue = queues.get(endpointId)
+      if (queue === undefined) {
+        queue = newQueue(endpointId)
+        queues.set(endpointId, queue)
+      }
+      queue.due = { ...due }
+      place(queue, now)
+    },
+    next(now) {
+      // Twice, since the first walk may find an endpoint that has become slow, and move it.
+      return walk(now) ?? walk(now)
+    },
+    settle(turn, now) {
+      used[turn.share] -= 1
+      const queue = queues.get(turn.endpointId)
+      if (queue === undefined || !queue.inFlight.delete(turn)) return
+      const took = Math.max(LEAST_MS, now - turn.startedAt)
+      queue.typicalMs = queue.typicalMs === undefined ? took : queue.typicalMs * 0.75 + took * 0.25
+      const settled = queue.account + turn.charged - took
+      queue.account = Math.min(QUANTUM_MS[turn.share], Math.max(-MOST_DEBT_MS, settled))
+      place(queue, now)
+    },
+    forget(endpointId) {
+      const queue = queues.get(endpointId)
+      queues.delete(endpointId)
+      for (const share of SHARES) if (queue !== undefined) rings[share].delete(queue)
+    },
+    inUse,
+  }
+}
+
+function newQueue(endpointId: string): EndpointQueue {
+  const due = { fresh: 0, retry: 0, replay: 0, limit: 0 }
+  return {
+    ...{ endpointId, due, account: 0, typicalMs: undefined },
+    ...{ inFlight: new Set(), lastWork: 'replay', offered: 0 },
+  }
+}
+
+function hasRoom({ due, typicalMs, inFlight }: EndpointQueue): boolean {
+  return inFlight.size < (typicalMs === undefined ? Math.min(due.limit, UNKNOWN_ROOM) : due.limit)
+}
+
+function hasWork({ due }: EndpointQueue): boolean {
+  return due.fresh > 0 || due.retry > 0 || due.replay > 0
+}
+
+const AFTER: Readonly<Record<Work, readonly Work[]>> = {
+  fresh: ['retry', 'replay', 'fresh'],
+  retry: ['replay', 'fresh', 'retry'],
+  replay: ['fresh', 'retry', 'replay'],
+}
+
+/** Where one share has all work of an endpoint, the kinds take turns. */
+function nextWork(queue: EndpointQueue): Work {
+  queue.lastWork = AFTER[queue.lastWork].find(work => queue.due[work] > 0) ?? 'fresh'
+  return queue.lastWork
+}
+
+function isWork(share: Share): share is Work {
+  return share !== 'slow' && share !== 'unknown'
+}
+
+/** The shares in which an endpoint has something that may be sent now, as bits. */
+function offeredBy(queue: EndpointQueue, now: number): number {
+  const { due } = queue
+  if (!hasWork(queue) || !hasRoom(queue)) return 0
+  const common = commonShare(queue, now)
+  if (common !== undefined) return BIT[common]
+  return (due.fresh > 0 ? BIT.fresh : 0) | (due.retry > 0 ? BIT.retry : 0) | (due.replay > 0 ? BIT.replay : 0)
+}
+
+/** The one share for all work of an endpoint; `undefined` for one that is known to be quick. */
+function commonShare({ typicalMs, inFlight }: EndpointQueue, now: number): 'slow' | 'unknown' | undefined {
+  const [oldest] = inFlight
+  if (oldest !== undefined && now - oldest.startedAt > SLOW_MS) return 'slow'
+  if (typicalMs === undefined) return 'unknown'
+  return typicalMs > SLOW_MS ? 'slow' : undefined
+}

@@ -1,0 +1,198 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Database, Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+
+// An endpoint belongs to the process that its lease names, for as long as that process lives: to live on is one row a beat,
+// however many endpoints it has. Whoever takes leases of the dead locks their rows in `dispatchers` first and looks at the
+// time again, so that a process which wakes at that moment either lives on before or sees what it has lost.
+
+/** An endpoint that this process owns. */
+export type Lease = {
+  partner_id: string
+  endpoint_id: string
+  epoch: number
+  version: number
+  /** Whether something is due there at this instant of real time. */
+  has_due: boolean
+}
+
+/** An endpoint by its name. */
+export type NamedEndpoint = { readonly partnerId: string; readonly endpointId: string }
+
+/** How this process takes part in sharing the endpoints. */
+export type Share = {
+  readonly dispatcherId: string
+  readonly leaseMs: number
+  /** By which it is told where something is due. */
+  readonly now: Instant
+}
+
+/** An endpoint that nobody owned when it was read. */
+export type FreeEndpoint = NamedEndpoint & {
+  /** Who was the last to own it, and under which epoch; by both the endpoint is taken only as it was seen. */
+  readonly owner: string | null
+  readonly epoch: number
+}
+
+/** What a process owns after a beat. */
+export type Owned = {
+  readonly leases: readonly Lease[]
+  /** How many endpoints are its part: those above it are to be given up. */
+  readonly part: number
+  /** Endpoints of its part that nobody owns. */
+  readonly free: readonly FreeEndpoint[]
+}
+
+/** How many endpoints are taken at once: it bounds what a beat costs when another process ends. */
+export const TAKEN_AT_ONCE = 1000
+
+/**
+ * Says that this process lives, and tells what it owns, where something is due there (so that an idle process asks for
+ * nothing else), and what it may take. What is not in the answer is not owned any more. `onAlive` is called when the process
+ * lived on without a gap: then nobody can have taken what it owned, even if the rest fails. All times of leases are the
+ * database's.
+ */
+export async function beat(database: Database, share: Share, onAlive: () => void): Promise<Owned> {
+  // On one server both are one transaction, which is most of what an idle process costs. On a cluster they stay apart:
+  // whether a process lives must not depend on the nodes where partners lie.
+  const both = database.layout.isSpread
+    ? undefined
+    : await database.transaction(async tx => {
+        const [others, read] = await Promise.all([sayAlive(tx, share), readLeases(tx, share)])
+        return others && { others, read }
+      })
+  const others = both?.others ?? (await sayAlive(database, share))
+  if (others) onAlive()
+  const living = others ?? (await enter(database, share))
+  const { leases, count } = both?.read ?? (await readLeases(database, share))
+  const part = Math.ceil(count / (living.length + 1))
+  const wanted = Math.min(TAKEN_AT_ONCE, part - leases.length)
+  return { leases, part, free: wanted > 0 ? await readFree(database, { share, others: living, wanted }) : [] }
+}
+
+/** Lives on; returns the other processes that live, or `undefined` where this one is new or was late. */
+async function sayAlive(db: Executor, share: Share): Promise<readonly string[] | undefined> {
+  const [row] = await db.query<{ is_alive: boolean; others: string[] }>(sql`
+    with alive as (
+      update dispatchers set until = clock_timestamp() + ${share.leaseMs} * interval '1 millisecond'
+      where dispatcher_id = ${share.dispatcherId}::uuid and until > clock_timestamp()
+      returning dispatcher_id
+    )
+    select exists (select from alive) as is_alive,
+      array(select dispatcher_id from dispatchers
+        where until > clock_timestamp() and dispatcher_id <> ${share.dispatcherId}::uuid)::text[] as others`)
+  return row?.is_alive ? row.others : undefined
+}
+
+/** Joins those that live: others may have taken what it owned, and what is read from here on shows what is left. */
+async function enter(db: Executor, share: Share): Promise<readonly string[]> {
+  for (;;) {
+    await db.query(sql`
+      insert into dispatchers (dispatcher_id, until)
+      values (${share.dispatcherId}::uuid, clock_timestamp() + ${share.leaseMs} * interval '1 millisecond')
+      on conflict (dispatcher_id) do update set until = excluded.until`)
+    const others = await sayAlive(db, share)
+    if (others) return others
+  }
+}
+
+/** What a process owns, and how many endpoints there are. */
+async function readLeases(db: Executor, share: Share): Promise<{ leases: Lease[]; count: number }> {
+  const rows = await db.query<Omit<Lease, 'endpoint_id'> & { endpoint_id: string | null; count: number }>(sql`
+    select own.*, every_one.count
+    from (select count(*) as count from webhook_endpoints where deleted_at is null and disabled_at is null) every_one
+    left join (
+      select l.partner_id, l.endpoint_id, l.epoch, w.version,
+        exists (select from deliveries d
+          where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'fresh'
+            and not d.parked and d.due_at <= ${timestamp(share.now)})
+        or exists (select from deliveries d
+          where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'retry'
+            and not d.parked and d.due_at <= ${timestamp(share.now)})
+        or exists (select from deliveries d
+          where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'replay'
+            and not d.parked and d.due_at <= ${timestamp(share.now)}) as has_due
+      from endpoint_leases l
+      join webhook_endpoints w on w.partner_id = l.partner_id and w.endpoint_id = l.endpoint_id
+      where l.owner = ${share.dispatcherId}::uuid and w.deleted_at is null and w.disabled_at is null
+    ) own on true`)
+  const leases = rows.flatMap(({ count: _, ...row }) =>
+    row.endpoint_id === null ? [] : [{ ...row, endpoint_id: row.endpoint_id }],
+  )
+  return { leases, count: rows[0]?.count ?? 0 }
+}
+
+async function readFree(
+  db: Executor,
+  { share, others, wanted }: { share: Share; others: readonly string[]; wanted: number },
+): Promise<FreeEndpoint[]> {
+  const rows = await db.query<Omit<Lease, 'version' | 'has_due'> & { owner: string | null }>(sql`
+    select w.partner_id, w.endpoint_id, l.owner, coalesce(l.epoch, 0) as epoch
+    from webhook_endpoints w
+    left join endpoint_leases l on l.partner_id = w.partner_id and l.endpoint_id = w.endpoint_id
+    where w.deleted_at is null and w.disabled_at is null
+      and (l.owner is null or l.owner <> all (${[...others, share.dispatcherId]}::uuid[]))
+    limit ${wanted}`)
+  return rows.map(({ partner_id: partnerId, endpoint_id: endpointId, owner, epoch }) => ({
+    ...{ partnerId, endpointId, owner, epoch },
+  }))
+}
+
+/** Takes those of these endpoints that are free still; gives the epochs of what was taken. */
+export function take(
+  database: Database,
+  dispatcherId: string,
+  free: readonly FreeEndpoint[],
+): Promise<{ partner_id: string; endpoint_id: string; epoch: number }[]> {
+  const owners = [...new Set(free.flatMap(({ owner }) => owner ?? []))]
+  return database.transaction(async tx => {
+    const [dead, known] = await Promise.all([
+      tx.query<{ id: string }>(sql`
+        select dispatcher_id as id from dispatchers
+        where dispatcher_id = any (${owners}::uuid[]) and until < clock_timestamp()
+        order by dispatcher_id
+        for no key update`),
+      tx.query<{ id: string }>(sql`
+        select dispatcher_id as id from dispatchers where dispatcher_id = any (${owners}::uuid[])`),
+    ])
+    const living = new Set(known.map(({ id }) => id))
+    for (const { id } of dead) living.delete(id)
+    const open = free.filter(({ owner }) => owner === null || !living.has(owner))
+    return tx.query(sql`
+      insert into endpoint_leases as l (partner_id, endpoint_id, owner, epoch)
+      select row.partner_id, row.endpoint_id, ${dispatcherId}::uuid, row.epoch + 1
+      from unnest(${open.map(one => one.partnerId)}::uuid[], ${open.map(one => one.endpointId)}::uuid[],
+        ${open.map(one => one.epoch)}::bigint[]) as row (partner_id, endpoint_id, epoch)
+      order by row.partner_id, row.endpoint_id
+      on conflict (partner_id, endpoint_id) do update set owner = excluded.owner, epoch = excluded.epoch
+        where l.epoch = excluded.epoch - 1
+      returning l.partner_id, l.endpoint_id, l.epoch`)
+  })
+}
+
+/** Gives up endpoints of which nothing is under way any more; one that somebody took since then stays theirs. */
+export async function leave(
+  db: Executor,
+  leaving: readonly (NamedEndpoint & { readonly epoch: number })[],
+): Promise<void> {
+  // By the key of each, which an update of many by a list would not promise.
+  await db.query(sql`
+    insert into endpoint_leases as l (partner_id, endpoint_id, owner, epoch)
+    select row.partner_id, row.endpoint_id, null::uuid, row.epoch
+    from unnest(${leaving.map(one => one.partnerId)}::uuid[], ${leaving.map(one => one.endpointId)}::uuid[],
+      ${leaving.map(one => one.epoch)}::bigint[]) as row (partner_id, endpoint_id, epoch)
+    order by row.partner_id, row.endpoint_id
+    on conflict (partner_id, endpoint_id) do update set owner = null where l.epoch = excluded.epoch`)
+}
+
+/** Gives everything up at once, so that others need not wait for the leases to end; forgets the long dead. */
+export async function giveUp(db: Executor, dispatcherId: string): Promise<void> {
+  await db.query(sql`
+    update dispatchers set until = '-infinity' where dispatcher_id = ${dispatcherId}::uuid`)
+  // Leases lie with their partners and name no row here by a foreign key: who is still named is asked first.
+  const named = await db.query<{ owner: string }>(sql`
+    select distinct owner from endpoint_leases where owner is not null`)
+  await db.query(sql`
+    delete from dispatchers
+    where until < clock_timestamp() - interval '1 hour' and dispatcher_id <> all (${named.map(({ owner }) => owner)}::uuid[])`)
+}

@@ -1,0 +1,186 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Database } from '../../db/database.ts'
+import { describeCause, type Log } from '../../log.ts'
+import type { Directory } from '../../partners/directory.ts'
+import type { Outgoing } from '../egress/outgoing.ts'
+import { type HealthAction, review } from '../endpoint/health.ts'
+import { openEndpointLoader } from './endpoint-loader.ts'
+import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, take } from './lease.ts'
+import { healthOf, type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './owned-endpoint.ts'
+import type { OwnedEndpoints } from './owned-endpoints.ts'
+import { logHealthAction } from './sending.ts'
+import type { Timers } from './timers.ts'
+import type { Writer } from './writer.ts'
+
+/** Keeps the leases of this process's even part of the endpoints. */
+export type Leasing = {
+  /** Beats now, or right after the beat that is under way. */
+  request(): void
+  /** Reads endpoints anew that somebody changed. */
+  renew(changed: readonly OwnedEndpoint[]): Promise<void>
+  /** Whether the leases hold at this moment. */
+  hold(): boolean
+  /** Whether a beat is under way or wanted. */
+  isBusy(): boolean
+  /** What is under way; fulfils always. */
+  underWay(): Promise<void> | undefined
+}
+
+/**
+ * Opens the heartbeat, which beats three times in the life of a lease. A beat also finds the endpoints at which something
+ * is due that other processes committed, so that no separate poll is needed: `onDue` is called for each of them, and
+ * `onBeat` when the beat is done.
+ */
+export function openLeasing(context: {
+  database: Database
+  directory: Pick<Directory, 'partner'>
+  outgoing: Pick<Outgoing, 'forget'>
+  endpoints: OwnedEndpoints
+  writer: Writer
+  timers: Timers
+  owner: string
+  leaseMs: number
+  real: () => Instant
+  log: Log
+  isClosing: () => boolean
+  onDue: (owned: OwnedEndpoint) => void
+  onBeat: () => void
+  onQuiet: () => void
+}): Leasing {
+  const { database, endpoints, writer, timers, owner, leaseMs, real, log } = context
+  const opening = openEndpointLoader(context)
+  let holdUntil = 0
+  let beating: Promise<void> | undefined
+  let isWanted = false
+
+  const request = () => {
+    isWanted = true
+    if (beating || context.isClosing()) return
+    isWanted = false
+    beating = runBeat()
+      .catch(error => log('webhook_leases_not_renewed', describeCause(error)))
+      .finally(() => {
+        beating = undefined
+        timers.set('beat', leaseMs / 3, request)
+        if (isWanted) request()
+        context.onQuiet()
+      })
+  }
+
+  const runBeat = async (): Promise<void> => {
+    const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.held.size === 0)
+    if (left.length > 0) await leave(database, left)
+    const startedAt = performance.now()
+    const share = { dispatcherId: owner, leaseMs, now: real() }
+    // A little earlier than the database sees it, so that nothing begins under a lease that has ended.
+    const holdOn = () => {
+      holdUntil = startedAt + leaseMs * 0.9
+    }
+    const owned = await beat(database, share, holdOn)
+    holdOn()
+    const leases = new Map(owned.leases.map(lease => [lease.endpoint_id, lease]))
+    for (const owned of endpoints.all())
+      if (leases.get(owned.endpointId)?.epoch !== owned.epoch) endpoints.drop(owned)
+    const outdated = endpoints
+      .all()
+      .filter(owned => leases.get(owned.endpointId)?.version !== owned.endpoint.version)
+    if (outdated.length > 0) await renew(outdated)
+    const taken = owned.free.length > 0 ? await take(database, owner, owned.free) : []
+    opening.forgetOthers(new Set([...owned.leases, ...taken].map(lease => lease.endpoint_id)))
+    const fresh = [...taken, ...owned.leases.filter(lease => !endpoints.get(lease.endpoint_id))]
+    if (fresh.length > 0) await takeUp(fresh)
+    if (owned.free.length === TAKEN_AT_ONCE) isWanted = true
+    giveUpAbove(owned.part)
+    reviewAll(owned => leases.get(owned.endpointId)?.has_due ?? true)
+    for (const owned of endpoints.all()) {
+      // The clock may have moved past the end of a pause.
+      endpoints.place(owned)
+      if (leases.get(owned.endpointId)?.has_due) context.onDue(owned)
+    }
+    context.onBeat()
+  }
+
+  const takeUp = async (
+    leases: readonly { partner_id: string; endpoint_id: string; epoch: number }[],
+  ): Promise<void> => {
+    const ids: NamedEndpoint[] = leases.map(lease => ({
+      partnerId: lease.partner_id,
+      endpointId: lease.endpoint_id,
+    }))
+    const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
+    for (const { endpoint, credentials } of await opening.read(ids)) {
+      const owned = ownEndpoint(endpoint, credentials, epochs.get(endpoint.endpoint_id) ?? 0)
+      endpoints.add(owned)
+      context.onDue(owned)
+    }
+  }
+
+  const renew = async (changed: readonly OwnedEndpoint[]): Promise<void> => {
+    const found = new Map((await opening.read(changed)).map(one => [one.endpoint.endpoint_id, one]))
+    for (const owned of changed) {
+      const opened = found.get(owned.endpointId)
+      if (!opened) {
+        endpoints.leave(owned)
+        continue
+      }
+      if (opened.endpoint.url !== owned.endpoint.url) {
+        context.outgoing.forget(owned.endpointId)
+        // Tries under way at the old address take no place at the new one, of which nothing is known yet.
+        endpoints.turns.forget(owned.endpointId)
+      }
+      replaceEndpoint(owned, opened.endpoint, opened.credentials)
+      if (opened.endpoint.disabled_at !== null) endpoints.leave(owned)
+      else context.onDue(owned)
+      endpoints.place(owned)
+    }
+  }
+
+  const giveUpAbove = (part: number) => {
+    const surplus = endpoints
+      .all()
+      .filter(owned => owned.phase !== 'leaving')
+      .slice(part)
+    for (const owned of surplus) endpoints.leave(owned)
+    // Those that stay too quiet to be given up at a try's end are given up by the next beat.
+    if (surplus.some(owned => owned.held.size === 0)) isWanted = true
+  }
+
+  /** Time passes for a failing endpoint also while nothing is due there. */
+  const reviewAll = (mayHaveDue: (owned: OwnedEndpoint) => boolean): void => {
+    for (const owned of endpoints.all()) {
+      const { health, action } = review(owned.health, real())
+      if (action.kind === 'none' || owned.phase === 'leaving') continue
+      // What is due there decides: it may be us who were away for so long. While it keeps us away, time does.
+      const isPaused = (owned.pausedUntil ?? 0) > real()
+      if (action.kind === 'disable' && mayHaveDue(owned) && !isPaused) continue
+      owned.health = health
+      // Not awaited: when an outage of many ends in as many notices, the leases must be renewed meanwhile.
+      void carryOut(owned, action)
+    }
+  }
+
+  const carryOut = async (owned: OwnedEndpoint, action: HealthAction): Promise<void> => {
+    const disable =
+      action.kind === 'disable'
+        ? { version: owned.endpoint.version, reason: action.because, at: real() }
+        : undefined
+    if (disable) endpoints.leave(owned)
+    const change = { lease: owned.lease, health: healthOf(owned), ...(disable && { disable }) }
+    try {
+      const { isOwned, isDisabled } = await writer.write({ kind: 'result', change })
+      if (disable ? isDisabled : isOwned) logHealthAction(log, owned, action)
+    } catch (error) {
+      log('webhook_result_refused', describeCause(error))
+    }
+    if (disable) request()
+    context.onQuiet()
+  }
+
+  return {
+    request,
+    renew,
+    hold: () => performance.now() < holdUntil,
+    isBusy: () => beating !== undefined || isWanted,
+    underWay: () => beating,
+  }
+}

@@ -1,0 +1,119 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Database } from '../../db/database.ts'
+import { openLastRead } from '../../db/last-read.ts'
+import type { Verdict } from '../endpoint/backoff.ts'
+import { type Backlog, certificateEnds, endpointStates, readBacklog, readCertificates } from './backlog.ts'
+import type { Item } from './owned-endpoint.ts'
+import type { Attempt, Disposition } from './results.ts'
+
+/** The numbers of webhook delivery, for Prometheus. */
+export type WebhookMetrics = {
+  /** Counts the end of one try. */
+  note(item: Item, ended: { verdict: Verdict; last: Attempt; disposition: Disposition }): void
+  /**
+   * The text that Prometheus reads. It asks the database for what waits; while that does not answer, it tells what was
+   * found last, and how old that has grown.
+   */
+  render(): Promise<string>
+}
+
+/** How much is counted exactly of what waits at one endpoint: to count a million takes too long. */
+const COUNTED = 10_000
+
+/** The usual reasons stand at zero from the start, so that the first failure is seen as a rise; rarer ones come with it. */
+const commonReasons = ['4xx', '5xx', 'connect', 'dns', 'reset', 'timeout', 'tls']
+
+/** Sets the numbers up. */
+export function webhookMetrics(context: { database: Database; real: () => Instant }): WebhookMetrics {
+  const registers = [new Registry()]
+  const tries = new Counter({
+    name: 'webhook_tries_total',
+    help: 'Tries that ended, by outcome: delivered, failed, or unspent for a fault of ours',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const ends = new Counter({
+    name: 'webhook_deliveries_total',
+    help: 'Deliveries that ended: delivered or dead',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const errors = new Counter({
+    name: 'webhook_failures_total',
+    help: 'Failed tries by status class or error class',
+    labelNames: ['reason'],
+    registers,
+  })
+  const latency = new Histogram({
+    name: 'webhook_first_byte_seconds',
+    help: 'From the commit of an event to the first byte of its first try',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600],
+    registers,
+  })
+  const duration = new Histogram({
+    name: 'webhook_try_seconds',
+    help: 'How long tries took',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20],
+    registers,
+  })
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name, help, labelNames, registers })
+  // To find the one of a label costs more than to count.
+  const outcomes = {
+    delivered: tries.labels('delivered'),
+    failed: tries.labels('failed'),
+    unspent: tries.labels('unspent'),
+  }
+  const fates = { delivered: ends.labels('delivered'), dead: ends.labels('dead') }
+  for (const child of [...Object.values(outcomes), ...Object.values(fates)]) child.inc(0)
+  for (const reason of commonReasons) errors.inc({ reason }, 0)
+  const waiting = gauge('webhook_waiting', `Deliveries that wait, up to ${COUNTED} of each endpoint`, 'state')
+  const oldest = gauge('webhook_oldest_due_seconds', 'Age of the oldest due delivery', 'state')
+  const dead = gauge(
+    'webhook_dead',
+    `Deliveries that were given up, up to ${COUNTED} of each endpoint`,
+    'state',
+  )
+  const endpoints = gauge('webhook_endpoints', 'Endpoints by state', 'state')
+  const certificates = gauge(
+    'webhook_certificates',
+    'Certificates of endpoints by when they end, as seen at the last connection',
+    'ends',
+  )
+  const { database, real } = context
+  const backlog = openLastRead(() => readBacklog(database, { now: real(), limit: COUNTED }), [] as Backlog[])
+  const expiries = openLastRead(() => readCertificates(database, real()), new Map<string, number>())
+
+  return {
+    note(item, { verdict, last, disposition }) {
+      const { outcome, startedAt } = last
+      const { dnsMs = 0, connectMs = 0, tlsMs = 0, totalMs } = outcome.timings
+      outcomes[outcomeOf(verdict)].inc()
+      if (disposition.kind === 'delivered' || disposition.kind === 'dead') fates[disposition.kind].inc()
+      if (verdict.kind !== 'delivered')
+        errors.inc({ reason: outcome.errorClass ?? `${Math.floor(outcome.status / 100)}xx` })
+      if (item.attempts === 0 && item.work === 'fresh' && verdict.kind !== 'unspent') {
+        latency.observe(Math.max(0, startedAt + dnsMs + connectMs + tlsMs - item.created_at) / 1000)
+      }
+      duration.observe(totalMs / 1000)
+    },
+    async render() {
+      const [states, ending] = await Promise.all([backlog(), expiries()])
+      for (const state of endpointStates) {
+        const found = states.value.find(one => one.state === state)
+        const oldestDueAt = found?.oldest_due_at ?? null
+        endpoints.set({ state }, found?.endpoints ?? 0)
+        waiting.set({ state }, found?.waiting ?? 0)
+        dead.set({ state }, found?.dead ?? 0)
+        oldest.set({ state }, oldestDueAt === null ? 0 : Math.max(0, real() - oldestDueAt) / 1000)
+      }
+      for (const when of certificateEnds) certificates.set({ ends: when }, ending.value.get(when) ?? 0)
+      return registers[0]?.metrics() ?? ''
+    },
+  }
+}
+
+function outcomeOf(verdict: Verdict): 'delivered' | 'failed' | 'unspent' {
+  return verdict.kind === 'delivered' || verdict.kind === 'unspent' ? verdict.kind : 'failed'
+}

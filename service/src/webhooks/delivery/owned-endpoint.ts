@@ -1,0 +1,228 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Breaker } from '../endpoint/breaker.ts'
+import type { WireCredentials } from '../endpoint/credentials.ts'
+import type { EndpointRow } from '../endpoint/endpoint.ts'
+import type { Health } from '../endpoint/health.ts'
+import type { Ask, DueRow, Place } from './due.ts'
+import type { Due, Work } from './fairness.ts'
+import { type ModeState, roomIn } from './mode.ts'
+import type { HealthRecord, HeldLease, Pair } from './results.ts'
+
+/** A delivery that this process holds: queued, under way, or with a result that is being written. */
+export type Item = Omit<DueRow, 'ask' | 'behind' | 'version'>
+
+/**
+ * How late an event may be committed after it was raised: transactions last for seconds, and clocks differ. Places older
+ * than this are not read again before everything behind them is done.
+ */
+const LATE_MS = 60_000
+/** How many late commits one read of a head may return; the next read returns the rest. */
+const HEAD_QUOTA = 32
+
+/**
+ * A queue as long as this is left out of reads: otherwise each new event would have all of it read again, for ever at an
+ * endpoint that accepts nothing.
+ */
+const ENOUGH = 64
+
+const WORKS: readonly Work[] = ['fresh', 'retry', 'replay']
+
+/** One endpoint that this process owns: its queues and its health. Plain state, without input or output. */
+export type OwnedEndpoint = {
+  readonly partnerId: string
+  readonly endpointId: string
+  readonly epoch: number
+  readonly lease: HeldLease
+  endpoint: EndpointRow
+  credentials: WireCredentials
+  breaker: Breaker
+  health: Health
+  pausedUntil: Instant | null
+  acceptedPair: Pair | null
+  nextAcceptedAt: Instant | null
+  certificateEndsAt: Instant | null
+  /** Changed by `beginLeaving`, `beginRelease` and `endRelease` only. */
+  phase: ModeState['phase']
+  /** Faults on our side in a row, and until when we wait because of them. */
+  ownFaults: number
+  ownFaultUntil: Instant
+  readonly queues: Readonly<Record<Work, Item[]>>
+  /** Until when it is read often, on the clock of `performance.now()`: work came a moment ago, and more may come. */
+  activeUntil: number
+  /** When the last read of it began, on the same clock. */
+  lookedAt: number
+  /** Raised when the queues are read anew: the answer to a read that began before is thrown away. */
+  generation: number
+  /** For each kind of which the database has more than was read: the place up to which it was read. */
+  readonly readUpTo: Record<Work, Place | undefined>
+  /** The kinds that a read has left out since they were last read. */
+  readonly passedBy: Record<Work, boolean>
+  /** Everything held, by event; changed by `queueItem` and `letGo` only. */
+  readonly held: Map<string, Item>
+  /** How many of each kind are held. */
+  readonly heldOf: Record<Work, number>
+}
+
+/** The state of an endpoint whose lease this process has just taken. */
+export function ownEndpoint(
+  endpoint: EndpointRow,
+  credentials: WireCredentials,
+  epoch: number,
+): OwnedEndpoint {
+  const lease = { partnerId: endpoint.partner_id, endpointId: endpoint.endpoint_id, epoch }
+  return {
+    ...lease,
+    lease,
+    endpoint,
+    credentials,
+    ...knownOf(endpoint),
+    phase: 'sending',
+    ownFaults: 0,
+    ownFaultUntil: 0,
+    activeUntil: 0,
+    lookedAt: Number.NEGATIVE_INFINITY,
+    generation: 0,
+    queues: { fresh: [], retry: [], replay: [] },
+    readUpTo: { fresh: undefined, retry: undefined, replay: undefined },
+    passedBy: { fresh: false, retry: false, replay: false },
+    held: new Map(),
+    heldOf: { fresh: 0, retry: 0, replay: 0 },
+  }
+}
+
+/** Replaces the endpoint by the version that somebody changed it to; what was queued is read again for that version. */
+export function replaceEndpoint(
+  owned: OwnedEndpoint,
+  endpoint: EndpointRow,
+  credentials: WireCredentials,
+): void {
+  // This process wrote the stored state itself, unless a reset has changed it.
+  if (endpoint.revision !== owned.endpoint.revision) Object.assign(owned, knownOf(endpoint))
+  owned.endpoint = endpoint
+  owned.credentials = credentials
+  emptyQueues(owned)
+}
+
+function knownOf(endpoint: EndpointRow) {
+  return {
+    breaker: endpoint.breaker,
+    health: { failingSince: endpoint.failing_since, notices: endpoint.notices },
+    pausedUntil: endpoint.paused_until,
+    acceptedPair: endpoint.accepted_pair,
+    nextAcceptedAt: endpoint.next_accepted_at,
+    certificateEndsAt: endpoint.certificate_ends_at,
+  }
+}
+
+/** Forgets the deliveries that wait in memory; the database still has them. */
+export function emptyQueues(owned: OwnedEndpoint): void {
+  for (const work of WORKS) {
+    for (const item of owned.queues[work].splice(0)) letGo(owned, item)
+    readAgain(owned, work)
+  }
+}
+
+/** Makes the next read begin at the head of the queue, whatever was read before. */
+export function readAgain(owned: OwnedEndpoint, work: Work): void {
+  owned.readUpTo[work] = undefined
+  owned.generation += 1
+}
+
+/** What the endpoint offers for turns. While it is probed, that is its oldest due delivery alone. */
+export function dueIn(owned: OwnedEndpoint, limit: number, now: Instant): Due {
+  const room = roomIn(owned, limit, now)
+  const { fresh, retry, replay } = owned.queues
+  const due = { fresh: fresh.length, retry: retry.length, replay: replay.length, limit: room }
+  if (owned.breaker.open === null || room === 0) return due
+  const probe = oldestWork(owned)
+  const none = { fresh: 0, retry: 0, replay: 0, limit: room }
+  return probe === undefined ? none : { ...none, [probe]: 1 }
+}
+
+function oldestWork({ queues }: OwnedEndpoint): Work | undefined {
+  let oldest: Work | undefined
+  for (const work of WORKS) {
+    const head = queues[work][0]
+    const best = oldest && queues[oldest][0]
+    if (head && (!best || head.due_at < best.due_at)) oldest = work
+  }
+  return oldest
+}
+
+/**
+ * What should be read for the endpoint: nothing while nothing may be sent there. A queue with enough in it is left out,
+ * unless `fromHead` asks for the head of each queue. Where the database is known to have more, the next read continues
+ * where the last one ended, and only when the queue runs low.
+ */
+export function asksOf(
+  owned: OwnedEndpoint,
+  options: { limit: number; quota: number; now: Instant; fromHead: boolean },
+): Ask[] {
+  const room = roomIn(owned, options.limit, options.now)
+  if (room === 0) return []
+  const isProbing = owned.breaker.open !== null
+  // While few attempts may be under way, reading far ahead would only fill the memory.
+  const quota = isProbing ? 1 : Math.min(options.quota, room * 16)
+  const { partnerId, endpointId, queues, readUpTo, passedBy, heldOf: count } = owned
+  return WORKS.flatMap(work => {
+    const missing = quota - queues[work].length
+    const place = readUpTo[work]
+    // A delivery that was parked until its turn came lies before that place.
+    const isFromHead = place === undefined || isProbing || owned.endpoint.ordering === 'user'
+    if (!isFromHead && options.fromHead && place.dueAt > options.now - LATE_MS)
+      return [{ partnerId, endpointId, work, after: undefined, quota: count[work] + HEAD_QUOTA }]
+    if (isFromHead && (missing <= 0 || (!options.fromHead && queues[work].length >= enoughOf(quota)))) {
+      passedBy[work] = true
+      return []
+    }
+    const after = isFromHead ? undefined : place
+    if (after && (missing <= 0 || !isLow(owned, work, quota))) return []
+    passedBy[work] = false
+    // Held deliveries are still at the head of the queue and are returned again, so ask for that many more.
+    return [{ partnerId, endpointId, work, after, quota: after ? missing : missing + count[work] }]
+  })
+}
+
+/** Puts a delivery that was read into its queue; false when it is held already. */
+export function queueItem(owned: OwnedEndpoint, item: Item): boolean {
+  if (owned.held.has(item.event_id)) return false
+  owned.held.set(item.event_id, item)
+  owned.heldOf[item.work] += 1
+  owned.queues[item.work].push(item)
+  return true
+}
+
+/** Says that a delivery is not held any more. */
+export function letGo(owned: OwnedEndpoint, item: Item): void {
+  if (owned.held.delete(item.event_id)) owned.heldOf[item.work] -= 1
+}
+
+function enoughOf(quota: number): number {
+  return Math.min(ENOUGH, quota / 4)
+}
+
+/** Whether a queue runs low of which the database has, or may have, more. */
+export function runsLow(owned: OwnedEndpoint, quota: number): boolean {
+  return WORKS.some(work => isLow(owned, work, quota))
+}
+
+function isLow(owned: OwnedEndpoint, work: Work, quota: number): boolean {
+  return (
+    (owned.readUpTo[work] !== undefined && owned.queues[work].length <= quota / 2) ||
+    (owned.passedBy[work] && owned.queues[work].length < enoughOf(quota))
+  )
+}
+
+/** The part of the endpoint's state that is stored. */
+export function healthOf(owned: OwnedEndpoint): HealthRecord {
+  return {
+    revision: owned.endpoint.revision,
+    breaker: owned.breaker,
+    failingSince: owned.health.failingSince,
+    notices: owned.health.notices,
+    pausedUntil: owned.pausedUntil,
+    acceptedPair: owned.acceptedPair,
+    nextAcceptedAt: owned.nextAcceptedAt,
+    certificateEndsAt: owned.certificateEndsAt,
+  }
+}

@@ -1,0 +1,288 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { describeCause, type Log } from '../../log.ts'
+import type { Outgoing } from '../egress/outgoing.ts'
+import { judge, type Verdict } from '../endpoint/backoff.ts'
+import type { HealthAction } from '../endpoint/health.ts'
+import { type AppliedOutcome, applyOutcome, pauseAfterOwnFault } from './apply-outcome.ts'
+import { makeAttempt } from './attempt.ts'
+import type { DueReader } from './due-reader.ts'
+import type { Turn } from './fairness.ts'
+import type { WebhookMetrics } from './metrics.ts'
+import { beginRelease, endRelease } from './mode.ts'
+import {
+  emptyQueues,
+  healthOf,
+  type Item,
+  letGo,
+  type OwnedEndpoint,
+  readAgain,
+  runsLow,
+} from './owned-endpoint.ts'
+import type { OwnedEndpoints } from './owned-endpoints.ts'
+import type { Outage } from './release.ts'
+import type { Attempt, EndpointChange } from './results.ts'
+import type { Timers } from './timers.ts'
+import type { Receipt, Writer } from './writer.ts'
+
+/** Sends what is queued, by turns, and writes what came of it. */
+export type Sending = {
+  /** Starts as many tries as there are turns for. */
+  pump(): void
+  /** How many tries are under way; one is until its result is written. */
+  underWay(): number
+  /** Fulfils when none is. */
+  ended(): Promise<void>
+}
+
+/** What the sending of deliveries works with. */
+export type SendingContext = {
+  readonly endpoints: OwnedEndpoints
+  readonly writer: Writer
+  readonly dueReader: Pick<DueReader, 'request' | 'noteEnded'>
+  readonly outgoing: Outgoing
+  readonly metrics: WebhookMetrics
+  readonly timers: Timers
+  readonly slots: number
+  readonly endpointSlots: number
+  readonly real: () => Instant
+  readonly log: Log
+  /** Whether tries may be started: not without a lease, and not while closing. */
+  readonly maySend: () => boolean
+  readonly onAttempt: () => void
+  /** Something is to be given up. */
+  readonly onLeft: () => void
+  readonly onQuiet: () => void
+}
+
+/**
+ * Results that may wait to be written, for each slot: what is not written yet is sent again after a crash. While one batch
+ * is under way the next gathers; with room for little more than a batch the sending stood still meanwhile.
+ */
+const UNWRITTEN = 4
+
+/** Opens the sending; nothing is sent before the first `pump`. */
+export function openSending(context: SendingContext): Sending {
+  const { endpoints, writer, dueReader, timers, real, log } = context
+  const { turns } = endpoints
+  const waiting: (() => void)[] = []
+  let underWay = 0
+  /** Lanes at which a try has ended or was written since the last `pump`. */
+  const touched = new Set<OwnedEndpoint>()
+  const dueTimes = new WeakMap<OwnedEndpoint, Instant>()
+  /** Lanes that are left because their endpoint is being disabled: that is done and told once. */
+  const disabled = new WeakSet<OwnedEndpoint>()
+
+  const pump = () => {
+    const changed = new Set(touched)
+    touched.clear()
+    for (const owned of changed) endpoints.place(owned)
+    const starting: { owned: OwnedEndpoint; item: Item; turn: Turn }[] = []
+    while (context.maySend() && writer.pending() < context.slots * UNWRITTEN) {
+      const turn = turns.next(performance.now())
+      if (!turn) break
+      const owned = endpoints.get(turn.endpointId)
+      const item = owned?.queues[turn.work].shift()
+      if (owned && item) {
+        starting.push({ owned, item, turn })
+        changed.add(owned)
+      } else {
+        turns.settle(turn, performance.now())
+        if (owned) endpoints.place(owned)
+      }
+    }
+    // Once the turns are dealt out: they may have emptied a queue for which there is room still, and no try may end for long.
+    for (const owned of changed) if (runsLow(owned, endpoints.quota())) dueReader.request(owned)
+    for (const { owned, item, turn } of starting) void begin(owned, item, turn)
+    context.onQuiet()
+  }
+
+  /** Many attempts of few endpoints end in one turn of the event loop: their endpoints are pumped once. */
+  const pumpSoon = (owned: OwnedEndpoint) => {
+    if (touched.size === 0) queueMicrotask(pumpSafely)
+    touched.add(owned)
+  }
+  const pumpSafely = () => {
+    try {
+      pump()
+    } catch (error) {
+      log('webhook_failed', describeCause(error))
+    }
+  }
+
+  const begin = async (owned: OwnedEndpoint, item: Item, turn: Turn): Promise<void> => {
+    context.onAttempt()
+    underWay += 1
+    let ended: Ended | undefined
+    try {
+      ended = await deliver(owned, item, turn)
+    } catch (error) {
+      breakOff(owned, item, error)
+    }
+    if (ended) write(ended)
+    else over()
+  }
+
+  /** A fault of our own code: the delivery is as before. */
+  const breakOff = (owned: OwnedEndpoint, item: Item, error: unknown) => {
+    log('webhook_failed', describeCause(error))
+    pauseAfterOwnFault(owned, real())
+    letGo(owned, item)
+    pumpSoon(owned)
+  }
+
+  const over = () => {
+    underWay -= 1
+    if (underWay === 0) for (const tell of waiting.splice(0)) tell()
+    context.onQuiet()
+  }
+
+  /** Makes a try and draws its conclusions; gives nothing when there is nothing to be written. */
+  const deliver = async (owned: OwnedEndpoint, item: Item, turn: Turn): Promise<Ended | undefined> => {
+    const { version } = owned.endpoint
+    let attempted: Awaited<ReturnType<typeof makeAttempt>>
+    try {
+      attempted = await makeAttempt(owned, item, context)
+    } finally {
+      turns.settle(turn, performance.now())
+    }
+    const { requests, last } = attempted
+    const at = real()
+    const verdict = judge(last.outcome, at)
+    const wasOwned = endpoints.isOwned(owned)
+    const applied = applyOutcome(owned, item, {
+      version,
+      verdict,
+      last,
+      at,
+      limit: context.endpointSlots,
+      random: Math.random(),
+    })
+    context.metrics.note(item, { verdict, last, disposition: applied.disposition })
+    const change = changeOf(owned, applied, at)
+    if (change?.disable) {
+      disabled.add(owned)
+      endpoints.leave(owned)
+    }
+    if (applied.outage !== undefined) {
+      beginRelease(owned)
+      emptyQueues(owned)
+    }
+    pumpSoon(owned)
+    if (isStopped(verdict)) return undefined
+    // Before the success is stored: a crash in between leaves an endpoint that is still to be probed.
+    if (applied.outage !== undefined) await release(owned, applied.outage)
+    return { owned, item, requests, applied, change, wasOwned }
+  }
+
+  const write = (ended: Ended) => {
+    const { owned, item, requests, applied, change } = ended
+    const result = {
+      lease: owned.lease,
+      eventId: item.event_id,
+      number: item.attempts + 1,
+      disposition: applied.disposition,
+      attempts: requests,
+      endedAt: real(),
+    }
+    writer.enqueue({ kind: 'result', result, change }, settled => {
+      try {
+        goOn(ended, settled.ok ? settled.value : refused(owned, settled.error))
+      } catch (error) {
+        breakOff(owned, item, error)
+      }
+      over()
+    })
+  }
+
+  const refused = (owned: OwnedEndpoint, error: unknown): Receipt => {
+    log('webhook_result_refused', describeCause(error))
+    // Its row stays as it was; without a pause it would be sent again at once.
+    pauseAfterOwnFault(owned, real())
+    return { isOwned: true, isDisabled: false }
+  }
+
+  /** What follows once a result is written. */
+  const goOn = ({ owned, item, applied, change, wasOwned }: Ended, { isOwned, isDisabled }: Receipt) => {
+    dueReader.noteEnded(owned, item)
+    letGo(owned, item)
+    if (!isOwned && wasOwned && endpoints.isOwned(owned)) endpoints.leave(owned)
+    const isTold = change?.disable ? isDisabled : isOwned && applied.action.kind === 'notice'
+    if (isTold) logHealthAction(log, owned, applied.action)
+    if (endpoints.isOwned(owned)) lookOn(owned, item, applied)
+    // Others may have waited for room among what is to be written.
+    pumpSoon(owned)
+  }
+
+  const changeOf = (
+    owned: OwnedEndpoint,
+    { isChanged, action }: AppliedOutcome,
+    at: Instant,
+  ): EndpointChange | undefined => {
+    const isDisabled = action.kind === 'disable' && !disabled.has(owned)
+    if (!isChanged && !isDisabled) return undefined
+    const disable = isDisabled ? { version: owned.endpoint.version, reason: action.because, at } : undefined
+    return { lease: owned.lease, health: healthOf(owned), ...(disable && { disable }) }
+  }
+
+  const release = async (owned: OwnedEndpoint, outage: Outage): Promise<void> => {
+    await writer
+      .write({ kind: 'release', lease: owned.lease, outage })
+      .catch(error => log('webhook_release_refused', describeCause(error)))
+    endRelease(owned)
+    dueReader.request(owned)
+  }
+
+  const lookOn = (owned: OwnedEndpoint, item: Item, { disposition }: AppliedOutcome) => {
+    if (owned.phase === 'leaving' && owned.held.size === 0) context.onLeft()
+    if (disposition.kind === 'later') noteDue(owned, disposition.dueAt)
+    // Its row is due still, before what was read last.
+    if (disposition.kind === 'unchanged') readAgain(owned, item.work)
+    const mayFreeAnother = disposition.kind === 'unchanged' || owned.endpoint.ordering === 'user'
+    if (mayFreeAnother) dueReader.request(owned)
+  }
+
+  /** A retry that we wrote ourselves need not wait for the next look. */
+  const noteDue = (owned: OwnedEndpoint, at: Instant) => {
+    const name = `due ${owned.endpointId}`
+    const known = dueTimes.get(owned)
+    if (known !== undefined && known <= at && timers.has(name)) return
+    dueTimes.set(owned, at)
+    // Timers may fire a moment early.
+    timers.set(name, at - real() + 2, () => {
+      if (endpoints.isOwned(owned)) dueReader.request(owned)
+    })
+  }
+
+  return {
+    pump,
+    underWay: () => underWay,
+    ended: () => (underWay === 0 ? Promise.resolve() : new Promise(resolve => waiting.push(resolve))),
+  }
+}
+
+/** A try that has ended, of which something is to be written. */
+type Ended = {
+  readonly owned: OwnedEndpoint
+  readonly item: Item
+  readonly requests: readonly Attempt[]
+  readonly applied: AppliedOutcome
+  readonly change: EndpointChange | undefined
+  /** Whether this process still owned the endpoint when the attempt ended. */
+  readonly wasOwned: boolean
+}
+
+function isStopped(verdict: Verdict): boolean {
+  return verdict.kind === 'unspent' && verdict.fault === 'stopped'
+}
+
+/** Tells the operator that an endpoint fails for long, or was disabled. */
+export function logHealthAction(log: Log, owned: OwnedEndpoint, action: HealthAction): void {
+  const about = { partnerid: owned.partnerId, webhookid: owned.endpointId }
+  if (action.kind === 'notice') {
+    log('webhook.failing', {
+      ...about,
+      failingsince: new Date(action.failingSince).toISOString(),
+      disablesat: new Date(action.disablesAt).toISOString(),
+    })
+  } else if (action.kind === 'disable') log('webhook.disabled', { ...about, reason: action.because })
+}

@@ -1,0 +1,138 @@
+import { coalesceApart, type Settled } from '../../db/coalesce.ts'
+import { CommitUnknown, type Database } from '../../db/database.ts'
+import { failureOf } from '../../db/failure.ts'
+import { describeCause, type Log } from '../../log.ts'
+import type { Directory } from '../../partners/directory.ts'
+import { sealAnswers } from './answers.ts'
+import { lockLease, type Outage, releaseAttempted } from './release.ts'
+import {
+  type Behind,
+  type EndpointChange,
+  type HeldLease,
+  parkDeliveries,
+  type Result,
+  type Written,
+  writeResults,
+} from './results.ts'
+
+/** One thing that the owner of an endpoint writes about it. */
+export type Entry =
+  | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange | undefined }
+  | { readonly kind: 'park'; readonly rows: readonly Behind[] }
+  /** The endpoint has recovered from an outage. */
+  | { readonly kind: 'release'; readonly lease: HeldLease; readonly outage: Outage }
+
+/** Whether the endpoint is still owned, without which nothing was written; and whether it was disabled. */
+export type Receipt = { readonly isOwned: boolean; readonly isDisabled: boolean }
+
+/**
+ * Writes what the owner learnt. Rejects when the database refuses the entry for its own sake, or has gone while the writer stops.
+ */
+export type Writer = {
+  write(entry: Entry): Promise<Receipt>
+  /** The same without a promise, for results: nothing is written as often. `settled` must not throw. */
+  enqueue(entry: Entry, settled: (receipt: Settled<Receipt>) => void): void
+  /** How many entries wait or are being written. */
+  pending(): number
+  /** Tries no more when the database fails. */
+  stop(): void
+}
+
+const RETRY_MS = 250
+/** Under load a statement for a hundred results costs hardly more than one for ten. */
+const PACE_MS = 10
+
+/**
+ * Opens the writer, by which a process writes all its results: in batches, one after the other, each repeated for as long
+ * as the database does not answer. A repeat changes nothing that the first write did.
+ */
+export function openWriter(context: {
+  database: Database
+  directory: Pick<Directory, 'partner'>
+  owner: string
+  log: Log
+}): Writer {
+  const { database, owner, log } = context
+  let isStopped = false
+
+  const run = async (entries: Entry[], isRepeat: boolean): Promise<Written> => {
+    const results = entries.flatMap(entry => (entry.kind === 'result' && entry.result ? [entry.result] : []))
+    // Only the newest state counts, for each lease apart: of two leases of one endpoint the older may have ended.
+    const changes = new Map<HeldLease, EndpointChange>()
+    for (const entry of entries) {
+      if (entry.kind !== 'result' || !entry.change) continue
+      const { lease } = entry.change
+      const disable = entry.change.disable ?? changes.get(lease)?.disable
+      changes.set(lease, { ...entry.change, ...(disable && { disable }) })
+    }
+    for (const entry of entries) if (entry.kind === 'release') await release(entry)
+    const behind = entries.flatMap(entry => (entry.kind === 'park' ? entry.rows : []))
+    const answers = await sealAnswers(context, results)
+    const written =
+      results.length + changes.size > 0
+        ? await writeResults(database, owner, { results, changes: [...changes.values()], answers, isRepeat })
+        : NOTHING
+    if (behind.length > 0) await parkDeliveries(database, owner, behind)
+    return written
+  }
+
+  const release = ({ lease, outage }: Extract<Entry, { kind: 'release' }>): Promise<void> =>
+    database.transaction(async tx => {
+      if (await lockLease(tx, owner, lease)) await releaseAttempted(tx, lease, outage)
+    })
+
+  const runSafely = async (entries: Entry[], isSecond = false): Promise<Settled<Receipt>[]> => {
+    for (let isRepeat = isSecond; ; isRepeat = true) {
+      try {
+        const written = await run(entries, isRepeat)
+        return entries.map(entry => ({ ok: true, value: receiptOf(entry, written) }))
+      } catch (error) {
+        log('webhook_results_not_written', { entries: entries.length, ...describeCause(error) })
+        if (isStopped) return entries.map(() => ({ ok: false, error }))
+        const mayBeDone = error instanceof CommitUnknown
+        if (mayBeDone || failureOf(error).unavailable)
+          await new Promise(resolve => setTimeout(resolve, RETRY_MS))
+        else if (entries.length === 1) return [{ ok: false, error }]
+        else return runOneByOne(entries)
+      }
+    }
+  }
+  /** One entry that the database refuses must not hold back its neighbours. */
+  const runOneByOne = async (entries: Entry[]): Promise<Settled<Receipt>[]> => {
+    const settled: Settled<Receipt>[] = []
+    for (const entry of entries) settled.push(...(await runSafely([entry], true)))
+    return settled
+  }
+  const queueOf = (entry: Entry) => (database.layout.isSpread ? partnerOf(entry) : '')
+  const write = coalesceApart<Entry, Receipt>(queueOf, {
+    maxBatch: 500,
+    paceMs: PACE_MS,
+    run: entries => runSafely(entries),
+  })
+  return {
+    write,
+    enqueue: write.enqueue,
+    pending: write.pending,
+    stop: () => {
+      isStopped = true
+    },
+  }
+}
+
+/** Whose entry it is; what is parked at once is of one partner where tables are spread. */
+function partnerOf(entry: Entry): string {
+  if (entry.kind === 'park') return entry.rows[0]?.partnerId ?? ''
+  if (entry.kind === 'release') return entry.lease.partnerId
+  return (entry.result ?? entry.change)?.lease.partnerId ?? ''
+}
+
+const NOTHING: Written = { owned: new Set(), disabled: new Set() }
+
+function receiptOf(entry: Entry, { owned, disabled }: Written): Receipt {
+  if (entry.kind !== 'result') return { isOwned: true, isDisabled: false }
+  const lease = (entry.result ?? entry.change)?.lease
+  return {
+    isOwned: lease !== undefined && owned.has(lease),
+    isDisabled: lease !== undefined && disabled.has(lease),
+  }
+}

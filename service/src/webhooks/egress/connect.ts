@@ -1,0 +1,166 @@
+/** Opens sockets to endpoints, with TLS where the URL says so, and only to addresses that were checked. */
+import { isIP, type LookupFunction, connect as openSocket, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { connect as openTls, type TLSSocket } from 'node:tls'
+import { type AddressRules, hostOf, mayReach } from './address.ts'
+import { Fault, faultOf, type Timings, timeoutFault } from './outcome.ts'
+import type { NameResolver } from './resolver.ts'
+
+/** What is needed to connect to endpoints. */
+export type ConnectOptions = {
+  rules: AddressRules
+  resolver: NameResolver
+  /** The limit for the TCP connection, over all addresses of the name. */
+  connectMs: number
+  /** The limit for the TLS handshake. */
+  tlsMs: number
+  /** PEM certificates trusted in place of the platform's. */
+  trusted?: string
+}
+
+/** What is known of a connection, filled in step by step, so that a failed connection leaves a trace too. */
+export interface ConnectionTrace extends Pick<Timings, 'dnsMs' | 'connectMs' | 'tlsMs'> {
+  address?: string | undefined
+  /** When the endpoint's certificate expires. */
+  certificateEndsAt?: number | undefined
+}
+
+/** One slow address must not use up the time for the next one. */
+const NEXT_ADDRESS_MS = 1000
+
+/**
+ * Connects to the host of a URL, but only at addresses that webhooks may reach. Throws a Fault, or the signal's reason
+ * when it aborts; no socket stays open then.
+ */
+export async function connectTo(
+  url: URL,
+  { options, trace, signal }: { options: ConnectOptions; trace: ConnectionTrace; signal: AbortSignal },
+): Promise<Socket> {
+  const host = hostOf(url)
+  const timed = stopwatch()
+  const addresses = isIP(host) === 0 ? await options.resolver.resolve(host) : [host]
+  if (isIP(host) === 0) trace.dnsMs = timed()
+  signal.throwIfAborted()
+  refuseForbidden(addresses, { url, options, trace })
+
+  const socket = openSocket({
+    host,
+    port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+    lookup: fixedLookup(addresses),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+    noDelay: true,
+  })
+  await ready(socket, { event: 'connect', withinMs: options.connectMs, signal, errorClass: 'connect' })
+  trace.connectMs = timed()
+  try {
+    // The other side closed the connection as soon as it was open.
+    if (socket.remoteAddress === undefined) throw new Fault('reset')
+    refuseForbidden([socket.remoteAddress], { url, options, trace })
+  } catch (refusal) {
+    socket.destroy()
+    throw refusal
+  }
+  if (url.protocol === 'http:') return socket
+
+  const secured = startTls(socket, host, options.trusted)
+  await ready(secured, { event: 'secureConnect', withinMs: options.tlsMs, signal, errorClass: 'tls' })
+  trace.tlsMs = timed()
+  const endsAt = Date.parse(secured.getPeerCertificate().valid_to ?? '')
+  if (!Number.isNaN(endsAt)) trace.certificateEndsAt = endsAt
+  return secured
+}
+
+/** Throws the Fault `blocked_address` if any address is forbidden: one forbidden address makes the whole name suspect. */
+function refuseForbidden(
+  addresses: readonly string[],
+  { url, options, trace }: { url: URL; options: ConnectOptions; trace: ConnectionTrace },
+): void {
+  trace.address = addresses[0]
+  const rules = { ...options.rules, own: ownAddresses() }
+  for (const address of addresses) {
+    if (mayReach(address, url.protocol, rules)) continue
+    trace.address = address
+    throw new Fault('blocked_address')
+  }
+}
+
+/** How long the list is reused: asking the system costs a tenth of what a connection costs. */
+const OWN_ADDRESSES_MS = 1000
+let known: { addresses: ReadonlySet<string>; until: number } | undefined
+
+function ownAddresses(): ReadonlySet<string> {
+  const now = performance.now()
+  if (known !== undefined && now < known.until) return known.addresses
+  const interfaces = Object.values(networkInterfaces()).flatMap(list => list ?? [])
+  const addresses = new Set(interfaces.map(({ address }) => address))
+  known = { addresses, until: now + OWN_ADDRESSES_MS }
+  return addresses
+}
+
+/** Makes Node connect to exactly the addresses that were checked, without another look-up. */
+function fixedLookup(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map(address => ({ address, family: isIP(address) }))
+  return (_host, _options, callback) => callback(null, found)
+}
+
+function startTls(socket: Socket, host: string, trusted: string | undefined): TLSSocket {
+  return openTls({
+    socket,
+    host,
+    // RFC 6066 forbids IP addresses as server names.
+    ...(isIP(host) === 0 && { servername: host }),
+    ALPNProtocols: ['http/1.1'],
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+    ...(trusted !== undefined && { ca: trusted }),
+  })
+}
+
+/** Waits for the socket's event. Otherwise destroys the socket and throws the Fault, or the signal's reason. */
+function ready(
+  socket: Socket,
+  wait: {
+    event: 'connect' | 'secureConnect'
+    withinMs: number
+    signal: AbortSignal
+    errorClass: 'connect' | 'tls'
+  },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const dueAt = performance.now() + wait.withinMs
+    const settle = () => {
+      clearTimeout(timer)
+      wait.signal.removeEventListener('abort', abort)
+    }
+    const fail = (error: unknown) => {
+      settle()
+      socket.destroy()
+      reject(faultOf(error, wait.errorClass))
+    }
+    const abort = () => fail(wait.signal.reason)
+    const timer = setTimeout(
+      () => fail(timeoutFault(wait.errorClass, performance.now() - dueAt)),
+      wait.withinMs,
+    )
+    wait.signal.addEventListener('abort', abort)
+    // This listener is never removed: an error before the socket's next owner listens must not end the process.
+    socket.on('error', fail)
+    socket.once('close', () => fail(new Error('closed')))
+    socket.once(wait.event, () => {
+      settle()
+      resolve()
+    })
+    if (wait.signal.aborted) abort()
+  })
+}
+
+function stopwatch(): () => number {
+  let last = performance.now()
+  return () => {
+    const now = performance.now()
+    const passed = Math.round(now - last)
+    last = now
+    return passed
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Endpoints: what partners and operators can do with them, and what the service learns about each one. The rules for
+ * retries, the circuit breaker and health are pure functions; `store.ts` has the SQL.
+ */
+import type { EventName } from '@benefit-enrolment/contract'
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { uuidv7 } from '../../vault/uuid.ts'
+import { type AddressRules, checkWebhookUrl } from '../egress/address.ts'
+import { newWebhookSecret } from '../egress/envelope.ts'
+import { closedBreaker } from './breaker.ts'
+import type { DisabledReason, EndpointRow } from './endpoint.ts'
+import { type EndpointSecrets, openSecrets, ROTATION_MS, type SigningSecret, sealSecrets } from './secrets.ts'
+import {
+  findEndpoints,
+  forgetPairs,
+  insertEndpoint,
+  type ListedEndpoint,
+  lockEndpoint,
+  markDeleted,
+  markDisabled,
+  markEnabled,
+  resetHealth,
+  updateEndpoint,
+} from './store.ts'
+
+/** Why an endpoint is refused: one sentence for each field, which never repeats the value. */
+export type EndpointRefusal = {
+  readonly refused: readonly { field: string; code: string; message: string }[]
+}
+
+/** The request for a new endpoint. */
+export type EndpointInput = {
+  readonly partner: Partner
+  readonly url: string
+  readonly username: string
+  readonly password: string
+  readonly events: readonly EventName[] | 'all'
+  readonly ordering?: 'none' | 'user'
+}
+
+/**
+ * Checks and stores an endpoint, and returns its signing secret, which is never shown again. Refuses a wrong address or
+ * wrong credentials; nothing is stored then.
+ */
+export async function addEndpoint(
+  db: Executor,
+  input: EndpointInput,
+  context: { rules: AddressRules; real: () => Instant },
+): Promise<{ webhookid: string; webhooksecret: string } | EndpointRefusal> {
+  const faults = [...faultsOfUrl(input.url, context.rules), ...faultsOfCredentials(input)]
+  if (faults.length > 0) return { refused: faults }
+  const { partner } = input
+  const now = context.real()
+  const endpointId = uuidv7(now)
+  const secret = newWebhookSecret()
+  const secrets: EndpointSecrets = {
+    password: input.password,
+    nextPassword: null,
+    signing: [{ secret, until: null }],
+  }
+  await insertEndpoint(db, {
+    partnerId: partner.partnerId,
+    endpointId,
+    url: input.url,
+    username: input.username,
+    sealedSecrets: sealSecrets({ partnerId: partner.partnerId, endpointId, key: partner.key }, secrets),
+    events: input.events === 'all' ? [] : [...new Set(input.events)],
+    allEvents: input.events === 'all',
+    ordering: input.ordering ?? 'none',
+    createdAt: now,
+  })
+  return { webhookid: endpointId, webhooksecret: secret }
+}
+
+/** The endpoints of a partner, oldest first. */
+export function listEndpoints(db: Executor, partnerId: string): Promise<ListedEndpoint[]> {
+  return findEndpoints(db, partnerId)
+}
+
+/** One endpoint, or `undefined` when the partner has none of this id. */
+export async function getEndpoint(
+  db: Executor,
+  partnerId: string,
+  endpointId: string,
+): Promise<ListedEndpoint | undefined> {
+  return (await findEndpoints(db, partnerId, endpointId))[0]
+}
+
+/** The changes to an endpoint; absent parts stay. */
+export type EndpointChanges = {
+  readonly url?: string
+  readonly events?: readonly EventName[] | 'all'
+  readonly ordering?: 'none' | 'user'
+  /** New credentials: used first from now on, and the present ones after a 401. */
+  readonly credentials?: { readonly username: string; readonly password: string }
+  readonly rotateSecret?: boolean
+}
+
+/**
+ * Changes an endpoint inside a transaction, and returns the new signing secret if one was requested. `undefined` when
+ * the partner has no endpoint of this id. Refuses a wrong address or wrong credentials; nothing is changed then.
+ */
+export async function changeEndpoint(
+  tx: Executor,
+  input: { partner: Partner; endpointId: string; changes: EndpointChanges },
+  context: { rules: AddressRules; real: () => Instant },
+): Promise<{ webhooksecret?: string } | EndpointRefusal | undefined> {
+  const { partner, endpointId, changes } = input
+  const named = { partnerId: partner.partnerId, endpointId }
+  const row = await lockEndpoint(tx, named)
+  if (!row) return undefined
+  const faults = [
+    ...(changes.url === undefined ? [] : faultsOfUrl(changes.url, context.rules)),
+    ...(changes.credentials ? faultsOfCredentials(changes.credentials) : []),
+  ]
+  if (faults.length > 0) return { refused: faults }
+  const now = context.real()
+  const owner = { ...named, key: partner.key }
+  const before = openSecrets(owner, row.sealed_secrets)
+  const webhooksecret = changes.rotateSecret ? newWebhookSecret() : undefined
+  const signing = webhooksecret === undefined ? before.signing : rotated(before.signing, webhooksecret, now)
+  const kept = { ...before, signing }
+  const pairs = changes.credentials ? withNewPair(row, kept, changes.credentials) : { row, secrets: kept }
+  const { events } = changes
+  await updateEndpoint(
+    tx,
+    {
+      ...pairs.row,
+      sealed_secrets: sealSecrets(owner, pairs.secrets),
+      ...(changes.url === undefined ? {} : { url: changes.url }),
+      ...(events === undefined
+        ? {}
+        : { events: events === 'all' ? [] : [...new Set(events)], all_events: events === 'all' }),
+      ...(changes.ordering === undefined ? {} : { ordering: changes.ordering }),
+    },
+    now,
+  )
+  if (changes.credentials) await forgetPairs(tx, named, row.accepted_pair === null ? null : 'current')
+  // The health at another address says nothing about the new one, and refused credentials say nothing about new ones.
+  const isOtherEndpoint = changes.url !== undefined && changes.url !== row.url
+  if (isOtherEndpoint || (changes.credentials && row.breaker.open?.by === 'credentials'))
+    await resetHealth(tx, named, { ...closedBreaker(), window: 1 })
+  return webhooksecret === undefined ? {} : { webhooksecret }
+}
+
+/** Adds a secret: the present one signs for another day, and an even older one ends at once. */
+function rotated(signing: readonly SigningSecret[], secret: string, now: Instant): SigningSecret[] {
+  const previous = signing.find(({ until }) => until === null)
+  return [{ secret, until: null }, ...(previous ? [{ ...previous, until: now + ROTATION_MS }] : [])]
+}
+
+/** Adds credentials: those that were accepted last become the present ones, and the new ones are stored beside them. */
+function withNewPair(
+  row: EndpointRow,
+  secrets: EndpointSecrets,
+  credentials: { username: string; password: string },
+): { row: EndpointRow; secrets: EndpointSecrets } {
+  const { accepted_pair: accepted, next_username: nextUsername } = row
+  const { nextPassword } = secrets
+  const present =
+    accepted === 'next' && nextUsername !== null && nextPassword !== null
+      ? { username: nextUsername, password: nextPassword }
+      : { username: row.username, password: secrets.password }
+  return {
+    row: { ...row, username: present.username, next_username: credentials.username },
+    secrets: { ...secrets, password: present.password, nextPassword: credentials.password },
+  }
+}
+
+/** Enables an endpoint; held events are sent, the oldest first. False when the partner has no endpoint of this id. */
+export async function enableEndpoint(
+  tx: Executor,
+  named: { partnerId: string; endpointId: string },
+  now: Instant,
+): Promise<boolean> {
+  if (!(await lockEndpoint(tx, named))) return false
+  await markEnabled(tx, named, now)
+  return true
+}
+
+/** Disables an endpoint; its events are held. False when the partner has no endpoint of this id. */
+export async function disableEndpoint(
+  tx: Executor,
+  named: { partnerId: string; endpointId: string },
+  why: { reason: DisabledReason; at: Instant },
+): Promise<boolean> {
+  if (!(await lockEndpoint(tx, named))) return false
+  await markDisabled(tx, named, why)
+  return true
+}
+
+/** Deletes an endpoint and everything that waits for it. False when the partner has no endpoint of this id. */
+export async function removeEndpoint(
+  tx: Executor,
+  named: { partnerId: string; endpointId: string },
+  now: Instant,
+): Promise<boolean> {
+  if (!(await lockEndpoint(tx, named))) return false
+  await markDeleted(tx, named, now)
+  return true
+}
+
+type Fault = EndpointRefusal['refused'][number]
+
+function faultsOfUrl(text: string, rules: AddressRules): Fault[] {
+  const checked = checkWebhookUrl(text, rules)
+  return checked.ok ? [] : [{ field: 'url', code: 'address', message: checked.reason }]
+}
+
+function faultsOfCredentials({ username, password }: { username: string; password: string }): Fault[] {
+  const faults: Fault[] = []
+  // By RFC 7617 the first colon ends the user name, and neither part may contain control characters.
+  if (!/^[^:\p{Cc}\p{Cs}]{1,255}$/u.test(username))
+    faults.push({
+      field: 'username',
+      code: 'format',
+      message: 'username must be 1 to 255 characters without a colon and control characters',
+    })
+  if (!/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(password))
+    faults.push({
+      field: 'password',
+      code: 'format',
+      message: 'password must be 1 to 255 characters without control characters',
+    })
+  return faults
+}

@@ -1,0 +1,55 @@
+/** When a failing endpoint is reported and when it is disabled, as pure functions. */
+import { DAY_MS, HOUR_MS } from '../../calendar/calendar.ts'
+import type { Verdict } from './backoff.ts'
+
+/** How long an endpoint may go without a success before it is disabled. */
+export const DISABLE_AFTER = 3 * DAY_MS
+
+/** The times without a success after which partner and operator are notified, once each. */
+export const NOTICE_AFTER: readonly number[] = [HOUR_MS, DAY_MS, 2 * DAY_MS]
+
+/** How an endpoint has done since its last success; plain data that is stored with the endpoint. */
+export type Health = {
+  /** When the first attempt after the last success failed; null when none has failed. */
+  failingSince: number | null
+  /** How many notices have been given since. */
+  notices: number
+}
+
+/** The health of an endpoint that is new, has just had a success, or was just enabled. */
+export function goodHealth(): Health {
+  return { failingSince: null, notices: 0 }
+}
+
+/** What is to be done about an endpoint. */
+export type HealthAction =
+  | { kind: 'none' }
+  /** Notify that it is failing, and when it will be disabled. */
+  | { kind: 'notice'; failingSince: number; disablesAt: number }
+  | { kind: 'disable'; because: 'failing' | 'gone' }
+
+/** The health after one more attempt, and what is to be done; a fault of ours changes nothing. */
+export function afterVerdict(
+  health: Health,
+  verdict: Verdict,
+  at: number,
+): { health: Health; action: HealthAction } {
+  if (verdict.kind === 'unspent') return { health, action: { kind: 'none' } }
+  if (verdict.kind === 'delivered') return { health: goodHealth(), action: { kind: 'none' } }
+  if (verdict.kind === 'gone') return { health, action: { kind: 'disable', because: 'gone' } }
+  return review({ ...health, failingSince: health.failingSince ?? at }, at)
+}
+
+/** What is to be done at this instant without an attempt: time passes even while nothing is due for the endpoint. */
+export function review(health: Health, now: number): { health: Health; action: HealthAction } {
+  const { failingSince } = health
+  if (failingSince === null) return { health, action: { kind: 'none' } }
+  const failedFor = now - failingSince
+  if (failedFor >= DISABLE_AFTER) return { health, action: { kind: 'disable', because: 'failing' } }
+  const due = NOTICE_AFTER.filter(after => failedFor >= after).length
+  if (due <= health.notices) return { health, action: { kind: 'none' } }
+  return {
+    health: { ...health, notices: due },
+    action: { kind: 'notice', failingSince, disablesAt: failingSince + DISABLE_AFTER },
+  }
+}

@@ -1,0 +1,135 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+import { releaseAttempted } from '../delivery/release.ts'
+import { type Breaker, closedBreaker } from './breaker.ts'
+import type { DisabledReason, EndpointRow } from './endpoint.ts'
+
+type Named = { readonly partnerId: string; readonly endpointId: string }
+
+/** The stored values of a new endpoint. */
+export type NewEndpoint = Named & {
+  readonly url: string
+  readonly username: string
+  readonly sealedSecrets: Buffer
+  readonly events: readonly string[]
+  readonly allEvents: boolean
+  readonly ordering: 'none' | 'user'
+  readonly createdAt: Instant
+}
+
+/** Stores a new endpoint in good health. */
+export async function insertEndpoint(db: Executor, endpoint: NewEndpoint): Promise<void> {
+  const at = timestamp(endpoint.createdAt)
+  await db.query(sql`
+    with made as (
+      insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events, all_events, ordering,
+        created_at, updated_at)
+      values (${endpoint.partnerId}, ${endpoint.endpointId}, ${endpoint.url}, ${endpoint.username},
+        ${endpoint.sealedSecrets}, ${endpoint.events}::text[], ${endpoint.allEvents}, ${endpoint.ordering}, ${at}, ${at})
+      returning partner_id, endpoint_id
+    )
+    insert into endpoint_health (partner_id, endpoint_id, breaker)
+    select partner_id, endpoint_id, ${JSON.stringify(closedBreaker())}::jsonb from made`)
+}
+
+/** An endpoint, and how many deliveries wait or are dead there, counted up to `COUNTED`. */
+export type ListedEndpoint = EndpointRow & { waiting: number; dead: number }
+
+/** Counting stops here, and the number then means "at least". */
+export const COUNTED = 10_000
+
+/** The endpoints of a partner, oldest first, or only the one with this id; without deleted ones. */
+export function findEndpoints(
+  db: Executor,
+  partnerId: string,
+  endpointId: string | null = null,
+): Promise<ListedEndpoint[]> {
+  return db.query<ListedEndpoint>(sql`
+    select w.partner_id, w.endpoint_id, w.version, w.url, w.username, w.next_username, w.sealed_secrets, w.events,
+      w.all_events, w.ordering, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
+      h.failing_since, h.notices, h.paused_until, h.accepted_pair, h.next_accepted_at, h.certificate_ends_at,
+      (select count(*) from (
+        select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked
+        limit ${COUNTED}) counted) +
+      (select count(*) from (
+        select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.ordered
+          and d.parked
+        limit ${COUNTED}) counted) as waiting,
+      (select count(*) from (
+        select from dead_deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
+        limit ${COUNTED}) counted) as dead
+    from webhook_endpoints w
+    join endpoint_health h using (partner_id, endpoint_id)
+    where w.partner_id = ${partnerId} and w.deleted_at is null
+      and (${endpointId}::uuid is null or w.endpoint_id = ${endpointId}::uuid)
+    order by w.endpoint_id`)
+}
+
+/** Locks an endpoint for a change; `undefined` when the partner has no endpoint of this id. */
+export async function lockEndpoint(db: Executor, named: Named): Promise<EndpointRow | undefined> {
+  const [row] = await db.query<EndpointRow>(sql`
+    select w.partner_id, w.endpoint_id, w.version, w.url, w.username, w.next_username, w.sealed_secrets, w.events,
+      w.all_events, w.ordering, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
+      h.failing_since, h.notices, h.paused_until, h.accepted_pair, h.next_accepted_at, h.certificate_ends_at
+    from webhook_endpoints w
+    join endpoint_health h using (partner_id, endpoint_id)
+    where w.partner_id = ${named.partnerId} and w.endpoint_id = ${named.endpointId} and w.deleted_at is null
+    for update of w`)
+  return row
+}
+
+/** Stores the values of an endpoint that can change. */
+export async function updateEndpoint(db: Executor, row: EndpointRow, at: Instant): Promise<void> {
+  await db.query(sql`
+    update webhook_endpoints set url = ${row.url}, username = ${row.username}, next_username = ${row.next_username},
+      sealed_secrets = ${row.sealed_secrets}, events = ${row.events}::text[], all_events = ${row.all_events},
+      ordering = ${row.ordering}, version = version + 1, updated_at = ${timestamp(at)}
+    where partner_id = ${row.partner_id} and endpoint_id = ${row.endpoint_id}`)
+}
+
+/** Disables an endpoint unless it is disabled already; its deliveries are held. */
+export async function markDisabled(
+  db: Executor,
+  named: Named,
+  { reason, at }: { reason: DisabledReason; at: Instant },
+): Promise<void> {
+  await db.query(sql`
+    update webhook_endpoints set disabled_at = ${timestamp(at)}, disabled_reason = ${reason}, version = version + 1,
+      updated_at = ${timestamp(at)}
+    where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId} and disabled_at is null`)
+}
+
+/** Enables an endpoint and resets its health; held deliveries are sent, the oldest first, at a growing rate. */
+export async function markEnabled(db: Executor, named: Named, at: Instant): Promise<void> {
+  await db.query(sql`
+    update webhook_endpoints set disabled_at = null, disabled_reason = null, version = version + 1,
+      updated_at = ${timestamp(at)}
+    where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
+  // All of its past counts as one outage, so that everything it has rejected is attempted again.
+  await releaseAttempted(db, named, { from: 0, to: at })
+  await resetHealth(db, named, { ...closedBreaker(), window: 1 })
+}
+
+/** Resets the health of an endpoint; the process that owns it continues from this breaker. */
+export async function resetHealth(db: Executor, named: Named, breaker: Breaker): Promise<void> {
+  await db.query(sql`
+    update endpoint_health set breaker = ${JSON.stringify(breaker)}::jsonb, failing_since = null, notices = 0,
+      paused_until = null, certificate_ends_at = null, revision = revision + 1
+    where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
+}
+
+/** Records that the credentials have changed, so that earlier successes are not credited to the new ones. */
+export async function forgetPairs(db: Executor, named: Named, accepted: 'current' | null): Promise<void> {
+  await db.query(sql`
+    update endpoint_health set accepted_pair = ${accepted}, next_accepted_at = null, revision = revision + 1
+    where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
+}
+
+/** Deletes an endpoint and its secrets; the clean-up later removes what waits for it. */
+export async function markDeleted(db: Executor, named: Named, at: Instant): Promise<void> {
+  await db.query(sql`
+    update webhook_endpoints set deleted_at = ${timestamp(at)}, updated_at = ${timestamp(at)}, version = version + 1,
+      sealed_secrets = ''::bytea, next_username = null
+    where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
+}

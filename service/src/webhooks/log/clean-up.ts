@@ -1,0 +1,184 @@
+/** Removes what the webhooks no longer need, in bounded portions, so that nothing grows without limit. */
+import { DAY_MS, HOUR_MS, type Instant } from '../../calendar/calendar.ts'
+import type { Database, Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+import { dropOldAttempts, ensureAttemptDays } from './attempt-days.ts'
+import { firstEventId } from './event-time.ts'
+
+/** How long a delivery may wait, and how long events are kept. */
+export const KEPT_MS = 30 * DAY_MS
+/** How far the time in an event's id may be ahead of the time at which it was queued. */
+const AHEAD_MS = HOUR_MS
+/**
+ * How many rows a statement changes. Statements find rows first and then change them by their `ctid`, so that no plan
+ * can scan whole tables for the change.
+ */
+const AT_ONCE = 1000
+/** How many erased users one statement handles; each may have raised many events. */
+const ERASED_AT_ONCE = 100
+/** How long a run may take; users' due changes wait for it. */
+const RUN_MS = 2000
+
+/** How much a run removed. */
+export type CleanedUp = { died: number; deliveries: number; events: number; days: number }
+
+/**
+ * Gives up deliveries that have waited for 30 days, and removes the deliveries of deleted endpoints, old events, and
+ * old days of the log of attempts. For each partner and each deleted endpoint, a run handles a thousand rows of a kind,
+ * and more while `withinMs` lasts; the next run continues.
+ */
+export async function cleanUpWebhooks(
+  database: Database,
+  now: Instant,
+  withinMs = RUN_MS,
+): Promise<CleanedUp> {
+  const endsAt = performance.now() + withinMs
+  await ensureAttemptDays(database, now)
+  const cleaned = { died: 0, deliveries: 0, events: 0, days: 0 }
+  for (const endpoint of await findLeftovers(database))
+    cleaned.deliveries += await whileFull(endsAt, () => removeAll(database, endpoint))
+  const partners = await database.query<{ partner_id: string }>(sql`select partner_id from partners`)
+  for (const { partner_id } of partners) {
+    cleaned.died += await whileFull(endsAt, () => giveUpOld(database, partner_id, now))
+    await whileFull(endsAt, () => freeHeads(database, partner_id))
+    cleaned.events += await whileFull(endsAt, () => removeEvents(database, partner_id, now))
+    await whileFull(endsAt, () => removeErased(database, partner_id, now))
+  }
+  cleaned.days = await dropOldAttempts(database, now)
+  return cleaned
+}
+
+/** Repeats `work` while it changes as many rows as it may and time remains; returns how many rows it changed in all. */
+async function whileFull(endsAt: number, work: () => Promise<number>): Promise<number> {
+  let total = 0
+  for (;;) {
+    const count = await work()
+    total += count
+    if (count < AT_ONCE || performance.now() >= endsAt) return total
+  }
+}
+
+type Named = { partner_id: string; endpoint_id: string }
+
+/** Deleted endpoints that still have deliveries. */
+function findLeftovers(db: Executor): Promise<Named[]> {
+  return db.query<Named>(sql`
+    select partner_id, endpoint_id from webhook_endpoints w
+    where deleted_at is not null and (
+      exists (select from deliveries d
+        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked)
+      or exists (select from deliveries d
+        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.parked)
+      or exists (select from dead_deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id))`)
+}
+
+/**
+ * Makes deliveries dead that have waited for 30 days for whatever reason; they stay listed. They are found by their
+ * events' ids, which contain the time, because `due_at` does not show how long a delivery has waited.
+ */
+async function giveUpOld(db: Executor, partnerId: string, now: Instant): Promise<number> {
+  const rows = await db.query(sql`
+    with ended as (
+      delete from deliveries where partner_id = ${partnerId} and ctid = any (array(
+      select d.ctid from deliveries d
+      join webhook_endpoints w on w.partner_id = d.partner_id and w.endpoint_id = d.endpoint_id
+        and w.deleted_at is null
+      where d.partner_id = ${partnerId} and d.event_id < ${firstEventId(now - KEPT_MS + AHEAD_MS)}::uuid
+        and d.queued_at < ${timestamp(now - KEPT_MS)}
+      limit ${AT_ONCE} for update of d skip locked))
+      returning partner_id, event_id, endpoint_id, attempts
+    )
+    insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
+    select partner_id, event_id, endpoint_id, attempts, 'age', ${timestamp(now)} from ended
+    on conflict (partner_id, event_id, endpoint_id) do update
+      set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at
+    returning 1`)
+  return rows.length
+}
+
+/**
+ * Frees parked deliveries with nothing before them, which were behind deliveries that this run gave up, or that ended
+ * between its two statements. This is the only way in which such deliveries come about, so none stays parked for longer
+ * than from one run to the next.
+ */
+async function freeHeads(db: Executor, partnerId: string): Promise<number> {
+  const rows = await db.query(sql`
+    update deliveries set parked = false where partner_id = ${partnerId} and ctid = any (array(
+      select d.ctid from deliveries d
+      cross join lateral (
+        select first.event_id from deliveries first
+        where first.partner_id = ${partnerId} and first.endpoint_id = d.endpoint_id and first.service_id = d.service_id
+          and first.ordered
+        order by first.position limit 1
+      ) first
+      where d.partner_id = ${partnerId} and d.parked and first.event_id = d.event_id
+      limit ${AT_ONCE} for update of d skip locked))
+    returning 1`)
+  return rows.length
+}
+
+async function removeAll(
+  db: Executor,
+  { partner_id: partnerId, endpoint_id: endpointId }: Named,
+): Promise<number> {
+  const waiting = await db.query(sql`
+    delete from deliveries where partner_id = ${partnerId} and ctid = any (array(
+      select ctid from deliveries
+      where partner_id = ${partnerId} and endpoint_id = ${endpointId} and not parked limit ${AT_ONCE} for update skip locked
+    ) || array(
+      select ctid from deliveries
+      where partner_id = ${partnerId} and endpoint_id = ${endpointId} and parked limit ${AT_ONCE} for update skip locked))
+    returning 1`)
+  const dead = await db.query(sql`
+    delete from dead_deliveries where partner_id = ${partnerId} and ctid = any (array(
+      select ctid from dead_deliveries
+      where partner_id = ${partnerId} and endpoint_id = ${endpointId} limit ${AT_ONCE} for update skip locked))
+    returning 1`)
+  return waiting.length + dead.length
+}
+
+/** Removes old events without deliveries; their ids are in the order of time. */
+async function removeEvents(db: Executor, partnerId: string, now: Instant): Promise<number> {
+  const rows = await db.query(sql`
+    delete from events where partner_id = ${partnerId} and ctid = any (array(
+      select e.ctid from events e
+      where e.partner_id = ${partnerId} and e.event_id < ${firstEventId(now - KEPT_MS)}::uuid
+        and not exists (select from deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id)
+        and not exists (select from dead_deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id)
+      order by e.event_id limit ${AT_ONCE} for update of e skip locked))
+    returning 1`)
+  return rows.length
+}
+
+/**
+ * Removes the events of erased users from log and replay, with the records of their deliveries. It waits until none of
+ * these events waits at an endpoint, and for a day after the erasure, so that a partner who reads the log instead of
+ * hosting a webhook learns of the erasure. `history` names the events. Returns how many users were handled.
+ */
+async function removeErased(db: Executor, partnerId: string, now: Instant): Promise<number> {
+  const rows = await db.query(sql`
+    with erased as (
+      select e.service_id from erasures e
+      where e.partner_id = ${partnerId} and e.events_removed_at is null and e.erased_at <= ${timestamp(now - DAY_MS)}
+        and not exists (
+          select from history h cross join unnest(h.event_ids) as raised (event_id)
+          join deliveries d on d.partner_id = ${partnerId} and d.event_id = raised.event_id
+          where h.partner_id = ${partnerId} and h.service_id = e.service_id)
+      order by e.service_id limit ${ERASED_AT_ONCE}
+    ), raised as (
+      select unnest(h.event_ids) as event_id from erased
+      join history h on h.partner_id = ${partnerId} and h.service_id = erased.service_id
+    ), attempts as (
+      delete from delivery_attempts a using raised
+      where a.partner_id = ${partnerId} and a.event_id = raised.event_id
+    ), dead as (
+      delete from dead_deliveries d using raised
+      where d.partner_id = ${partnerId} and d.event_id = raised.event_id
+    ), gone as (
+      delete from events e using raised where e.partner_id = ${partnerId} and e.event_id = raised.event_id
+    )
+    update erasures e set events_removed_at = ${timestamp(now)} from erased
+    where e.partner_id = ${partnerId} and e.service_id = erased.service_id
+    returning 1`)
+  return rows.length
+}

@@ -1,0 +1,171 @@
+/** Sends past events again: chooses them, counts them for a dry run, and queues their deliveries. */
+import { type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+import { firstEventId } from './event-time.ts'
+
+/** The events to send to an endpoint again. */
+export type Selection =
+  /** Events of the types that the endpoint subscribes to, raised in this time. */
+  | { readonly kind: 'range'; readonly from: Instant; readonly to: Instant }
+  | { readonly kind: 'status'; readonly status: 'dead' | 'waiting' }
+  | { readonly kind: 'ids'; readonly ids: readonly string[] }
+
+/**
+ * How many events were queued, and where a range continues when they were not all. A request for a status is simply
+ * repeated.
+ */
+export type ReplayOutcome = {
+  readonly count: number
+  readonly continueFrom: Instant | null
+  readonly isComplete: boolean
+}
+
+/** The most events that one request queues. */
+export const MOST_REPLAYED = 10_000
+
+/** How far the time in an event's id may be from its creation. */
+const SPREAD_MS = MINUTE_MS
+
+type Target = { readonly partnerId: string; readonly endpointId: string }
+
+/**
+ * Queues past events for an endpoint again, with their keys and bytes unchanged, the oldest first. Deliveries that wait
+ * for a later attempt become due at once. With `dryRun`, only counts.
+ */
+export async function replayTo(
+  tx: Executor,
+  target: Target,
+  input: { selection: Selection; now: Instant; dryRun: boolean },
+): Promise<ReplayOutcome> {
+  const chosen = await choose(tx, target, input)
+  const taken = chosen.slice(0, MOST_REPLAYED).map(row => ({ ...target, eventId: row.event_id }))
+  const count = await (input.dryRun ? countAgain : queueAgain)(tx, taken, input.now)
+  const next = chosen[MOST_REPLAYED]
+  const continueFrom = input.selection.kind === 'range' ? (next?.created_at ?? null) : null
+  return { count, isComplete: !next, continueFrom }
+}
+
+type Chosen = { event_id: string; created_at: Instant }
+
+function choose(
+  tx: Executor,
+  { partnerId, endpointId }: Target,
+  { selection, now }: { selection: Selection; now: Instant },
+): Promise<Chosen[]> {
+  if (selection.kind === 'range') {
+    return tx.query<Chosen>(sql`
+      select e.event_id, e.created_at from events e
+      join webhook_endpoints w on w.partner_id = e.partner_id and w.endpoint_id = ${endpointId}
+      where e.partner_id = ${partnerId} and e.event_id >= ${firstEventId(selection.from - SPREAD_MS)}::uuid
+        and e.event_id < ${firstEventId(selection.to + SPREAD_MS)}::uuid
+        and e.created_at >= ${timestamp(selection.from)}
+        and e.created_at < ${timestamp(selection.to)} and e.eventname <> 'webhook_test'
+        and (w.all_events or e.eventname = any(w.events))
+      order by e.created_at, e.event_id limit ${MOST_REPLAYED + 1}`)
+  }
+  if (selection.kind === 'ids') {
+    return tx.query<Chosen>(sql`
+      select event_id, created_at from events
+      where partner_id = ${partnerId} and event_id = any(${selection.ids}::uuid[])
+      order by created_at, event_id`)
+  }
+  if (selection.status === 'dead') {
+    // The rows are chosen before the join, so that the join looks up events by the deliveries' key, as in `readDue`.
+    return tx.query<Chosen>(sql`
+      select d.event_id, e.created_at
+      from (
+        select partner_id, event_id from dead_deliveries
+        where partner_id = ${partnerId} and endpoint_id = ${endpointId}
+        order by event_id limit ${MOST_REPLAYED + 1}
+      ) d
+      join events e using (partner_id, event_id)
+      order by d.event_id`)
+  }
+  // Deliveries that are due already are left out, because each further request would find them again; parked deliveries
+  // are due.
+  return tx.query<Chosen>(sql`
+    select d.event_id, e.created_at
+    from (
+      (select d.partner_id, d.event_id, d.due_at from deliveries d
+      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = 'retry' and not d.parked
+        and d.due_at > ${timestamp(now)}
+      order by d.due_at, d.event_id limit ${MOST_REPLAYED + 1})
+      union all
+      (select d.partner_id, d.event_id, d.due_at from deliveries d
+      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = 'replay' and not d.parked
+        and d.due_at > ${timestamp(now)}
+      order by d.due_at, d.event_id limit ${MOST_REPLAYED + 1})
+    ) d
+    join events e using (partner_id, event_id)
+    order by d.due_at, d.event_id limit ${MOST_REPLAYED + 1}`)
+}
+
+type Wanted = { readonly partnerId: string; readonly endpointId: string; readonly eventId: string }
+
+/** How many `queueAgain` would queue; all are of one partner. */
+async function countAgain(tx: Executor, rows: readonly Wanted[], now: Instant): Promise<number> {
+  const partnerId = rows[0]?.partnerId
+  const [found] = await tx.query<{ count: number }>(sql`
+    select count(*) as count
+    from unnest(${rows.map(row => row.eventId)}::uuid[], ${rows.map(row => row.endpointId)}::uuid[])
+      as wanted (event_id, endpoint_id)
+    join webhook_endpoints w on w.partner_id = ${partnerId} and w.endpoint_id = wanted.endpoint_id
+      and w.deleted_at is null
+    left join deliveries d on d.partner_id = ${partnerId} and d.event_id = wanted.event_id
+      and d.endpoint_id = wanted.endpoint_id
+    where d.event_id is null or d.due_at > ${timestamp(now)}`)
+  return found?.count ?? 0
+}
+
+/**
+ * Queues deliveries again, and makes those due that wait for a later attempt; they start again with no attempt spent.
+ * Returns how many. Deliveries that are due already stay as they are.
+ */
+export async function queueAgain(tx: Executor, rows: readonly Wanted[], now: Instant): Promise<number> {
+  if (rows.length === 0) return 0
+  const queued = await tx.query(sql`
+    with wanted as (
+      select * from unnest(${rows.map(row => row.partnerId)}::uuid[], ${rows.map(row => row.eventId)}::uuid[],
+        ${rows.map(row => row.endpointId)}::uuid[]) as row (partner_id, event_id, endpoint_id)
+      order by partner_id, event_id, endpoint_id
+    ),
+    dead_removed as (
+      delete from dead_deliveries d using wanted
+      where d.partner_id = wanted.partner_id and d.event_id = wanted.event_id and d.endpoint_id = wanted.endpoint_id
+    )
+    insert into deliveries as d (partner_id, event_id, endpoint_id, service_id, position, work, due_at, queued_at,
+      ordered)
+    select e.partner_id, e.event_id, w.endpoint_id, e.service_id, e.position, 'replay', ${timestamp(now)},
+      ${timestamp(now)}, w.ordering = 'user'
+    from wanted
+    join events e using (partner_id, event_id)
+    join webhook_endpoints w on w.partner_id = wanted.partner_id and w.endpoint_id = wanted.endpoint_id
+      and w.deleted_at is null
+    on conflict (partner_id, event_id, endpoint_id) do update
+      set due_at = excluded.due_at, work = 'replay', attempts = 0 where d.due_at > excluded.due_at
+    returning 1`)
+  return queued.length
+}
+
+/**
+ * The endpoints that subscribe to an event, or have had it. A test event concerns only the endpoint for which it was
+ * raised, whatever others subscribe to.
+ */
+export function endpointsFor(
+  tx: Executor,
+  partnerId: string,
+  eventId: string,
+): Promise<{ endpoint_id: string }[]> {
+  return tx.query<{ endpoint_id: string }>(sql`
+    select w.endpoint_id from events e
+    join webhook_endpoints w on w.partner_id = e.partner_id and w.deleted_at is null
+    where e.partner_id = ${partnerId} and e.event_id = ${eventId}
+      and (e.eventname <> 'webhook_test' and (w.all_events or e.eventname = any(w.events))
+        or exists (select from dead_deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id
+          and d.endpoint_id = w.endpoint_id)
+        or exists (select from deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id
+          and d.endpoint_id = w.endpoint_id)
+        or exists (select from delivery_attempts a where a.partner_id = e.partner_id and a.event_id = e.event_id
+          and a.endpoint_id = w.endpoint_id))`)
+}

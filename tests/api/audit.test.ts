@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openBlockKeys } from '../../service/src/audit/block-keys.ts'
+import { type AuditRow, listEntries, noPartner } from '../../service/src/audit/entries.ts'
+import { type Finding, sealBlocks, verifyPartner } from '../../service/src/audit/seal.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+
+let service: TestService
+let partner: TestPartner
+
+beforeAll(async () => {
+  service = await startTestService()
+  partner = await service.newPartner()
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+function entriesOf(partnerId: string): Promise<AuditRow[]> {
+  return listEntries(service.database, { partnerId, from: 0, until: service.now() + 86_400_000 })
+}
+
+/** What is noted is written within a second or so. */
+function written(partnerId: string, fits: (row: AuditRow) => boolean): Promise<AuditRow> {
+  return vi.waitFor(
+    async () => {
+      const found = (await entriesOf(partnerId)).find(fits)
+      if (!found) throw new Error('not written yet')
+      return found
+    },
+    { timeout: 60_000 },
+  )
+}
+
+function sealAll(): Promise<number> {
+  return sealBlocks(
+    service.database,
+    openBlockKeys(service.database, service.keyring),
+    service.now() + 3_600_000,
+  )
+}
+
+function verify(partnerId: string, erased: readonly string[] = []) {
+  return verifyPartner(service.database, openBlockKeys(service.database, service.keyring), {
+    partnerId,
+    erased: new Set(erased),
+  })
+}
+
+function faults(findings: readonly Finding[]) {
+  return findings.map(({ source, fault }) => `${source} ${fault}`)
+}
+
+test('who fetched whom is on record: credential, user, request and network, and nothing of the person', async () => {
+  const { serviceid } = await partner.client.createUser({ ...ada, userid: 'read-1', offername: 'plus' })
+  let requestId = ''
+  const reader = partner.connect({
+    onResponse: response => {
+      requestId = response.requestId ?? requestId
+    },
+  })
+  await reader.getUser({ userid: 'read-1' })
+  const entry = await written(partner.partnerId, row => row.action === 'getUser')
+  const [credential] = await service.database.query<{ credential_id: string }>(sql`
+    select credential_id from credentials where partner_id = ${partner.partnerId} and kind = 'client_secret'`)
+  expect(entry).toMatchObject({
+    actor_kind: 'credential',
+    actor: credential?.credential_id,
+    service_id: serviceid,
+    request_id: requestId,
+    result: 'shown',
+    times: 1,
+  })
+  expect(entry.source).toHaveLength(16)
+  expect(JSON.stringify(entry)).not.toMatch(/canary|127\.0\.0/i)
+})
+
+test('refused authentications are one entry for each credential, network and minute, counted', async () => {
+  const other = await service.newPartner()
+  const token = await other.token()
+  await service.database.query(sql`
+    update access_tokens set revoked_at = issued_at where partner_id = ${other.partnerId}`)
+  service.advance(2000)
+  for (let number = 0; number < 3; number += 1) {
+    const answer = await fetch(`${service.baseUrl}/user/benefits`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect(answer.status).toBe(401)
+    await answer.text()
+  }
+  const refused = await vi.waitFor(
+    async () => {
+      const rows = (await entriesOf(other.partnerId)).filter(row => row.result === 'refused')
+      expect(rows.reduce((sum, row) => sum + row.times, 0)).toBe(3)
+      return rows
+    },
+    { timeout: 60_000 },
+  )
+  // The minute may have ended between two of them.
+  expect(refused.length).toBeLessThanOrEqual(2)
+  expect(token).toContain(refused[0]?.actor)
+  await fetch(`${service.baseUrl}/user/benefits`, { method: 'POST' })
+  const nobody = await written(noPartner, row => row.result === 'refused')
+  expect(nobody).toMatchObject({ actor_kind: 'nobody', actor: '' })
+})
+
+test('who read whom a member names is on record', async () => {
+  const own = await service.newPartner()
+  const { serviceid } = await own.client.createUser({ ...ada, userid: 'named', offername: 'plus' })
+  await own.client.getBeneficiaries({ userid: 'named' })
+  expect(await written(own.partnerId, row => row.action === 'getBeneficiaries')).toMatchObject({
+    ...{ actor_kind: 'credential', service_id: serviceid, result: 'shown' },
+  })
+})
+
+test('a removed, altered or added row no longer fits the signed blocks, nor does an altered block', async () => {
+  const own = await service.newPartner()
+  for (const userid of ['a', 'b', 'c']) await own.client.prefillUser({ userid, firstname: 'Adacanary' })
+  await own.client.getUser({ userid: 'a' })
+  await written(own.partnerId, row => row.action === 'getUser')
+  expect(await sealAll()).toBeGreaterThan(0)
+  expect(await verify(own.partnerId)).toMatchObject({ findings: [] })
+  expect((await verify(own.partnerId)).rows).toBeGreaterThanOrEqual(4)
+
+  const { database } = service
+  const inVain = async (change: () => Promise<unknown>, undo: () => Promise<unknown>) => {
+    await change()
+    const { findings } = await verify(own.partnerId)
+    await undo()
+    expect((await verify(own.partnerId)).findings).toEqual([])
+    return faults(findings)
+  }
+  const rename = (from: string, to: string) =>
+    database.query(sql`update history set who = ${to} where partner_id = ${own.partnerId} and who = ${from}`)
+  expect(
+    new Set(
+      await inVain(
+        () => rename('partner', 'schedule'),
+        () => rename('schedule', 'partner'),
+      ),
+    ),
+  ).toEqual(new Set(['history altered']))
+  const move = (from: string, to: string) =>
+    database.query(
+      sql`update audit_log set partner_id = ${to} where partner_id = ${from} and action = 'getUser'`,
+    )
+  const elsewhere = '00000000-0000-0000-0000-000000000001'
+  expect(
+    await inVain(
+      () => move(own.partnerId, elsewhere),
+      () => move(elsewhere, own.partnerId),
+    ),
+  ).toEqual(['audit_log removed'])
+  const count = (by: number) =>
+    database.query(sql`
+      update audit_blocks set until_at = until_at + ${by} * interval '1 second'
+      where partner_id = ${own.partnerId} and source = 'history'`)
+  expect(
+    await inVain(
+      () => count(1),
+      () => count(-1),
+    ),
+  ).toEqual(['history block altered'])
+  await database.query(sql`
+    insert into audit_log (partner_id, entry_id, at, actor_kind, actor, action, result)
+    select partner_id, gen_random_uuid(), at, actor_kind, actor, action, result from audit_log
+    where partner_id = ${own.partnerId} and action = 'getUser'`)
+  expect(faults((await verify(own.partnerId)).findings)).toEqual(['audit_log added'])
+})

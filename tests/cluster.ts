@@ -1,0 +1,96 @@
+import pg from 'pg'
+
+/** A Citus cluster on which tests make databases: the addresses of its nodes, the coordinator first. */
+export type Cluster = readonly [coordinator: string, ...workers: string[]]
+
+/** The cluster that a server coordinates, or `undefined` where it is a plain PostgreSQL. */
+export async function clusterOf(url: string): Promise<Cluster | undefined> {
+  const [citus] = await onNode<{ name: string }>(url, "select 1 from pg_extension where extname = 'citus'")
+  if (!citus) return undefined
+  const workers = await onNode<{ nodename: string; nodeport: number }>(
+    url,
+    "select nodename, nodeport from pg_dist_node where groupid <> 0 and noderole = 'primary' order by nodeport",
+  )
+  return [
+    url,
+    ...workers.map(({ nodename, nodeport }) => {
+      const node = new URL(url)
+      node.hostname = nodename
+      node.port = `${nodeport}`
+      return node.href
+    }),
+  ]
+}
+
+/** Makes an empty database on every node and joins them into a cluster of its own. */
+export async function createOnCluster(cluster: Cluster, name: string, origin: string): Promise<void> {
+  await Promise.all(
+    cluster.map(async node => {
+      await onNode(node, `create database ${name} ${origin}`)
+      // Fewer shards than usual: each test pays for every file that is copied. Compiling plans costs more than running them.
+      await onNode(node, `alter database ${name} set citus.shard_count = 4`)
+      await onNode(node, `alter database ${name} set jit = off`)
+      await onNode(databaseUrl(node, name), 'create extension citus')
+    }),
+  )
+  const [coordinator, ...workers] = cluster.map(node => new URL(node))
+  const joined = databaseUrl(cluster[0], name)
+  await onNode(joined, `select citus_set_coordinator_host('${coordinator?.hostname}', ${coordinator?.port})`)
+  for (const { hostname, port } of workers)
+    await onNode(joined, `select citus_add_node('${hostname}', ${port})`)
+}
+
+/** Lets nobody into a database any more, so that it can be copied: Citus keeps a session of its own in each. */
+export async function closeOnCluster(cluster: Cluster, name: string): Promise<void> {
+  await Promise.all(
+    cluster.map(async node => {
+      await onNode(node, `alter database ${name} allow_connections false`)
+      await onNode(node, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
+    }),
+  )
+}
+
+/** Copies a closed database, which knows its nodes and where its tables lie, on every node. */
+export async function copyOnCluster(cluster: Cluster, name: string, template: string): Promise<void> {
+  await Promise.all(
+    cluster.map(async node => {
+      await onNode(node, `create database ${name} template ${template} strategy file_copy`)
+      await onNode(node, `alter database ${name} set citus.shard_count = 4`)
+      await onNode(node, `alter database ${name} set jit = off`)
+    }),
+  )
+}
+
+/** Drops a database on every node; one that is not there is no fault. */
+export async function dropOnCluster(cluster: Cluster, name: string): Promise<void> {
+  await Promise.all(
+    cluster.map(async node => {
+      for (;;) {
+        try {
+          return await onNode(node, `drop database if exists ${name} with (force)`)
+        } catch (error) {
+          // The other nodes, and Citus itself, may just have come in again.
+          if ((error as { code?: string }).code !== '55006') throw error
+        }
+      }
+    }),
+  )
+}
+
+/** Runs one statement on one node, in the database that its address names. */
+export async function onNode<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Row>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** The URL of another database on the same server. */
+export function databaseUrl(url: string, name: string): string {
+  const other = new URL(url)
+  other.pathname = `/${name}`
+  return other.href
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runJson } from './process.ts'
+import { type Sandbox, startSandbox } from './sandbox.ts'
+
+type Link = { name: string; role: string; path: string; expiresat: string }
+type Listed = {
+  operators: { name: string; role: string; partners: string[] | null; disabledat: string | null }[]
+}
+
+let sandbox: Sandbox
+
+beforeAll(async () => {
+  sandbox = await startSandbox()
+})
+afterAll(() => sandbox.close())
+
+/** The line of the greeting that leads to the console. */
+function greeted() {
+  return /console +(http:\S+)/.exec(sandbox.service.stdout())?.[1] ?? ''
+}
+function press(url: string) {
+  return fetch(url, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: new URL(url).origin, 'content-type': 'application/x-www-form-urlencoded' },
+  })
+}
+
+test('npm start prints an address of the console that signs in, once', async () => {
+  expect((await press(greeted())).status).toBe(303)
+  expect((await press(greeted())).status).toBe(410)
+})
+
+test('an operator is added for a role and partners, listed, linked anew and disabled', async () => {
+  const { place } = sandbox
+  const { partnerid } = await sandbox.newPartner()
+  const added = await runJson<Link>(
+    ['operator', 'add', 'Grace', '--role', 'support', '--partner', partnerid],
+    place,
+  )
+  const base = new URL(greeted()).origin
+  const again = await runJson<Link>(['operator', 'link', 'Grace'], place)
+  expect((await press(base + added.path)).status).toBe(410)
+  const signedIn = await press(base + again.path)
+  expect(signedIn.status).toBe(303)
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+  expect((await fetch(base, { headers: { cookie } })).status).toBe(200)
+  expect((await runJson<Listed>(['operator', 'list'], place)).operators).toMatchObject([
+    { name: 'Grace', role: 'support', partners: [partnerid], disabledat: null },
+    { name: 'demo', role: 'admin', partners: null, disabledat: null },
+  ])
+  await runJson(['operator', 'disable', 'Grace'], place)
+  expect((await fetch(base, { headers: { cookie } })).status).toBe(401)
+  expect(await sandbox.refusal('operator', 'link', 'Grace')).toContain('is disabled')
+})
+
+test('what cannot be is refused with a sentence', async () => {
+  expect(await sandbox.refusal('operator', 'add', 'Ada')).toContain('--role is needed')
+  expect(await sandbox.refusal('operator', 'add', 'Ada', '--role', 'boss')).toContain(
+    'viewer, support or admin',
+  )
+  expect(await sandbox.refusal('operator', 'add', 'demo', '--role', 'viewer')).toContain(
+    'There is an operator demo already',
+  )
+  expect(await sandbox.refusal('operator', 'add', 'Ada', '--role', 'viewer', '--partner', 'x')).toContain(
+    'There is no partner x',
+  )
+  expect(await sandbox.refusal('operator', 'disable', 'nobody')).toContain('There is no operator nobody')
+})

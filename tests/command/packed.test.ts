@@ -1,0 +1,92 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { root } from './process.ts'
+
+// Only catches a hang: the packages come from the cache of npm, or over the network where they are not there.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
+
+const packages = ['contract', 'embedded-postgres', 'service']
+
+function npm(words: readonly string[], cwd: string): string {
+  return execFileSync('npm', [...words, '--loglevel=error', '--no-audit', '--no-fund'], {
+    cwd,
+    encoding: 'utf8',
+  })
+}
+
+describe('the service, installed from npm pack into an empty folder', () => {
+  let folder: string
+  let packed: { name: string; filename: string; files: { path: string }[] }[]
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'enrolment-packed-'))
+    mkdirSync(join(folder, 'app'))
+    packed = packages.flatMap(
+      name =>
+        JSON.parse(
+          npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], join(root, name)),
+        ) as typeof packed,
+    )
+    writeFileSync(join(folder, 'app/package.json'), '{"private": true}')
+    const tarballs = packed.map(({ filename }) => join(folder, filename))
+    // Without install scripts, as npm 11 leaves them out unless somebody allows them.
+    npm(['install', '--prefer-offline', '--ignore-scripts', ...tarballs], join(folder, 'app'))
+  })
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** Starts the installed command, waits for its first line, and ends it as a person would. */
+  async function start(words: readonly string[]): Promise<{ printed: string; code: number | null }> {
+    const child = spawn(process.execPath, [join(folder, 'app/node_modules/.bin/enrolment'), ...words], {
+      cwd: join(folder, 'app'),
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const lines: string[] = []
+    let said = ''
+    child.stderr.on('data', chunk => {
+      said += chunk
+    })
+    const ended = new Promise<number | null>(resolve => child.once('close', resolve))
+    const isReady = (line: string) => words[0] === 'serve' || line.includes('START HERE')
+    await new Promise<void>((resolve, reject) => {
+      createInterface({ input: child.stdout }).on('line', line => {
+        lines.push(line)
+        if (lines[0]?.startsWith('listening on') && isReady(line)) resolve()
+      })
+      void ended.then(code => reject(new Error(`enrolment ${words.join(' ')} ended with ${code}: ${said}`)))
+    })
+    const site = /http:\/\/localhost:\d+\/demo/.exec(lines.join('\n'))?.[0]
+    const address = lines[0]?.replace('listening on ', '') ?? ''
+    expect(await (await fetch(`${address}/healthz`)).json()).toMatchObject({ status: 'ok' })
+    if (site) expect(await (await fetch(site)).text()).toContain('Harbor Rides')
+    child.kill('SIGTERM')
+    return { printed: lines.join('\n'), code: await ended }
+  }
+
+  test('dev runs with its own database and the whole demo', async () => {
+    const { printed, code } = await start(['dev', '--port', '0'])
+    expect(printed).toMatch(/START HERE +http:\/\/localhost:\d+\/demo/)
+    expect(code).toBe(0)
+  })
+
+  test('serve runs beside it, in a directory of its own', async () => {
+    expect((await start(['serve', '--port', '0', '--data', 'live'])).code).toBe(0)
+  })
+
+  test('each package holds a license and what was built, and nothing that only we need', () => {
+    for (const { name, files } of packed) {
+      const paths = files.map(({ path }) => path)
+      expect(paths, name).toContain('LICENSE')
+      expect(paths, name).toContain('README.md')
+      expect(
+        paths.filter(path => /\.test\.|tsbuildinfo|^src\/|\.ts$/.test(path) && !path.endsWith('.d.ts')),
+        name,
+      ).toEqual([])
+    }
+  })
+})

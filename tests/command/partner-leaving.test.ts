@@ -1,0 +1,95 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openDatabase } from '../../service/src/db/database.ts'
+import { patientDatabase } from '../patient-database.ts'
+import { ada } from '../rig.ts'
+import { type Created, clientOf, codeOf, newWorkplace } from './place.ts'
+import { runJson, runRefused, startProcess } from './process.ts'
+
+test('a partner that leaves is exported, then deleted with everything that hung on it; others lose nothing', async () => {
+  const { place, address, remove } = await newWorkplace()
+  const service = await startProcess(['dev', '--port', '0'], place)
+  const database = openDatabase(address, { max: 1, ...patientDatabase })
+  const newPartner = (...words: string[]) => runJson<Created>(['partner', 'create', ...words], place)
+  const leaving = await newPartner('--name', 'Leaving')
+  const lawful = await newPartner('--name', 'Lawful', '--retain', '7y')
+  const staying = await newPartner('--name', 'Staying')
+  for (const partner of [leaving, lawful, staying]) {
+    const client = clientOf(service, partner)
+    await client.createUser({ ...ada, userid: 'u-1', offername: 'plus', effectivedate: '' })
+    await client.prefillUser({ userid: 'u-2', firstname: 'Adacanary' })
+    await client.createWebhook({ url: `${service.address}/hook`, username: 'hook', password: 'pass' })
+    await client.createLinkToken({ userid: 'u-1', purpose: 'benefits' })
+  }
+  const file = join(place.cwd, 'leaving.jsonl')
+  const reason = ['--reason', 'the contract ended']
+  expect(await runJson(['partner', 'export', leaving.partnerid, file, ...reason], place)).toMatchObject({
+    users: 2,
+  })
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const lines = (await readFile(file, 'utf8'))
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as object)
+  expect(lines).toMatchObject([
+    { partner: { partnername: 'Leaving' } },
+    { user: { userid: 'u-1' }, documents: { profile: { firstname: ada.firstname } } },
+    { user: { userid: 'u-2' }, documents: { prefill: { firstname: 'Adacanary' } } },
+  ])
+  expect(await runRefused(['partner', 'export', leaving.partnerid, file, ...reason], place)).toContain(
+    'must not exist',
+  )
+
+  const remover = ({ partnerid }: Created, name: string) => [
+    'partner',
+    'delete',
+    partnerid,
+    '--name',
+    name,
+    ...reason,
+  ]
+  expect(await runRefused(remover(leaving, 'Leaving'), place)).toContain('is not disabled')
+  for (const { partnerid } of [leaving, lawful]) await runJson(['partner', 'disable', partnerid], place)
+  expect(await runRefused(remover(leaving, 'Staying'), place)).toContain('not the name')
+  expect(await runJson(remover(leaving, 'Leaving'), place)).toMatchObject({
+    erased: 2,
+    deleted: true,
+    keptuntil: null,
+  })
+  const rowsOf = async (partnerId: string): Promise<string[]> => {
+    const tables = await database.query<{ name: string }>({
+      name: '',
+      text: `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_name)
+        where c.column_name = 'partner_id' and c.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1`,
+      values: [],
+    })
+    const found: string[] = []
+    for (const { name } of tables) {
+      const text = `select 1 from "${name}" where partner_id = $1 limit 1`
+      if ((await database.query({ name: '', text, values: [partnerId] })).length > 0) found.push(name)
+    }
+    return found
+  }
+  expect(await rowsOf(leaving.partnerid)).toEqual(['audit_log', 'erasures'])
+  expect(await codeOf(clientOf(service, leaving).getUser({ userid: 'u-1' }))).toBe('invalid_client')
+
+  // What the law asks for stays readable until its time is over.
+  expect(await runJson(remover(lawful, 'Lawful'), place)).toMatchObject({
+    ...{ erased: 2, deleted: false, keptuntil: expect.stringMatching(/^20/) },
+  })
+  expect(await rowsOf(lawful.partnerid)).toEqual(
+    expect.arrayContaining(['partners', 'retained_records', 'users', 'history']),
+  )
+  expect(await rowsOf(lawful.partnerid)).not.toEqual(expect.arrayContaining(['data_keys']))
+  const kept = await runJson<{ retained: object[] }>(
+    ['user', 'retained', lawful.partnerid, 'u-1', ...reason],
+    place,
+  )
+  expect(kept.retained).toMatchObject([{ kind: 'coverage' }])
+
+  expect(await clientOf(service, staying).getUser({ userid: 'u-1' })).toMatchObject({ status: 'active' })
+  expect(await service.stop()).toBe(0)
+  await database.close()
+  await remove()
+}, 180_000)

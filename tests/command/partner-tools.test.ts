@@ -1,0 +1,191 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { webhooks } from '../../client/src/index.ts'
+import { startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { run, runJson, runRefused } from './process.ts'
+
+// The middle of a month: near its end swaps are locked.
+const startAt = Date.parse('2026-11-12T15:00:00Z')
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService({ startAt })
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+function environmentOf(partner: TestPartner) {
+  return {
+    BASE_URL: service.baseUrl,
+    CLIENT_ID: partner.clientId,
+    CLIENT_SECRET: partner.clientSecret,
+    API_KEY: partner.apiKey,
+  }
+}
+
+/** A receiver on loopback that answers the statuses in turn, then 200, and keeps what it accepted. */
+async function startReceiver(statuses: number[] = []) {
+  const accepted: { headers: Record<string, string>; body: string }[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const status = statuses.shift() ?? 200
+    if (status === 200)
+      accepted.push({
+        headers: request.headers as Record<string, string>,
+        body: Buffer.concat(chunks).toString(),
+      })
+    response.writeHead(status).end()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, accepted }
+}
+
+async function emptyFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-tools-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+describe('listen', () => {
+  test('forwards each event once and in order, signed with its own secret, and goes on where it stopped', async () => {
+    const partner = await service.newPartner()
+    const place = { env: environmentOf(partner), cwd: await emptyFolder() }
+    const { url, accepted } = await startReceiver([500])
+    const forward = ['listen', '--forward-to', url, '--once', '--from-start']
+    await partner.client.prefillUser({ userid: 'l-1' })
+    await partner.client.prefillUser({ userid: 'l-2' })
+    const first = await run(forward, place)
+    expect(first.code).toBe(0)
+    expect(accepted.map(({ body }) => (JSON.parse(body) as { userid: string }).userid)).toEqual([
+      'l-1',
+      'l-2',
+    ])
+    const secret = /whsec_\S+/.exec(first.stderr)?.[0] ?? ''
+    for (const { headers, body } of accepted) await webhooks.verify({ headers, body }, { secret })
+    await partner.client.prefillUser({ userid: 'l-3' })
+    const second = await run(forward, place)
+    expect(second.stderr).toContain(secret)
+    expect(accepted.map(({ body }) => (JSON.parse(body) as { userid: string }).userid)).toEqual([
+      'l-1',
+      'l-2',
+      'l-3',
+    ])
+    const { events } = await partner.client.listEvents({})
+    expect(accepted.map(({ headers }) => headers['idempotency-key'])).toEqual(
+      events.map(({ eventid }) => eventid),
+    )
+    expect(accepted.map(({ body }) => body)).toEqual(events.map(event => JSON.stringify(event.body)))
+  })
+
+  test('begins with what is raised from now on, where it was never run before', async () => {
+    const partner = await service.newPartner()
+    const place = { env: environmentOf(partner), cwd: await emptyFolder() }
+    const { url, accepted } = await startReceiver()
+    await partner.client.prefillUser({ userid: 'l-before' })
+    await run(['listen', '--forward-to', url, '--once'], place)
+    await partner.client.prefillUser({ userid: 'l-after' })
+    await run(['listen', '--forward-to', url, '--once'], place)
+    expect(accepted.map(({ body }) => (JSON.parse(body) as { userid: string }).userid)).toEqual(['l-after'])
+  })
+
+  test('without a receiver it shows each event once', async () => {
+    const partner = await service.newPartner()
+    const place = { env: environmentOf(partner), cwd: await emptyFolder() }
+    expect((await run(['listen', '--once'], place)).code).toBe(0)
+    await run(['trigger', 'enrollment_successful', '--userid', 'first-user'], place)
+    const shown = await run(['listen', '--once'], place)
+    const { events } = await partner.client.listEvents({})
+    expect(shown.stderr.trim().split('\n').slice(1)).toEqual(
+      events.map(({ eventname, eventid }) => `${eventname} ${eventid} for first-user`),
+    )
+    expect(shown.stderr).toContain('enrollment_successful')
+    expect((await run(['listen', '--once', '--json'], place)).stdout).toContain('"shown":0')
+  })
+
+  test('forwards to this machine only, and says what it lacks', async () => {
+    const partner = await service.newPartner()
+    const place = { env: environmentOf(partner), cwd: await emptyFolder() }
+    for (const target of ['https://example.com/hook', 'http://10.0.0.1/', 'no address'])
+      expect(await runRefused(['listen', '--forward-to', target], place)).toContain(
+        'an address of this machine',
+      )
+    const without = await runRefused(['listen', '--forward-to', 'http://127.0.0.1:9'], { cwd: place.cwd })
+    expect(without).toContain('Set CLIENT_ID, CLIENT_SECRET and API_KEY')
+    const wrong = { ...place, env: { ...place.env, CLIENT_SECRET: 'wrong' } }
+    expect(await runRefused(['listen', '--forward-to', 'http://127.0.0.1:9'], wrong)).toContain(
+      'refused the credentials',
+    )
+  })
+})
+
+describe('trigger', () => {
+  test('raises each event that it knows', async () => {
+    const partner = await service.newPartner()
+    const place = { env: environmentOf(partner) }
+    const help = await runRefused(['trigger', 'nothing', '--userid', 'u'], place)
+    const names = /one of (.+);/.exec(help)?.[1]?.split(', ') ?? []
+    expect(names.length).toBeGreaterThan(10)
+    for (const name of names) {
+      const answer = await runJson<{ raised: { eventids: string[] }[] }>(
+        ['trigger', name, '--userid', `t-${name}`],
+        place,
+      )
+      expect([name, answer.raised[0]?.eventids.length]).toEqual([name, 1])
+    }
+  })
+
+  test('repeats for other users, and delivers again what it raised', async () => {
+    const partner = await service.newPartner()
+    const { url, accepted } = await startReceiver()
+    await partner.client.createWebhook({ url, username: 'u', password: 'p', events: 'all' })
+    const words = [
+      'trigger',
+      'offer_upgrade_successful',
+      '--userid',
+      'r',
+      '--repeat',
+      '2',
+      '--duplicate',
+      '--out-of-order',
+    ]
+    const { raised } = await runJson<{ raised: { userid: string }[] }>(words, { env: environmentOf(partner) })
+    expect(raised.map(({ userid }) => userid)).toEqual(['r', 'r-2'])
+    const keysOf = (eventname: string) =>
+      accepted
+        .filter(({ body }) => body.includes(`"${eventname}"`))
+        .map(({ headers }) => headers['idempotency-key'])
+    await expect.poll(() => keysOf('offer_upgrade_successful').length).toBe(4)
+    expect(new Set(keysOf('offer_upgrade_successful')).size).toBe(2)
+    await expect.poll(() => keysOf('enrollment_successful').length).toBe(4)
+  })
+})
+
+describe('link open', () => {
+  test('prints a link that opens the registration page', async () => {
+    const partner = await service.newPartner()
+    await partner.client.prefillUser({ userid: 'p-1', firstname: 'Ada' })
+    const { linkurl } = await runJson<{ linkurl: string }>(['link', 'open', 'p-1', '--print'], {
+      env: environmentOf(partner),
+    })
+    expect(linkurl.startsWith(service.baseUrl)).toBe(true)
+    expect((await fetch(linkurl)).status).toBe(200)
+  })
+})
+
+test('with live credentials nothing is changed for a try', async () => {
+  await using live = await startTestService({ sandbox: false })
+  const partner = await live.newPartner()
+  const place = { env: { ...environmentOf(partner), BASE_URL: live.baseUrl } }
+  for (const words of [
+    ['trigger', 'user_erased', '--userid', 'u'],
+    ['link', 'open', 'u', '--print'],
+  ])
+    expect(await runRefused(words, place)).toContain('is for a sandbox: these credentials are live')
+})

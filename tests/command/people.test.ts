@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { adaAsks as asks, startTestService } from '../rig.ts'
+import { run, runJson } from './process.ts'
+
+const startAt = Date.parse('2026-11-12T15:00:00Z')
+
+test('the people of a sandbox have the outcomes that the guide tells, and have them again after a reset', async () => {
+  await using service = await startTestService({ startAt })
+  const { client, clientId, clientSecret, apiKey } = await service.newPartner()
+  const env = {
+    ...{ BASE_URL: service.baseUrl, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, API_KEY: apiKey },
+  }
+  const statuses = async () => {
+    const { people } = await runJson<{ people: { userid: string; status: string | null }[] }>(
+      ['people', 'list'],
+      { env },
+    )
+    return Object.fromEntries(people.map(({ userid, status }) => [userid, status]))
+  }
+  expect(new Set(Object.values(await statuses()))).toEqual(new Set([null]))
+
+  for (const round of [1, 2]) {
+    expect(await runJson(['people', 'reset'], { env })).toMatchObject({ refused: [] })
+    expect(await statuses()).toEqual({
+      'person-eligible': 'prefilled',
+      'person-enrolled': 'active',
+      'person-swap-pending': 'active',
+      'person-wrong-state': 'prefilled',
+      'person-too-young': 'prefilled',
+      'person-erased': 'erased',
+      'person-webhook-fails': 'active',
+    })
+    const enrolled = (await client.getBenefits({ userid: 'person-enrolled', ...asks }))
+      .filter(({ status }) => status === 'enrolled')
+      .map(({ name }) => name)
+    expect(enrolled).toEqual(['accident', 'telehealth', 'dental'])
+    const swapping = await client.getBenefits({ userid: 'person-swap-pending', ...asks })
+    expect(swapping.filter(one => one.isselectedforswap).map(({ name }) => name)).toEqual([
+      'dental',
+      'vision',
+    ])
+    const listed = async (userid: string, more: Partial<typeof asks> | object) =>
+      (await client.getBenefits({ userid, ...asks, ...more })).length
+    const all = await listed('person-eligible', {})
+    expect(await listed('person-wrong-state', { state: 'NY', zipcode: '10001' })).toBe(all - 4)
+    expect(await listed('person-too-young', { age: 11 })).toBe(0)
+    for (const [userid, offername] of [
+      ['person-wrong-state', 'premier'],
+      ['person-too-young', 'starter'],
+    ] as const)
+      await expect(client.createUser({ userid, offername })).rejects.toMatchObject({ code: 'ineligible' })
+    await expect(client.getBenefits({ userid: 'person-erased', ...asks })).rejects.toMatchObject({
+      code: 'user_not_found',
+    })
+    const { events } = await client.listEvents({ userid: 'person-webhook-fails' })
+    const failing = events.filter(({ eventname }) => eventname === 'offer_reinstate_successful')
+    expect(failing.length).toBe(round)
+    await expect
+      .poll(
+        async () => (await client.listAttempts({ eventid: failing.at(-1)?.eventid ?? '' })).attempts.length,
+      )
+      .toBeGreaterThan(0)
+    const { attempts } = await client.listAttempts({ eventid: failing.at(-1)?.eventid ?? '' })
+    expect(attempts[0]).toMatchObject({ attempt: 1, status: null, error: expect.any(String) })
+    // What somebody tried since: a reset undoes it.
+    await client.createUser({ userid: 'person-eligible', offername: 'starter' })
+    await client.cancelUser({ userid: 'person-enrolled', effective: 'immediate' })
+  }
+  expect((await client.listWebhooks({})).webhooks).toHaveLength(1)
+})
+
+test('on the last day of a month the others are made, and the swap that is locked is told', async () => {
+  await using service = await startTestService({ startAt: Date.parse('2026-11-30T22:00:00Z') })
+  const { clientId, clientSecret, apiKey } = await service.newPartner()
+  const env = {
+    ...{ BASE_URL: service.baseUrl, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, API_KEY: apiKey },
+  }
+  const { code, stdout } = await run(['people', 'reset'], { env })
+  expect(code).toBe(0)
+  expect(stdout).toContain('person-swap-pending has no swap pending (change_locked)')
+})

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { clockOn } from '../../service/src/partners/partner.ts'
+import { deleteLapsed } from '../../service/src/schedule/housekeeping.ts'
+import { newVisitor, recordsAgreed } from '../page/visitor.ts'
+import { patientDatabase } from '../patient-database.ts'
+import { ada } from '../rig.ts'
+import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
+import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
+
+// Only catches a hang: each test runs many processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+let place: Workplace
+let database: Database
+let service: ServiceProcess
+let remove: () => Promise<void>
+beforeAll(async () => {
+  const made = await newWorkplace()
+  place = made.place
+  remove = made.remove
+  service = await startKeptProcess(['dev', '--port', '0'], place)
+  database = openDatabase(made.address, { max: 1, ...patientDatabase })
+})
+afterAll(async () => {
+  await service.stop()
+  await database.close()
+  await remove()
+})
+
+type Kept = { kind: string; keptuntil: string; records: { userid: string; content?: object }[] }
+type Certificate = { serviceid: string; erasedat: string; retained: Omit<Kept, 'records'>[] }
+
+function newPartner(...words: string[]) {
+  return runJson<Created>(['partner', 'create', '--name', 'Partner', ...words], place)
+}
+function erase(partner: Created, userid: string) {
+  return runJson<Certificate>(['user', 'erase', partner.partnerid, userid, '--reason', 'by letter'], place)
+}
+function retained(partner: Created, name: string) {
+  return runJson<{ serviceid: string; retained: Kept[] }>(
+    ['user', 'retained', partner.partnerid, name, '--reason', 'claim 77 of the widow'],
+    place,
+  )
+}
+
+/** Enrols somebody on the page, who agrees to a text there and gets a confirmation. */
+async function enrolOnPage(partner: Created, userid: string): Promise<void> {
+  const client = clientOf(service, partner)
+  await client.prefillUser({ userid, ...ada, firstname: 'Adacanary' })
+  const { linkurl } = await client.createLinkToken({ userid, offername: 'plus' })
+  const visitor = newVisitor(service.address)
+  await visitor.post(linkurl ?? '')
+  await visitor.get('/register/benefits')
+  await visitor.post('/register/benefits', { benefit: ['critical', 'identity'] })
+  const done = await visitor.post('/register/enrol', { ...recordsAgreed, 'consent.identity': '2026-01' })
+  expect(done.view).toBe('DONE')
+}
+
+async function stored(): Promise<string> {
+  const rows = await database.query<{ row: string }>(sql`select r::text as row from retained_records r`)
+  return rows.map(({ row }) => row).join('\n')
+}
+
+test('what the law makes the partner keep outlives the erasure sealed, is read with a reason on record, and ends in time', async () => {
+  const partner = await newPartner('--retain', '7y')
+  await enrolOnPage(partner, 'u-1')
+  const certificate = await erase(partner, 'u-1')
+  const until = new Date(certificate.erasedat)
+  until.setUTCFullYear(until.getUTCFullYear() + 7)
+  expect(certificate.retained).toEqual(
+    ['confirmations', 'consents', 'coverage'].map(kind => ({ kind, keptuntil: until.toISOString() })),
+  )
+  const rows = await stored()
+  for (const form of ['Adacanary', Buffer.from('Adacanary').toString('hex'), 'u-1', 'critical'])
+    expect(rows).not.toContain(form)
+  const [{ keys } = { keys: -1 }] = await database.query<{ keys: number }>(sql`
+    select count(*) as keys from data_keys where service_id = ${certificate.serviceid}`)
+  expect(keys).toBe(0)
+
+  for (const name of ['u-1', certificate.serviceid]) {
+    const kept = await retained(partner, name)
+    expect(kept.serviceid).toBe(certificate.serviceid)
+    const of = (kind: string) => kept.retained.find(one => one.kind === kind)?.records ?? []
+    expect(JSON.stringify(of('confirmations'))).toContain('Adacanary')
+    expect(of('consents')).toContainEqual(
+      expect.objectContaining({ userid: 'u-1', name: 'identity', version: '2026-01' }),
+    )
+    expect(of('coverage')).toContainEqual(
+      expect.objectContaining({
+        userid: 'u-1',
+        benefit: 'critical',
+        state: 'ended',
+        endsat: certificate.erasedat,
+      }),
+    )
+  }
+  const looks = await database.query<{ result: string; sealed: boolean }>(sql`
+    select result, sealed_reason is not null as sealed from audit_log
+    where partner_id = ${partner.partnerid} and service_id = ${certificate.serviceid} and action = 'user retained'`)
+  expect(looks).toEqual([
+    { result: 'done', sealed: true },
+    { result: 'done', sealed: true },
+  ])
+  expect(await runRefused(['user', 'retained', partner.partnerid, 'u-1'], place)).toContain('--reason')
+
+  const advance = (days: number) => {
+    const to = new Date(until.getTime() + days * 86_400_000).toISOString()
+    return runJson(['clock', 'advance', partner.partnerid, to], place)
+  }
+  await advance(-1)
+  expect((await retained(partner, 'u-1')).retained.length).toBe(3)
+  await advance(1)
+  // As the service does by itself each hour.
+  const [{ offset } = { offset: 0 }] = await database.query<{ offset: number }>(sql`
+    select clock_offset_ms as offset from partners where partner_id = ${partner.partnerid}`)
+  const tidied = { partnerId: partner.partnerid, clockOffsetMs: offset }
+  expect(await deleteLapsed(database, [tidied], clockOn(Date.now))).toBe(true)
+  expect((await stored()).length).toBe(0)
+  expect((await retained(partner, 'u-1')).retained).toEqual([])
+})
+
+test('without the setting nothing outlives an erasure, and the setting is shown, changed and taken back', async () => {
+  const partner = await newPartner()
+  const client = clientOf(service, partner)
+  await client.createUser({ ...ada, userid: 'u-1', offername: 'plus', effectivedate: '' })
+  expect((await erase(partner, 'u-1')).retained).toEqual([])
+  expect((await retained(partner, 'u-1')).retained).toEqual([])
+  const setTo = (...words: string[]) => runJson(['partner', 'update', partner.partnerid, ...words], place)
+  expect(await setTo('--retain', '3y')).toMatchObject({ retain: '3y' })
+  expect(await setTo('--name', 'Other')).toMatchObject({ retain: '3y' })
+  expect(await setTo('--retain', 'none')).toMatchObject({ retain: 'none' })
+  expect(await runRefused(['partner', 'update', partner.partnerid, '--retain', 'ever'], place)).toContain(
+    '7y',
+  )
+})
+
+test('an export shows everything that is kept of a person, with the reason on record; of the erased there is none', async () => {
+  const partner = await newPartner()
+  await enrolOnPage(partner, 'u-1')
+  const words = ['user', 'export', partner.partnerid, 'u-1', '--reason', 'the person asks']
+  const exported = await runJson<{ user: { serviceid: string } } & Record<string, unknown>>(words, place)
+  expect(exported).toMatchObject({
+    user: { userid: 'u-1', status: 'active' },
+    documents: { profile: { firstname: 'Adacanary', dob: ada.dob } },
+    visits: [{ purpose: 'registration', outcome: 'enrolled' }],
+  })
+  expect(JSON.stringify(exported['confirmations'])).toContain('Adacanary')
+  expect(JSON.stringify(exported['events'])).toContain('enrollment_successful')
+  expect(JSON.stringify(exported['timeline'])).toContain('identity')
+  const [look] = await database.query<{ actor_kind: string; sealed: boolean }>(sql`
+    select actor_kind, sealed_reason is not null as sealed from audit_log
+    where service_id = ${exported.user.serviceid} and action = 'user export'`)
+  expect(look).toEqual({ actor_kind: 'command', sealed: true })
+  await erase(partner, 'u-1')
+  expect(await runRefused(words, place)).toContain('no user of that userid')
+})
+
+test('whom a person names is exported, and outlives the erasure where a partner is set so', async () => {
+  const scopes = ['users:write', 'users:cancel', 'beneficiaries:read', 'beneficiaries:write']
+  const partner = await newPartner('--retain', '7y', ...scopes.flatMap(scope => ['--scope', scope]))
+  const client = clientOf(service, partner)
+  await client.createUser({ ...ada, userid: 'u-1', offername: 'premier', effectivedate: '' })
+  const grace = { kind: 'primary', name: 'Gracecanary', relationship: 'spouse', share: 100 } as const
+  await client.proposeBeneficiaries({ userid: 'u-1', name: 'life', beneficiaries: [grace] })
+  const told = { benefit: 'life', version: 1, status: 'proposed', who: 'partner', beneficiaries: [grace] }
+  const exported = await runJson<{ beneficiaries: unknown }>(
+    ['user', 'export', partner.partnerid, 'u-1', '--reason', 'the person asks'],
+    place,
+  )
+  expect(exported.beneficiaries).toMatchObject([told])
+  const certificate = await erase(partner, 'u-1')
+  expect(certificate.retained.map(({ kind }) => kind)).toContain('beneficiaries')
+  const kept = await retained(partner, 'u-1')
+  expect(kept.retained.find(({ kind }) => kind === 'beneficiaries')?.records).toMatchObject([
+    { userid: 'u-1', ...told },
+  ])
+})

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { ada } from '../rig.ts'
+import { run, runJson } from './process.ts'
+import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
+
+// Only catches a hang: each test runs many processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+type Entry = { userid: string; change: string; startson: string; endson: string; firstname: string }
+
+let sandbox: Sandbox
+let partner: SandboxPartner
+let today: string
+let nextMonth: string
+
+/** The date in the partner's time zone, so many days from the real today. */
+function dateIn(days: number): string {
+  const at = new Date(Date.now() + days * 86_400_000)
+  return new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' }).format(at)
+}
+
+function rosterOn(on: string, ...words: string[]): Promise<{ covered: Entry[] }> {
+  return runJson(['roster', '--benefit', 'art', '--on', on, '--partner', partner.partnerid, ...words], {
+    ...sandbox.place,
+  })
+}
+
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  partner = await sandbox.newPartner()
+  today = dateIn(0)
+  nextMonth = dateIn(45)
+  const create = (userid: string, firstname: string) =>
+    partner.client.createUser({ userid, ...ada, firstname, state: 'NY', offername: 'mid', benefits: ['art'] })
+  await create('stays', 'Ada')
+  await create('leaves', '=HYPERLINK("https://example.com")')
+  await create('erased', 'Eve')
+  await partner.client.createUser({ userid: 'without', ...ada, state: 'NY', offername: 'mid' })
+  await partner.client.cancelUser({ userid: 'leaves', effective: 'immediate' })
+  await partner.client.eraseUser({ userid: 'erased' })
+})
+afterAll(() => sandbox.close())
+
+describe('roster', () => {
+  test('lists who is covered at any time of the day, with the days of coverage, and nobody who was erased', async () => {
+    const { covered } = await rosterOn(today)
+    expect(covered.map(({ userid, startson, endson }) => ({ userid, startson, endson }))).toEqual([
+      { userid: 'stays', startson: today, endson: '' },
+      { userid: 'leaves', startson: today, endson: today },
+    ])
+    expect((await rosterOn(nextMonth)).covered.map(({ userid }) => userid)).toEqual(['stays'])
+    expect((await rosterOn(dateIn(-1))).covered).toEqual([])
+  })
+
+  test('tells who was added, ended or kept since another day', async () => {
+    const changes = async (on: string, since: string) =>
+      Object.fromEntries((await rosterOn(on, '--since', since)).covered.map(one => [one.userid, one.change]))
+    expect(await changes(today, dateIn(-1))).toEqual({ stays: 'added', leaves: 'added' })
+    expect(await changes(nextMonth, today)).toEqual({ stays: 'kept', leaves: 'ended' })
+  })
+
+  test('is a CSV file in which no name is a formula', async () => {
+    const { stdout, code } = await run(
+      ['roster', '--benefit', 'art', '--on', today, '--csv', '--partner', partner.partnerid],
+      sandbox.place,
+    )
+    expect(code).toBe(0)
+    const [head, , second] = stdout.split('\r\n')
+    expect(head).toBe(
+      'change,partnerid,userid,serviceid,firstname,lastname,dob,state,zipcode,offer,startson,endson',
+    )
+    expect(second).toContain(`"'=HYPERLINK(""https://example.com"")"`)
+  })
+
+  test('refuses a date that is none, and a partner that does not exist', async () => {
+    expect(await sandbox.refusal('roster', '--benefit', 'art', '--on', '2026-02-30')).toMatch(
+      /--on must be a date/,
+    )
+    expect(await sandbox.refusal('roster', '--benefit', 'art', '--on', today, '--partner', 'nobody')).toMatch(
+      /partner/,
+    )
+  })
+})

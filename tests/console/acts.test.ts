@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { type Desk, signIn } from './desk.ts'
+
+let service: TestService
+let partner: TestPartner
+let support: Desk
+
+beforeAll(async () => {
+  service = await startTestService({ console: true })
+  partner = await service.newPartner({ name: 'Harbor Rides' })
+  support = await signIn(service, 'support')
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+let people = 0
+async function newUser() {
+  people += 1
+  const userid = `acted-on-${people}`
+  const { serviceid } = await partner.client.createUser({
+    ...{ ...ada, userid, offername: 'plus', benefits: ['telehealth'] },
+  })
+  return { userid, serviceid, act: (name: string) => `/users/${serviceid}/act/${name}` }
+}
+
+async function events(userid: string) {
+  return (await partner.client.listEvents({ userid })).events.map(({ eventname }) => eventname)
+}
+function seenOf({ text }: { text: string }) {
+  return {
+    sure: 'yes',
+    seen: /name="seen" value="(\d+)"/.exec(text)?.[1] ?? '',
+  }
+}
+async function lastDeed() {
+  const [row] = await service.database.query<{
+    action: string
+    result: string
+    service_id: string
+    because: boolean
+  }>(sql`
+    select action, result, service_id, sealed_reason is not null as because from audit_log
+    where actor = ${support.operatorId} and action not like 'look%' order by entry_id desc limit 1`)
+  return row
+}
+
+describe('an act on a user', () => {
+  test('is previewed without a trace, then done for a reason, heard by the partner and signed by the operator', async () => {
+    const { userid, serviceid, act } = await newUser()
+    const before = await events(userid)
+    const wish = { effective: 'endofperiod', cause: 'nonpayment' }
+    const preview = await support.post(act('cancel'), wish)
+    expect(preview.text).toContain('The partner hears: offer_cancel_scheduled.')
+    expect(preview.text).toMatch(/benefit telehealth<\/strong> enrolled → endscheduled/)
+    expect(await events(userid)).toEqual(before)
+    expect((await support.post(act('cancel'), { ...wish, ...seenOf(preview) })).status).toBe(422)
+    expect(await events(userid)).toEqual(before)
+
+    const done = await support.post(act('cancel'), { ...wish, ...seenOf(preview), reason: 'call 12' })
+    expect(done.path).toBe(`/users/${serviceid}`)
+    expect(done.text).toContain('cancelled by an operator, reason nonpayment')
+    expect(await events(userid)).toEqual([...before, 'offer_cancel_scheduled'])
+    expect(await lastDeed()).toEqual({
+      ...{ action: 'cancel user', result: 'done', service_id: serviceid, because: true },
+    })
+    const [change] = await service.database.query<{ who: string; actor: string }>(sql`
+      select who, actor from history where service_id = ${serviceid} order by version desc limit 1`)
+    expect(change).toEqual({ who: 'operator', actor: support.operatorId })
+  })
+
+  test('does what was seen, or shows anew what it would do', async () => {
+    const { userid, act } = await newUser()
+    const wish = { effective: 'immediate', cause: 'mistake' }
+    const preview = await support.post(act('cancel'), wish)
+    await partner.client.cancelUser({ userid })
+    const again = await support.post(act('cancel'), { ...wish, ...seenOf(preview), reason: 'call 13' })
+    expect(again.text).toContain('The user has changed meanwhile')
+    expect(await events(userid)).not.toContain('offer_cancel_successful')
+    await support.post(act('cancel'), { ...wish, ...seenOf(again), reason: 'call 13' })
+    expect(await events(userid)).toContain('offer_cancel_successful')
+  })
+
+  test('that the rules refuse says why and changes nothing', async () => {
+    const { userid, act } = await newUser()
+    const before = await events(userid)
+    const refused = await support.post(act('reinstate'), {})
+    expect(refused.status).toBe(409)
+    expect(refused.text).toContain('This cannot be done')
+    expect(await events(userid)).toEqual(before)
+  })
+
+  test('can be a reinstatement and a change of offer', async () => {
+    const { userid, serviceid, act } = await newUser()
+    await partner.client.cancelUser({ userid })
+    const back = await support.post(act('reinstate'), {})
+    await support.post(act('reinstate'), { ...seenOf(back), reason: 'changed their mind' })
+    expect(await events(userid)).toContain('offer_reinstate_successful')
+    const wish = { offername: 'starter', effective: 'auto' }
+    const down = await support.post(act('offer'), wish)
+    expect(down.text).toContain('offer_change_scheduled')
+    const done = await support.post(act('offer'), { ...wish, ...seenOf(down), reason: 'too dear' })
+    expect(done.path).toBe(`/users/${serviceid}`)
+    expect(done.text).toMatch(/Moves to Starter on/)
+  })
+
+  test('of another partner’s user, or of an unknown kind, is not there', async () => {
+    const { act } = await newUser()
+    const other = await service.newPartner({ name: 'Other' })
+    const own = await signIn(service, 'admin', [other.partnerId])
+    expect((await own.get(act('cancel'))).status).toBe(404)
+    expect((await own.post(act('cancel'), { effective: 'immediate' })).status).toBe(404)
+    expect((await support.get(act('explode'))).status).toBe(404)
+  })
+})
+
+test('a link is made for the person, shown once, and asks for the birth date', async () => {
+  const { serviceid } = await newUser()
+  const made = await support.post(`/users/${serviceid}/link`, {
+    purpose: 'benefits',
+    reason: 'lost the text',
+  })
+  const url = new RegExp(`${service.baseUrl}/register/link/\\w+`).exec(made.text)?.[0] ?? ''
+  const page = await fetch(url)
+  expect(page.status).toBe(200)
+  await page.text()
+  const [row] = await service.database.query<{ delivery: string; purpose: string }>(sql`
+    select delivery, purpose from page_sessions where partner_id = ${partner.partnerId}
+    order by created_at desc, session_id desc limit 1`)
+  expect(row).toEqual({ delivery: 'sms', purpose: 'benefits' })
+  expect((await support.get(`/users/${serviceid}`)).text).not.toContain('/register/link/')
+  expect(await lastDeed()).toMatchObject({ action: 'make link', service_id: serviceid, because: true })
+})
+
+test('an event is sent again to the endpoints that ask for it, and to nobody when it is another user’s', async () => {
+  const { serviceid, userid } = await newUser()
+  const other = await newUser()
+  const { webhookid } = await partner.client.createWebhook({
+    ...{ url: 'http://127.0.0.1:9/hook', username: 'harbor', password: 'pilot', events: 'all' },
+  })
+  const [event] = (await partner.client.listEvents({ userid })).events
+  const path = `/users/${serviceid}/resend/${event?.eventid}`
+  expect((await support.get(path)).text).toContain('To 1 endpoint')
+  await support.post(path, { reason: 'they lost it' })
+  const queued = await service.database.query(sql`
+    select from deliveries where event_id = ${event?.eventid} and endpoint_id = ${webhookid}`)
+  expect(queued).toHaveLength(1)
+  expect(await lastDeed()).toMatchObject({ action: 'resend event', service_id: serviceid, because: true })
+  expect((await support.get(`/users/${other.serviceid}/resend/${event?.eventid}`)).status).toBe(404)
+})

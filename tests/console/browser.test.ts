@@ -1,0 +1,108 @@
+/// <reference lib="dom" />
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { axe, violationsOf } from '../page/axe.ts'
+import { describeInBrowser, launchBrowser } from '../page/browser.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { consoleOf, newOperator } from './desk.ts'
+
+describeInBrowser('the console in a browser', () => {
+  let service: TestService
+  let partner: TestPartner
+  let browser: Browser
+  let serviceid = ''
+  let webhookid = ''
+
+  beforeAll(async () => {
+    service = await startTestService({ console: true })
+    partner = await service.newPartner({ name: 'Harbor Rides' })
+    const created = await partner.client.createUser({
+      ...ada,
+      ...{ userid: 'rider-1', offername: 'starter', benefits: ['telehealth'] },
+    })
+    serviceid = created.serviceid
+    const made = await partner.client.createWebhook({
+      ...{ url: 'http://127.0.0.1:9/hook', username: 'harbor', password: 'pilot' },
+    })
+    webhookid = made.webhookid
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await service[Symbol.asyncDispose]()
+  })
+
+  const open = async (
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<{ context: BrowserContext; page: Page }> => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+    const page = await context.newPage()
+    const { path } = await newOperator(service, 'admin')
+    await page.goto(consoleOf(service) + path)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL('**/')
+    return { context, page }
+  }
+
+  const addresses = () => [
+    ...['/', `/users/${serviceid}`, '/due?days=30', '/webhooks', `/webhooks/${webhookid}`, '/partners'],
+    ...[`/partners/${partner.partnerId}`, '/audit', `/users/${serviceid}/act/cancel`],
+    ...[`/users/${serviceid}/act/offer`, `/users/${serviceid}/link`],
+  ]
+
+  test('axe finds nothing on any screen, at 768 and 1280, light and dark', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [768, 1280]) {
+        const { context, page } = await open({
+          colorScheme,
+          viewport: { width, height: 900 },
+          bypassCSP: true,
+        })
+        await page.addInitScript(axe)
+        for (const address of addresses()) {
+          await page.goto(consoleOf(service) + address)
+          expect([address, width, colorScheme, await page.evaluate(violationsOf)]).toEqual([
+            address,
+            width,
+            colorScheme,
+            [],
+          ])
+          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+          expect([address, width, overflow <= 0]).toEqual([address, width, true])
+        }
+        await context.close()
+      }
+    }
+  })
+
+  test('keys find, show and go, without a mouse', async () => {
+    const { context, page } = await open()
+    await page.keyboard.press('/')
+    await page.keyboard.type('rider-1')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/users/${serviceid}`)
+    expect(await page.locator('#sentence').textContent()).toMatch(/^Active on Starter since/)
+    await page.keyboard.press('g')
+    await page.keyboard.press('a')
+    await page.waitForURL('**/audit')
+    await page.keyboard.press('g')
+    await page.keyboard.press('u')
+    await page.waitForURL('**/')
+    await context.close()
+  })
+
+  test('works with script off, and the back button leads back', async () => {
+    const { context, page } = await open({ javaScriptEnabled: false })
+    await page.getByLabel('Find a user, event or request').fill('rider-1')
+    await page.getByRole('button', { name: 'Find' }).click()
+    await page.waitForURL(`**/users/${serviceid}`)
+    await page.getByLabel('Show name, birth date and address, because').fill('ticket 9')
+    await page.getByRole('button', { name: 'Show' }).click()
+    expect(await page.textContent('main')).toContain('Adacanary')
+    await page.goBack()
+    expect(await page.textContent('main')).not.toContain('Adacanary')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    expect(await page.textContent('main')).toContain('You are signed out')
+    await context.close()
+  })
+})

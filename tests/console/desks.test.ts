@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { partnerOf } from '../../service/src/partners/keys.ts'
+import { findPartners } from '../../service/src/partners/store.ts'
+import { makeQuiet } from '../../service/src/quiet.ts'
+import { addEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { type Desk, signIn } from './desk.ts'
+
+let service: TestService
+let partner: TestPartner
+let receiver: Receiver
+let admin: Desk
+let viewer: Desk
+let endpoint = ''
+
+beforeAll(async () => {
+  service = await startTestService({ console: true })
+  partner = await service.newPartner({ name: 'Harbor Rides' })
+  receiver = await startReceiver()
+  const [row] = await findPartners(service.database, [partner.partnerId])
+  if (!row) throw new Error('the partner is missing')
+  const wish = {
+    partner: partnerOf(row, service.keyring),
+    ...{ url: receiver.url, username: 'harbor', password: 'pilot' },
+    events: 'all',
+  } as const
+  const made = await addEndpoint(service.database, wish, {
+    rules: { sandbox: true, allow: [] },
+    real: service.now,
+  })
+  if ('refused' in made) throw new Error(JSON.stringify(made.refused))
+  endpoint = made.webhookid
+  service.service().dispatcher.refresh()
+  admin = await signIn(service, 'admin')
+  viewer = await signIn(service, 'viewer')
+})
+afterAll(async () => {
+  await receiver.close()
+  await service[Symbol.asyncDispose]()
+})
+
+function newUser(userid: string) {
+  return partner.client.createUser({ ...ada, userid, offername: 'starter', benefits: ['telehealth'] })
+}
+
+async function reasons(desk: Desk) {
+  return (
+    await service.database.query<{ action: string; has_reason: boolean }>(sql`
+      select action, sealed_reason is not null as has_reason from audit_log where actor = ${desk.operatorId}
+      order by entry_id`)
+  ).map(({ action, has_reason }) => `${action}${has_reason ? ' because' : ''}`)
+}
+
+describe('webhooks', () => {
+  test('an endpoint is paused and enabled for a reason, and its events are held meanwhile', async () => {
+    expect((await admin.post(`/webhooks/${endpoint}/pause`, {})).status).toBe(422)
+    const paused = await admin.post(`/webhooks/${endpoint}/pause`, { reason: 'partner asked' })
+    expect(paused.text).toContain('paused by an operator')
+    await newUser('held-1')
+    expect((await admin.get('/webhooks')).text).toMatch(/disabled<\/span>/)
+    const before = receiver.deliveries.length
+    const enabled = await admin.post(`/webhooks/${endpoint}/enable`, { reason: 'partner is back' })
+    expect(enabled.text).not.toContain('paused by an operator')
+    await receiver.received(before + 1)
+    expect(await reasons(admin)).toEqual(
+      expect.arrayContaining(['pause webhook because', 'enable webhook because']),
+    )
+  })
+
+  test('events are counted before they are sent again, with the same key', async () => {
+    await newUser('again-1')
+    await receiver.received(1)
+    await service.service().dispatcher.idle()
+    const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' }).format(service.now())
+    const range = { what: 'range', from: day, until: day }
+    const sent = receiver.deliveries.length
+    const counted = await admin.post(`/webhooks/${endpoint}/replay`, range)
+    expect(counted.text).toMatch(/(\d+) events would be sent again/)
+    expect(receiver.deliveries).toHaveLength(sent)
+    expect((await admin.post(`/webhooks/${endpoint}/replay`, { ...range, sure: 'yes' })).status).toBe(422)
+    const again = await admin.post(`/webhooks/${endpoint}/replay`, {
+      ...{ ...range, sure: 'yes', reason: 'they lost a day' },
+    })
+    expect(again.text).toMatch(/\d+ events are sent again/)
+    await receiver.received(sent + 1)
+    expect(await reasons(admin)).toContain('replay because')
+    expect(
+      (await admin.post(`/webhooks/${endpoint}/replay`, { what: 'range', from: 'x', until: day })).status,
+    ).toBe(422)
+  })
+
+  test('an endpoint that refuses is shown with what it said and since when', async () => {
+    receiver.answer = () => response => response.writeHead(422).end('no such rider')
+    const { serviceid } = await newUser('refused-1')
+    await vi.waitFor(async () => expect((await viewer.get('/webhooks')).text).toContain('HTTP 422'), {
+      timeout: 60_000,
+    })
+    expect((await viewer.get(`/webhooks/${endpoint}`)).text).toContain('enrollment_successful')
+    expect((await viewer.get(`/users/${serviceid}`)).text).not.toContain('no such rider')
+    const shown = await admin.get(`/users/${serviceid}`)
+    expect(shown.text).toContain('no such rider')
+    expect(shown.text).toContain('waiting after HTTP 422')
+    receiver.answer = () => 200
+  })
+
+  test('of a partner that the operator does not work for is not there', async () => {
+    const other = await service.newPartner({ name: 'Other' })
+    const own = await signIn(service, 'admin', [other.partnerId])
+    expect((await own.get(`/webhooks/${endpoint}`)).status).toBe(404)
+    expect((await own.post(`/webhooks/${endpoint}/pause`, { reason: 'not mine' })).status).toBe(404)
+    expect((await own.get('/webhooks')).text).toContain('No endpoint of this kind')
+  })
+})
+
+describe('what is due', () => {
+  test('is listed by day and kind, with who, and exported with harmless cells', async () => {
+    const userid = '=1+1'
+    const { serviceid } = await newUser(userid)
+    await partner.client.cancelUser({ userid, reason: 'voluntary' })
+    const page = await admin.get(`/due?partner=${partner.partnerId}&days=30`)
+    expect(page.text).toContain('membership ends')
+    expect(page.text).toContain('benefit ends')
+    expect(page.text).toContain('Nothing is late')
+    const csv = await admin.get(`/due.csv?partner=${partner.partnerId}&days=30&kind=membership+ends`)
+    const line = csv.text.split('\r\n').find(one => one.includes(serviceid))
+    expect(line).toContain(`,'=1+1,${serviceid}`)
+    const masked = await viewer.get(`/due?partner=${partner.partnerId}&days=30`)
+    expect(masked.text).toContain(serviceid)
+    expect(masked.text).not.toContain('1+1')
+  })
+
+  test('and late is said aloud', async () => {
+    const { serviceid } = await newUser('late-1')
+    await service.database.query(sql`
+      update users set cancel_at = ${new Date(service.now() - 600_000)}, cancel_requested_at = now(),
+        cancel_reason = 'mistake', due_at = ${new Date(service.now() - 600_000)}
+      where service_id = ${serviceid}`)
+    expect((await admin.get(`/due?partner=${partner.partnerId}`)).text).toMatch(
+      /\d+ were due and have not happened/,
+    )
+  })
+})
+
+describe('partners', () => {
+  test('a credential is made, shown once and revoked, for a reason', async () => {
+    const other = await service.newPartner({ name: 'Rotating' })
+    const made = await admin.post(`/partners/${other.partnerId}/rotate`, {
+      ...{ kind: 'client_secret', reason: 'leaked in a ticket' },
+    })
+    const secret = /enr_cs_sandbox_\w+/.exec(made.text)?.[0] ?? ''
+    let asked = 0
+    const asks = (clientSecret: string) => {
+      asked += 1
+      return other.connect({ clientSecret }).prefillUser({ ...ada, userid: `rotating-${asked}` })
+    }
+    await asks(secret)
+    expect((await admin.get(`/partners/${other.partnerId}`)).text).not.toContain(secret)
+    expect(
+      (
+        await admin.post(`/partners/${other.partnerId}/rotate`, {
+          kind: 'client_secret',
+          reason: 'once more',
+        })
+      ).status,
+    ).toBe(409)
+    // The id of a credential follows the partner's in its secret.
+    const old = /^enr_cs_sandbox_\w{22}(\w{10})_/.exec(other.clientSecret)?.[1] ?? ''
+    await admin.post(`/partners/${other.partnerId}/revoke`, {
+      ...{ credential: old, reason: 'changed over' },
+    })
+    await expect(asks(other.clientSecret)).rejects.toMatchObject({ status: 401 })
+    await asks(secret)
+    expect(await reasons(admin)).toEqual(
+      expect.arrayContaining(['make client_secret because', 'revoke credential because']),
+    )
+  })
+
+  test('a partner is stopped within the second, for a reason that the page shows, and let in again', async () => {
+    const other = await service.newPartner({ name: 'Stopping' })
+    await other.client.prefillUser({ ...ada, userid: 'stop-1' })
+    const stopped = await admin.post(`/partners/${other.partnerId}/disable`, { reason: 'contract ended' })
+    expect(stopped.text).toContain('Disabled since')
+    expect(stopped.text).toContain('contract ended')
+    await expect(other.client.prefillUser({ ...ada, userid: 'stop-2' })).rejects.toMatchObject({
+      status: 401,
+    })
+    await admin.post(`/partners/${other.partnerId}/enable`, { reason: 'renewed' })
+    await other.client.prefillUser({ ...ada, userid: 'stop-2' })
+    expect(await reasons(admin)).toEqual(
+      expect.arrayContaining(['disable partner because', 'enable partner because']),
+    )
+  })
+
+  test('shows the first steps of a partner', async () => {
+    const other = await service.newPartner({ name: 'Beginner' })
+    const steps = async () =>
+      (await viewer.get(`/partners/${other.partnerId}`)).text.match(/tag good">done/g)?.length ?? 0
+    expect(await steps()).toBe(0)
+    await other.client.prefillUser({ ...ada, userid: 'first-1' })
+    await vi.waitFor(async () => expect(await steps()).toBe(2), { timeout: 60_000 })
+  })
+})
+
+test('on a quiet copy everything can be looked at, and nothing changed', async () => {
+  await using copy = await startTestService({ console: true })
+  const mine = await copy.newPartner({ name: 'Copied' })
+  const { serviceid } = await mine.client.createUser({ ...ada, userid: 'copied-1', offername: 'starter' })
+  await makeQuiet(copy.database, copy.now())
+  await copy.restart()
+  const desk = await signIn(copy, 'admin')
+  expect((await desk.post('/find', { what: 'copied-1' })).path).toBe(`/users/${serviceid}`)
+  for (const path of [`/partners/${mine.partnerId}/disable`, `/users/${serviceid}/link`]) {
+    const refused = await desk.post(path, { reason: 'by mistake' })
+    expect(refused.status).toBe(503)
+    expect(refused.text).toContain('Nothing can be changed now')
+  }
+  expect((await desk.get(`/partners/${mine.partnerId}`)).text).not.toContain('Disabled since')
+})

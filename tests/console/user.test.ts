@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ROLES } from '../../service/src/console/operators/operator.ts'
+import { screens } from '../../service/src/console/screens.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { type Desk, signIn } from './desk.ts'
+
+let service: TestService
+let partner: TestPartner
+let serviceid = ''
+let viewer: Desk
+let support: Desk
+
+beforeAll(async () => {
+  service = await startTestService({ console: true })
+  partner = await service.newPartner({ name: 'Harbor Rides' })
+  const user = await partner.client.createUser({
+    ...ada,
+    userid: 'canary-user-1',
+    offername: 'starter',
+    benefits: ['telehealth'],
+  })
+  serviceid = user.serviceid
+  viewer = await signIn(service, 'viewer')
+  support = await signIn(service, 'support')
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+async function actions(operatorId: string) {
+  return (
+    await service.database.query<{ action: string; result: string; service_id: string | null }>(sql`
+      select action, result, service_id from audit_log where actor = ${operatorId} order by entry_id`)
+  ).map(({ action, result, service_id }) => [action, result, service_id])
+}
+
+describe('one field finds a user', () => {
+  test('by userid, serviceid, event id, and the id of the request that changed it', async () => {
+    const [event] = (await partner.client.listEvents({ userid: 'canary-user-1' })).events
+    const [change] = await service.database.query<{ request_id: string }>(sql`
+      select request_id from history where service_id = ${serviceid} order by version limit 1`)
+    for (const what of [
+      'canary-user-1',
+      serviceid,
+      serviceid.toUpperCase(),
+      event?.eventid ?? '',
+      change?.request_id ?? '',
+    ]) {
+      const found = await support.post('/find', { what })
+      expect(found).toMatchObject({ status: 200 })
+      expect(found.path).toBe(`/users/${serviceid}`)
+    }
+  })
+
+  test('by the email or phone of an account, exactly, for support alone; not by those of a prefill', async () => {
+    const userid = 'canary-found-1'
+    const own = { ...ada, email: 'Found.Canary@Example.com', phone: '7865550143' }
+    await partner.client.prefillUser({ ...own, userid: 'canary-only-prefilled' })
+    expect((await support.post('/find', { what: own.email })).status).toBe(404)
+    const { serviceid: id } = await partner.client.createUser({ ...own, userid, offername: 'starter' })
+    for (const what of [
+      'found.canary@example.com',
+      'FOUND.CANARY@EXAMPLE.COM',
+      '7865550143',
+      '+1 786-555-0143',
+    ]) {
+      expect((await support.post('/find', { what })).path).toBe(`/users/${id}`)
+      expect((await viewer.post('/find', { what })).status).toBe(404)
+    }
+    expect((await support.post('/find', { what: 'canary@example.com' })).status).toBe(404)
+    await partner.client.updateUser({ userid, email: 'new.canary@example.com', phone: null })
+    expect((await support.post('/find', { what: own.email })).status).toBe(404)
+    expect((await support.post('/find', { what: '7865550143' })).status).toBe(404)
+    expect((await support.post('/find', { what: 'new.canary@example.com' })).path).toBe(`/users/${id}`)
+    await partner.client.eraseUser({ userid })
+    expect((await support.post('/find', { what: 'new.canary@example.com' })).status).toBe(404)
+    const left = await service.database.query(sql`select from search_hashes where service_id = ${id}`)
+    expect(left).toEqual([])
+  })
+
+  test('and says so when nobody is found; no address ever carries what was typed', async () => {
+    for (const what of ['nobody-of-this-name', '', ' ', crypto.randomUUID(), 'x'.repeat(500)]) {
+      const found = await support.post('/find', { what })
+      expect(found.status).toBe(404)
+      expect(found.path).toBe('/find')
+      expect(found.text).toContain('Nobody found')
+    }
+    expect(JSON.stringify(service.logged)).not.toContain('canary')
+  })
+
+  test('of the same userid at two partners both are listed', async () => {
+    const other = await service.newPartner({ name: 'Other Rides' })
+    await other.client.prefillUser({ ...ada, userid: 'canary-user-1' })
+    const found = await support.post('/find', { what: 'canary-user-1' })
+    expect(found.text).toContain('Several users')
+    expect(found.text).toContain('Harbor Rides')
+    expect(found.text).toContain('Other Rides')
+    const own = await signIn(service, 'support', [other.partnerId])
+    expect((await own.post('/find', { what: serviceid })).status).toBe(404)
+    expect((await own.get(`/users/${serviceid}`)).status).toBe(404)
+    expect((await own.post('/find', { what: 'canary-user-1' })).path).toMatch(/^\/users\//)
+  })
+})
+
+describe('the page of a user', () => {
+  test('says in a sentence how the user stands, and follows each change', async () => {
+    const userid = 'sentence-1'
+    const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
+    const sentence = async (desk: Desk) =>
+      /id="sentence">([^<]*)</.exec((await desk.get(`/users/${id}`)).text)?.[1]
+    expect(await sentence(support)).toMatch(/^Active on Starter since \w+ \d+, \d{4}\.$/)
+    await partner.client.cancelUser({ userid, reason: 'nonpayment' })
+    expect(await sentence(support)).toMatch(
+      /^Active on Starter since .*\. Leaves on \w+ (28|29|30|31), \d{4}: cancelled by the partner, reason nonpayment\.$/,
+    )
+    expect(await sentence(viewer)).toMatch(/: cancelled by the partner\.$/)
+    await partner.client.eraseUser({ userid })
+    expect(await sentence(support)).toMatch(/^Erased on .*Nothing of the person is left here\.$/)
+  })
+
+  test('names the rule that says no, and shows what it looked at only with the person’s data', async () => {
+    const { serviceid: id } = await partner.client.createUser({
+      ...ada,
+      ...{ userid: 'too-old-1', dob: '1950-01-01', offername: 'starter' },
+    })
+    const plain = await support.get(`/users/${id}`)
+    expect(plain.text).toMatch(/above the oldest age admitted, \d+/)
+    expect(plain.text).not.toContain('looked at age')
+    const shown = await support.post(`/users/${id}/person`, { reason: 'ticket 42' })
+    expect(shown.text).toMatch(/looked at age \d\d/)
+  })
+
+  test('shows the webhooks that told of a change', async () => {
+    const { text } = await support.get(`/users/${serviceid}`)
+    expect(text).toContain('enrollment_successful')
+    expect(text).toContain('no endpoint asked for it')
+  })
+
+  test('shows links and what became of them', async () => {
+    await partner.client.createLinkToken({ userid: 'canary-user-1', purpose: 'benefits', delivery: 'sms' })
+    const { text } = await support.get(`/users/${serviceid}`)
+    expect(text).toContain('not opened yet')
+    expect(text).toContain('sms')
+  })
+})
+
+describe('personal data', () => {
+  test('is shown to support for a reason, which goes on record sealed', async () => {
+    const desk = await signIn(service, 'support')
+    const closed = await desk.get(`/users/${serviceid}`)
+    expect(closed.text).not.toMatch(/Adacanary|ada\.canary|3055550142|Canary Drive|1990-03-27/)
+    expect((await desk.post(`/users/${serviceid}/person`, { reason: ' ' })).status).toBe(422)
+    const shown = await desk.post(`/users/${serviceid}/person`, { reason: 'caller asked, ticket 7' })
+    for (const value of [
+      'Adacanary',
+      'ada.canary@example.com',
+      '3055550142',
+      '12 Canary Drive',
+      '1990-03-27',
+    ])
+      expect(shown.text).toContain(value)
+    expect(await actions(desk.operatorId)).toContainEqual(['look at person', 'shown', serviceid])
+    const { text } = await desk.get(`/audit?partner=${partner.partnerId}`)
+    expect(text).toContain('caller asked, ticket 7')
+    const [row] = await service.database.query<{ sealed_reason: Buffer }>(sql`
+      select sealed_reason from audit_log where actor = ${desk.operatorId} and sealed_reason is not null`)
+    expect(row?.sealed_reason.toString('latin1')).not.toContain('ticket')
+  })
+
+  test('is never shown to a viewer: no userid, reason or value of the person on any page', async () => {
+    await partner.client.createLinkToken({ userid: 'canary-user-1', purpose: 'benefits', delivery: 'sms' })
+    const pages = [
+      await viewer.post('/find', { what: serviceid }),
+      await viewer.get('/'),
+      await viewer.get(`/users/${serviceid}`),
+      await viewer.get(`/audit?partner=${partner.partnerId}&who=all`),
+    ]
+    for (const { status, text } of pages) {
+      expect(status).toBe(200)
+      expect(text).not.toMatch(/canary|3055550142|1990-03-27|ticket/i)
+    }
+  })
+})
+
+test('an address of a higher role is refused, and the refusal is on record', async () => {
+  const desks: Record<string, Desk> = { viewer, support }
+  for (const screen of screens) {
+    const path = screen.path.replace(/:\w+/g, serviceid)
+    for (const role of ROLES.slice(0, ROLES.indexOf(screen.role))) {
+      const desk = desks[role]
+      if (!desk) throw new Error('no desk of this role')
+      const answer =
+        screen.method === 'GET' ? await desk.get(path) : await desk.post(path, { reason: 'because' })
+      expect([screen.path, answer.status]).toEqual([screen.path, 403])
+      expect(answer.text).toContain('Not for your role')
+      expect(await actions(desk.operatorId)).toContainEqual([
+        `${screen.method} ${screen.path}`,
+        'refused',
+        null,
+      ])
+    }
+  }
+})
+
+test('without a session no address shows anything', async () => {
+  const { consoleUrl } = service.service()
+  for (const screen of screens) {
+    const answer = await fetch(consoleUrl + screen.path.replace(/:\w+/g, serviceid), {
+      method: screen.method,
+      headers: { origin: consoleUrl ?? '', 'content-type': 'application/x-www-form-urlencoded' },
+    })
+    expect([screen.path, answer.status]).toEqual([screen.path, 401])
+  }
+})
+
+describe('the audit log', () => {
+  test('can be exported, and compared with its signatures', async () => {
+    const csv = await support.get(`/audit.csv?partner=${partner.partnerId}`)
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(csv.text.split('\r\n')[0]).toBe(
+      'at,actorkind,actor,operator,action,result,times,serviceid,requestid,reason',
+    )
+    expect((await viewer.post(`/audit/verify?partner=${partner.partnerId}`)).text).toContain(
+      'The record is whole',
+    )
+  })
+
+  test('of sign-ins is for those who work for all partners', async () => {
+    const { noPartner } = await import('../../service/src/audit/entries.ts')
+    expect((await support.get(`/audit?partner=${noPartner}`)).text).toContain('sign in')
+    const own = await signIn(service, 'admin', [partner.partnerId])
+    expect((await own.get(`/audit?partner=${noPartner}`)).status).toBe(404)
+  })
+})

@@ -1,0 +1,186 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openPublished } from '../../service/src/catalogue/published.ts'
+import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import type { Command } from '../../service/src/membership/commands/command.ts'
+import { type CommandExecutor, openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
+import { openTerms } from '../../service/src/membership/commands/open-terms.ts'
+import { raise } from '../../service/src/membership/rules/events.ts'
+import { partnerOf } from '../../service/src/partners/keys.ts'
+import { clockOn, type Partner } from '../../service/src/partners/partner.ts'
+import { findPartners } from '../../service/src/partners/store.ts'
+import { patientDatabase } from '../patient-database.ts'
+import { startTestService, type TestService } from '../rig.ts'
+
+// Executors that know nothing of each other, each with connections of its own, as those of two processes.
+let service: TestService
+const databases: Database[] = []
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(async () => {
+  for (const database of databases) await database.close()
+  await service[Symbol.asyncDispose]()
+})
+
+async function newPartner(): Promise<Partner> {
+  const { partnerId } = await service.newPartner()
+  const [row] = await findPartners(service.database, [partnerId])
+  if (!row) throw new Error('the partner is missing')
+  return partnerOf(row, service.keyring)
+}
+
+function openExecutor(own: (database: Database) => Database = database => database): CommandExecutor {
+  const pool = openDatabase(service.address, { max: 4, ...patientDatabase })
+  databases.push(pool)
+  const database = own(pool)
+  const { terms, prepareTerms, consentHash } = openTerms({
+    published: openPublished({ database, real: Date.now }),
+    real: Date.now,
+  })
+  const clock = clockOn(Date.now)
+  const told = { onEvents: () => {}, onWritten: () => {} }
+  return openCommandExecutor({ database, clock, sandbox: true, terms, prepareTerms, consentHash, ...told })
+}
+
+/** Stores an entry: one more prefill, one event. */
+function storing(partner: Partner, userid: string, more: Partial<Command<string>> = {}): Command<string> {
+  return {
+    partner,
+    userid,
+    who: 'partner',
+    why: 'prefill',
+    decide: context => {
+      const user = context.orNew()
+      const stored = {
+        ...user,
+        status: 'prefilled' as const,
+        updatedAt: context.now,
+        prefillCount: user.prefillCount + 1,
+        prefillWrittenAt: context.now,
+        entryExpiresAt: context.now + 1000 * 86_400,
+      }
+      return {
+        answer: () => `stored ${stored.prefillCount}`,
+        change: {
+          user: stored,
+          events: [raise(stored, 'enrollment_request_received', context.now)],
+          documents: { prefill: { firstname: `${stored.prefillCount}` } },
+        },
+      }
+    },
+    ...more,
+  }
+}
+
+async function countDeadlocks(): Promise<number> {
+  const [row] = await service.database.query<{ deadlocks: number }>(
+    sql`select deadlocks from pg_stat_database where datname = current_database()`,
+  )
+  return row?.deadlocks ?? 0
+}
+
+type Change = { userid: string; version: number; position: number; prefills: number; written: number }
+
+/** What was written of each change, in the order of the log. */
+function changesOf(partner: Partner): Promise<Change[]> {
+  return service.database.query<Change>(sql`
+    select u.userid, h.version, e.position, u.prefill_count as prefills, u.version as written
+    from events e
+    join users u on u.partner_id = e.partner_id and u.service_id = e.service_id
+    join history h on h.partner_id = e.partner_id and h.service_id = e.service_id and e.event_id = any(h.event_ids)
+    where e.partner_id = ${partner.partnerId} order by e.position`)
+}
+
+test('processes that write the same users at once lose no change and never deadlock, and log and history follow the versions', async () => {
+  const partner = await newPartner()
+  const executors = [openExecutor(), openExecutor(), openExecutor()]
+  const userids = Array.from({ length: 12 }, (_, index) => `u${index}`)
+  const rounds = 8
+  const before = await countDeadlocks()
+  // Each process takes the users in another order.
+  const outcomes = await Promise.all(
+    executors.flatMap((executor, process) =>
+      Array.from({ length: rounds }, (_, round) =>
+        userids.map((_, index) => {
+          const userid = userids[(index * ([1, 5, 7][process] ?? 1) + round) % userids.length] ?? ''
+          return executor.submit(storing(partner, userid))
+        }),
+      ).flat(),
+    ),
+  )
+  const each = executors.length * rounds
+  expect(new Set(outcomes.map(outcome => ('reply' in outcome ? outcome.reply : outcome)))).toEqual(
+    new Set(Array.from({ length: each }, (_, index) => `stored ${index + 1}`)),
+  )
+  const changes = await changesOf(partner)
+  expect(changes.map(change => change.position)).toEqual(
+    Array.from({ length: each * userids.length }, (_, index) => index + 1),
+  )
+  for (const userid of userids) {
+    const own = changes.filter(change => change.userid === userid)
+    expect(own.map(change => change.version)).toEqual(Array.from({ length: each }, (_, index) => index + 1))
+    expect(own.every(change => change.prefills === each && change.written === each)).toBe(true)
+  }
+  expect((await countDeadlocks()) - before).toBe(0)
+})
+
+test('one key at two processes at once has one effect, and everybody else is told so', async () => {
+  const partner = await newPartner()
+  const executors = [openExecutor(), openExecutor()]
+  const key = { operation: 'prefillUser', keyHash: randomBytes(32), requestHash: randomBytes(32) }
+  const outcomes = await Promise.all(
+    Array.from({ length: 400 }, (_, index) =>
+      executors[index % 2]?.submit(
+        storing(partner, 'u1', { reservation: { ...key, attemptId: randomUUID(), mode: 'prefill' } }),
+      ),
+    ),
+  )
+  const told = outcomes.map(outcome => outcome && ('reply' in outcome ? outcome.reply : outcome.refused))
+  expect(told.filter(one => one === 'stored 1')).toHaveLength(1)
+  expect(told.filter(one => one === 'user_exists')).toHaveLength(399)
+  expect(await changesOf(partner)).toHaveLength(1)
+})
+
+test('a batch that is too slow twice is split, so that one contested user holds up nobody else', async () => {
+  const partner = await newPartner()
+  const contested = 'b0'
+  const tried: string[][] = []
+  let decided: string[] = []
+  const executor = openExecutor(database => ({
+    ...database,
+    async commit(statements) {
+      const together = decided
+      decided = []
+      tried.push(together)
+      // Somebody else is faster each time that the contested user is not alone.
+      if (together.includes(contested) && together.length > 1)
+        await service.database.query(sql`
+          update users set version = version + 1 where partner_id = ${partner.partnerId} and userid = ${contested}`)
+      await database.commit(statements)
+    },
+  }))
+  await openExecutor().submit(storing(partner, contested))
+  // Of one lane, so that they are one batch.
+  const userids = ['b0', 'd0', 'f0', 'h0', 'j0', 'l0', 'n0', 'p0']
+  const outcomes = await Promise.all(
+    userids.map(userid => {
+      const command = storing(partner, userid)
+      const decide: Command<string>['decide'] = context => {
+        decided.push(userid)
+        return command.decide(context)
+      }
+      return executor.submit({ ...command, decide })
+    }),
+  )
+  expect(outcomes).toEqual(
+    userids.map(userid => ({ reply: userid === contested ? 'stored 2' : 'stored 1', replayed: false })),
+  )
+  expect(tried.filter(together => together.includes(contested)).map(together => together.length)).toEqual([
+    8, 8, 4, 4, 2, 2, 1,
+  ])
+  expect(tried.filter(together => !together.includes(contested)).map(together => together.length)).toEqual([
+    1, 2, 4,
+  ])
+})

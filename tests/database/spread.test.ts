@@ -1,0 +1,172 @@
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { migrate } from '../../service/src/db/migrate.ts'
+import { spreadGrown, spreadState } from '../../service/src/db/spread.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { tablePlaces } from '../../service/src/db/table-places.ts'
+import { ensureAttemptDays } from '../../service/src/webhooks/log/attempt-days.ts'
+import { onNode } from '../cluster.ts'
+import { newWorkplace } from '../command/place.ts'
+import { runJson, runRefused } from '../command/process.ts'
+import { patientDatabase } from '../patient-database.ts'
+import { freshDatabase, startTestService } from '../rig.ts'
+import { laterMigrations } from './made-up.ts'
+
+// Only catches a hang: spreading moves many tables.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+const isCluster = inject('testServer').kind === 'cluster'
+
+async function openFresh(options: { empty?: boolean } = {}): Promise<Database> {
+  const { address, drop } = await freshDatabase(options)
+  const database = openDatabase(address, { max: 3, ...patientDatabase })
+  onTestFinished(async () => {
+    await database.close()
+    await drop()
+  })
+  return database
+}
+
+/** What Citus calls the pieces of a table on a node. */
+const shardName = '_[0-9]{6,}$'
+
+async function tablesOf(database: Database): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(sql`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+      and relname !~ ${shardName}`)
+  return rows.map(row => row.name)
+}
+
+test('every table has its place on a cluster, and no place is kept for a table that is gone', async () => {
+  const database = await openFresh()
+  expect([...tablePlaces.keys()].sort()).toEqual((await tablesOf(database)).sort())
+})
+
+test('what is spread by partner has the partner first in its primary key', async () => {
+  const database = await openFresh()
+  const rows = await database.query<{ name: string; first: string }>(sql`
+    select i.indrelid::regclass::text as name, a.attname as first
+    from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+    where i.indisprimary and i.indrelid::regclass::text = any (${[...tablePlaces.keys()]}::text[])`)
+  const first = new Map(rows.map(row => [row.name, row.first]))
+  for (const [name, place] of tablePlaces)
+    if (place === 'by partner') expect([name, first.get(name)]).toEqual([name, 'partner_id'])
+})
+
+test.runIf(!isCluster)('plain PostgreSQL is told apart, and there is nothing to spread on it', async () => {
+  const { place, remove } = await newWorkplace()
+  onTestFinished(remove)
+  expect(await runJson(['migrate'], place)).toEqual({ ok: true, applied: [], layout: 'plain' })
+  expect(await runRefused(['migrate', '--spread'], place)).toMatch(/^This database has no Citus extension/)
+})
+
+async function placesOf(database: Database): Promise<Record<string, string>> {
+  const rows = await database.query<{ name: string; place: string }>(sql`
+    select t.name, case when d.partmethod = 'n' then 'on every node'
+      when d.partmethod = 'h' and d.colocationid =
+        (select colocationid from pg_dist_partition where logicalrelid = 'users'::regclass) then 'by partner'
+      when d.partmethod is null then 'on the coordinator' else 'elsewhere' end as place
+    from unnest(${[...tablePlaces.keys()]}::text[]) as t (name)
+    left join pg_dist_partition d on d.logicalrelid = t.name::regclass`)
+  return Object.fromEntries(rows.map(row => [row.name, row.place]))
+}
+function foreignKeys(database: Database) {
+  return database.query(sql`
+    select conrelid::regclass::text as name, pg_get_constraintdef(oid) as definition from pg_constraint
+    where contype = 'f' and conparentid = 0 and connamespace = 'public'::regnamespace
+      and conrelid::regclass::text !~ ${shardName}
+    order by 1, 2`)
+}
+
+test.runIf(isCluster)(
+  'migrate spreads every table to its place as it makes it, foreign keys included',
+  async () => {
+    const database = await openFresh({ empty: true })
+    await migrate(database)
+    expect(await spreadState(database)).toBe('spread')
+    expect(await placesOf(database)).toEqual(Object.fromEntries(tablePlaces))
+    expect((await foreignKeys(database)).length).toBeGreaterThan(3)
+    expect(await spreadGrown(database)).toEqual([])
+  },
+)
+
+test.runIf(isCluster)('the days of the log of attempts are made and dropped on every node', async () => {
+  const database = await openFresh()
+  await ensureAttemptDays(database, Date.UTC(2030, 0, 1), 3)
+  const days = await database.query(sql`
+    select 1 from pg_dist_partition where logicalrelid::text like 'delivery_attempts_2030%'`)
+  expect(days).toHaveLength(4)
+})
+
+test.runIf(isCluster)(
+  'a database that grew up on one node says how it is spread, and keeps all its rows when it is',
+  async () => {
+    const { place, address, remove } = await newWorkplace({}, { empty: true })
+    onTestFinished(remove)
+    const url = 'url' in address ? address.url : ''
+    // It grows up while the extension is not there yet.
+    const nodes = await onNode<{ nodename: string; nodeport: number }>(
+      url,
+      'select nodename, nodeport from pg_dist_node where groupid <> 0',
+    )
+    await onNode(url, 'drop extension citus cascade')
+    await runJson(['migrate'], place)
+    const grown = openDatabase(address, { max: 2, ...patientDatabase })
+    onTestFinished(() => grown.close())
+    const keys = await foreignKeys(grown)
+    await runJson(['partner', 'create', '--name', 'Corner Bank'], place)
+    await grown.script(`
+    insert into users (partner_id, service_id, userid, status, created_at, updated_at)
+      select gen_random_uuid(), gen_random_uuid(), 'u' || n, 'none', now(), now() from generate_series(1, 500) n;
+    insert into data_keys select partner_id, service_id, '\\x01' from users`)
+    await onNode(url, 'create extension citus')
+    const here = new URL(url)
+    await onNode(url, `select citus_set_coordinator_host('${here.hostname}', ${here.port})`)
+    for (const { nodename, nodeport } of nodes)
+      await onNode(url, `select citus_add_node('${nodename}', ${nodeport})`)
+    expect(await runJson(['migrate'], place)).toEqual({ ok: true, applied: [], layout: 'unspread' })
+
+    const holder = openDatabase(address, { max: 1, ...patientDatabase })
+    onTestFinished(() => holder.close())
+    await holder.transaction(async tx => {
+      await tx.query(sql`select count(*) from users`)
+      expect(await runRefused(['migrate', '--spread'], place)).toMatch(
+        /^The tables are in use: stop every process/,
+      )
+    })
+    expect(await spreadState(grown)).toBe('unspread')
+    const { layout, spread } = await runJson<{ layout: string; spread: string[] }>(
+      ['migrate', '--spread'],
+      place,
+    )
+    expect({ layout, tables: spread.length }).toEqual({
+      layout: 'spread',
+      tables: [...tablePlaces.values()].filter(one => one !== 'on the coordinator').length,
+    })
+    expect(await placesOf(grown)).toEqual(Object.fromEntries(tablePlaces))
+    expect(await foreignKeys(grown)).toEqual(keys)
+    const [users] = await grown.query(sql`
+      select count(*) as kept from users join data_keys using (partner_id, service_id)`)
+    const [partners] = await grown.query(sql`select count(*) as kept from partners`)
+    expect([users, partners]).toEqual([{ kept: 500 }, { kept: 1 }])
+    const [local] = await grown.query<{ size: number }>(sql`select pg_relation_size('users') as size`)
+    expect(local?.size).toBe(0)
+  },
+)
+
+test.runIf(isCluster)(
+  'a later migration spreads the table it makes, beside a service that serves',
+  async () => {
+    await using service = await startTestService()
+    const own = openDatabase(service.address, { max: 1, ...patientDatabase })
+    onTestFinished(() => own.close())
+    const folder = await laterMigrations({
+      '900_more.sql':
+        'alter table users add column made_up integer;\ncreate index made_up on users (partner_id, made_up);',
+    })
+    expect(await migrate(own, { folder })).toEqual(['900_more.sql'])
+    const { client } = await service.newPartner()
+    expect(await client.prefillUser({ userid: 'u1' })).toBe('prefill saved')
+  },
+)

@@ -1,0 +1,131 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../free-port.ts'
+import { startTestService, type TestService } from '../rig.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const host = 'benefits.example.com'
+function has(program: string) {
+  return spawnSync(program, ['-v']).status === 0
+}
+for (const program of ['nginx', 'haproxy'])
+  if (!has(program)) console.warn(`!!!! ${program} is missing: its example in deploy/ is not tried.`)
+
+let service: TestService
+let folder: string
+beforeAll(async () => {
+  service = await startTestService({ basePath: '/stage' })
+  folder = mkdtempSync(join(tmpdir(), 'enrolment-proxy-'))
+  execFileSync(
+    'openssl',
+    [
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-keyout',
+        join(folder, 'key'),
+        '-out',
+        join(folder, 'cert'),
+      ],
+      ...['-days', '2', '-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`],
+    ],
+    { stdio: 'ignore' },
+  )
+  writeFileSync(join(folder, 'both'), read('cert') + read('key'))
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await service[Symbol.asyncDispose]()
+})
+function read(name: string) {
+  return readFileSync(join(folder, name), 'utf8')
+}
+
+/** The example of deploy/, with the places of this test instead of those of a machine. */
+function exampleOf(name: string, port: number): string {
+  return readFileSync(join(root, 'deploy', name), 'utf8')
+    .replaceAll('127.0.0.1:8080', new URL(service.baseUrl).host)
+    .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
+    .replace('bind :443 ssl', `bind 127.0.0.1:${port} ssl`)
+    .replace('/etc/ssl/benefits.example.com.pem', join(folder, 'cert'))
+    .replace('/etc/ssl/private/benefits.example.com.key', join(folder, 'key'))
+    .replace('/etc/haproxy/benefits.example.com.pem', join(folder, 'both'))
+}
+
+function get(port: number, path: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      ...{ host: '127.0.0.1', port, path, servername: host, headers: { host }, ca: read('cert') },
+      // A connection of its own for each: a proxy may close one that is kept just as it is used again.
+      agent: false as const,
+    }
+    const sent = request(options, response => {
+      let body = ''
+      response.on('data', chunk => {
+        body += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+const starts: Record<string, (port: number) => ChildProcess> = {
+  nginx(port) {
+    writeFileSync(join(folder, 'site.conf'), exampleOf('nginx.conf', port))
+    const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      name => `${name}_temp_path ${join(folder, name)};`,
+    )
+    writeFileSync(
+      join(folder, 'nginx.conf'),
+      `pid ${join(folder, 'pid')}; error_log stderr; daemon off; events {} http { access_log off; ${places.join(' ')} include ${join(folder, 'site.conf')}; }`,
+    )
+    return spawn('nginx', ['-c', join(folder, 'nginx.conf')], { stdio: 'ignore' })
+  },
+  haproxy(port) {
+    writeFileSync(join(folder, 'haproxy.cfg'), exampleOf('haproxy.cfg', port))
+    return spawn('haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')], { stdio: 'ignore' })
+  },
+}
+
+describe.each(['nginx', 'haproxy'])('the example for %s', program => {
+  test.skipIf(!has(program))(
+    'passes on the stage path and the metadata of RFC 8414, and nothing else',
+    async () => {
+      const port = await freePort()
+      const proxy = starts[program]?.(port)
+      onTestFinished(
+        () =>
+          new Promise(resolve => {
+            proxy?.once('close', () => resolve())
+            proxy?.kill()
+          }),
+      )
+      await expect
+        .poll(
+          () =>
+            get(port, '/stage/readyz').then(
+              ({ status }) => status,
+              () => 0,
+            ),
+          { timeout: 60_000 },
+        )
+        .toBe(200)
+      const metadata = await get(port, '/.well-known/oauth-authorization-server/stage')
+      expect(metadata.status).toBe(200)
+      expect(JSON.parse(metadata.body)).toMatchObject({ issuer: expect.stringMatching(/\/stage$/) })
+      expect((await get(port, '/stage/docs')).body).toContain('<html')
+      for (const path of ['/healthz', '/register', '/.well-known/oauth-authorization-server'])
+        expect([path, (await get(port, path)).status]).toEqual([path, 404])
+    },
+  )
+})

@@ -1,0 +1,211 @@
+// Pages for people and files for crawlers: no client asks for them.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { errors, eventNames, type Operation, operations, scopeNames } from '../../contract/src/index.ts'
+import { send } from '../api/raw.ts'
+import { startTestService, type TestService } from '../rig.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService({ sandbox: false })
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+function get(path: string) {
+  return send(service, 'GET', path)
+}
+
+async function page(path: string): Promise<string> {
+  const answer = await get(path)
+  expect([path, answer.status]).toEqual([path, 200])
+  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(answer.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; style-src 'self'; script-src 'self';/,
+  )
+  return answer.text
+}
+
+/** Every address of the service that can be reached from `/` by links of pages. */
+async function crawl(): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  const open = ['/']
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (texts.has(path)) continue
+    const answer = await get(path)
+    expect([path, answer.status]).toEqual([path, 200])
+    texts.set(path, answer.text)
+    if (!answer.headers.get('content-type')?.startsWith('text/html')) continue
+    for (const [, address = ''] of answer.text.matchAll(/(?:href|src)="([^"#]+)/g)) {
+      if (address.startsWith(service.baseUrl)) open.push(address.slice(service.baseUrl.length) || '/')
+    }
+  }
+  return texts
+}
+
+let reached: Map<string, string>
+beforeAll(async () => {
+  reached = await crawl()
+})
+
+test('from the root every page can be reached, and every link leads somewhere', () => {
+  for (const path of ['/docs', '/docs/quick-start', '/docs/idempotency', '/docs/contract', '/changelog'])
+    expect([...reached.keys()]).toContain(path)
+  for (const code of Object.keys(errors)) expect([...reached.keys()]).toContain(`/docs/errors/${code}`)
+})
+
+test('every link to a section meets one', () => {
+  const idsOf = (path: string) =>
+    new Set([...(reached.get(path) ?? '').matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+  const wrong: string[] = []
+  for (const [from, text] of reached) {
+    for (const [, address = '', id = ''] of text.matchAll(/href="([^"#]*)#([^"]+)"/g)) {
+      if (address !== '' && !address.startsWith(service.baseUrl)) continue
+      const target = address === '' ? from : address.slice(service.baseUrl.length)
+      if (!idsOf(target).has(id)) wrong.push(`${from}: ${address}#${id}`)
+    }
+  }
+  expect(wrong).toEqual([])
+})
+
+test('the reference names every operation, event and scope, with samples in curl, TypeScript and Python', () => {
+  const reference = [...reached].filter(([path]) => path.startsWith('/docs/reference'))
+  const text = reference.map(([, content]) => content).join('\n')
+  for (const operation of Object.values(operations) as Operation[]) {
+    expect(text).toContain(`<code>${operation.method} ${operation.path}</code>`)
+    const section = text.split(`<h2 id="${operation.id.toLowerCase()}">`)[1]?.split('<h2')[0] ?? ''
+    const languages = [...section.matchAll(/<summary>(\w+)<\/summary>/g)].map(([, name]) => name)
+    expect({ id: operation.id, languages: languages.slice(0, 3) }).toEqual({
+      id: operation.id,
+      languages: operation.caller === 'partner' ? ['Shell', 'TypeScript', 'Python'] : languages.slice(0, 3),
+    })
+    expect(languages).toEqual(expect.arrayContaining(['Shell', 'Python']))
+  }
+  for (const name of [...eventNames, ...scopeNames]) expect(text).toContain(`<code>${name}</code>`)
+})
+
+test('each error has a page at the address of its problem, with cause, remedy and an example', () => {
+  for (const [code, { status, title, remedy }] of Object.entries(errors)) {
+    const text = reached.get(`/docs/errors/${code}`) ?? ''
+    for (const id of ['cause', 'remedy', 'example']) expect(text).toContain(`<h2 id="${id}">`)
+    expect(text).toContain(`HTTP/1.1 ${status}`)
+    expect(text).toContain(`&quot;title&quot;: &quot;${title}&quot;`)
+    expect(reached.get('/docs/errors')).toContain(`href="${service.baseUrl}/docs/errors/${code}"`)
+    expect(remedy.length).toBeGreaterThan(10)
+  }
+})
+
+test('each page is there as Markdown too, which llms.txt lists', async () => {
+  const index = (await get('/llms.txt')).text
+  const pages = [...reached.keys()].filter(path => /^\/docs\/(?!assets|screenshots|search)[^.]+$/.test(path))
+  expect(pages.length).toBeGreaterThan(60)
+  for (const path of pages) {
+    const answer = await get(`${path}.md`)
+    expect([path, answer.status]).toEqual([path, 200])
+    expect(answer.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
+    expect(answer.text).toMatch(/^# /)
+    expect(index).toContain(`(${service.baseUrl}${path}.md)`)
+    expect(reached.get(path)).toContain(`href="${service.baseUrl}${path}.md"`)
+  }
+})
+
+test('nothing published cites a file that partners do not have, nor another address than ours', () => {
+  const published = [...reached].filter(
+    ([path]) => /^\/(docs|llms|changelog)?/.test(path) && !/assets|screenshots|openapi/.test(path),
+  )
+  for (const [path, text] of published) {
+    expect([
+      path,
+      /\b(?:service|tests|contract|bench|scripts|examples)\/[\w-]+[/.]|ARCHITECTURE|CONTRIBUTING|operating\.md|catalogue\.md/.exec(
+        text,
+      )?.[0],
+    ]).toEqual([path, undefined])
+    expect([path, /benefits\.example\.com|127\.0\.0\.1:8080/.exec(text)?.[0]]).toEqual([path, undefined])
+  }
+})
+
+describe('the search', () => {
+  test('finds a section by its words, in the page and for the script alike', async () => {
+    const results = (await get('/docs/search.json?q=prefill_superseded')).body as {
+      href: string
+      title: string
+    }[]
+    expect(results[0]?.href).toBe(`${service.baseUrl}/docs/errors/prefill_superseded`)
+    const text = await page('/docs/search?q=prefill_superseded')
+    for (const { href } of results) expect(text).toContain(`href="${href}"`)
+  })
+
+  test('needs every word, and says so when nothing has them', async () => {
+    expect((await get('/docs/search.json?q=idempotency%20zebra')).body).toEqual([])
+    expect(await page('/docs/search?q=zebra')).toContain('Nothing was found.')
+    expect((await get('/docs/search.json')).body).toEqual([])
+  })
+
+  test('shows what was asked as text, whatever it holds', async () => {
+    const text = await page(`/docs/search?q=${encodeURIComponent('"><script>alert(1)</script>')}`)
+    expect(text).not.toContain('<script>alert')
+  })
+})
+
+describe('what crawlers and tools look for', () => {
+  test('robots.txt leaves the docs open and everything else alone', async () => {
+    expect((await get('/robots.txt')).text.trim().split('\n')).toEqual(
+      expect.arrayContaining(['User-agent: *', 'Allow: /docs', 'Disallow: /']),
+    )
+  })
+
+  test('security.txt names a contact and expires later than today', async () => {
+    const { text, headers } = await get('/.well-known/security.txt')
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(text).toContain(`Contact: ${service.baseUrl}/docs/security\n`)
+    const expires = Date.parse(/^Expires: (.+)$/m.exec(text)?.[1] ?? '')
+    expect(expires).toBeGreaterThan(service.now())
+    expect(expires).toBeLessThan(service.now() + 366 * 86_400_000)
+  })
+
+  test('the API catalog leads to the description and the docs', async () => {
+    const { text, headers } = await get('/.well-known/api-catalog')
+    expect(headers.get('content-type')).toContain('application/linkset+json')
+    const { linkset } = JSON.parse(text) as { linkset: Record<string, { href: string }[]>[] }
+    for (const links of linkset.flatMap(({ anchor, ...rest }) => Object.values(rest)))
+      for (const { href } of links) expect((await get(href.slice(service.baseUrl.length))).status).toBe(200)
+  })
+
+  test.each(['/docs', '/changelog'])('%s leads to the same page with a slash behind it', async path => {
+    expect(await page(`${path}/`)).toBe(await page(path))
+  })
+
+  test('the favicon is a picture', async () => {
+    expect((await get('/favicon.ico')).headers.get('content-type')).toBe('image/svg+xml')
+  })
+
+  test.each([
+    '/openapi.json',
+    '/openapi.yaml',
+    '/changelog.json',
+    '/changelog.atom',
+    '/.well-known/api-catalog',
+    '/.well-known/oauth-authorization-server',
+  ])('%s may be read by a script of any site', async path => {
+    expect((await get(path)).headers.get('access-control-allow-origin')).toBe('*')
+  })
+})
+
+test.each([
+  '/docs/nothing',
+  '/docs/nothing.md',
+  '/docs/errors/nothing',
+  '/docs/assets/nothing.css',
+  '/docs/screenshots/..%2Fsite.json',
+])('%s is not found', async path => {
+  expect((await get(path)).status).toBe(404)
+})
+
+test('behind a stage path every link has it', async () => {
+  await using staged = await startTestService({ basePath: '/stage' })
+  const { text } = await send(staged, 'GET', '/docs')
+  const links = [...text.matchAll(/(?:href|src|action)="(http[^"]+)"/g)].map(
+    ([, address = '']) => new URL(address).pathname,
+  )
+  expect(links.length).toBeGreaterThan(20)
+  expect(links.filter(path => !path.startsWith('/stage/'))).toEqual([])
+  expect((await send(staged, 'GET', '/docs/quick-start')).text).toContain('/stage/docs/idempotency')
+})

@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from '../../client/src/index.ts'
+import { type Operation, type OperationId, operations } from '../../contract/src/index.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { lifeCatalogue } from './catalogue.ts'
+import { lifeOperations, makeActive, prepare, requests } from './requests.ts'
+import { type Stage, type StagePartner, startStage } from './stage.ts'
+
+// Every change of a user is on record with the credential that asked for it and the request it came with.
+
+let stage: Stage
+beforeAll(async () => {
+  const benefits = lifeCatalogue.benefits.map(one =>
+    one.name === 'home' ? { ...one, beneficiaries: 'optional' as const } : one,
+  )
+  stage = await startStage('2026-10-20T12:00', { catalogue: { ...lifeCatalogue, benefits } })
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+type Recipe = {
+  readonly prepare: (partner: StagePartner, userid: string) => Promise<unknown>
+  readonly ask: (client: Client, userid: string) => Promise<unknown>
+}
+const recipes: Partial<Record<OperationId, Recipe>> = {
+  ...Object.fromEntries(
+    lifeOperations.map(id => [
+      id,
+      {
+        prepare: (partner: StagePartner, userid: string) => prepare(id, partner, userid),
+        ask: requests[id].good,
+      },
+    ]),
+  ),
+  prefillUser: {
+    prepare: async () => {},
+    ask: (client, userid) => client.prefillUser({ userid, firstname: 'Ada' }),
+  },
+  proposeBeneficiaries: {
+    prepare: makeActive,
+    ask: (client, userid) =>
+      client.proposeBeneficiaries({
+        userid,
+        name: 'home',
+        beneficiaries: [{ kind: 'primary', name: 'Grace', relationship: 'spouse', share: 100 }],
+      }),
+  },
+}
+
+/** These change no user: endpoints, deliveries, a link, the clock. */
+const ofNoUser: readonly OperationId[] = [
+  ...(['createWebhook', 'updateWebhook', 'deleteWebhook', 'testWebhook', 'enableWebhook'] as const),
+  ...(['replayWebhook', 'replayEvent', 'revokeLinkToken', 'advanceClock'] as const),
+]
+
+const writes = (Object.values(operations) as Operation[])
+  .filter(({ caller, idempotency }) => caller === 'partner' && idempotency !== 'ignored')
+  .map(({ id }) => id as OperationId)
+const ofUsers = writes.filter(id => !ofNoUser.includes(id))
+
+type Row = { who: string; actor: string | null; request_id: string | null }
+
+describe('a change of a user is on record with credential and request', () => {
+  test('every operation that writes has a recipe here, or changes no user', () => {
+    expect(ofUsers.filter(id => recipes[id] === undefined)).toEqual([])
+  })
+
+  test.each(ofUsers)('%s', async id => {
+    const partner = await stage.newPartner('America/New_York')
+    let requestId = ''
+    const client = partner.connect({
+      onResponse: response => {
+        requestId = response.requestId ?? ''
+      },
+    })
+    const { database } = stage.service
+    const [credential] = await database.query<{ credential_id: string }>(sql`
+      select credential_id from credentials where partner_id = ${partner.partnerId} and kind = 'client_secret'`)
+    await recipes[id]?.prepare(partner, 'u')
+    await recipes[id]?.ask(client, 'u')
+    const rows = await database.query<Row>(sql`
+      select who, actor, request_id from history where partner_id = ${partner.partnerId} order by version`)
+    expect(rows.at(-1)).toEqual({
+      ...{ who: 'partner', actor: credential?.credential_id, request_id: requestId },
+    })
+    expect(rows.filter(({ actor, request_id }) => actor === null || request_id === null)).toEqual([])
+  })
+})
+
+test('what is due is done by the schedule, and no actor stands behind it', async () => {
+  const partner = await stage.newPartner('America/New_York')
+  await partner.create('u', { benefits: ['art'] })
+  await partner.client.swapBenefits({ userid: 'u', add: ['care'], remove: ['art'] })
+  await partner.to('2026-11-01T04:00')
+  const rows = await stage.service.database.query<Row>(sql`
+    select who, actor, request_id from history where partner_id = ${partner.partnerId} order by version`)
+  expect(rows.at(-1)).toEqual({ who: 'schedule', actor: null, request_id: null })
+})
+
+test('whoever submits a command says who is behind it', () => {
+  const root = fileURLToPath(new URL('../../service/src', import.meta.url))
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    file => file.endsWith('.ts') && !file.endsWith('.test.ts'),
+  )
+  const commands = files.flatMap(file =>
+    readFileSync(`${root}/${file}`, 'utf8')
+      .split(/(?<=\.submit(?:<[^(]*>)?\()\{/)
+      .slice(1)
+      .map(text => ({ file, text })),
+  )
+  expect(commands.length).toBeGreaterThan(12)
+  const nameless = commands
+    .filter(({ text }) => !/^[\s\S]{0,200}(\.\.\.byVisitor\(|\bactor\b|who: 'schedule')/.test(text))
+    .map(({ file }) => file)
+  expect(nameless).toEqual([])
+})

@@ -1,0 +1,23 @@
+import { test } from 'vitest'
+
+/** Whether the full figures are wanted (`npm run test:long`), and not the short pass of `npm test`. */
+export const isLong = process.env['LONG'] === '1'
+
+/**
+ * Whether this is the everyday run of `npm test`: one pass of everything in about five minutes on two cores. `.ci/run` and a
+ * file that is run by its name leave this unset, and run all.
+ */
+export const isEveryday = process.env['TESTS'] === 'everyday'
+
+/** A figure of the everyday run, or that of the whole one. */
+export function everydayOr<T>(short: T, whole: T): T {
+  return isEveryday ? short : whole
+}
+
+/** A test that the everyday run leaves to `.ci/run`: it is long, and a shorter one beside it sees the same feature. */
+export const wholeRunTest = test.skipIf(isEveryday)
+
+/** How often something is tried: a few times in the short pass, all of them in the long one. */
+export function timesOf(short: number, long: number): number {
+  return isLong ? long : short
+}

@@ -1,0 +1,317 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ProposedBeneficiary } from '../../client/src/index.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { catalogueOf } from '../api/catalogue-of.ts'
+import { type Rig, startRig } from './rig.ts'
+import { openLink, recordsAgreed, wordsOf } from './visitor.ts'
+
+const consent = { version: '1', text: { en: 'I ask for this.', es: 'Lo solicito.' } }
+const catalogue = catalogueOf(
+  [
+    { name: 'life', displayname: 'Term life', sortorder: 5, beneficiaries: 'required', consent },
+    { name: 'income', displayname: 'Income', beneficiaries: 'optional' },
+    { name: 'dental', displayname: 'Dental' },
+  ],
+  [
+    { offer: 'starter', rank: 1, fixed: ['life'], selectable: ['income', 'dental'], slots: 2 },
+    { offer: 'small', rank: 2, selectable: ['dental', 'life'], slots: 1 },
+  ],
+)
+
+let rig: Rig
+beforeAll(async () => {
+  rig = await startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') })
+  await rig.running.publish(catalogue)
+})
+afterAll(() => rig.close())
+
+function person(at: number, name: string, share: number | string, more: Record<string, string> = {}) {
+  return Object.fromEntries(
+    Object.entries({ name, share: String(share), relationship: 'spouse', kind: 'primary', ...more }).map(
+      ([field, value]) => [`person${at}.${field}`, value],
+    ),
+  )
+}
+const grace = person(1, 'Gracecanary King', 100)
+const agreed = { ...recordsAgreed, 'consent.life': '1' }
+async function userOf() {
+  const user = await rig.partner.client.getUser({ userid: rig.userid(), include: ['timeline'] })
+  if (user.status === 'erased') throw new Error('the user is erased')
+  return user
+}
+async function namedFor(benefit: string) {
+  const { benefits } = await rig.partner.client.getBeneficiaries({
+    ...{ userid: rig.userid(), include: ['versions'] },
+  })
+  return benefits.find(({ name }) => name === benefit)
+}
+
+/** A newcomer who has chosen income on the plan whose life benefit requires beneficiaries. */
+async function choosing(link: Parameters<Rig['mintLink']>[0] = {}) {
+  await rig.newPerson()
+  const visitor = await openLink(rig, link)
+  await visitor.get('/register/benefits')
+  return { visitor, asked: await visitor.post('/register/benefits', { benefit: ['income'] }) }
+}
+async function enrolled() {
+  const { visitor } = await choosing()
+  await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace })
+  await visitor.get('/register/check')
+  const done = await visitor.post('/register/enrol', agreed)
+  expect(done.view).toBe('DONE')
+  return { visitor, done }
+}
+function propose(name: string, ...beneficiaries: ProposedBeneficiary[]) {
+  return rig.partner.client.proposeBeneficiaries({ userid: rig.userid(), name, beneficiaries })
+}
+const tom: ProposedBeneficiary = { kind: 'primary', name: 'Tomcanary', relationship: 'child', share: 100 }
+
+describe('at enrolment', () => {
+  test('whoever must name somebody is asked before the answers are checked', async () => {
+    const { asked } = await choosing()
+    expect(asked).toMatchObject({ view: 'BENEFICIARIES_EDIT', path: '/register/beneficiaries/life' })
+    expect(wordsOf(asked)).toContain('Who receives what Term life pays?')
+    expect(wordsOf(asked)).toContain('Step 2 of 3')
+  })
+
+  test('whom they name is shown at the check, sealed with the enrolment, and stands in the copy', async () => {
+    const { visitor } = await choosing()
+    const check = await visitor.post('/register/beneficiaries/life', {
+      rows: '2',
+      ...person(1, 'Gracecanary King', 70, { dobmonth: '2', dobday: '29', dobyear: '1988' }),
+      ...person(2, 'Tomcanary', '30 %', { relationship: 'child' }),
+    })
+    expect(check.view).toBe('CHECK_ANSWERS')
+    expect(wordsOf(check)).toContain('Gracecanary King, Spouse, 70%, February 29, 1988 Tomcanary, Child, 30%')
+    expect(wordsOf(check)).toContain('Income Name someone')
+    const done = await visitor.post('/register/enrol', agreed)
+    expect(done.view).toBe('DONE')
+    expect(await userOf()).toMatchObject({ requiredactions: [], conditions: [] })
+    const named = await namedFor('life')
+    expect(named?.current).toMatchObject({
+      ...{ version: 1, status: 'confirmed', who: 'user' },
+      beneficiaries: [
+        { name: 'Gracecanary King', relationship: 'spouse', share: 70, dob: '1988-02-29' },
+        { name: 'Tomcanary', relationship: 'child', share: 30, dob: '' },
+      ],
+    })
+    const [row] = await rig.running.database.query<{ sealed: Buffer }>(sql`
+      select d.sealed from beneficiary_designations d join users u using (partner_id, service_id)
+      where u.userid = ${rig.userid()}`)
+    expect(row?.sealed.toString('latin1')).not.toContain('canary')
+    const copy = /href="(\/register\/copy\/[^"]+)"/.exec(done.html)?.[1] ?? ''
+    const kept = { html: await (await visitor.send(copy)).text() }
+    expect(wordsOf(kept)).toContain('Beneficiaries Gracecanary King, Spouse, 70%, February 29, 1988')
+  })
+
+  test('it can be put off: the benefit waits, and the confirmation says what is to do', async () => {
+    const { visitor } = await choosing()
+    const check = await visitor.post('/register/beneficiaries/life', { rows: '1', later: '1' })
+    expect(wordsOf(check)).toContain(
+      'You have not named anyone yet. This benefit does not start before you have named someone.',
+    )
+    const done = await visitor.post('/register/enrol', agreed)
+    expect(wordsOf(done)).toContain('Name your beneficiaries so that this can start: Term life.')
+    expect((await userOf()).requiredactions).toMatchObject([{ code: 'beneficiary', name: 'life' }])
+    await visitor.get('/register/beneficiaries/life')
+    const list = await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace })
+    expect(list.view).toBe('BENEFICIARIES')
+    expect(wordsOf(list)).toContain('Gracecanary King, Spouse, 100%')
+    expect((await userOf()).benefits).toContainEqual(
+      expect.objectContaining({ name: 'life', state: 'enrolled' }),
+    )
+    expect(await rig.events()).toEqual(
+      expect.arrayContaining(['user_update_successful', 'benefit_enrollment_successful']),
+    )
+  })
+
+  test('where it is optional nobody is asked, and whoever wants may, and may take it back', async () => {
+    const { visitor } = await choosing()
+    await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace })
+    await visitor.get('/register/beneficiaries/income')
+    const check = await visitor.post('/register/beneficiaries/income', {
+      rows: '1',
+      ...person(1, 'Tomcanary', 100),
+    })
+    expect(wordsOf(check)).toContain('Tomcanary, Spouse, 100%')
+    await visitor.get('/register/beneficiaries/income')
+    const cleared = await visitor.post('/register/beneficiaries/income', {
+      rows: '1',
+      ...person(1, '', 100, { relationship: '' }),
+    })
+    expect(wordsOf(cleared)).not.toContain('Tomcanary')
+    await visitor.post('/register/enrol', agreed)
+    expect((await namedFor('income'))?.current).toBeNull()
+  })
+
+  test('nobody is kept for a benefit that was not taken in the end', async () => {
+    const { visitor } = await choosing()
+    await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace })
+    await visitor.get('/register/beneficiaries/income')
+    await visitor.post('/register/beneficiaries/income', { rows: '1', ...person(1, 'Tomcanary', 100) })
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits', { benefit: ['dental'] })
+    await visitor.post('/register/enrol', agreed)
+    expect((await namedFor('income'))?.current).toBeNull()
+    expect((await namedFor('life'))?.current).toMatchObject({ version: 1 })
+  })
+
+  test('rows are added and taken away without script, and what was typed stays', async () => {
+    const { visitor } = await choosing()
+    const two = await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace, add: '1' })
+    expect(two).toMatchObject({ status: 200, view: 'BENEFICIARIES_EDIT' })
+    expect(two.html).toContain('value="Gracecanary King"')
+    expect(two.html).toContain('name="person2.name"')
+    const one = await visitor.post('/register/beneficiaries/life', {
+      ...{ rows: '2', remove: '1', ...grace },
+      ...person(2, 'Tomcanary', 5),
+    })
+    expect(one.html).toContain('name="person1.name" type="text" class="full" value="Tomcanary"')
+    expect(one.html).not.toContain('Gracecanary')
+  })
+
+  test.each<[why: string, fields: Record<string, string>, told: string]>([
+    [
+      'nobody',
+      { rows: '1', ...person(1, '', 100, { relationship: '' }) },
+      'Name at least one person who is first in line',
+    ],
+    ['a wrong sum', { rows: '1', ...person(1, 'Tom', 90) }, 'add up to 90%. Make it 100%'],
+    [
+      'a share that is none',
+      { rows: '1', ...person(1, 'Tom', '1.5') },
+      'Enter a share from 1 to 100 for person 1',
+    ],
+    [
+      'a name that is missing',
+      { rows: '1', ...person(1, '', 100) },
+      'Enter a name of up to 200 characters for person 1',
+    ],
+    [
+      'no relationship',
+      { rows: '1', ...person(1, 'Tom', 100, { relationship: '' }) },
+      'Choose what person 1 is to you',
+    ],
+    [
+      'a date that is none',
+      { rows: '1', ...person(1, 'Tom', 100, { dobmonth: '2', dobday: '31', dobyear: '1990' }) },
+      'Enter a real date of birth for person 1',
+    ],
+    [
+      'second ones that do not add up',
+      { rows: '2', ...grace, ...person(2, 'Tom', 40, { kind: 'contingent' }) },
+      'second in line add up to 40%',
+    ],
+  ])('%s is told in words, and what was typed stays', async (_, fields, told) => {
+    const { visitor } = await choosing()
+    const wrong = await visitor.post('/register/beneficiaries/life', fields)
+    expect(wrong).toMatchObject({ status: 422, view: 'BENEFICIARIES_EDIT' })
+    expect(wordsOf(wrong)).toContain(told)
+    expect((await visitor.get('/register/check')).view).toBe('BENEFICIARIES_EDIT')
+  })
+})
+
+describe('later', () => {
+  test('a member changes whom they name: a new version, and the old one stays as it was', async () => {
+    const { visitor } = await enrolled()
+    const before = (await namedFor('life'))?.current
+    const edit = await visitor.get('/register/beneficiaries/life')
+    expect(edit.html).toContain('value="Gracecanary King"')
+    await visitor.post('/register/beneficiaries/life', { rows: '1', ...person(1, 'Tomcanary', 100) })
+    const named = await namedFor('life')
+    expect(named?.current).toMatchObject({ version: 2, who: 'user', beneficiaries: [{ name: 'Tomcanary' }] })
+    expect(named?.versions?.[0]).toEqual(before)
+    expect((await rig.events()).at(-1)).toBe('user_update_successful')
+    const { timeline } = await userOf()
+    expect(timeline?.at(-1)).toMatchObject({ what: 'beneficiaries life 2', to: 'confirmed', who: 'user' })
+    expect(JSON.stringify([timeline, rig.running.logged])).not.toContain('canary')
+  })
+
+  test('the overview leads there, and says what a partner proposes', async () => {
+    const { visitor } = await enrolled()
+    await propose('life', tom)
+    const overview = await visitor.get('/register/overview')
+    expect(overview.html).toContain('href="/register/beneficiaries"')
+    expect(wordsOf(overview)).toContain('Harbor Rides suggests beneficiaries for Term life.')
+    expect(wordsOf(overview)).not.toContain('Tomcanary')
+  })
+
+  test.each([
+    ['confirmed', 'Tomcanary', 'user_update_successful'],
+    ['dropped', 'Gracecanary King', undefined],
+  ] as const)('a proposal that the person has %s', async (word, name, event) => {
+    const { visitor } = await enrolled()
+    await propose('life', tom)
+    const before = (await rig.events()).length
+    const list = await visitor.get('/register/beneficiaries')
+    expect(wordsOf(list)).toContain('Harbor Rides suggests Tomcanary, Child, 100%')
+    await visitor.post('/register/beneficiaries/life/word', { word })
+    const named = await namedFor('life')
+    expect(named?.current?.beneficiaries).toMatchObject([{ name }])
+    expect(named?.proposed).toBeNull()
+    expect(named?.versions?.[1]).toMatchObject({ version: 2, status: word, who: 'partner' })
+    expect((await rig.events()).slice(before)).toEqual(event ? [event] : [])
+  })
+
+  test('a proposal that was replaced meanwhile is not confirmed in the place of the one shown', async () => {
+    const { visitor } = await enrolled()
+    await propose('life', tom)
+    await visitor.get('/register/beneficiaries')
+    await propose('life', { ...tom, name: 'Evecanary' })
+    const list = await visitor.post('/register/beneficiaries/life/word', { word: 'confirmed' })
+    expect(wordsOf(list)).toContain('Harbor Rides suggests Evecanary')
+    expect((await namedFor('life'))?.current?.beneficiaries).toMatchObject([{ name: 'Gracecanary King' }])
+  })
+
+  test.each(['sms', 'email'] as const)(
+    'a link by %s asks the birth date again before it shows anybody',
+    async delivery => {
+      await enrolled()
+      const visitor = await openLink(rig, { delivery, purpose: 'benefits', offername: '' })
+      const dob = { dobmonth: '3', dobday: '27', dobyear: '1990' }
+      expect((await visitor.post('/register/challenge', dob)).view).toBe('BENEFITS')
+      for (const path of ['beneficiaries', 'beneficiaries/life']) {
+        const asked = await visitor.get(`/register/${path}`)
+        expect(asked.view).toBe('CHALLENGE')
+        expect(asked.html).not.toContain('Gracecanary')
+      }
+      const wrong = await visitor.post('/register/beneficiaries', { ...dob, dobday: '28' })
+      expect(wrong).toMatchObject({ status: 422, view: 'CHALLENGE' })
+      expect(wordsOf(wrong)).toContain('You have 4 tries left')
+      const list = await visitor.post('/register/beneficiaries', dob)
+      expect(list.view).toBe('BENEFICIARIES')
+      expect(list.html).toContain('Gracecanary King')
+      expect((await visitor.get('/register/beneficiaries/life')).view).toBe('BENEFICIARIES_EDIT')
+    },
+  )
+
+  test('after five wrong dates the session ends, and nobody was shown', async () => {
+    await enrolled()
+    const visitor = await openLink(rig, { delivery: 'email', purpose: 'benefits', offername: '' })
+    await visitor.post('/register/challenge', { dobmonth: '3', dobday: '27', dobyear: '1990' })
+    const wrong = { dobmonth: '3', dobday: '28', dobyear: '1990' }
+    for (let tries = 0; tries < 4; tries += 1) await visitor.post('/register/beneficiaries', wrong)
+    const ended = await visitor.post('/register/beneficiaries', wrong)
+    expect(ended.view).toBe('LINK_ENDED')
+    expect(wordsOf(ended)).toContain('We could not confirm that it is you')
+    expect((await visitor.get('/register/overview')).view).toBe('LINK_ENDED')
+  })
+
+  test('a link of the partner’s own page does not ask again', async () => {
+    await enrolled()
+    const visitor = await openLink(rig, { purpose: 'benefits', offername: '' })
+    expect((await visitor.get('/register/beneficiaries')).view).toBe('BENEFICIARIES')
+  })
+
+  test('a former member who comes back is not shown whom they named, and keeps it', async () => {
+    await enrolled()
+    await rig.partner.client.cancelUser({ userid: rig.userid(), effective: 'immediate' })
+    const visitor = await openLink(rig)
+    await visitor.get('/register/benefits')
+    const check = await visitor.post('/register/benefits', { benefit: ['income'] })
+    expect(check.view).toBe('CHECK_ANSWERS')
+    expect(wordsOf(check)).toContain('The people you named before stay in place.')
+    expect(check.html).not.toContain('Gracecanary')
+    expect((await visitor.get('/register/beneficiaries/life')).html).not.toContain('Gracecanary')
+  })
+})

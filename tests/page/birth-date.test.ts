@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Rig, startRig } from './rig.ts'
+import { newVisitor, type Shown, type Visitor } from './visitor.ts'
+
+let rig: Rig
+beforeAll(async () => {
+  rig = await startRig()
+})
+afterAll(() => rig.close())
+beforeEach(() => rig.newPerson().then(() => undefined))
+
+const minute = 60_000
+function client() {
+  return rig.partner.client
+}
+
+describe('tries at the birth date', () => {
+  const day = 24 * 60 * minute
+  const wrongDate = { dobmonth: '1', dobday: '1', dobyear: '1990' }
+  const openBy = async (
+    delivery: 'sms' | 'email' | 'hosted',
+  ): Promise<{ visitor: Visitor; first: Shown }> => {
+    const visitor = newVisitor(rig.service)
+    return { visitor, first: await visitor.post(await rig.mintLink({ delivery })) }
+  }
+  const guess = async (visitor: Visitor, times: number) => {
+    const shown: Shown[] = []
+    for (let time = 0; time < times; time += 1)
+      shown.push(await visitor.post('/register/challenge', wrongDate))
+    return shown
+  }
+  const right = { dobmonth: '3', dobday: '27', dobyear: '1990' }
+
+  test('are ten for a person in 30 days, by however many links', async () => {
+    const first = await openBy('sms')
+    expect((await guess(first.visitor, 4)).map(({ status }) => status)).toEqual([422, 422, 422, 422])
+    // A date that is right costs none.
+    expect(await first.visitor.post('/register/challenge', right)).toMatchObject({ view: 'START' })
+    const second = await openBy('email')
+    expect(second.first.html).toContain('You have 5 tries left')
+    expect((await guess(second.visitor, 5)).at(-1)).toMatchObject({ status: 401, view: 'LINK_ENDED' })
+    const third = await openBy('sms')
+    expect(third.first.html).toContain('You have 1 try left')
+    expect((await guess(third.visitor, 1))[0]).toMatchObject({ status: 401, view: 'LINK_ENDED' })
+    // Even the right date does not help any more, and the page says why.
+    const fourth = await openBy('sms')
+    expect(fourth.first).toMatchObject({ status: 401, view: 'LINK_ENDED' })
+    expect(fourth.first.html).toContain('After ten wrong dates in 30 days')
+    expect(fourth.first.html).not.toMatch(/Ana|Ruiz/)
+    expect(await fourth.visitor.post('/register/challenge', right)).toMatchObject({ status: 401 })
+    // Neither another person nor a link that nobody sends is concerned.
+    expect((await openBy('hosted')).first.view).toBe('START')
+    await rig.newPerson()
+    expect((await openBy('sms')).first.html).toContain('You have 5 tries left')
+  })
+
+  test('come back 30 days after the last of them', async () => {
+    for (const _ of [1, 2]) await guess((await openBy('sms')).visitor, 5)
+    rig.running.advance(29 * day)
+    await rig.running.service().runDue()
+    expect((await openBy('sms')).first.status).toBe(401)
+    rig.running.advance(day)
+    await rig.running.service().runDue()
+    expect((await openBy('sms')).first.html).toContain('You have 5 tries left')
+  })
+
+  test('of two links at once are not more than of one after the other', async () => {
+    await guess((await openBy('sms')).visitor, 4)
+    const links = [await openBy('sms'), await openBy('email')]
+    const guesses = await Promise.all(
+      links.flatMap(({ visitor }) =>
+        Array.from({ length: 5 }, () => visitor.post('/register/challenge', wrongDate)),
+      ),
+    )
+    // Six were left, and the last of them ends its link.
+    expect(guesses.filter(({ status }) => status === 422).length).toBeLessThanOrEqual(5)
+    expect((await openBy('sms')).first.status).toBe(401)
+  })
+
+  test('pressed twice with the right date let the person in', async () => {
+    const { visitor } = await openBy('sms')
+    const both = await Promise.all([1, 2].map(() => visitor.post('/register/challenge', right)))
+    expect(both.map(({ view }) => view)).toEqual(['START', 'START'])
+    expect((await visitor.get('/register')).view).toBe('START')
+  })
+
+  test('that failed are an outcome, which a partner learns by the session', async () => {
+    const userid = rig.userid()
+    const { linkurl, sessionid } = await client().createLinkToken({
+      userid,
+      delivery: 'sms',
+      offername: 'starter',
+    })
+    // Before it is opened nothing has come of it.
+    await expect(client().exchangeResult({ sessionid })).rejects.toMatchObject({ code: 'not_found' })
+    const visitor = newVisitor(rig.service)
+    await visitor.post(linkurl ?? '')
+    expect(await client().exchangeResult({ sessionid })).toMatchObject({
+      outcome: 'exited',
+      completedat: null,
+    })
+    await guess(visitor, 5)
+    expect(await client().exchangeResult({ sessionid })).toEqual({
+      ...{ sessionid, userid, outcome: 'challengefailed', reference: null },
+      completedat: expect.stringMatching(/Z$/),
+    })
+    const stranger = await rig.running.newPartner()
+    await expect(stranger.client.exchangeResult({ sessionid })).rejects.toMatchObject({ status: 404 })
+    rig.running.advance(day)
+    await expect(client().exchangeResult({ sessionid })).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
+
+describe('a result', () => {
+  test.each([{}, { resulttoken: '', sessionid: '' }, { resulttoken: 'x', sessionid: 'y' }])(
+    'is asked for by one name: %j',
+    async request => {
+      await expect(client().exchangeResult(request)).rejects.toMatchObject({
+        code: 'bad_request',
+        errors: [{ field: 'resulttoken' }],
+      })
+    },
+  )
+})

@@ -1,0 +1,203 @@
+import { readFile } from 'node:fs/promises'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { changePartner } from '../../service/src/partners/manage.ts'
+import { describeInBrowser, launchBrowser } from './browser.ts'
+import { type Rig, startRig } from './rig.ts'
+import { newVisitor, openLink, recordsAgreed, type Shown, type Visitor } from './visitor.ts'
+
+let rig: Rig
+beforeAll(async () => {
+  rig = await startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') })
+})
+afterAll(() => rig.close())
+
+/** A newcomer who has enrolled in Plus with these picks, and the confirmation that they see. */
+async function enrolled(picks: readonly string[]): Promise<{ visitor: Visitor; done: Shown }> {
+  await rig.newPerson()
+  const visitor = await openLink(rig, { offername: 'plus' })
+  await visitor.get('/register/benefits')
+  await visitor.post('/register/benefits', { benefit: picks })
+  const done = await visitor.post('/register/enrol', { ...recordsAgreed, 'consent.identity': '2026-01' })
+  expect(done.view).toBe('DONE')
+  return { visitor, done }
+}
+function copyIn({ html }: Shown) {
+  return /href="(\/register\/copy\/BE-\w{4}-\w{4})"/.exec(html)?.[1] ?? ''
+}
+function stored() {
+  return rig.running.database.query<{ reference: string; sealed: Buffer }>(sql`
+    select c.reference, c.sealed from confirmations c join users u using (partner_id, service_id)
+    where u.partner_id = ${rig.partner.partnerId} and u.userid = ${rig.userid()}`)
+}
+function textOf(html: string) {
+  return html.replace(/<style>[\s\S]*?<\/style>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+}
+
+describe('the copy for the person', () => {
+  test('holds all that was agreed, as one file that needs nothing else', async () => {
+    const { visitor, done } = await enrolled(['critical', 'identity'])
+    const answer = await visitor.send(copyIn(done))
+    expect(answer.status).toBe(200)
+    const reference = copyIn(done).slice(-12)
+    expect(answer.headers.get('content-disposition')).toBe(
+      `attachment; filename="benefits-${reference}.html"`,
+    )
+    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'.*; sandbox;/)
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    const html = await answer.text()
+    expect(html).not.toMatch(/<script|<link|src=|url\((?!"data:)/)
+    const text = textOf(html)
+    for (const part of [
+      'Name Ana María Ruiz Delgado',
+      `Reference ${reference}`,
+      'Plan Plus',
+      'You pay $6.50 a month, taken from your weekly payout by Harbor Rides.',
+      'Critical illness One payment when a doctor finds a serious illness',
+      'Coverage starts ',
+      'Your cost $6.50 a month',
+      'Insurer Seaview Mutual Insurance Company. Underwritten by',
+      'Waiting period 30 days. An illness found in this time is not paid.',
+      'What you agreed to Electronic documents You agree to receive the documents',
+      'I allow the identity protection service to look for my name',
+      'Version 2026-01',
+      'Contact Harbor Rides through its app or website.',
+    ])
+      expect(text).toContain(part)
+    const [, hash = ''] = /SHA-256 ([0-9a-f]{64})/.exec(text) ?? []
+    expect(html).toContain(`href="${rig.service}/files/${hash}/`)
+  })
+
+  test('is kept sealed, one for an enrolment however often the button was pressed', async () => {
+    const { visitor, done } = await enrolled(['dental'])
+    await visitor.post('/register/enrol', recordsAgreed)
+    const rows = await stored()
+    expect(rows.map(({ reference }) => reference)).toEqual([copyIn(done).slice(-12)])
+    expect(rows[0]?.sealed.toString('latin1')).not.toMatch(/Ruiz|Harbor|Dental/)
+  })
+
+  test('is not there before the agreement, nor after one that was refused', async () => {
+    await rig.newPerson()
+    const visitor = await openLink(rig, { offername: 'plus' })
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits', { benefit: ['dental'] })
+    expect((await visitor.post('/register/enrol')).status).toBe(422)
+    expect(await stored()).toEqual([])
+  })
+
+  test('stays as it was whatever changes later, and is there by any later link', async () => {
+    const { visitor, done } = await enrolled(['dental'])
+    const before = await (await visitor.send(copyIn(done))).text()
+    await changePartner(rig.partner.partnerId, { help: { phone: '1-800-555-0199' } }, rig.running.manage)
+    await rig.partner.client.updateUser({ userid: rig.userid(), firstname: 'Eva' })
+    rig.running.advance(2000)
+    const later = await openLink(rig, { purpose: 'benefits', offername: '' })
+    const overview = await later.get('/register/overview')
+    expect(copyIn(overview)).toBe(copyIn(done))
+    expect(await (await later.send(copyIn(overview))).text()).toBe(before)
+    await changePartner(rig.partner.partnerId, { help: { phone: '' } }, rig.running.manage)
+  })
+
+  test('is made anew when something is added, with what then is held', async () => {
+    const { done } = await enrolled(['dental'])
+    const later = await openLink(rig, { purpose: 'benefits', offername: '' })
+    await later.get('/register/benefits')
+    await later.post('/register/benefits', { benefit: ['vision'] })
+    const added = await later.post('/register/enrol', recordsAgreed)
+    expect(copyIn(added)).not.toBe(copyIn(done))
+    const text = textOf(await (await later.send(copyIn(added))).text())
+    expect(text).toContain('Dental discount')
+    expect(text).toContain('Vision discount')
+    const overview = await later.get('/register/overview')
+    expect(overview.html.match(/\/register\/copy\/BE-/g)).toHaveLength(2)
+  })
+
+  test('is made at a swap and at a plan change too, with the dates that then hold', async () => {
+    const { done } = await enrolled(['dental'])
+    const swapping = await openLink(rig, { purpose: 'swap', offername: '' })
+    await swapping.get('/register/swap/confirm?replace.dental=critical')
+    const swapped = await swapping.post('/register/swap/confirm', {
+      ...{ 'replace.dental': 'critical', 'consent.critical': '2026-01' },
+    })
+    expect(swapped.view).toBe('DONE')
+    expect(copyIn(swapped)).not.toBe(copyIn(done))
+    const text = textOf(await (await swapping.send(copyIn(swapped))).text())
+    expect(text).toMatch(
+      /Critical illness .*Coverage starts .*Dental discount|Dental discount .*Coverage ends on/,
+    )
+    expect(text).toContain('You pay $6.50 a month')
+    await rig.partner.client.undoSwap({ userid: rig.userid() })
+    const changing = await openLink(rig, { purpose: 'offerchange', offername: '' })
+    await changing.get('/register/offer')
+    await changing.post('/register/offer', { offername: 'premier' })
+    const changed = await changing.post('/register/offer/confirm', {
+      ...{ offername: 'premier', 'consent.life': '2026-01' },
+    })
+    expect(changed.view).toBe('DONE')
+    const after = textOf(await (await changing.send(copyIn(changed))).text())
+    expect(after).toContain('Plan Premier')
+    expect(after).toContain('I ask for term life coverage of $25,000')
+    expect((await stored()).length).toBe(3)
+  })
+
+  test('of another person is not found, nor is one without a session', async () => {
+    const { done } = await enrolled(['dental'])
+    await rig.newPerson()
+    const other = await openLink(rig)
+    expect((await other.get(copyIn(done))).status).toBe(404)
+    expect((await newVisitor(rig.service).get(copyIn(done))).status).toBe(401)
+  })
+
+  test('is shown by email only after the birth date, and is gone after an erasure', async () => {
+    const { done } = await enrolled(['dental'])
+    const asked = await openLink(rig, { delivery: 'email', purpose: 'benefits', offername: '' })
+    expect((await asked.get(copyIn(done))).view).toBe('CHALLENGE')
+    await rig.partner.client.eraseUser({ userid: rig.userid() })
+    expect(await stored()).toEqual([])
+  })
+
+  test('wears the partner’s look', async () => {
+    const { visitor, done } = await enrolled(['dental'])
+    const look = { colors: '{"light":{"accent":"#5b21b6"}}' }
+    await changePartner(rig.partner.partnerId, { look }, rig.running.manage)
+    rig.running.advance(2000)
+    expect(await (await visitor.send(copyIn(done))).text()).toContain('--accent:#5b21b6')
+    await changePartner(rig.partner.partnerId, { look: { colors: '' } }, rig.running.manage)
+  })
+})
+
+describeInBrowser('the copy', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(() => browser.close())
+
+  test.each(['hosted', 'frame'] as const)('is saved from the %s page', async shell => {
+    await rig.newPerson()
+    const page = await browser.newPage()
+    page.setDefaultTimeout(50_000)
+    if (shell === 'hosted') await page.goto(await rig.mintLink())
+    else {
+      await page.goto(rig.host)
+      await page.evaluate(`tokens.push(${JSON.stringify(await rig.mintToken())}); make({})`)
+      await page.getByRole('button', { name: 'My benefits' }).click()
+    }
+    const place = shell === 'hosted' ? page : page.frameLocator('iframe')
+    const press = (name: string) => place.getByRole('button', { name, exact: true }).click()
+    if (shell === 'hosted') await press('Open my benefits')
+    await press('Start')
+    await press('These are right – continue')
+    await place.getByLabel('Choose Dental discount').check()
+    await press('Continue')
+    await place.getByLabel('I agree to receive documents electronically').check()
+    await press('Enroll now')
+    const saved = page.waitForEvent('download')
+    await place.getByRole('link', { name: 'Save a copy of what you agreed to' }).click()
+    const download = await saved
+    expect(download.suggestedFilename()).toMatch(/^benefits-BE-\w{4}-\w{4}\.html$/)
+    expect(await readFile(await download.path(), 'utf8')).toContain('Ana María Ruiz Delgado')
+    await page.close()
+  })
+})

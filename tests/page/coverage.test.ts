@@ -1,0 +1,114 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeInBrowser, launchBrowser } from './browser.ts'
+import { type Rig, startRig } from './rig.ts'
+import { newVisitor, recordsAgreed, type Visitor } from './visitor.ts'
+
+let rig: Rig
+beforeAll(async () => {
+  rig = await startRig()
+})
+afterAll(() => rig.close())
+
+async function open(link: Parameters<Rig['mintLink']>[0]): Promise<Visitor> {
+  await rig.newPerson()
+  const visitor = newVisitor(rig.service)
+  await visitor.post(await rig.mintLink(link))
+  return visitor
+}
+/** The words of a page, without tags and with single spaces. */
+function textOf(html: string) {
+  return html
+    .replace(/<script[\s\S]*?<\/script>|<[^>]+>/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replace(/\s+/g, ' ')
+}
+
+describe('what a person must see before agreeing', () => {
+  test('stands on the card: insurer, licence, waiting period, documents of the state, and how the price is taken', async () => {
+    const visitor = await open({ offername: 'plus' })
+    const { html } = await visitor.get('/register/benefits')
+    const card = /<article class="card[^"]*" id="card-critical">[\s\S]*?<\/article>/.exec(html)?.[0] ?? ''
+    expect(textOf(card)).toContain('Your cost $6.50 a month Taken from your weekly payout by Harbor Rides')
+    expect(textOf(card)).toContain('Insurer Seaview Mutual Insurance Company Underwritten by Seaview Mutual')
+    expect(textOf(card)).toContain('Waiting period 30 days An illness found in this time is not paid.')
+    expect(textOf(card)).toContain('Summary of benefits (PDF) Florida fraud notice (PDF)')
+    const [, address = ''] = /href="(\/files\/[^"]+)"/.exec(card) ?? []
+    expect((await fetch(rig.service + address)).headers.get('content-type')).toBe('application/pdf')
+  })
+
+  test('leaves out the notice of another state, and takes the document in the page’s language', async () => {
+    await rig.newPerson({ address: { state: 'GA', zipcode: '30301' } as never, zipcode: '30301' })
+    const visitor = newVisitor(rig.service)
+    await visitor.post(await rig.mintLink({ offername: 'plus', locale: 'es' }))
+    const { html } = await visitor.get('/register/benefits')
+    expect(html).not.toContain('fraud-notice')
+    expect(html).toContain('/critical-es.pdf')
+    expect(html).not.toContain('/critical-en.pdf')
+    expect(textOf(html)).toContain('Harbor Rides lo cobra de su pago semanal')
+  })
+
+  test('adds up: on the next view without a script, and on the confirmation', async () => {
+    const visitor = await open({ offername: 'plus' })
+    await visitor.get('/register/benefits')
+    const check = await visitor.post('/register/benefits', { benefit: ['critical', 'income'] })
+    const sentence = 'You pay $19.00 a month, taken from your weekly payout by Harbor Rides.'
+    expect(check.view).toBe('CHECK_ANSWERS')
+    expect(textOf(check.html)).toContain(`Your total ${sentence}`)
+    expect(textOf(check.html)).toContain('What you should know Accident coverage Insurer Seaview Mutual')
+    const done = await visitor.post('/register/enrol', recordsAgreed)
+    expect(done.view).toBe('DONE')
+    expect(textOf(done.html)).toContain(`Your total ${sentence}`)
+    expect(textOf(done.html)).toContain('Waiting period 30 days')
+  })
+
+  test('is one word where all is free', async () => {
+    const visitor = await open({ offername: 'starter' })
+    await visitor.get('/register/benefits')
+    const check = await visitor.post('/register/benefits', { benefit: ['dental'] })
+    expect(check.html).toContain('<h2>Your total</h2><p>Free</p>')
+  })
+
+  test('is said of each plan: what is in it, what it costs and what can be chosen', async () => {
+    const visitor = await open({ offername: '' })
+    const text = textOf((await visitor.get('/register/plan')).html)
+    expect(text).toContain(
+      'Plus Free Accident coverage and hospital cash, and three more benefits of your choice. What comes with it',
+    )
+    expect(text).toContain('Choose up to 3 more of these')
+    expect(text).toContain('Critical illness ($6.50 a month)')
+  })
+
+  test('is part of no answer of the API', async () => {
+    await rig.newPerson()
+    const asks = { age: 36, state: 'FL', zipcode: '33131', partnername: '', offername: 'plus' } as const
+    const tiles = await rig.partner.client.getBenefits({ userid: rig.userid(), ...asks })
+    expect(JSON.stringify(tiles)).not.toMatch(/Seaview|\.pdf|waitingperiod|weekly payout/)
+  })
+})
+
+describeInBrowser('the running total', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(() => browser.close())
+
+  test('follows each choice', async () => {
+    await rig.newPerson()
+    const page = await browser.newPage()
+    await page.goto(await rig.mintLink({ offername: 'plus' }))
+    await page.getByRole('button', { name: 'Open my benefits' }).click()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.goto(`${rig.service}/register/benefits`)
+    const total = page.locator('[data-total] strong')
+    expect(await total.textContent()).toBe('Free')
+    await page.getByLabel('Choose Critical illness').check()
+    expect(await total.textContent()).toBe('$6.50 a month')
+    await page.getByLabel('Choose Income coverage').check()
+    expect(await total.textContent()).toBe('$19.00 a month')
+    await page.getByLabel('Choose Critical illness').uncheck()
+    expect(await total.textContent()).toBe('$12.50 a month')
+    await page.close()
+  })
+})

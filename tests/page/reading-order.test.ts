@@ -1,0 +1,45 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeInBrowser, launchBrowser } from './browser.ts'
+import { examples } from './fixtures.ts'
+import { type Rig, startRig } from './rig.ts'
+import { openStage } from './show.ts'
+
+/**
+ * What a screen reader finds in each view, in the order in which it reads: the accessibility tree as text, kept in
+ * `reading-order/`. After a change that is meant, `npx vitest run tests/page/reading-order.test.ts -u` keeps the new one,
+ * to be read like any other change.
+ */
+describeInBrowser('the reading order of every view', () => {
+  let rig: Rig
+  let browser: Browser
+
+  beforeAll(async () => {
+    rig = await startRig()
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await rig.close()
+  })
+
+  test.each(['en', 'es'] as const)(
+    'is as it was read and kept, in %s',
+    async locale => {
+      const context = await browser.newContext({ viewport: { width: 390, height: 800 } })
+      const page = await context.newPage()
+      const stage = await openStage(page, rig)
+      const trees: string[] = []
+      for (const example of examples(locale, rig.built)) {
+        await stage.show(example)
+        // The shell is the same on every view: it is kept with the first.
+        const part = page.locator(trees.length === 0 ? 'body' : '#main').first()
+        const tree = await part.ariaSnapshot()
+        trees.push(`== ${example.name}\n${tree.replace(/^ *- \/url: .*\n/gm, '')}\n`)
+      }
+      await context.close()
+      await expect(trees.join('\n')).toMatchFileSnapshot(`reading-order/${locale}.txt`)
+    },
+    180_000,
+  )
+})

@@ -1,0 +1,148 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { catalogueOf } from '../api/catalogue-of.ts'
+import { describeInBrowser, launchBrowser } from './browser.ts'
+import { type Rig, startRig } from './rig.ts'
+import { newVisitor, openLink, type Shown, wordsOf } from './visitor.ts'
+
+let rig: Rig
+beforeAll(async () => {
+  rig = await startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') })
+})
+afterAll(() => rig.close())
+
+describe('the first view', () => {
+  test.each(['registration', 'benefits', 'swap', 'offerchange'] as const)(
+    'behind a link for %s says what the link is for',
+    async purpose => {
+      await rig.newPerson()
+      await rig.partner.client.createUser({
+        ...{
+          userid: rig.userid(),
+          offername: 'starter',
+          zipcode: '33131',
+          state: 'FL',
+          benefits: ['dental'],
+        },
+      })
+      const others = ['registration', 'benefits', 'swap', 'offerchange'] as const
+      const seen = async (of: (typeof others)[number]) => {
+        const { html } = await newVisitor(rig.service).get(await rig.mintLink({ purpose: of, offername: '' }))
+        return wordsOf({ html: /<main[\s\S]*<\/main>/.exec(html)?.[0] ?? '' })
+      }
+      const own = await seen(purpose)
+      for (const other of others.filter(of => of !== purpose)) expect(await seen(other)).not.toBe(own)
+      expect(/five minutes/.test(own)).toBe(purpose === 'registration')
+    },
+  )
+
+  test.each<[why: string, link: object, prefill: object]>([
+    ['the link names the plan', { offername: 'starter' }, {}],
+    ['several plans are open', { offername: '' }, {}],
+    ['one plan of several is open', { offername: '' }, { dob: '1945-01-01' }],
+  ])('promises the steps that the bar then counts, each in its turn, where %s', async (_, link, prefill) => {
+    await rig.newPerson(prefill)
+    const visitor = await openLink(rig, link)
+    const start = await visitor.get('/register/start')
+    const [, list = ''] = /<ol class="steps">([\s\S]*?)<\/ol>/.exec(start.html) ?? []
+    const promised = list.match(/<li>/g)?.length
+    const bars: (string | undefined)[] = []
+    const note = (shown: Shown) => {
+      bars.push(/Step (\d of \d)/.exec(wordsOf(shown))?.[1])
+      return shown
+    }
+    note(await visitor.get('/register/details'))
+    const next = note(await visitor.post('/register/details'))
+    if (next.view === 'PLAN') note(await visitor.post('/register/plan', { offername: 'starter' }))
+    note(await visitor.post('/register/benefits', { benefit: ['dental'] }))
+    expect(bars).toEqual(Array.from({ length: promised ?? 0 }, (_, at) => `${at + 1} of ${promised}`))
+  })
+
+  test('says that a plan may be to choose where the details decide it', async () => {
+    await rig.newPerson({ dob: '' })
+    const visitor = await openLink(rig, { offername: '' })
+    expect(wordsOf(await visitor.get('/register/start'))).toContain(
+      'Choose your plan, if more than one is open to you',
+    )
+  })
+})
+
+describe('copy', () => {
+  test('what the address is for is told without a promise to send anything', async () => {
+    await rig.newPerson()
+    const visitor = await openLink(rig)
+    for (const language of ['en', 'es']) {
+      const contact = await visitor.post('/register/details/contact', { language })
+      expect(wordsOf(contact)).not.toMatch(/we send|le enviamos|confirmation here/i)
+      expect(/id="email-hint">[^<]{10,}</.test(contact.html)).toBe(true)
+    }
+  })
+
+  test('every view of a whole way is American English and our Spanish', async () => {
+    await rig.newPerson()
+    const visitor = await openLink(rig, { offername: 'plus' })
+    const paths = ['start', 'details', 'benefits', 'check']
+    const shown = async () => {
+      const texts: string[] = []
+      for (const path of paths) texts.push(wordsOf(await visitor.get(`/register/${path}`)))
+      return texts.join('\n')
+    }
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits', { benefit: ['critical'] })
+    const english = await shown()
+    expect(english).not.toMatch(
+      /\bany more\b|\bcover\b(?! it| you| the| what| your)|\bcolour|\benrol\b|\benrolment/i,
+    )
+    expect(english).toContain('Pays up to')
+    await visitor.post('/register/language', { language: 'es' })
+    const spanish = await shown()
+    expect(spanish).toContain('Paga hasta')
+    expect(spanish).not.toMatch(/canjear|trocar|Accident coverage|Choose/)
+  })
+})
+
+describeInBrowser('too many chosen', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(() => browser.close())
+
+  test('is told where everyone sees it, not to screen readers alone, and goes when one is cleared', async () => {
+    await rig.newPerson()
+    const page = await browser.newPage()
+    page.setDefaultTimeout(50_000)
+    await page.goto(await rig.mintLink())
+    await page.getByRole('button', { name: 'Open my benefits' }).click()
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByRole('button', { name: 'These are right – continue' }).click()
+    const choose = (name: string) => page.getByLabel(`Choose ${name}`)
+    for (const name of ['Dental discount', 'Vision discount', 'Legal help']) await choose(name).check()
+    const told = page.getByText('That is more than 2. Uncheck some to continue.')
+    await told.first().waitFor({ state: 'visible' })
+    const box = await told.first().boundingBox()
+    expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThan(10)
+    await choose('Legal help').uncheck()
+    await told.first().waitFor({ state: 'hidden' })
+    await page.close()
+  })
+})
+
+test('a full member has a way to swap at each benefit that waits for a place', async () => {
+  await rig.running.publish(
+    catalogueOf(
+      ['one', 'two', 'three'].map(name => ({ name })),
+      [{ offer: 'only', rank: 1, selectable: ['one', 'two', 'three'], slots: 1 }],
+    ),
+  )
+  rig.running.advance(2000)
+  await rig.newPerson()
+  await rig.partner.client.createUser({
+    ...{ userid: rig.userid(), offername: 'only', zipcode: '33131', state: 'FL', benefits: ['one'] },
+  })
+  const visitor = await openLink(rig, { purpose: 'benefits', offername: '' })
+  const { html } = await visitor.get('/register/benefits')
+  for (const name of ['two', 'three']) expect(html).toContain(`href="/register/swap?in=${name}"`)
+  const swap = await visitor.get('/register/swap?in=two')
+  expect(swap.view).toBe('SWAP')
+})

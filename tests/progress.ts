@@ -1,0 +1,56 @@
+import type { Reporter, TestCase, TestModule } from 'vitest/node'
+
+const everyMs = 15_000
+
+type Underway = { readonly name: string; readonly since: number }
+
+/**
+ * Says every 15 seconds how far a run of the tests has come, and which files and tests it waits for: vitest itself tells that
+ * on a terminal only.
+ */
+export class Progress implements Reporter {
+  readonly #files = new Map<string, Underway>()
+  readonly #tests = new Map<string, Underway>()
+  readonly #began = Date.now()
+  #all = 0
+  #done = 0
+  #timer: NodeJS.Timeout | undefined
+
+  onTestRunStart(specifications: readonly unknown[]): void {
+    this.#all = specifications.length
+    this.#timer = setInterval(() => this.#tell(), everyMs).unref()
+  }
+
+  onTestModuleQueued({ moduleId, relativeModuleId }: TestModule): void {
+    this.#files.set(moduleId, { name: relativeModuleId, since: Date.now() })
+  }
+
+  onTestCaseReady({ id, fullName }: TestCase): void {
+    this.#tests.set(id, { name: fullName, since: Date.now() })
+  }
+
+  onTestCaseResult({ id }: TestCase): void {
+    this.#tests.delete(id)
+  }
+
+  onTestModuleEnd({ moduleId }: TestModule): void {
+    this.#files.delete(moduleId)
+    this.#done += 1
+  }
+
+  onTestRunEnd(): void {
+    clearInterval(this.#timer)
+  }
+
+  #tell(): void {
+    const waiting = [...this.#files.values(), ...this.#tests.values()]
+      .filter(({ since }) => Date.now() - since > everyMs / 3)
+      .map(({ name, since }) => `${name} (${secondsSince(since)})`)
+    const on = waiting.length === 0 ? '' : `; waits for ${waiting.join(', ')}`
+    process.stdout.write(`-- ${this.#done} of ${this.#all} files in ${secondsSince(this.#began)}${on}\n`)
+  }
+}
+
+function secondsSince(at: number): string {
+  return `${Math.round((Date.now() - at) / 1000)} s`
+}

@@ -1,0 +1,42 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A load balancer as an operator has one: new connections go to processes whose /readyz is 200. */
+export type Balancer = { readonly port: number; close(): Promise<void> }
+
+/** Starts a balancer that asks each process ten times a second. */
+export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
+  const ready = new Set<number>()
+  const sockets = new Set<Socket>()
+  let turn = 0
+  const look = async (port: number) => {
+    const isReady = await fetch(`http://127.0.0.1:${port}/readyz`).then(
+      answer => answer.ok,
+      () => false,
+    )
+    if (isReady) ready.add(port)
+    else ready.delete(port)
+  }
+  const looks = setInterval(() => ports.forEach(port => void look(port)), 100)
+  await Promise.all(ports.map(look))
+  const server = createServer(client => {
+    const live = [...ready]
+    const upstream = connect(live[turn++ % live.length] ?? 1, '127.0.0.1')
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => sockets.delete(socket))
+    }
+    client.pipe(upstream)
+    upstream.pipe(client)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise(resolve => {
+        clearInterval(looks)
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}

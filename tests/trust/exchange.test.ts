@@ -1,0 +1,158 @@
+import { afterEach, expect, test } from 'vitest'
+import { openDatabase } from '../../service/src/db/database.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import type { Created } from '../command/place.ts'
+import { clientOf, codeOf, newWorkplace } from '../command/place.ts'
+import { run, runJson, startProcess } from '../command/process.ts'
+import { everydayOr, wholeRunTest } from '../long.ts'
+import { patientDatabase } from '../patient-database.ts'
+import { ada } from '../rig.ts'
+import { type Balancer, startBalancer } from './balancer.ts'
+import type { Journal } from './journal.ts'
+import { type FaultStage, openFaultStage } from './stage.ts'
+
+// What is exchanged while requests pour in: processes, credentials, the schema, the day.
+
+let stage: FaultStage | undefined
+let balancer: Balancer | undefined
+afterEach(async () => {
+  await balancer?.close()
+  await stage?.close()
+  balancer = undefined
+  stage = undefined
+})
+
+async function more(journal: Journal, count: number): Promise<void> {
+  const wanted = journal.acknowledged() + count
+  await expect.poll(journal.acknowledged, { timeout: 120_000, interval: 20 }).toBeGreaterThan(wanted)
+}
+
+wholeRunTest(
+  'a rolling restart of two processes under load refuses nothing',
+  async () => {
+    stage = await openFaultStage()
+    const start = async (process: number) => {
+      // Long enough that each connection is used once more, and so asked to close, on a machine that is busy.
+      const started = await stage?.start({ process, drainSeconds: 6 })
+      if (!started || started === 'killed') throw new Error('it did not start')
+      return started
+    }
+    const running = [await start(0), await start(1)]
+    balancer = await startBalancer(stage.ports)
+    const journal = stage.openJournal({ writers: 8, name: 'rolling', port: balancer.port })
+    for (const process of [0, 1, 0, 1]) {
+      await more(journal, 40)
+      expect(await running[process]?.stop()).toBe(0)
+      running[process] = await start(process)
+    }
+    await more(journal, 40)
+    await journal.stop()
+    // Sent once and acknowledged: neither a refusal nor a connection that broke.
+    expect(journal.entries.filter(entry => entry.isAcknowledged && entry.sent !== 1)).toEqual([])
+    await stage.check(journal)
+  },
+  300_000,
+)
+
+test('client secret and API key rotated under load: no failure while both live, none of the old accepted afterwards', async () => {
+  stage = await openFaultStage()
+  const { place, partner, ports } = stage
+  await stage.start()
+  const [port = 0] = ports
+  const old = stage.openJournal({ writers: 6, name: 'old' })
+  await more(old, 20)
+  const rotate = (kind: string) =>
+    runJson<{ secret: string; live: string[] }>(['key', 'rotate', partner.partnerid, '--kind', kind], place)
+  const secret = await rotate('client_secret')
+  const key = await rotate('api_key')
+  const newer = { clientsecret: secret.secret, apikey: key.secret }
+  const client = stage.clientOf(port, newer)
+  for (let count = 0; count < 20; count += 1)
+    expect(await codeOf(client.prefillUser({ userid: `new-${count}`, ...ada }))).toBe('')
+  await more(old, 20)
+  await old.stop()
+  expect(old.wrong).toEqual([])
+  for (const [{ live }, name] of [
+    [secret, 'secret'],
+    [key, 'key'],
+  ] as const)
+    expect([name, (await run(['key', 'revoke', partner.partnerid, live[0] ?? ''], place)).code]).toEqual([
+      name,
+      0,
+    ])
+  const stale = stage.clientOf(port)
+  await expect
+    .poll(() => codeOf(stale.prefillUser({ userid: 'stale', ...ada })), { timeout: 30_000, interval: 100 })
+    .toBe('invalid_client')
+  await expect
+    .poll(() =>
+      codeOf(
+        stage?.clientOf(port, { clientsecret: newer.clientsecret }).prefillUser({ userid: 'stale' }) ??
+          Promise.resolve(),
+      ),
+    )
+    .toBe('invalid_api_key')
+  expect(await codeOf(client.prefillUser({ userid: 'after', ...ada }))).toBe('')
+}, 300_000)
+
+test.each(everydayOr(['after 3'], ['before 1', 'after 1', 'before 2', 'after 3', 'before 5', 'after 6']))(
+  'a migration killed %s of its steps is finished by the next one',
+  async point => {
+    const { place, address, remove } = await newWorkplace({}, { empty: true })
+    const preload = new URL('faults.mjs', import.meta.url)
+    const fault = { NODE_OPTIONS: `--import=${preload}`, TEST_FAULT: `migration ${point}` }
+    expect((await run(['migrate'], { ...place, env: { ...place.env, ...fault } })).code).toBeNull()
+    expect((await run(['migrate'], place)).code).toBe(0)
+    const shapeOf = async (url: Parameters<typeof openDatabase>[0]) => {
+      const database = openDatabase(url, { max: 1, ...patientDatabase })
+      const rows = await database.query(sql`
+        select table_name, column_name, data_type, is_nullable from information_schema.columns
+        where table_schema = 'public' order by 1, 2`)
+      await database.close()
+      return rows
+    }
+    const whole = await newWorkplace()
+    expect(await shapeOf(address)).toEqual(await shapeOf(whole.address))
+    await whole.remove()
+    await remove()
+  },
+  120_000,
+)
+
+test.each(everydayOr(['before commit 1'], ['before commit 1', 'after commit 1']))(
+  'due changes killed %s take effect once, for everybody',
+  async point => {
+    const { place, address, remove } = await newWorkplace()
+    const preload = new URL('faults.mjs', import.meta.url)
+    const env = { ...place.env, NODE_OPTIONS: `--import=${preload}` }
+    const first = await startProcess(['dev', '--port', '0'], place)
+    const partner = await runJson<Created>(['partner', 'create', '--name', 'Due'], place)
+    const users = Array.from({ length: 20 }, (_, index) => `due-${index}`)
+    for (const userid of users) {
+      await clientOf(first, partner).createUser({ userid, ...ada, offername: 'starter' })
+      await clientOf(first, partner).cancelUser({ userid })
+    }
+    expect(await first.stop()).toBe(0)
+    const killed = await startProcess(['dev', '--port', '0'], {
+      ...place,
+      env: { ...env, TEST_FAULT: `due change ${point}` },
+    })
+    const in40Days = new Date(Date.now() + 40 * 86_400_000).toISOString()
+    expect(await codeOf(clientOf(killed, partner).advanceClock({ advanceto: in40Days }))).not.toBe('')
+    await expect.poll(() => killed.child.signalCode, { timeout: 60_000 }).toBe('SIGKILL')
+    const after = await startProcess(['dev', '--port', '0'], place)
+    for (const userid of users)
+      expect(await clientOf(after, partner).getUser({ userid })).toMatchObject({ status: 'cancelled' })
+    const database = openDatabase(address, { max: 1, ...patientDatabase })
+    const told = () =>
+      database.query<{ userid: string; times: number }>(sql`
+        select userid, count(*) as times from events
+        where partner_id = ${partner.partnerid} and eventname = 'offer_cancel_successful' group by userid`)
+    await expect.poll(async () => (await told()).length, { timeout: 60_000 }).toBe(users.length)
+    expect((await told()).filter(one => one.times !== 1)).toEqual([])
+    await database.close()
+    expect(await after.stop()).toBe(0)
+    await remove()
+  },
+  180_000,
+)

@@ -1,0 +1,111 @@
+// Loaded first into a process of the built service: it ends as a crash would at a named point, when that was passed so
+// often. TEST_FAULT is `POINT COUNT`; TEST_CLOCK_MS moves the clock of the process.
+
+import diagnostics from 'node:diagnostics_channel'
+import { ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
+
+const [, point = '', count = '1'] = /^(.*) (\d+)$/.exec(process.env.TEST_FAULT ?? '') ?? []
+const aheadMs = Number(process.env.TEST_CLOCK_MS ?? 0)
+
+let passed = 0
+function pass(name) {
+  if (name !== point) return
+  passed += 1
+  if (passed === Number(count)) process.kill(process.pid, 'SIGKILL')
+}
+
+if (aheadMs !== 0) {
+  const RealDate = Date
+  globalThis.Date = class extends RealDate {
+    constructor(...given) {
+      super(...(given.length === 0 ? [RealDate.now() + aheadMs] : given))
+    }
+    static now() {
+      return RealDate.now() + aheadMs
+    }
+  }
+}
+
+/** What a statement is for; what is in a transaction tells what its commit is. */
+const kinds = [
+  ['erasure', 'insert into erasures'],
+  ['erasure key', 'delete from data_keys'],
+  ['due change', 'insert into history'],
+  ['request', 'insert into idempotency_keys'],
+  ['delivery lease', 'update dispatchers'],
+  ['delivery take', 'insert into endpoint_leases'],
+  ['delivery result', 'insert into delivery_attempts'],
+  ['delivery read', 'join events e on e.partner_id = due.partner_id'],
+  ['request read', 'join users u on u.partner_id = wanted.partner_id'],
+  ['rotation rewrap', 'update partners p set wrapped_key'],
+  ['migration', 'create table installation'],
+  ['migration', 'create table webhook_endpoints'],
+  ['migration', 'insert into migrations'],
+]
+function isSchedules(values) {
+  return (values ?? []).some(
+    value => (Buffer.isBuffer(value) && value.includes('schedule')) || `${value}`.includes('schedule'),
+  )
+}
+function kindOf(text, values) {
+  const kind = kinds.find(([, part]) => text.includes(part))?.[0]
+  return kind === 'due change' && !isSchedules(values) ? undefined : kind
+}
+
+const require = createRequire(new URL('../../service/package.json', import.meta.url))
+const { Client } = require('pg')
+const { query } = Client.prototype
+Client.prototype.query = function (config, ...rest) {
+  const text = typeof config === 'string' ? config : (config?.text ?? '')
+  if (typeof config?.submit === 'function') return query.call(this, config, ...rest)
+  const told = rest.at(-1)
+  if (typeof told === 'function') {
+    // The pool's own way to ask, outside of transactions.
+    const kind = kindOf(text, config?.values ?? rest[0])
+    if (kind) pass(`${kind} before`)
+    const passing = (...answer) => {
+      if (kind && !answer[0]) pass(`${kind} after`)
+      return told(...answer)
+    }
+    return query.call(this, config, ...rest.slice(0, -1), passing)
+  }
+  // It may set the transaction's time-out for locks as well.
+  const isBegin = /^begin\b/.test(text)
+  const isCommit = text === 'commit'
+  if (isBegin) this.faultKinds = new Set()
+  const kind = kindOf(text, config?.values ?? rest[0])
+  if (kind) this.faultKinds?.add(kind)
+  const names = isCommit ? [...(this.faultKinds ?? [])] : []
+  // All of a transaction is handed over at once: what comes before its commit is over when the statement before it is.
+  if (isCommit)
+    void this.faultLast?.then(
+      () => {
+        for (const name of names) pass(`${name} before commit`)
+      },
+      () => undefined,
+    )
+  else if (kind) pass(`${kind} before`)
+  const done = query.call(this, config, ...rest)
+  this.faultLast = done
+  void done.then(
+    () => {
+      if (isCommit) {
+        for (const name of names) pass(`${name} after commit`)
+      } else if (kind) pass(`${kind} after`)
+    },
+    () => undefined,
+  )
+  return done
+}
+
+const { end } = ServerResponse.prototype
+ServerResponse.prototype.end = function (...given) {
+  if (this.req?.method !== 'GET' && this.statusCode === 200) {
+    pass(this.req?.url?.includes('/erase') ? 'erasure before answer' : 'request before answer')
+  }
+  return end.apply(this, given)
+}
+diagnostics.subscribe('http.server.request.start', () => pass('request arrived'))
+diagnostics.subscribe('undici:client:sendHeaders', () => pass('delivery sent'))
+diagnostics.subscribe('undici:request:headers', () => pass('delivery answered'))

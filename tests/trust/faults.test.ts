@@ -1,0 +1,161 @@
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { afterEach, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
+import { everydayOr, isLong, timesOf, wholeRunTest } from '../long.ts'
+import type { Journal } from './journal.ts'
+import { type FaultStage, openFaultStage } from './stage.ts'
+
+// Faults by name: a process ends at a point of a request, a delivery or an erasure, a connection dies, an answer is lost,
+// clocks differ. After each run the client's, the receiver's and the database's books must agree.
+
+/** Where a process may end, and at which of its passes there at the latest. */
+const points: readonly (readonly [point: string, most: number])[] = [
+  ['request arrived', 60],
+  ['request read before', 30],
+  ['request read after', 30],
+  ['request before', 30],
+  ['request before commit', 30],
+  ['request after commit', 30],
+  ['request before answer', 60],
+  ['delivery take after', 1],
+  ['delivery read after', 3],
+  ['delivery sent', 40],
+  ['delivery answered', 40],
+  ['delivery result before', 6],
+  ['delivery result after', 6],
+  ['erasure before', 5],
+  ['erasure key after', 5],
+  ['erasure before commit', 5],
+  ['erasure after commit', 5],
+  ['erasure before answer', 5],
+]
+
+/** Seeds of runs that once failed; they stay for ever. */
+const keptSeeds: readonly number[] = []
+const seed = isLong ? randomInt(2 ** 31) : 20_261_122
+const killsInRun = timesOf(points.length, 100)
+const runs = timesOf(1, 50)
+/** Only catches a hang: each kill is a whole start of the service, on a machine that may be busy. */
+const patience = 600_000 + killsInRun * 30_000
+
+let stage: FaultStage
+let proxy: PostgresProxy | undefined
+afterEach(async () => {
+  await stage.close()
+  await proxy?.close()
+  proxy = undefined
+})
+
+/** Numbers below `limit`, the same for the same seed. */
+function openRandom(from: number) {
+  let state = from >>> 0
+  return (limit: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * limit)
+  }
+}
+
+/** Waits until so many more were acknowledged: the service works. */
+async function more(journal: Journal, count: number): Promise<void> {
+  const wanted = journal.acknowledged() + count
+  await expect.poll(journal.acknowledged, { timeout: 120_000, interval: 20 }).toBeGreaterThan(wanted)
+}
+
+const seeds = [...keptSeeds, ...Array.from({ length: runs }, (_, index) => seed + index)]
+
+wholeRunTest.each(seeds)(
+  `${killsInRun} kills at named points of requests, deliveries and erasures (seed %i): all books agree`,
+  async from => {
+    const random = openRandom(from)
+    stage = await openFaultStage()
+    const journal = stage.openJournal({ writers: 8, name: `s${from}` })
+    for (let kill = 0; kill < killsInRun; kill += 1) {
+      // Each point in its turn, so that a short pass meets all.
+      const [point, most] = points[kill % points.length] as (typeof points)[number]
+      const fault = { point, count: 1 + random(most) }
+      const service = await stage.start({ fault })
+      if (service === 'killed') continue
+      if (service.child.signalCode === null)
+        await Promise.race([
+          once(service.child, 'exit'),
+          new Promise((_, reject) => {
+            const late = new Error(`never passed: ${JSON.stringify(fault)}`)
+            setTimeout(() => reject(late), 120_000).unref()
+          }),
+        ])
+      expect(service.child.signalCode).toBe('SIGKILL')
+    }
+    await stage.start()
+    await more(journal, 20)
+    await journal.stop()
+    await stage.check(journal)
+  },
+  patience,
+)
+
+const cut = timesOf(everydayOr(6, 30), 1000)
+
+test(
+  `${cut} connections cut after COMMIT was sent, under load: all books agree`,
+  async () => {
+    stage = await openFaultStage({
+      through: async address => {
+        proxy = await startPostgresProxy(address)
+        return proxy.url
+      },
+    })
+    await stage.start()
+    const journal = stage.openJournal({ writers: 8, name: 'cut' })
+    for (let done = 0; done < cut; done += 1) {
+      const fate = (['after', 'before', 'late'] as const)[done % 3] ?? 'after'
+      // Stands in the body of every event, so in every write of a user.
+      await proxy?.arm(fate, '"eventname"')
+    }
+    await more(journal, 20)
+    await journal.stop()
+    await stage.check(journal)
+  },
+  300_000 + cut * 10_000,
+)
+
+const ended = timesOf(everydayOr(6, 30), 1000)
+
+test(
+  `${ended} connections of the service ended by the database, under load: all books agree`,
+  async () => {
+    stage = await openFaultStage()
+    await stage.start()
+    const journal = stage.openJournal({ writers: 8, name: 'ended' })
+    await more(journal, 20)
+    for (let done = 0; done < ended; done += 1) {
+      await stage.database.query(sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() order by random() limit 1`)
+      await more(journal, 2)
+    }
+    await journal.stop()
+    await stage.check(journal)
+  },
+  300_000 + ended * 10_000,
+)
+
+wholeRunTest(
+  'two processes whose clocks are an hour apart, one killed and started anew: all books agree',
+  async () => {
+    stage = await openFaultStage()
+    const slow = await stage.start({ process: 0 })
+    await stage.start({ process: 1, aheadMs: 3_600_000 })
+    const journal = stage.openJournal({ writers: 12, name: 'clocks', processes: 2 })
+    await more(journal, 100)
+    if (slow !== 'killed') await slow.stop('SIGKILL')
+    const again = await stage.start({ process: 0 })
+    await more(journal, 100)
+    await journal.stop()
+    // What the fast one raised is due for the slow one in an hour only; who is left delivers all.
+    if (again !== 'killed') expect(await again.stop()).toBe(0)
+    await stage.check(journal)
+  },
+  300_000,
+)

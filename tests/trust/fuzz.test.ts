@@ -1,0 +1,146 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defaultRequestLimits } from '../../service/src/http/request-limits.ts'
+import { isLong, timesOf } from '../long.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+
+// Damaged requests by the thousand: each gets a documented answer or a closed connection, and harms no other.
+
+const documented = new Set([200, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431])
+const seed = isLong ? Date.now() % 2 ** 31 : 20_261_122
+/** Far above what a request costs (under 5 ms), so that a busy machine does not matter; a stall of seconds shows. */
+const mostCpuMs = 100
+const atOnce = 40
+
+let service: TestService
+let partner: TestPartner
+let token: string
+beforeAll(async () => {
+  service = await startTestService({
+    // Requests that never end are let go of soon, so that the test is not long.
+    requestLimits: { ...defaultRequestLimits, headersSeconds: 0.3, requestSeconds: 0.3 },
+  })
+  partner = await service.newPartner()
+  await partner.client.createUser({ userid: 'living', ...ada, offername: 'starter' })
+  token = await partner.token()
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+/** Numbers below `limit`, the same for the same seed. */
+function openRandom(from: number) {
+  let state = from
+  return (limit: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * limit)
+  }
+}
+type Random = ReturnType<typeof openRandom>
+function oneOf<T>(random: Random, items: readonly T[]): T {
+  return items[random(items.length)] as T
+}
+
+const bodies = [
+  '{"userid":"living"}',
+  '{"userid":"living","age":36,"state":"FL","zipcode":"33101","partnername":"","offername":""}',
+  '{"userid":"living","add":["dental"],"remove":["vision"]}',
+  '{"userid":"living","consents":[{"name":"a","version":"1"}],"address":{"city":"Miami"}}',
+  'grant_type=client_credentials&client_id=a&client_secret=b',
+]
+const paths = [
+  '/user/prefill',
+  '/user/benefits',
+  '/user/account/update',
+  '/user/benefits/swap',
+  '/oauth2/token',
+]
+const bits = [
+  '\0',
+  '\u00ff',
+  '\r\n',
+  '"',
+  '{',
+  '}',
+  '[',
+  ',',
+  ':',
+  '\\u0000',
+  '\\ud800',
+  '%00',
+  '%',
+  '../',
+  'x'.repeat(9000),
+]
+
+function requestOf(random: Random): string {
+  const body = damage(random, oneOf(random, bodies), random(3))
+  const type = oneOf(random, [
+    'application/json',
+    'application/json',
+    'application/x-www-form-urlencoded',
+    'text/plain',
+  ])
+  const length = random(10) === 0 ? random(200) : Buffer.byteLength(body, 'latin1')
+  const bearer = random(4) === 0 ? damage(random, token, 1) : token
+  const lines = [
+    `${oneOf(random, ['POST', 'POST', 'POST', 'GET', 'DELETE', 'PUT'])} ${oneOf(random, paths)}${random(5) === 0 ? '?a=%ff&b' : ''} HTTP/1.1`,
+    ...['Host: localhost', 'Connection: close', `Content-Type: ${type}`, `Content-Length: ${length}`],
+    ...[`Authorization: Bearer ${bearer}`, `x-api-key: ${partner.apiKey}`],
+    ...(random(6) === 0 ? ['Transfer-Encoding: chunked'] : []),
+  ]
+  const head = random(4) === 0 ? damage(random, lines.join('\r\n'), 2) : lines.join('\r\n')
+  return `${head}\r\n\r\n${body}`
+}
+
+function damage(random: Random, text: string, times: number): string {
+  let damaged = text
+  for (let count = 0; count < times; count += 1) {
+    const at = random(damaged.length + 1)
+    const cut = random(2) === 0 ? 0 : random(8)
+    damaged = damaged.slice(0, at) + oneOf(random, bits) + damaged.slice(at + cut)
+  }
+  return damaged
+}
+
+/** The status of the first answer, or that the connection was closed; rejects when neither comes. */
+function statusOf(bytes: string): Promise<number | 'closed'> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(service.baseUrl)
+    const socket = connect(Number(port), hostname)
+    let received = ''
+    socket.setTimeout(60_000, () => {
+      socket.destroy()
+      reject(new Error(`neither an answer nor an end: ${JSON.stringify(bytes)}`))
+    })
+    socket.on('data', chunk => {
+      received += chunk.toString('latin1')
+      // A connection that may be kept stays open after its answer.
+      if (received.includes('\r\n\r\n')) socket.destroy()
+    })
+    // A reset after the answer is as good as an end.
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(received === '' ? 'closed' : Number(received.slice(9, 12))))
+    socket.write(Buffer.from(bytes, 'latin1'))
+  })
+}
+
+test(`damaged requests get documented answers, harm none and cost a bounded time (seed ${seed})`, async () => {
+  const random = openRandom(seed)
+  const times = timesOf(400, 100_000)
+  const seen = new Map<number | 'closed', number>()
+  for (let done = 0; done < times; done += atOnce) {
+    const requests = Array.from({ length: atOnce }, () => requestOf(random))
+    const before = process.cpuUsage()
+    const statuses = await Promise.all(requests.map(statusOf))
+    const { user, system } = process.cpuUsage(before)
+    statuses.forEach((status, at) => {
+      seen.set(status, (seen.get(status) ?? 0) + 1)
+      if (status !== 'closed' && !documented.has(status))
+        throw new Error(`${status} after ${JSON.stringify(requests[at])}`)
+    })
+    expect((user + system) / 1000 / atOnce).toBeLessThan(mostCpuMs)
+    expect((await partner.client.getUser({ userid: 'living' })).status).not.toBe('erased')
+  }
+  // Most were understood well enough to be refused, and some were right.
+  expect(seen.get(400)).toBeGreaterThan(times / 20)
+  expect(service.logged.filter(({ event }) => event === 'failure' || event === 'crashed')).toEqual([])
+}, 3_600_000)

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { type Client, createClient } from '../../client/src/index.ts'
+import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
+import { urlOf } from '../command/database-url.ts'
+import type { Created } from '../command/place.ts'
+import {
+  newDirectory,
+  type Place,
+  runJson,
+  type ServiceProcess,
+  startKeptProcess,
+} from '../command/process.ts'
+import { type Receiver, startReceiver } from '../crash/receiver.ts'
+import { freePort } from '../free-port.ts'
+import { patientDatabase } from '../patient-database.ts'
+import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
+import { type Journal, openJournal } from './journal.ts'
+import { checkLedger } from './ledger.ts'
+
+/** A service that may be killed at named points, its partner, the partner's receiver, and our own eyes on the database. */
+export type FaultStage = {
+  readonly place: Place
+  readonly partner: Created
+  readonly database: Database
+  readonly address: DatabaseAddress
+  /** Starts one more process; always on the port of its place, so that clients find it again. */
+  start(options?: StartOptions): Promise<ServiceProcess | 'killed'>
+  /** Writes that go to the processes in turn. */
+  openJournal(options: { writers: number; name: string; processes?: number; port?: number }): Journal
+  /** A client with the partner's credentials, or with newer ones. */
+  clientOf(port: number, newer?: Partial<Created>): Client
+  readonly ports: readonly number[]
+  /** Waits until what was raised is delivered, and holds the three books against each other. */
+  check(journal: Journal): Promise<void>
+  close(): Promise<void>
+}
+
+/** Where a process ends as a crash would, and how far its clock is ahead. */
+export type StartOptions = {
+  readonly fault?: { readonly point: string; readonly count: number }
+  readonly aheadMs?: number
+  readonly process?: number
+  readonly drainSeconds?: number
+}
+
+const preload = new URL('faults.mjs', import.meta.url)
+
+/** Makes the stage; nothing runs on it yet. `through` gives the database's address as the service is to see it. */
+export async function openFaultStage(
+  options: { through?: (address: DatabaseAddress) => Promise<string> } = {},
+): Promise<FaultStage> {
+  const { address, drop } = await freshDatabase()
+  const { path, remove } = await newDirectory()
+  const ports = [await freePort(), await freePort()]
+  const direct = {
+    cwd: path,
+    env: {
+      DATABASE_URL: urlOf(address),
+      ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64'),
+      ENROLMENT_ERASURES: join(path, 'erasures'),
+      // The receiver is on this machine, which production refuses unless its operator says otherwise.
+      ENROLMENT_WEBHOOK_ALLOW: '127.0.0.1',
+    },
+  }
+  const url = (await options.through?.(address)) ?? direct.env.DATABASE_URL
+  const receiver: Receiver = await startReceiver({ echo: `${ada.firstname} ${ada.lastname} is unknown here` })
+  const processes: ServiceProcess[] = []
+  let logs = ''
+  const start: FaultStage['start'] = async ({ fault, aheadMs = 0, process = 0, drainSeconds = 0 } = {}) => {
+    const env = {
+      ...direct.env,
+      DATABASE_URL: url,
+      NODE_OPTIONS: `--import=${preload}`,
+      TEST_CLOCK_MS: String(aheadMs),
+      ENROLMENT_DRAIN_SECONDS: String(drainSeconds),
+      ...(fault ? { TEST_FAULT: `${fault.point} ${fault.count}` } : {}),
+    }
+    try {
+      const words = ['serve', '--port', String(ports[process])]
+      const started = await startKeptProcess(words, { ...direct, env })
+      processes.push(started)
+      return started
+    } catch (error) {
+      // A point may be passed before it listens.
+      if (fault && /ended with null/.test(String(error))) return 'killed'
+      throw error
+    }
+  }
+  const first = await start()
+  if (first === 'killed') throw new Error('killed without a fault')
+  await runJson(['catalogue', 'publish', demoCatalogueFile], direct)
+  const partner = await runJson<Created>(
+    [
+      ...['partner', 'create', '--name', 'Faults', '--events', 'all'],
+      ...['--webhook-url', receiver.url, '--webhook-username', receiver.username],
+      ...['--webhook-password', receiver.password],
+    ],
+    direct,
+  )
+  await first.stop()
+  const database = openDatabase(address, { max: 2, ...patientDatabase })
+  const clientOf = (port: number, newer: Partial<Created> = {}): Client =>
+    createClient({
+      ...{ baseUrl: `http://127.0.0.1:${port}`, tries: 1, timeoutMs: 15_000 },
+      clientId: partner.clientid,
+      clientSecret: newer.clientsecret ?? partner.clientsecret,
+      apiKey: newer.apikey ?? partner.apikey,
+    })
+  return {
+    ...{ place: direct, partner, database, address, start },
+    ...{ ports, clientOf },
+    openJournal: ({ processes: count = 1, port, ...more }) =>
+      openJournal(
+        (port === undefined ? ports.slice(0, count) : [port]).map(one => clientOf(one)),
+        more,
+      ),
+    async check(journal) {
+      logs = processes.map(one => one.stdout() + one.stderr()).join('')
+      await checkLedger({ journal, receiver, database, partnerId: partner.partnerid, logs })
+    },
+    async close() {
+      await Promise.all(processes.map(one => one.stop('SIGKILL')))
+      await receiver.close()
+      await database.close()
+      await drop()
+      await remove()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+
+let service: TestService
+let partner: TestPartner
+let receiver: Receiver
+let webhookid: string
+beforeAll(async () => {
+  service = await startTestService()
+  partner = await service.newPartner()
+  receiver = await startReceiver()
+  const made = await partner.client.createWebhook({
+    ...{ url: receiver.url, username: 'hook', password: 'pass', events: 'all' },
+  })
+  webhookid = made.webhookid
+})
+afterAll(async () => {
+  await receiver.close()
+  await service[Symbol.asyncDispose]()
+})
+
+/** Raises one event of a user and has it attempted once, answered so; gives its id. */
+async function raise(userid: string, answer: (response: ServerResponse) => void): Promise<string> {
+  const before = receiver.deliveries.length
+  receiver.answer = () => answer
+  await partner.client.prefillUser({ userid, ...ada })
+  await service.service().dispatcher.idle()
+  const eventid = receiver.deliveries[before]?.key ?? ''
+  // A success in between, so that refusals of different events do not open the breaker.
+  receiver.answer = () => 200
+  await partner.client.testWebhook({ webhookid })
+  await service.service().dispatcher.idle()
+  return eventid
+}
+function refuse(text: string) {
+  return (response: ServerResponse) => {
+    response.writeHead(422).end(text)
+  }
+}
+async function answersOf(eventid: string) {
+  return (await partner.client.listAttempts({ eventid })).attempts.map(({ answer }) => answer)
+}
+/** Every row of the log of attempts, as text: bytes in hexadecimal. */
+async function stored(): Promise<string> {
+  const rows = await service.database.query<{ row: string }>(
+    sql`select a::text as row from delivery_attempts a`,
+  )
+  return rows.map(({ row }) => row).join('\n')
+}
+
+test('the answer to a failed attempt is shown unchanged, and is stored nowhere in clear', async () => {
+  const texts = [
+    '',
+    ' ',
+    'NULL',
+    '{}',
+    '{"a","b"}',
+    '\\',
+    '"',
+    '\\"',
+    "it's",
+    'a,b',
+    'ñ €',
+    '$1',
+    'Adacanary',
+  ]
+  for (const [index, text] of texts.entries()) {
+    const eventid = await raise(`text-${index}`, refuse(text))
+    expect(await answersOf(eventid)).toEqual([text === '' ? null : text])
+  }
+  const rows = await stored()
+  expect(rows).toContain('422')
+  for (const form of ['Adacanary', Buffer.from('Adacanary').toString('hex')]) expect(rows).not.toContain(form)
+})
+
+test('an answer echoed with a 2xx is not kept at all', async () => {
+  const eventid = await raise('echoed', response => {
+    response.writeHead(200).end('{"echo":"Evecanary"}')
+  })
+  expect(await answersOf(eventid)).toEqual([null])
+  const [row] = await service.database.query<{ kept: boolean }>(sql`
+    select sealed_answer is not null as kept from delivery_attempts where event_id = ${eventid}`)
+  expect(row).toEqual({ kept: false })
+})
+
+test('an erasure makes stored answers unreadable, because it deletes the key that opens them', async () => {
+  const eventid = await raise('erased', refuse('Riveracanary is unknown here'))
+  expect(await answersOf(eventid)).toEqual(['Riveracanary is unknown here'])
+  receiver.answer = () => refuse('Riveracanary again')
+  await partner.client.eraseUser({ userid: 'erased' })
+  expect(await answersOf(eventid)).toEqual([null])
+  // And what an attempt answers that ends after the erasure hangs on no key, so nothing of it is kept.
+  await service.service().dispatcher.idle()
+  const [row] = await service.database.query<{ attempted: number; kept: number }>(sql`
+    select count(*) as attempted, count(*) filter (where sealed_answer is not null) as kept
+    from delivery_attempts a join events e using (partner_id, event_id) where e.eventname = 'user_erased'`)
+  expect(row).toEqual({ attempted: 1, kept: 0 })
+})
+
+test('an answer copied to another attempt cannot be opened there', async () => {
+  const first = await raise('moved', refuse('of the first'))
+  const second = await raise('moved', refuse('of the second'))
+  expect(await answersOf(second)).toEqual(['of the second'])
+  await service.database.query(sql`
+    update delivery_attempts a set sealed_answer = b.sealed_answer from delivery_attempts b
+    where a.event_id = ${second} and b.event_id = ${first}`)
+  await expect(partner.client.listAttempts({ eventid: second })).rejects.toMatchObject({ status: 500 })
+})
