@@ -16,7 +16,7 @@ const delivery = 'webhooks/delivery'
 const endpoint = 'webhooks/endpoint'
 
 const screens = { console: 'reads: a screen of the operators shows it' } as const
-const exports = { commands: 'reads: an export contains it' } as const
+const exports = { 'membership/records': 'reads: an export of one person contains it' } as const
 const answers = 'reads: what an endpoint answered is sealed with the key of its user'
 const inOrder = 'writes: whoever adds to a log raises its head in the same transaction'
 
@@ -49,7 +49,7 @@ const owners: Readonly<Record<string, Table>> = {
   }),
   data_keys: ownedBy(executor, {
     ...screens,
-    commands: 'reads: an export opens what was confirmed',
+    ...exports,
     rosters: 'reads: a roster names its people',
     [delivery]: answers,
     [log]: answers,

@@ -1,3 +1,4 @@
+import { exportScreens } from './acts/export.ts'
 import { linkScreens } from './acts/link.ts'
 import { resendScreens } from './acts/resend.ts'
 import { actScreens } from './acts/screens.ts'
@@ -15,6 +16,7 @@ export const screens: readonly Screen[] = [
   ...userScreens,
   ...actScreens,
   ...linkScreens,
+  ...exportScreens,
   ...resendScreens,
   ...dueScreens,
   ...webhookScreens,

@@ -88,7 +88,7 @@ function factsOfUser(visit: Visit, { partner, user, now, serviceId }: Dossier): 
 function actions({ user, serviceId }: Dossier): Slot {
   const fitting = acts.filter(act => act.fits(user))
   if (!isKnown(user)) return ''
-  return html`<ul class="row links">${fitting.map(act => html`<li><a class="button" href="/users/${serviceId}/act/${act.name}">${act.title}</a></li>`)}<li><a class="button" href="/users/${serviceId}/link">Make a link</a></li></ul>`
+  return html`<ul class="row links">${fitting.map(act => html`<li><a class="button" href="/users/${serviceId}/act/${act.name}">${act.title}</a></li>`)}<li><a class="button" href="/users/${serviceId}/link">Make a link</a></li><li><a class="button" href="/users/${serviceId}/export">Export all we hold</a></li></ul>`
 }
 
 const MASKED = html`<span class="hint">••••••, shown to support</span>`

@@ -1,13 +1,13 @@
-import { formatTimestamp, type Instant } from '../calendar/calendar.ts'
-import type { Database, Executor } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
-import { openConfirmation } from '../membership/commands/confirmations.ts'
-import { designationRecord, readDesignations } from '../membership/commands/designations.ts'
-import { openDataKey } from '../membership/commands/documents.ts'
-import type { Reader } from '../membership/commands/reader.ts'
-import type { User } from '../membership/rules/state.ts'
-import { viewTimeline, viewUser } from '../membership/rules/view.ts'
-import type { Partner } from '../partners/partner.ts'
+import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
+import type { Database, Executor } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { openConfirmation } from '../commands/confirmations.ts'
+import { designationRecord, readDesignations } from '../commands/designations.ts'
+import { openDataKey } from '../commands/documents.ts'
+import type { Reader } from '../commands/reader.ts'
+import type { User } from '../rules/state.ts'
+import { viewTimeline, viewUser } from '../rules/view.ts'
 
 /** Everything that is kept of one user, opened; what the user does not have is empty. */
 export type UserExport = {

@@ -1,0 +1,47 @@
+import { html } from '../../http/html.ts'
+import { exportUser } from '../../membership/records/user-export.ts'
+import { record } from '../page/record.ts'
+import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
+import { reasonOf } from '../reason.ts'
+import { actionForm, part, reasonField } from '../views/parts.ts'
+import { livingDossier, ofWhom } from './screens.ts'
+
+/** Everything that is kept of one person as a file, for a request of access. */
+export const exportScreens: readonly Screen[] = [
+  { method: 'GET', path: '/users/:serviceid/export', role: 'support', section: 'users', answer: ask },
+  { method: 'POST', path: '/users/:serviceid/export', role: 'support', section: 'users', answer: download },
+]
+
+async function ask(visit: Visit): Promise<Answer> {
+  const dossier = await livingDossier(visit)
+  return {
+    title: 'Export all we hold',
+    body: html`${ofWhom(dossier)}
+${part(
+  'What the file holds',
+  html`<p class="hint">Prefill, account and draft; benefits, consents and the timeline; what was confirmed; beneficiaries; the events of the last 30 days; links and page sessions. It is JSON with personal data in clear: hand it on by a safe way, to the person or whoever asked in their name, and delete your copy.</p>
+${actionForm(visit, {
+  action: `/users/${dossier.serviceId}/export`,
+  button: 'Download the file',
+  look: 'primary',
+  fields: reasonField('why-export'),
+})}`,
+)}
+<p><a href="/users/${dossier.serviceId}">Back to the user</a></p>`,
+  }
+}
+
+async function download(visit: Visit): Promise<Answer> {
+  const dossier = await livingDossier(visit)
+  const reason = reasonOf(visit)
+  const { partner, user, serviceId } = dossier
+  const exported = await exportUser(visit.context, partner, user.userid)
+  // Between the two reads the user may have been erased, and somebody else may have come under the same userid.
+  if (exported?.user.serviceid !== serviceId) throw notHere('user')
+  await record(visit, { action: 'export user', partner, serviceId, reason })
+  return {
+    file: `user-${serviceId}.json`,
+    type: 'application/json; charset=utf-8',
+    content: `${JSON.stringify(exported, null, 2)}\n`,
+  }
+}
