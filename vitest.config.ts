@@ -41,6 +41,6 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     hookTimeout: 240_000,
     // Much of a test is waiting; what is run by its name shares the machine with whoever watches it.
-    maxWorkers: process.env['TESTS'] === 'everyday' ? 3 : 2,
+    maxWorkers: process.env['TESTS'] === 'everyday' ? 4 : 2,
   },
 })

@@ -1,25 +1,55 @@
-// Counts a report of vitest: prints `PASSED FAILED SKIPPED`. A file that could not be loaded or cleaned up, a run that
-// ended badly without a failed test, and a report that is missing count as one failure each.
+// Reads reports of vitest.
+//   count REPORT STATUS [SECOND STATUS]  prints `PASSED FAILED SKIPPED`. A file that could not be loaded or cleaned up, a run
+//                                        that ended badly without a failed test, and a report that is missing count as one
+//                                        failure each. Files that are in the second report count as they stand there.
+//   failed-files REPORT                  the files that have to run once more, a line each
+//   only-second FIRST SECOND             the tests that failed first and passed then, a line each
 import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 
-const [path, status] = process.argv.slice(2)
-function count() {
-  const report = JSON.parse(readFileSync(path, 'utf8'))
-  const broken = report.testResults.filter(
-    file => file.status === 'failed' && file.assertionResults.every(test => test.status !== 'failed'),
-  )
-  return {
-    passed: report.numPassedTests,
-    failed: report.numFailedTests + broken.length,
-    skipped: report.numPendingTests + report.numTodoTests,
+const [what, first, firstStatus, second, secondStatus] = process.argv.slice(2)
+const print = lines => process.stdout.write(lines.map(line => `${line}\n`).join(''))
+
+const read = path => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')).testResults
+  } catch {
+    return undefined
   }
 }
-const counted = (() => {
-  try {
-    return count()
-  } catch {
-    return { passed: 0, failed: 1, skipped: 0 }
-  }
-})()
-if (status !== '0' && counted.failed === 0) counted.failed = 1
-process.stdout.write(`${counted.passed} ${counted.failed} ${counted.skipped}\n`)
+const testsOf = (file, ...statuses) => file.assertionResults.filter(test => statuses.includes(test.status))
+const hasFailed = file => file.status === 'failed' || testsOf(file, 'failed').length > 0
+const failuresOf = file => testsOf(file, 'failed').length || (hasFailed(file) ? 1 : 0)
+const sum = (files, of) => files.reduce((total, file) => total + of(file), 0)
+
+function count() {
+  const once = read(first)
+  const again = second === undefined ? [] : read(second)
+  if (!once || !again) return [0, 1, 0]
+  const names = new Set(again.map(file => file.name))
+  const files = [...once.filter(file => !names.has(file.name)), ...again]
+  const failed = sum(files, failuresOf)
+  // A run may end badly for a reason that is no test's: only a second one that ends well settles it.
+  const endedBadly =
+    second === undefined ? firstStatus !== '0' : secondStatus !== '0' || !once.some(hasFailed)
+  return [
+    sum(files, file => testsOf(file, 'passed').length),
+    failed === 0 && endedBadly ? 1 : failed,
+    sum(files, file => testsOf(file, 'pending', 'skipped', 'todo').length),
+  ]
+}
+
+if (what === 'count') print([count().join(' ')])
+if (what === 'failed-files')
+  print((read(first) ?? []).filter(hasFailed).map(file => relative(process.cwd(), file.name)))
+if (what === 'only-second') {
+  const passed = new Set(
+    (read(firstStatus) ?? []).flatMap(file => testsOf(file, 'passed').map(test => file.name + test.fullName)),
+  )
+  for (const file of (read(first) ?? []).filter(hasFailed))
+    print(
+      testsOf(file, 'failed')
+        .filter(test => passed.has(file.name + test.fullName))
+        .map(test => `${relative(process.cwd(), file.name)}: ${test.fullName}`),
+    )
+}

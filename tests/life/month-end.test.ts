@@ -27,6 +27,10 @@ const zones = [
   { zone: 'America/St_Johns', boundary: '2026-11-01T02:30:00.000Z', next: '2026-12-01T03:30:00.000Z' },
   { zone: 'America/New_York', boundary: '2026-11-01T04:00:00.000Z', next: '2026-12-01T05:00:00.000Z' },
 ] as const
+const rounds: readonly (readonly string[])[] = everydayOr(
+  [['Pacific/Auckland'], ['America/St_Johns', 'America/New_York']],
+  [['Pacific/Auckland'], ['Europe/Madrid'], ['America/St_Johns', 'America/New_York']],
+)
 type Partner = (typeof zones)[number] & { partnerId: string; connect: () => Client }
 
 const userids = Array.from({ length: everydayOr(14, 30) }, (_, index) => `u${index}`)
@@ -78,7 +82,7 @@ beforeAll(async () => {
   await publishVersion(database, { document: parsed.document, files: [], at, by: 'test' })
   const keyring = loadKeyring({ rootKey })
   const manage = { database, keyring, mode: 'live', real: () => at, knownOffers: [] } as const
-  for (const one of zones) {
+  for (const one of zones.filter(({ zone }) => rounds.flat().includes(zone))) {
     const { row, clientSecret, apiKey } = await createPartner({ name: one.zone, timezone: one.zone }, manage)
     const credentials = { clientId: clientIdOf(row.partner_id), clientSecret, apiKey, tries: 1 }
     // Each start listens on another port.
@@ -93,7 +97,7 @@ afterAll(async () => {
 test('comes in each zone at its own instant, once, though the service is killed in the middle', async () => {
   for (const partner of partners) await planEverybody(partner)
   // Both American ends are due when the service comes back from its last kill.
-  for (const due of [['Pacific/Auckland'], ['Europe/Madrid'], ['America/St_Johns', 'America/New_York']]) {
+  for (const due of rounds) {
     const ending = partners.filter(({ zone }) => due.includes(zone))
     const [first, last] = [ending.at(0), ending.at(-1)]
     if (!first || !last) throw new Error('no such zone')

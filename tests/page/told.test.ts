@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { everydayOr } from '../long.ts'
 import { ana } from './fixture-parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Shown, type Visitor } from './visitor.ts'
 
 type Language = 'en' | 'es'
-const languages = ['en', 'es'] as const
+const languages = everydayOr<readonly ('en' | 'es')[]>(['en'], ['en', 'es'])
 
 let rig: Rig
 /** The partner's date, which only goes forward: always the tenth of a month at noon. */
