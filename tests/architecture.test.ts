@@ -9,7 +9,7 @@ const source = 'service/src'
 
 // From the top down; a folder may use those of the layers below it.
 const layers: readonly (readonly string[])[] = [
-  ['main.ts', 'commands', 'demo', 'service.ts', 'config.ts', 'installation.ts', 'quiet.ts'],
+  ['main.ts', 'commands', 'demo', 'service.ts', 'assembly', 'config.ts', 'installation.ts', 'quiet.ts'],
   ['docs', 'console'],
   [
     'oauth',
@@ -45,7 +45,7 @@ const besides: Readonly<Record<string, string>> = {
 
 // Only these know the outside world by these names.
 const owners: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['http', 'partners', 'oauth', 'system', 'docs', 'registration', 'console', 'service.ts'],
+  fastify: ['http', 'partners', 'oauth', 'system', 'docs', 'registration', 'console'],
   pg: ['db'],
   undici: ['webhooks'],
   luxon: ['calendar'],

@@ -1,0 +1,172 @@
+import { newestMigration } from '../db/migrate.ts'
+import { probeWrites } from '../db/write-probe.ts'
+import { mountDocs } from '../docs/mount.ts'
+import { defaultLimits } from '../http/admission.ts'
+import { openGate } from '../http/gate.ts'
+import { watchLoad } from '../http/load.ts'
+import { type MountContext, mountOperations } from '../http/mount.ts'
+import { refuseEarly } from '../http/refuse-early.ts'
+import { refuseWhileQuiet } from '../http/refuse-while-quiet.ts'
+import { openRequestCounts } from '../http/request-counts.ts'
+import { defaultRequestLimits } from '../http/request-limits.ts'
+import { createServer } from '../http/server.ts'
+import { ServiceError } from '../http/service-error.ts'
+import { shedOverload } from '../http/shedding.ts'
+import { mountOAuth } from '../oauth/handlers.ts'
+import { authenticatePartner, type Caller, refuseFailures } from '../partners/authenticate.ts'
+import { openClaimants } from '../partners/claimant.ts'
+import { limitRequests } from '../partners/rate-limit.ts'
+import { refusedCredential } from '../partners/refused-credential.ts'
+import type { Quiet } from '../quiet.ts'
+import { mountRegistration } from '../registration/mount.ts'
+import { sandboxHandlers } from '../sandbox/handlers.ts'
+import type { Schedule } from '../schedule/schedule.ts'
+import { mountFiles } from '../system/files.ts'
+import { loadMetrics } from '../system/load-metrics.ts'
+import { mountSystem } from '../system/mount.ts'
+import { poolMetrics } from '../system/pool-metrics.ts'
+import { buildMetrics } from '../system/process-metrics.ts'
+import { requestMetrics } from '../system/request-metrics.ts'
+import type { Delivery } from './delivery.ts'
+import { partnerHandlers } from './operations.ts'
+import type { Shared } from './shared.ts'
+import type { Users } from './users.ts'
+
+/** What requests are answered with. */
+export type ListenerContext = {
+  readonly users: Users
+  readonly delivery: Delivery
+  readonly schedule: Schedule
+  readonly quiet: Quiet
+  /** Called for each request, before anything else. */
+  readonly onRequest: () => void
+}
+
+/** The listener of partners and of the people they send. */
+export type Listener = {
+  /** Where partners and people reach the service, known once it listens. */
+  readonly baseUrl: () => string
+  /** The metrics of requests, connections and memory, as Prometheus reads them. */
+  readonly metrics: readonly (() => Promise<string>)[]
+  /** Begins to listen and returns the address. Rejects when the address is taken. */
+  listen(): Promise<string>
+  /** Reports from now on that it is not ready, and asks each caller to connect anew, but serves as before. */
+  drain(): void
+  /** Answers the requests that were accepted and stops listening. */
+  close(): Promise<void>
+}
+
+/** Prepares the listener: what is refused before it is read, then every page and operation. */
+export async function openListener(shared: Shared, context: ListenerContext): Promise<Listener> {
+  const { options, clock, mode, directory, trail } = shared
+  const { users, quiet, schedule } = context
+  const { database, keyring, log, real } = options
+  const { sandbox } = options.installation
+  const lowOnSpace = () => options.lowOnSpace?.() ?? false
+  let isClosing = false
+  let address = ''
+  const baseUrl = () => options.baseUrl ?? address
+  const basePath = options.baseUrl ? new URL(options.baseUrl).pathname.replace(/\/+$/, '') : ''
+
+  const requestLimits = options.requestLimits ?? defaultRequestLimits
+  const counts = openRequestCounts()
+  const app = createServer({
+    baseUrl,
+    basePath,
+    trustProxy: options.trustProxy ?? [],
+    log,
+    real,
+    limits: requestLimits,
+    counts,
+    logsRequests: options.logsRequests ?? true,
+    onRequest: context.onRequest,
+    isClosing: () => isClosing,
+  })
+
+  const loadLimits = options.limits ?? defaultLimits
+  const gate = openGate(loadLimits)
+  const pools = poolMetrics({ requests: database, deliveries: options.deliveryDatabase })
+  const endWatch = watchLoad(gate, log, pools.look)
+  const shedding = { gate, claimantOf: openClaimants(directory) }
+  shedOverload(app, shedding)
+  refuseEarly(app, { ...shedding, basePath, baseUrl, real })
+  refuseWhileQuiet(app, { isQuiet: quiet.isQuiet, pagesBelow: `${basePath}/register` })
+
+  const countFailure = refuseFailures({ sandbox, real, limit: requestLimits.failedAuthentications })
+  const refuse: typeof countFailure = (request, error, why) => {
+    trail.noteRefusal({ ...refusedCredential(request.headers), address: request.ip })
+    return countFailure(request, error, why)
+  }
+  const limits = { ...loadLimits, ...requestLimits }
+  const takesWrites = probeWrites(database)
+  mountOAuth(app, { database, directory, keyring, mode, real, refuse, baseUrl, basePath })
+  mountSystem(app, {
+    log,
+    baseUrl,
+    basePath,
+    sandbox,
+    limits,
+    isQuiet: quiet.isQuiet,
+    isReady: async () => !isClosing && !lowOnSpace() && (await takesWrites()),
+  })
+  mountFiles(app, { database, basePath })
+  mountDocs(app, { baseUrl, basePath, sandbox, real, limits, securityContact: options.securityContact })
+  mountRegistration(app, {
+    database,
+    directory,
+    executor: users.executor,
+    reader: users.reader,
+    keyring,
+    mode,
+    clock,
+    terms: users.terms,
+    baseUrl,
+    basePath,
+    log,
+    noteOpened: ({ partnerId, sessionId, serviceId }) =>
+      trail.note({
+        partnerId,
+        serviceId,
+        actorKind: 'session',
+        actor: sessionId,
+        action: 'openPage',
+        result: 'shown',
+      }),
+    refuseUnknown: request => {
+      const unknown = new ServiceError('unauthorized')
+      const refusal = countFailure(request, unknown, { is: 'unknown' })
+      if (refusal !== unknown) throw refusal
+    },
+  })
+  const limit = limitRequests(real)
+  const mounting: MountContext<Caller> = {
+    basePath,
+    authenticate: authenticatePartner({ directory, refuse, real }),
+    limit: caller => limit(caller.partner),
+  }
+  const { dispatcher } = context.delivery
+  mountOperations(app, partnerHandlers(shared, users, { dispatcher, baseUrl }), mounting)
+  if (sandbox) mountOperations(app, sandboxHandlers({ database, directory, clock, schedule }), mounting)
+
+  return {
+    baseUrl,
+    metrics: [
+      loadMetrics(gate, users.memory),
+      pools.render,
+      buildMetrics(await newestMigration(database)),
+      async () => requestMetrics(counts),
+    ],
+    async listen() {
+      address = await app.listen({ host: options.host, port: options.port, backlog: 4096 })
+      return address
+    },
+    drain() {
+      isClosing = true
+    },
+    async close() {
+      isClosing = true
+      await app.close()
+      endWatch()
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import type { OperationIdOf, SandboxOperationId } from '@benefit-enrolment/contract'
+import { beneficiaryHandlers } from '../accounts/beneficiary-handlers.ts'
+import { accountHandlers } from '../accounts/handlers.ts'
+import { noteReads } from '../accounts/note-reads.ts'
+import { benefitHandlers } from '../benefits/handlers.ts'
+import type { Handlers } from '../http/mount.ts'
+import { ServiceError } from '../http/service-error.ts'
+import { describeCause } from '../log.ts'
+import { openRefusedCreates } from '../membership/commands/refused-creates.ts'
+import type { ListedErasure } from '../membership/erasures/list.ts'
+import { offerHandlers } from '../offers/handlers.ts'
+import type { Caller } from '../partners/authenticate.ts'
+import { prefillHandlers } from '../prefill/handlers.ts'
+import { linkTokenHandlers } from '../registration/links/link-tokens.ts'
+import { eventHandlers } from '../webhooks/api/event-handlers.ts'
+import { webhookHandlers } from '../webhooks/api/handlers.ts'
+import type { Delivery } from './delivery.ts'
+import type { ServiceOptions } from './options.ts'
+import type { Shared } from './shared.ts'
+import type { Users } from './users.ts'
+
+/** What a partner may call on every service; the operations of a sandbox are mounted beside them. */
+type PartnerOperationId = Exclude<OperationIdOf<'partner'>, SandboxOperationId>
+
+/** The handlers of all operations that a partner may call; a missing one does not compile. */
+export function partnerHandlers(
+  { options, clock, mode, trail }: Shared,
+  { executor, reader, memory, commands }: Users,
+  { dispatcher, baseUrl }: { dispatcher: Delivery['dispatcher']; baseUrl: () => string },
+): Handlers<Caller, PartnerOperationId> {
+  const { database, keyring, real } = options
+  const webhooks = { database, rules: options.webhookRules, real, onChange: dispatcher.refresh }
+  return {
+    ...prefillHandlers({ executor, clock }),
+    ...benefitHandlers({ reader, commands, memory, baseUrl }),
+    ...noteReads(trail, {
+      ...accountHandlers({
+        commands,
+        reader,
+        clock,
+        noteErasure: erasure => listErasure(options, erasure),
+        noteRefused: openRefusedCreates(database),
+      }),
+      ...beneficiaryHandlers({ commands, reader, database, clock }),
+    }),
+    ...offerHandlers({ commands, clock }),
+    ...linkTokenHandlers({ database, reader, keyring, mode, real, baseUrl }),
+    ...webhookHandlers(webhooks),
+    ...eventHandlers(webhooks),
+  }
+}
+
+/** Adds an erasure to the list outside the database; refuses the erasure with `unavailable` where the list cannot be written. */
+async function listErasure({ erasures, log }: ServiceOptions, erasure: ListedErasure): Promise<void> {
+  try {
+    await erasures?.note(erasure)
+  } catch (cause) {
+    log('erasure_not_listed', describeCause(cause))
+    throw new ServiceError('unavailable', undefined, { cause })
+  }
+}

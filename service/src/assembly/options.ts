@@ -1,0 +1,48 @@
+import type { RequestLimits } from '@benefit-enrolment/contract'
+import type { Database } from '../db/database.ts'
+import type { Rewritten } from '../db/rewrite-table.ts'
+import type { AdmissionLimits } from '../http/admission.ts'
+import type { Installation } from '../installation.ts'
+import type { Log } from '../log.ts'
+import type { ErasureList } from '../membership/erasures/list.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import type { DispatcherOptions } from '../webhooks/delivery/dispatcher.ts'
+import type { AddressRules } from '../webhooks/egress/address.ts'
+
+/** What a service is started with. */
+export type ServiceOptions = {
+  readonly database: Database
+  /** Connections for the delivery of webhooks only, so that deliveries and requests cannot starve each other. */
+  readonly deliveryDatabase: Database
+  readonly keyring: Keyring
+  readonly installation: Installation
+  readonly host: string
+  readonly port: number
+  /** The address under which partners and people reach the service; absent: the address it listens on. */
+  readonly baseUrl?: string | undefined
+  readonly trustProxy?: readonly string[]
+  readonly log: Log
+  /** Whether each request is a line of the log; absent: it is. */
+  readonly logsRequests?: boolean
+  /** Real time. */
+  readonly real: () => number
+  /** Which addresses webhooks may reach. */
+  readonly webhookRules: AddressRules
+  readonly dispatcher?: DispatcherOptions
+  /** The load from which on requests are refused; absent: the defaults. */
+  readonly limits?: AdmissionLimits
+  /** The size and form that a request may have; absent: the defaults. */
+  readonly requestLimits?: RequestLimits
+  /** Where `security.txt` says that vulnerabilities are to be reported; absent: a page of the docs. */
+  readonly securityContact?: string | undefined
+  /** Where the operators' console listens; absent: there is none. */
+  readonly console?: { readonly host: string; readonly port: number; readonly url: string | undefined }
+  /** Rewrites the table of wrapped data keys, which removes deleted keys from its files; absent where `enrolment maintain` does it. */
+  readonly rewriteKeys?: () => Promise<Rewritten>
+  /** How long entries of the audit log are kept; absent: six years. */
+  readonly auditKeepMs?: number
+  /** The list of erasures outside the database; absent: there is none. */
+  readonly erasures?: ErasureList | undefined
+  /** True while writes are refused because the disk is nearly full. */
+  readonly lowOnSpace?: () => boolean
+}

@@ -1,0 +1,49 @@
+import { openTrail, type Trail } from '../audit/trail.ts'
+import { learnLayout } from '../db/spread.ts'
+import { openStatistics, type Statistics } from '../db/statistics.ts'
+import { describeCause } from '../log.ts'
+import { type Directory, openDirectory } from '../partners/directory.ts'
+import { partnerOf } from '../partners/keys.ts'
+import { type Clock, clockOn, type Partner } from '../partners/partner.ts'
+import { listPartners } from '../partners/store.ts'
+import type { ServiceOptions } from './options.ts'
+
+/** What several parts of the service use. It is opened before them and closed after them. */
+export type Shared = {
+  readonly options: ServiceOptions
+  readonly clock: Clock
+  readonly mode: 'sandbox' | 'live'
+  readonly directory: Directory
+  readonly allPartners: () => Promise<Partner[]>
+  readonly trail: Trail
+  readonly statistics: Statistics
+  /** Writes what the audit trail still holds in memory. */
+  close(): Promise<void>
+}
+
+/** Learns how the tables are spread over the database's machines, and opens what several parts use. */
+export async function openShared(options: ServiceOptions): Promise<Shared> {
+  const { database, deliveryDatabase, keyring, real, log } = options
+  const mode = options.installation.sandbox ? 'sandbox' : 'live'
+  await Promise.all([learnLayout(database), learnLayout(deliveryDatabase)])
+  const trail = openTrail({
+    database,
+    keyring,
+    real,
+    onError: (error, lost) => log('audit_failed', { lost, ...describeCause(error) }),
+  })
+  const statistics = openStatistics(database, error => log('analyze_failed', describeCause(error)))
+  return {
+    options,
+    clock: clockOn(real),
+    mode,
+    directory: openDirectory({ database, keyring, mode, real }),
+    allPartners: async () => (await listPartners(database)).map(row => partnerOf(row, keyring)),
+    trail,
+    statistics,
+    async close() {
+      await statistics.idle()
+      await trail.close()
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { openPublished } from '../catalogue/published.ts'
+import { type AccountCommands, openAccountCommands } from '../membership/commands/account-command.ts'
+import type { ExecutorContext } from '../membership/commands/command.ts'
+import { type CommandExecutor, openCommandExecutor } from '../membership/commands/executor.ts'
+import { guardWrites } from '../membership/commands/guard-writes.ts'
+import { openTerms } from '../membership/commands/open-terms.ts'
+import { openReader, type Reader } from '../membership/commands/reader.ts'
+import { openUserMemory, type UserMemory } from '../membership/commands/user-memory.ts'
+import type { Delivery } from './delivery.ts'
+import type { Shared } from './shared.ts'
+
+/** How users are read and changed. */
+export type Users = {
+  readonly terms: ExecutorContext['terms']
+  readonly memory: UserMemory
+  readonly reader: Reader
+  /** Carries out the commands of requests. */
+  readonly executor: CommandExecutor
+  /** Carries out what falls due, in short batches, so that it never delays a request. */
+  readonly dueExecutor: CommandExecutor
+  readonly commands: AccountCommands
+}
+
+/** Opens what reads and changes users. What it commits wakes the delivery of webhooks. */
+export function openUsers(
+  { options, clock, statistics }: Shared,
+  { dispatcher }: Delivery,
+  mayNotWrite: () => boolean,
+): Users {
+  const { database, real } = options
+  const { terms, prepareTerms, consentHash } = openTerms({
+    published: openPublished({ database, real }),
+    real,
+  })
+  const memory = openUserMemory(real)
+  const context: ExecutorContext = {
+    database,
+    clock,
+    sandbox: options.installation.sandbox,
+    terms,
+    prepareTerms,
+    consentHash,
+    onWritten: users => {
+      for (const { user, version } of users) memory.keep(user, version)
+    },
+    onEvents: (partnerIds, count) => {
+      dispatcher.nudge(partnerIds)
+      statistics.noteEvents(count)
+    },
+  }
+  const executor = guardWrites(openCommandExecutor(context), mayNotWrite)
+  const reader = openReader({ ...context, memory })
+  return {
+    terms,
+    memory,
+    reader,
+    executor,
+    dueExecutor: guardWrites(openCommandExecutor(context, commandsOfADueBatch), mayNotWrite),
+    commands: openAccountCommands({ executor, reader, terms }),
+  }
+}
+
+const commandsOfADueBatch = 64
