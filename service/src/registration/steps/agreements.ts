@@ -1,7 +1,9 @@
 import type { Benefit } from '../../catalogue/model.ts'
 import { ELECTRONIC_RECORDS } from '../../membership/rules/electronic-records.ts'
+import type { Consent } from '../../membership/rules/state.ts'
 import { hasConsent } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
+import type { AgreedConsent } from '../views/choices.ts'
 import type { ConsentText } from '../views/parts.ts'
 
 /**
@@ -29,6 +31,11 @@ export function consentsToEnrol(
 ): readonly ConsentText[] {
   const wanted = consentsFor(visit, benefits, posted)
   return wanted.length > 0 ? wanted : recordsFor(visit, posted)
+}
+
+/** What a person agreed to just now, in the language in which they read it. */
+export function agreedNow({ now, locale }: Visit, agreed: readonly AgreedConsent[]): readonly Consent[] {
+  return agreed.map(consent => ({ ...consent, agreedAt: now, locale }))
 }
 
 /** The consent to electronic records, unless it was given in this version. */

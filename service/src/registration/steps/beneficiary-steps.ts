@@ -2,12 +2,12 @@ import { decideProposalOf, nameBeneficiariesOf, namingBenefits } from '../../acc
 import type { Benefit } from '../../catalogue/model.ts'
 import { type OpenDesignation, readDesignations } from '../../membership/commands/designations.ts'
 import { confirmedDesignation, proposedDesignation } from '../../membership/rules/designations.ts'
-import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
-import { heldEnrolment, isActive, isLive } from '../../membership/rules/state.ts'
+import { heldEnrolment, isLive } from '../../membership/rules/state.ts'
 import { hasBeneficiary } from '../../membership/rules/terms.ts'
-import { byVisitor, pageOf, type Visit } from '../session/visit.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
 import { changesRows, namesNobody, parseBeneficiaries, rowsIn, rowsOf } from '../views/beneficiary-form.ts'
 import { dayOf } from './cards.ts'
+import { changeOwn } from './change-own.ts'
 import { chosenByNewcomer } from './enrolling-steps.ts'
 import { namedInDraft } from './naming.ts'
 import { stepOf } from './progress.ts'
@@ -79,17 +79,12 @@ export function beneficiaryWord(benefit: string): Step {
       const status = form.get('word')
       const version = Number(form.get('version'))
       if (!visit.isMember || (status !== 'confirmed' && status !== 'dropped')) return { to: 'beneficiaries' }
-      const outcome = await visit.context.executor.submit({
-        ...byVisitor(visit),
+      const outcome = await changeOwn(visit, {
         why: `beneficiaries ${status}`,
-        decide: ({ member, now, terms }) => {
-          if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
-            return refuse('user_not_found')
-          const change = decideProposalOf(member.user, { benefit, version, status }, now, terms())
-          return { ...(change ? { change } : {}), answer: () => undefined }
-        },
+        decide: ({ user, now, terms }) =>
+          decideProposalOf(user, { benefit, version, status }, now, terms()) ?? 'unchanged',
       })
-      return isRefusal(outcome) ? 'gone' : { to: 'beneficiaries' }
+      return outcome === 'done' ? { to: 'beneficiaries' } : 'gone'
     },
   }
 }
@@ -139,19 +134,13 @@ async function nameNow(visit: Visit, form: URLSearchParams, name: string): Promi
   const parsed = parseBeneficiaries(form, visit.today)
   if (!parsed.ok) return { errors: parsed.errors }
   const beneficiaries = parsed.values
-  const outcome = await visit.context.executor.submit({
-    ...byVisitor(visit),
+  const outcome = await changeOwn(visit, {
     why: 'beneficiaries named',
-    decide: ({ member, now, terms }) => {
-      if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
-        return refuse('user_not_found')
-      const change = nameBeneficiariesOf(member.user, name, now, terms())
-      return {
-        change: { ...change, designations: [{ ...change.designation, beneficiaries }] },
-        answer: () => undefined,
-      }
+    decide: ({ user, now, terms }) => {
+      const change = nameBeneficiariesOf(user, name, now, terms())
+      return { ...change, designations: [{ ...change.designation, beneficiaries }] }
     },
   })
-  if (isRefusal(outcome)) return 'gone'
+  if (outcome !== 'done') return 'gone'
   return { to: visit.draft.picks?.includes(name) ? 'check' : 'beneficiaries' }
 }

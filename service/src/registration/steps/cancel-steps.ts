@@ -1,11 +1,9 @@
 import { cancelAccount } from '../../accounts/lifecycle.ts'
-import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { boundaryAfter } from '../../calendar/calendar.ts'
-import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
-import { hasPendingCancel } from '../../membership/rules/state.ts'
-import { byVisitor, pageOf } from '../session/visit.ts'
+import { pageOf } from '../session/visit.ts'
 import { parseCancel } from '../views/choices.ts'
 import { lastDayOf, linesInForce, liveLines } from './cards.ts'
+import { changeOwn } from './change-own.ts'
 import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
 import type { Step } from './step.ts'
@@ -35,43 +33,14 @@ export const cancel: Step = {
     const parsed = parseCancel(form)
     if (!parsed.ok) return { errors: parsed.errors }
     const reference = referenceOf(visit.session.session_id, 'cancelled')
-    const outcome = await visit.context.executor.submit({
-      ...byVisitor(visit),
+    const outcome = await changeOwn(visit, {
       why: `cancel ${reference}`,
-      decide: ({ member, now, terms }) => {
-        const user = member?.user
-        if (
-          user?.serviceId !== visit.user.serviceId ||
-          (user.status !== 'active' && user.status !== 'cancelled')
-        )
-          return refuse('user_not_found')
+      of: ({ status }) => status === 'active' || status === 'cancelled',
+      decide: ({ user, now, terms }) => {
         const change = cancelAccount(user, { effective: parsed.values, reason: 'voluntary' }, now, terms())
-        return { ...(change.user === user ? {} : { change }), answer: () => undefined }
+        return change.user === user ? 'unchanged' : change
       },
     })
-    if (isRefusal(outcome)) return 'gone'
-    await noteDone(visit, 'cancelled', reference)
-    return { to: 'done' }
-  },
-}
-
-/** Keeps the benefits after all, while the cancel is still ahead. */
-export const cancelUndo: Step = {
-  show: () => ({ to: 'cancel' }),
-  post: async visit => {
-    const reference = referenceOf(visit.session.session_id, 'undone')
-    const outcome = await visit.context.executor.submit({
-      ...byVisitor(visit),
-      why: `reinstate ${reference}`,
-      decide: ({ member, now, terms }) => {
-        if (member?.user.serviceId !== visit.user.serviceId) return refuse('user_not_found')
-        if (!hasPendingCancel(member.user)) return { answer: () => undefined }
-        const change = reinstateAccount(member.user, now, terms())
-        return isRefusal(change) ? change : { change, answer: () => undefined }
-      },
-    })
-    if (isRefusal(outcome)) return outcome.refused === 'user_not_found' ? 'gone' : { to: 'cancel' }
-    await noteDone(visit, 'undone', reference)
-    return { to: 'done' }
+    return outcome === 'done' ? noteDone(visit, 'cancelled', reference) : 'gone'
   },
 }

@@ -1,9 +1,11 @@
 import { reinstateAccount } from '../../accounts/reinstate.ts'
-import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
+import { hasPendingCancel, isActive, type User } from '../../membership/rules/state.ts'
 import { offerOf } from '../../membership/rules/terms.ts'
-import { byVisitor, type Visit } from '../session/visit.ts'
+import type { Visit } from '../session/visit.ts'
 import type { StartView } from '../views/model.ts'
 import { liveLines } from './cards.ts'
+import { changeOwn, isAnybody } from './change-own.ts'
 import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
 import type { Step } from './step.ts'
@@ -22,23 +24,29 @@ export function comebackOf(visit: Visit): StartView['comeback'] {
 }
 
 /** Brings offer and benefits back after a cancel, while the days for it last; a repeat changes nothing. */
-export const comeback: Step = {
-  show: () => ({ to: 'start' }),
-  post: async visit => {
-    const reference = referenceOf(visit.session.session_id, 'undone')
-    const outcome = await visit.context.executor.submit({
-      ...byVisitor(visit),
-      why: `reinstate ${reference}`,
-      decide: ({ member, now, terms }) => {
-        if (member?.user.serviceId !== visit.user.serviceId) return refuse('user_not_found')
-        if (member.user.status === 'active') return { answer: () => undefined }
-        const change = reinstateAccount(member.user, now, terms())
-        if (isRefusal(change)) return change
-        return { change: { ...change, documents: { draft: null } }, answer: () => undefined }
-      },
-    })
-    if (isRefusal(outcome)) return outcome.refused === 'user_not_found' ? 'gone' : { to: 'start' }
-    await noteDone(visit, 'undone', reference)
-    return { to: 'done' }
-  },
+export const comeback: Step = takingBack('start', user => user.status !== 'active')
+
+/** Keeps the benefits after all, while the cancel is still ahead. */
+export const cancelUndo: Step = takingBack('cancel', hasPendingCancel)
+
+/** Takes a cancel back where that is still to be done; refused, it leads to where the person came from. */
+function takingBack(from: string, isToDo: (user: User) => boolean): Step {
+  return {
+    show: () => ({ to: from }),
+    post: async visit => {
+      const reference = referenceOf(visit.session.session_id, 'undone')
+      const outcome = await changeOwn(visit, {
+        why: `reinstate ${reference}`,
+        of: isAnybody,
+        decide: ({ user, now, terms }) => {
+          if (!isToDo(user)) return 'unchanged'
+          const change = reinstateAccount(user, now, terms())
+          // A new registration that was begun after the cancel is over with it.
+          return isRefusal(change) || isActive(user) ? change : { ...change, documents: { draft: null } }
+        },
+      })
+      if (outcome === 'done') return noteDone(visit, 'undone', reference)
+      return outcome === 'gone' ? 'gone' : { to: from }
+    },
+  }
 }

@@ -3,12 +3,13 @@ import type { Benefit } from '../../catalogue/model.ts'
 import type { Person } from '../../membership/commands/documents.ts'
 import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
 import type { Consent } from '../../membership/rules/state.ts'
-import { byVisitor, draftOf, pageOf, type Visit, wayBack } from '../session/visit.ts'
+import { draftOf, pageOf, type Visit, wayBack } from '../session/visit.ts'
 import { parseConsents } from '../views/choices.ts'
 import type { ConsentText } from '../views/parts.ts'
-import { consentsToEnrol } from './agreements.ts'
+import { agreedNow, consentsToEnrol } from './agreements.ts'
 import { answeredPerson, detailsOf, missingGroups } from './answers.ts'
 import { lineOf } from './cards.ts'
+import { changeOwn, isAnybody } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { mustName, namingLines, withDraftNames } from './naming.ts'
 import { noteDone, wasDoneBy } from './outcomes.ts'
@@ -65,11 +66,7 @@ export const enrol: Step = {
     const wanted = consentsToEnrol(visit, chosenBenefits(visit, found), undefined)
     const parsed = parseConsents(form, wanted)
     if (!parsed.ok) return { errors: parsed.errors }
-    const consents: Consent[] = parsed.values.map(consent => ({
-      ...consent,
-      agreedAt: visit.now,
-      locale: visit.locale,
-    }))
+    const consents = agreedNow(visit, parsed.values)
     return enrolNow(visit, { form, found, consents, agreements: wanted })
   },
 }
@@ -86,57 +83,42 @@ async function enrolNow(
   const { form, found, consents, agreements } = wish
   const reference = referenceOf(visit.session.session_id, 'enrolled')
   const version = versionOf(form)
-  const outcome = await visit.context.executor.submit<'enrolled' | 'conflict'>({
-    ...byVisitor(visit),
+  const outcome = await changeOwn(visit, {
     why: `enrol ${reference}`,
-    decide: ({ member, now, terms }) => {
-      if (member?.user.serviceId !== visit.user.serviceId || member.user.status === 'erased')
-        return refuse('user_not_found')
-      const { user } = member
+    of: isAnybody,
+    decide: ({ user, person: documentOf, now, terms }) => {
       if (user.status === 'active') return refuse('user_exists')
-      const draft = draftOf(member.person('draft'))
-      if (version !== undefined && version !== draft.version) return { answer: () => 'conflict' }
-      const sent: Person = user.entryExpiresAt === undefined ? {} : (member.person('prefill') ?? {})
-      const person = answeredPerson({ ...member.person('profile'), ...sent }, draft)
+      const draft = draftOf(documentOf('draft'))
+      if (version !== undefined && version !== draft.version) return 'conflict'
+      const sent: Person = user.entryExpiresAt === undefined ? {} : (documentOf('prefill') ?? {})
+      const person = answeredPerson({ ...documentOf('profile'), ...sent }, draft)
       const picks = picksOf({ ...visit, draft }, found)
       const start = { offer: found.offer, picks, consents, startsAt: now }
       const chosen = chosenBenefits({ ...visit, draft }, found)
       const named = withDraftNames(user, draft, { benefits: chosen, at: now })
       const created = createAccount(named.user, start, now, terms(person))
       if (isRefusal(created)) return created
+      const { designations } = named
+      const offername = found.offer.displayname[visit.locale]
+      const copied = { person, offername, agreements, reference, named: designations }
       return {
-        change: {
-          ...created,
-          designations: named.designations,
-          documents: { profile: person, prefill: null, draft: null },
-          confirmation: confirmationOf(
-            { ...visit, now },
-            {
-              ...{ person, offername: found.offer.displayname[visit.locale], agreements, reference },
-              named: named.designations,
-            },
-          ),
-        },
-        answer: () => 'enrolled',
+        ...created,
+        designations,
+        documents: { profile: person, prefill: null, draft: null },
+        confirmation: confirmationOf({ ...visit, now }, copied),
       }
     },
   })
-  if (!isRefusal(outcome)) {
-    if (outcome.reply === 'conflict') return 'conflict'
-    await noteDone(visit, 'enrolled', reference)
-    return { to: 'done' }
-  }
-  if (outcome.refused === 'user_not_found') return 'gone'
-  if (outcome.refused === 'user_exists') return repeated(visit, reference)
+  if (outcome === 'done') return noteDone(visit, 'enrolled', reference)
+  if (outcome === 'conflict' || outcome === 'gone') return outcome
+  if (outcome === 'user_exists') return repeated(visit, reference)
   // The rules or the catalogue have changed under the answers: the person sees what is open now.
   return { to: 'plan' }
 }
 
 /** The person is a member already: by this very session, of which this is another press, or by another way. */
 async function repeated(visit: Visit, reference: string): Promise<Posted> {
-  if (!(await wasDoneBy(visit, reference))) return { to: 'overview' }
-  await noteDone(visit, 'enrolled', reference)
-  return { to: 'done' }
+  return (await wasDoneBy(visit, reference)) ? noteDone(visit, 'enrolled', reference) : { to: 'overview' }
 }
 
 /** No plan fits, and why. */

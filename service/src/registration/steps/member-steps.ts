@@ -5,16 +5,17 @@ import type { Person } from '../../membership/commands/documents.ts'
 import { residenceOf } from '../../membership/commands/documents.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import type { Raised } from '../../membership/rules/events.ts'
-import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
-import { type Consent, isActive, isLive, type User } from '../../membership/rules/state.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
+import { type Consent, isLive, type User } from '../../membership/rules/state.ts'
 import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
-import { byVisitor, pageOf, type Visit } from '../session/visit.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
 import { parseBenefits, parseConsents } from '../views/choices.ts'
 import { parseDetails } from '../views/form.ts'
 import type { ConsentText, DetailsGroup } from '../views/parts.ts'
-import { consentsFor } from './agreements.ts'
+import { agreedNow, consentsFor } from './agreements.ts'
 import { detailsOf, laidOver, newerThanConfirmed, personOfClean, withGroup, withoutGroup } from './answers.ts'
 import { cardOf, lineOf, statusOf, wantedElsewhere } from './cards.ts'
+import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { choosableByMember, memberPaths } from './member-choices.ts'
 import { mustName, namingLines } from './naming.ts'
@@ -58,32 +59,21 @@ export function memberEdit(group: DetailsGroup): Step {
 
 /** Confirms one group: what the partner has sent for it is no suggestion any more. */
 async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): Promise<Posted> {
-  const outcome = await visit.context.executor.submit({
-    ...byVisitor(visit),
+  const outcome = await changeOwn(visit, {
     why: 'details corrected',
-    decide: ({ member, now, terms }) => {
-      if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
-        return refuse('user_not_found')
-      const stored = member.person('profile') ?? {}
+    decide: ({ user, person: documentOf, now, terms }) => {
+      const stored = documentOf('profile') ?? {}
       const person = withGroup(stored, given, group)
-      const sent = member.person('prefill')
+      const sent = documentOf('prefill')
       const suggestion = sent && { prefill: withoutGroup(sent, group) }
       const isSame = JSON.stringify(detailsOf(stored)) === JSON.stringify(detailsOf(person))
-      if (isSame) {
-        return {
-          ...(suggestion ? { change: { user: member.user, events: [], documents: suggestion } } : {}),
-          answer: () => undefined,
-        }
-      }
+      if (isSame) return suggestion ? { user, events: [], documents: suggestion } : 'unchanged'
       const moved = JSON.stringify(residenceOf(stored)) !== JSON.stringify(residenceOf(person))
-      const updated = updateAccount(member.user, moved, now, terms(person))
-      return {
-        change: { ...updated, documents: { profile: person, ...suggestion } },
-        answer: () => undefined,
-      }
+      const updated = updateAccount(user, moved, now, terms(person))
+      return { ...updated, documents: { profile: person, ...suggestion } }
     },
   })
-  return isRefusal(outcome) ? 'gone' : { to: 'details' }
+  return outcome === 'done' ? { to: 'details' } : 'gone'
 }
 
 /** What a member has and can add in free places. */
@@ -187,18 +177,13 @@ export const memberEnrol: Step = {
     if (chosen.length === 0) {
       // Nothing is left to add: this session has done so, or another has.
       if (!(await wasDoneBy(visit, reference))) return { to: 'overview' }
-      await noteDone(visit, 'enrolled', reference)
-      return { to: 'done' }
+      return noteDone(visit, 'enrolled', reference)
     }
     if (isStale(visit, form)) return 'conflict'
     const agreements = consentsFor(visit, chosen, undefined)
     const parsed = parseConsents(form, agreements)
     if (!parsed.ok) return { errors: parsed.errors }
-    const consents: Consent[] = parsed.values.map(consent => ({
-      ...consent,
-      agreedAt: visit.now,
-      locale: visit.locale,
-    }))
+    const consents = agreedNow(visit, parsed.values)
     return addNow(visit, { names: chosen.map(({ name }) => name), consents, agreements, reference })
   },
 }
@@ -217,14 +202,11 @@ async function addNow(
     reference: string
   },
 ): Promise<Posted> {
-  const outcome = await visit.context.executor.submit({
-    ...byVisitor(visit),
+  const outcome = await changeOwn(visit, {
     why: `enrol ${wish.reference}`,
-    decide: ({ member, now, terms }) => {
-      if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
-        return refuse('user_not_found')
+    decide: ({ user: before, person, now, terms }) => {
       const others = wish.consents.filter(consent => !wish.names.includes(consent.name))
-      let user: User = { ...member.user, consents: mergeConsents(member.user.consents, others) }
+      let user: User = { ...before, consents: mergeConsents(before.consents, others) }
       const events: Raised[] = []
       for (const name of wish.names) {
         const consents = wish.consents.filter(consent => consent.name === name)
@@ -234,18 +216,11 @@ async function addNow(
         events.push(...added.events)
       }
       const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
-      const person = member.person('profile') ?? {}
-      const confirmation = confirmationOf({ ...visit, now }, { ...wish, person, offername })
-      return {
-        change: { user, events, documents: { draft: null }, confirmation },
-        answer: () => undefined,
-      }
+      const copied = { ...wish, person: person('profile') ?? {}, offername }
+      const confirmation = confirmationOf({ ...visit, now }, copied)
+      return { user, events, documents: { draft: null }, confirmation }
     },
   })
-  if (!isRefusal(outcome)) {
-    await noteDone(visit, 'enrolled', wish.reference)
-    return { to: 'done' }
-  }
-  if (outcome.refused === 'user_not_found') return 'gone'
-  return { to: 'benefits' }
+  if (outcome === 'done') return noteDone(visit, 'enrolled', wish.reference)
+  return outcome === 'gone' ? 'gone' : { to: 'benefits' }
 }

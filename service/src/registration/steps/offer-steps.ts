@@ -1,8 +1,8 @@
 import { lockedFrom } from '../../calendar/calendar.ts'
 import { isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
-import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
-import { type Consent, heldEnrolment, isActive } from '../../membership/rules/state.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
+import { type Consent, heldEnrolment } from '../../membership/rules/state.ts'
 import {
   isAvailable,
   judgeOfferAt,
@@ -14,12 +14,13 @@ import {
 } from '../../membership/rules/terms.ts'
 import { changeOfferOf, type OfferChange, undoOfferChangeOf } from '../../offers/change.ts'
 import { checkPreview, makePreview } from '../../offers/preview.ts'
-import { byVisitor, pageOf, type Visit } from '../session/visit.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
 import { parseConsents, parseOffer } from '../views/choices.ts'
 import type { BenefitLine, ConsentText, OfferChoice } from '../views/parts.ts'
 import { textsOf } from '../views/texts.ts'
-import { consentsFor } from './agreements.ts'
+import { agreedNow, consentsFor } from './agreements.ts'
 import { dayOf, lastDayOf, lineOf, standingLine } from './cards.ts'
+import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
@@ -91,7 +92,7 @@ export const offerConfirm: Step = {
     const agreements = consentsOf(visit, changed, undefined)
     const agreed = parseConsents(form, agreements)
     if (!agreed.ok) return { errors: agreed.errors }
-    const consents = agreed.values.map(consent => ({ ...consent, agreedAt: visit.now, locale: visit.locale }))
+    const consents = agreedNow(visit, agreed.values)
     return changeNow(visit, choice.offer, { consents, agreements })
   },
 }
@@ -101,20 +102,13 @@ export const offerUndo: Step = {
   show: () => ({ to: 'offer' }),
   post: async visit => {
     const reference = referenceOf(visit.session.session_id, 'undone')
-    const outcome = await visit.context.executor.submit({
-      ...byVisitor(visit),
+    const outcome = await changeOwn(visit, {
       why: `offer change undone ${reference}`,
-      decide: ({ member, now, terms }) => {
-        if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
-          return refuse('user_not_found')
-        if (!member.user.pendingOffer) return { answer: () => undefined }
-        const undone = undoOfferChangeOf(member.user, now, terms())
-        return isRefusal(undone) ? undone : { change: undone, answer: () => undefined }
-      },
+      decide: ({ user, now, terms }) =>
+        user.pendingOffer ? undoOfferChangeOf(user, now, terms()) : 'unchanged',
     })
-    if (isRefusal(outcome)) return outcome.refused === 'user_not_found' ? 'gone' : { to: 'offer' }
-    await noteDone(visit, 'undone', reference)
-    return { to: 'done' }
+    if (outcome === 'done') return noteDone(visit, 'undone', reference)
+    return outcome === 'gone' ? 'gone' : { to: 'offer' }
   },
 }
 
@@ -188,15 +182,10 @@ async function changeNow(
   { consents, agreements }: { consents: readonly Consent[]; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
   const reference = referenceOf(visit.session.session_id, 'changed')
-  const outcome = await visit.context.executor.submit({
-    ...byVisitor(visit),
+  const outcome = await changeOwn(visit, {
     why: `offer change ${reference}`,
-    decide: ({ member, now, terms }) => {
-      if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
-        return refuse('user_not_found')
-      const { user, person } = member
-      if (user.pendingOffer?.name === offername || user.offer?.name === offername)
-        return { answer: () => undefined }
+    decide: ({ user, person, now, terms }) => {
+      if (user.pendingOffer?.name === offername || user.offer?.name === offername) return 'unchanged'
       const agreed = { ...user, consents: mergeConsents(user.consents, consents) }
       const changed = changeOfferOf(agreed, wishFor(offername), now, terms())
       if (isRefusal(changed)) return changed
@@ -207,16 +196,15 @@ async function changeNow(
           offername: partnerOffer(visit.terms, offername)?.displayname[visit.locale] ?? offername,
         },
       )
-      return { change: { ...changed, confirmation }, answer: () => undefined }
+      return { ...changed, confirmation }
     },
   })
-  if (isRefusal(outcome)) return outcome.refused === 'user_not_found' ? 'gone' : { to: 'offer' }
-  return confirmed(visit)
+  if (outcome === 'done') return confirmed(visit)
+  return outcome === 'gone' ? 'gone' : { to: 'offer' }
 }
 
-async function confirmed(visit: Visit): Promise<Posted> {
-  await noteDone(visit, 'changed', referenceOf(visit.session.session_id, 'changed'))
-  return { to: 'done' }
+function confirmed(visit: Visit): Promise<Posted> {
+  return noteDone(visit, 'changed', referenceOf(visit.session.session_id, 'changed'))
 }
 
 function linesOf(visit: Visit, changed: OfferChange, names: readonly string[]): BenefitLine[] {

@@ -8,16 +8,17 @@ import { liveLines } from './cards.ts'
 import { copiesOf, copyAddress } from './copies.ts'
 import { memberPaths } from './member-choices.ts'
 import { namingNews } from './naming.ts'
-import type { Step } from './step.ts'
+import type { Lead, Step } from './step.ts'
 import { tell } from './tell.ts'
 
-/** Notes that the session did something, which a partner may learn by its result token. */
-export function noteDone(visit: Visit, outcome: PageOutcome, reference: string): Promise<void> {
-  return completeSession(visit.context.database, nameOf(visit.session), {
+/** Notes that the session did something, which a partner may learn by its result token, and leads to the confirmation. */
+export async function noteDone(visit: Visit, outcome: PageOutcome, reference: string): Promise<Lead> {
+  await completeSession(visit.context.database, nameOf(visit.session), {
     outcome,
     reference,
     at: visit.context.clock.real(),
   })
+  return { to: 'done' }
 }
 
 /** Whether what has this reference took place, as the user's history tells. */

@@ -1,7 +1,7 @@
 import type { Person } from '../../membership/commands/documents.ts'
-import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
-import { byVisitor, draftOf, registering, type Visit } from '../session/visit.ts'
+import { draftOf, registering, type Visit } from '../session/visit.ts'
 import { type Draft, saysTheSame } from './answers.ts'
+import { changeOwn, isAnybody } from './change-own.ts'
 import { versionOf } from './step.ts'
 
 /**
@@ -15,27 +15,23 @@ export async function saveAnswers(
   change: (draft: Draft, sent: Person) => Draft,
 ): Promise<'saved' | 'conflict' | 'gone'> {
   const version = versionOf(form)
-  const outcome = await visit.context.executor.submit<'saved' | 'conflict'>({
-    ...byVisitor(visit),
+  const outcome = await changeOwn(visit, {
     why: 'answers kept',
-    decide: ({ member, now }) => {
-      if (member?.user.serviceId !== visit.user.serviceId || member.user.status === 'erased')
-        return refuse('user_not_found')
-      const stored = draftOf(member.person('draft'))
-      const next = change(stored, member.person('prefill') ?? {})
-      if (saysTheSame(stored, next)) return { answer: () => 'saved' }
-      if (version !== undefined && version !== stored.version) return { answer: () => 'conflict' }
+    of: isAnybody,
+    decide: ({ user, person, now }) => {
+      const stored = draftOf(person('draft'))
+      const next = change(stored, person('prefill') ?? {})
+      if (saysTheSame(stored, next)) return 'unchanged'
+      if (version !== undefined && version !== stored.version) return 'conflict'
       return {
-        change: {
-          user: registering(member.user, now),
-          events: [],
-          documents: { draft: { ...next, version: stored.version + 1 } },
-        },
-        answer: () => 'saved',
+        user: registering(user, now),
+        events: [],
+        documents: { draft: { ...next, version: stored.version + 1 } },
       }
     },
   })
-  return isRefusal(outcome) ? 'gone' : outcome.reply
+  if (outcome === 'done') return 'saved'
+  return outcome === 'conflict' ? 'conflict' : 'gone'
 }
 
 /** Whether a form was made from older answers than those shown now. */

@@ -3,22 +3,21 @@ import { lockedFrom } from '../../calendar/calendar.ts'
 import type { Benefit, Offer } from '../../catalogue/model.ts'
 import { beforeSwap, isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
-import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
 import {
   type Consent,
   type Enrolment,
   heldEnrolment,
-  isActive,
   isHeld,
   type SwapPair as MemberPair,
 } from '../../membership/rules/state.ts'
 import { judgePick, knownBenefit, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
-import { byVisitor, pageOf, type Visit } from '../session/visit.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
 import { parseConsents, parseSwap, parseSwapIn, parseSwapOut, type SwapChoice } from '../views/choices.ts'
-import type { FieldError } from '../views/faults.ts'
 import type { BenefitCard, ConsentText, SwapPair } from '../views/parts.ts'
-import { consentsFor } from './agreements.ts'
+import { agreedNow, consentsFor } from './agreements.ts'
 import { cardOf, dayOf, enrolmentLine, lineOf, statusOf } from './cards.ts'
+import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
@@ -160,7 +159,7 @@ export const swapConfirm: Step = {
     const wanted = wantedConsents(visit, scene, { choice: parsed.values, posted: undefined })
     const agreed = parseConsents(form, wanted)
     if (!agreed.ok) return { errors: agreed.errors }
-    const consents = agreed.values.map(consent => ({ ...consent, agreedAt: visit.now, locale: visit.locale }))
+    const consents = agreedNow(visit, agreed.values)
     return swapNow(visit, parsed.values, { consents, agreements: wanted })
   },
 }
@@ -178,34 +177,25 @@ async function swapNow(
 ): Promise<Posted> {
   const result = choice.add.length > 0 ? 'swapped' : 'undone'
   const reference = referenceOf(visit.session.session_id, result)
-  const outcome = await visit.context.executor.submit({
-    ...byVisitor(visit),
+  const outcome = await changeOwn(visit, {
     why: `swap ${reference}`,
-    decide: ({ member, now, terms }) => {
-      if (member?.user.serviceId !== visit.user.serviceId || !isActive(member.user))
-        return refuse('user_not_found')
-      const { user, person } = member
+    decide: ({ user, person, now, terms }) => {
       const isMade = JSON.stringify(user.swap?.pairs ?? []) === JSON.stringify(pairsOf(choice))
-      if (isMade) return { answer: () => undefined }
+      if (isMade) return 'unchanged'
       const agreed = { ...user, consents: mergeConsents(user.consents, consents) }
       const change = swapBenefitsOf(agreed, choice, now, terms())
-      if (isRefusal(change)) return change
-      if (choice.add.length === 0) return { change, answer: () => undefined }
+      if (isRefusal(change) || choice.add.length === 0) return change
       const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
       const copied = { person: person('profile') ?? {}, offername, agreements, reference }
       const confirmation = confirmationOf({ ...visit, now }, copied)
-      return { change: { ...change, confirmation }, answer: () => undefined }
+      return { ...change, confirmation }
     },
   })
-  if (isRefusal(outcome)) return outcome.refused === 'user_not_found' ? 'gone' : refusedSwap(outcome.refused)
-  await noteDone(visit, result, reference)
-  return { to: 'done' }
-}
-
-/** The rules have changed since the view was made: the swap is shown anew. */
-function refusedSwap(code: string): Posted {
-  const errors: FieldError[] = [{ input: 'form', code: 'benefit_unavailable' }]
-  return code === 'change_locked' ? { to: 'swap' } : { errors }
+  if (outcome === 'done') return noteDone(visit, result, reference)
+  if (outcome === 'gone') return 'gone'
+  // The rules have changed since the view was made: the swap is shown anew.
+  const isClosed = outcome === 'change_locked' || outcome === 'cancel_pending'
+  return isClosed ? { to: 'swap' } : { errors: [{ input: 'form', code: 'benefit_unavailable' }] }
 }
 
 function allowedIn(scene: SwapScene) {
