@@ -369,7 +369,7 @@ CREATE TABLE public.operator_requests (
     CONSTRAINT operator_requests_action_check CHECK ((action = ANY (ARRAY['void'::text, 'move'::text, 'erase'::text, 'publish'::text]))),
     CONSTRAINT operator_requests_check CHECK (((decided_at IS NULL) = (outcome IS NULL))),
     CONSTRAINT operator_requests_check1 CHECK (((decided_by IS NULL) OR (decided_by <> asked_by))),
-    CONSTRAINT operator_requests_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'lapsed'::text])))
+    CONSTRAINT operator_requests_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'withdrawn'::text, 'lapsed'::text])))
 );
 
 CREATE TABLE public.operator_sessions (

@@ -18,4 +18,5 @@ export const emptyBatch: BatchWrites = {
   events: [],
   staleKeys: [],
   keys: [],
+  alongside: [],
 }

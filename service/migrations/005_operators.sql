@@ -48,18 +48,19 @@ create table operator_sessions (
 
 -- What needs a second person: asked for by one operator, decided by another.
 create table operator_requests (
+  -- The nil UUID: it concerns no partner, as a new catalogue does.
   partner_id uuid not null,
   request_id uuid not null,
   action text not null check (action in ('void', 'move', 'erase', 'publish')),
   service_id uuid,
-  -- What is asked for and why, sealed with the partner's key.
+  -- What is asked for and why, sealed with the partner's key; with the root key where it concerns no partner.
   sealed bytea not null,
   asked_by uuid not null,
   asked_at timestamptz not null,
   expires_at timestamptz not null,
   decided_by uuid,
   decided_at timestamptz,
-  outcome text check (outcome in ('done', 'refused', 'lapsed')),
+  outcome text check (outcome in ('done', 'refused', 'withdrawn', 'lapsed')),
   primary key (partner_id, request_id),
   check ((decided_at is null) = (outcome is null)),
   check (decided_by is null or decided_by <> asked_by)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runJson } from './process.ts'
+import { run, runJson } from './process.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
 
 type Link = { name: string; role: string; path: string; expiresat: string }
@@ -66,4 +66,23 @@ test('what cannot be is refused with a sentence', async () => {
     'There is no partner x',
   )
   expect(await sandbox.refusal('operator', 'disable', 'nobody')).toContain('There is no operator nobody')
+})
+
+test('what needs a second person is shown, set, and put on record', async () => {
+  const { place } = sandbox
+  const all = { void: true, move: true, erase: true, publish: true }
+  expect(await runJson(['operator', 'policy'], place)).toEqual(all)
+  expect(await runJson(['operator', 'policy', 'erase', 'off'], place)).toEqual({ ...all, erase: false })
+  expect(await runJson(['operator', 'policy'], place)).toEqual({ ...all, erase: false })
+  expect(await sandbox.refusal('operator', 'policy', 'cancel', 'off')).toContain('void, move, erase, publish')
+  expect(await sandbox.refusal('operator', 'policy', 'erase')).toContain('on or off')
+  expect(await sandbox.refusal('operator', 'policy', 'erase', 'perhaps')).toContain('on or off')
+  const { stdout } = await run(['audit', 'export'], place)
+  const recorded = stdout
+    .split('\n')
+    .filter(line => line.startsWith('{'))
+    .map(line => JSON.parse(line) as { action: string; result: string })
+  expect(recorded.filter(({ action }) => action.startsWith('operator policy '))).toMatchObject([
+    { action: 'operator policy erase off', result: 'done' },
+  ])
 })

@@ -1,6 +1,6 @@
 import { openBlockKeys } from '../audit/block-keys.ts'
 import { deleteBefore, sealBlocks } from '../audit/seal.ts'
-import { deleteOldSignIns } from '../console/operators/store.ts'
+import { tidyConsole } from '../console/tidy.ts'
 import { describeCause } from '../log.ts'
 import { deleteOldRefusedCreates } from '../membership/commands/refused-creates.ts'
 import { deleteOldSessions } from '../registration/session/store.ts'
@@ -39,7 +39,7 @@ export function openSchedules(
       await cleanUpWebhooks(deliveryDatabase, real())
       await deleteOldSessions(database, real())
       await deleteOldRefusedCreates(database, real())
-      await deleteOldSignIns(database, real())
+      await tidyConsole(database, real())
       await scrub()
       await deleteBefore(database, real() - (options.auditKeepMs ?? sixYearsMs))
     },

@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { sql, timestamp } from '../db/sql.ts'
+import { type Query, sql, timestamp } from '../db/sql.ts'
 
 /** The partner id of entries that concern no partner's data, or whose credential belongs to no partner. */
 export const noPartner = '00000000-0000-0000-0000-000000000000'
@@ -25,7 +25,12 @@ export type AuditEntry = {
 
 /** Adds entries. An entry whose id is already stored adds its count to the stored one. */
 export async function addEntries(db: Executor, entries: readonly AuditEntry[]): Promise<void> {
-  await db.query(sql`
+  await db.query(entriesStatement(entries))
+}
+
+/** The statement of `addEntries`, for a transaction that is sent whole. */
+export function entriesStatement(entries: readonly AuditEntry[]): Query {
+  return sql`
     insert into audit_log (partner_id, entry_id, at, actor_kind, actor, source, action, service_id, result,
       sealed_reason, request_id, times)
     select * from unnest(${entries.map(entry => entry.partnerId)}::uuid[],
@@ -35,7 +40,7 @@ export async function addEntries(db: Executor, entries: readonly AuditEntry[]): 
       ${entries.map(entry => entry.serviceId ?? null)}::uuid[], ${entries.map(entry => entry.result)}::text[],
       ${entries.map(entry => entry.sealedReason ?? null)}::bytea[],
       ${entries.map(entry => entry.requestId ?? null)}::uuid[], ${entries.map(entry => entry.times)}::integer[])
-    on conflict (partner_id, entry_id) do update set times = audit_log.times + excluded.times`)
+    on conflict (partner_id, entry_id) do update set times = audit_log.times + excluded.times`
 }
 
 /** A row of `audit_log`. */

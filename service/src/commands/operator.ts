@@ -2,6 +2,8 @@ import { formatTimestamp } from '../calendar/calendar.ts'
 import { type Operator, ROLES } from '../console/operators/operator.ts'
 import { LINK_LIFETIME_MS, mintLink } from '../console/operators/sign-in.ts'
 import { disableOperator, findOperator, insertOperator, listOperators } from '../console/operators/store.ts'
+import { needsSecond, SECOND_PERSON_ACTIONS } from '../console/requests/second-person.ts'
+import { readPolicy, writePolicy } from '../console/requests/store.ts'
 import { claimInstallation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import { listPartners } from '../partners/store.ts'
@@ -100,6 +102,36 @@ const disable: Command = {
     }),
 }
 
+const policy: Command = {
+  name: 'operator policy',
+  arguments: ['[ACTION]', '[on|off]'],
+  summary:
+    'Show or set what a second operator has to confirm at the console; each needs one until it is set off.',
+  options: {},
+  run: input => {
+    const [wanted, state] = input.positionals
+    const action = SECOND_PERSON_ACTIONS.find(one => one === wanted)
+    if (wanted !== undefined && (!action || (state !== 'on' && state !== 'off')))
+      throw new UsageError(
+        `Give ${SECOND_PERSON_ACTIONS.join(', ')}, and on or off; or nothing, to see how it is; see --help.`,
+      )
+    return inWorkspace(input, async ({ database, record }) => {
+      if (action) {
+        record({ action: `operator policy ${action} ${state}` })
+        await writePolicy(database, action, state === 'on')
+      }
+      const now = await readPolicy(database)
+      const shown = SECOND_PERSON_ACTIONS.map(one => [one, needsSecond(now, one)] as const)
+      input.print(
+        Object.fromEntries(shown),
+        shown.map(
+          ([one, isNeeded]) => `${one.padEnd(10)}${isNeeded ? 'needs a second person' : 'is done at once'}`,
+        ),
+      )
+    })
+  },
+}
+
 async function printLink(input: Input, workspace: Workspace, operator: Operator): Promise<void> {
   const { database, keyring, installation, real, config } = workspace
   const mode = installation.sandbox ? 'sandbox' : 'live'
@@ -148,4 +180,4 @@ function unknown(name: string): OperatorError {
 }
 
 /** The commands about who works at the console. */
-export const operatorCommands: readonly Command[] = [add, link, list, disable]
+export const operatorCommands: readonly Command[] = [add, link, list, disable, policy]

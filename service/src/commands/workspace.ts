@@ -31,6 +31,8 @@ export type Concerning = {
   readonly partnerId?: string
   readonly serviceId?: string
   readonly sealedReason?: Buffer
+  /** What was done, where the command's name alone does not say it. */
+  readonly action?: string
 }
 
 /** The data directory that the operator named, or ./data. */

@@ -7,6 +7,7 @@ import { dueScreens } from './due/screens.ts'
 import { findScreens } from './find/screens.ts'
 import type { Screen } from './page/screen.ts'
 import { partnerScreens } from './partner/screens.ts'
+import { requestScreens } from './requests/screens.ts'
 import { userScreens } from './user/screens.ts'
 import { webhookScreens } from './webhooks/screens.ts'
 
@@ -21,5 +22,6 @@ export const screens: readonly Screen[] = [
   ...dueScreens,
   ...webhookScreens,
   ...partnerScreens,
+  ...requestScreens,
   ...auditScreens,
 ]

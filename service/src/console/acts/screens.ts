@@ -4,7 +4,7 @@ import { projectPendingChanges } from '../../membership/rules/apply-due.ts'
 import { linesOf } from '../../membership/rules/history.ts'
 import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
 import { isActive, isKnown } from '../../membership/rules/state.ts'
-import { record } from '../page/record.ts'
+import { record, recordAlongside } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
 import { type Dossier, isErased, openDossier } from '../user/dossier.ts'
@@ -49,24 +49,24 @@ async function take(visit: Visit): Promise<Answer> {
   const isSeen = form.get('sure') === 'yes' && form.get('seen') === String(versionOf(dossier))
   if (!isSeen) return preview(visit, act, dossier)
   const reason = reasonOf(visit)
-  const { partner, user } = dossier
+  const { partner, user, serviceId } = dossier
+  const deed = { action: `${act.name} user`, partner, serviceId, reason }
   const outcome = await visit.context.executor.submit({
     ...{ partner, userid: user.userid, who: 'operator', why: act.why(form) },
     ...{ actor: visit.operator.operatorId, requestId: visit.requestId },
+    // In the transaction of the act: nothing is ever done of which there is no record.
+    alongside: [recordAlongside(visit, deed)],
     decide: ({ member, now, terms }) => {
-      if (!member || member.user.serviceId !== user.serviceId)
-        return { refused: 'user_not_found', reasons: [] }
+      if (!member || member.user.serviceId !== serviceId) return { refused: 'user_not_found', reasons: [] }
       const changed = act.decide(form, { user: member.user, now, terms: terms() })
       return isRefusal(changed) ? changed : { change: changed, answer: after => after.serviceId }
     },
   })
-  const told = { action: `${act.name} user`, partner, serviceId: dossier.serviceId, reason }
   if (isRefusal(outcome)) {
-    await record(visit, { ...told, result: outcome.refused })
+    await record(visit, { ...deed, result: outcome.refused })
     throw new ConsoleRefusal(409, 'Not done', wordsOf(outcome))
   }
-  await record(visit, told)
-  return { to: `/users/${dossier.serviceId}` }
+  return { to: `/users/${serviceId}` }
 }
 
 /** What an act would do, by the functions that do it. */

@@ -1,5 +1,6 @@
-import { addEntries, noPartner } from '../../audit/entries.ts'
+import { type AuditEntry, addEntries, entriesStatement, noPartner } from '../../audit/entries.ts'
 import { sealReason } from '../../audit/reason.ts'
+import type { Query } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import type { Visit } from './screen.ts'
@@ -11,27 +12,34 @@ export type Deed = {
   readonly partner?: Partner
   readonly serviceId?: string
   readonly reason?: string
+  /** Whose deed it is, where that is not the operator of the visit: what one asked for and another confirmed. */
+  readonly actor?: string
 }
+
+type Recorder = Pick<Visit, 'context' | 'operator' | 'requestId'>
 
 /**
  * Puts on record what an operator does or sees, and waits until it is written: nothing is shown of which there is no
  * record. Rejects when it cannot be written.
  */
-export async function record(
-  visit: Pick<Visit, 'context' | 'operator' | 'requestId'>,
-  deed: Deed,
-): Promise<void> {
-  const { context, operator } = visit
+export async function record(visit: Recorder, deed: Deed): Promise<void> {
+  await addEntries(visit.context.database, [entryOf(visit, deed)])
+}
+
+/** The statement that puts a deed on record, to be committed with the deed itself: neither is ever there without the other. */
+export function recordAlongside(visit: Recorder, deed: Deed): Query {
+  return entriesStatement([entryOf(visit, deed)])
+}
+
+function entryOf({ context, operator, requestId }: Recorder, deed: Deed): AuditEntry {
   const { partner, serviceId, reason } = deed
   const at = context.real()
-  await addEntries(context.database, [
-    {
-      partnerId: partner?.partnerId ?? noPartner,
-      ...{ entryId: uuidv7(at), at, times: 1, requestId: visit.requestId },
-      ...{ actorKind: 'operator', actor: operator.operatorId },
-      ...{ action: deed.action, result: deed.result ?? 'done' },
-      ...(serviceId === undefined ? {} : { serviceId }),
-      ...(partner && reason !== undefined ? { sealedReason: sealReason(partner, serviceId, reason) } : {}),
-    },
-  ])
+  return {
+    partnerId: partner?.partnerId ?? noPartner,
+    ...{ entryId: uuidv7(at), at, times: 1, requestId },
+    ...{ actorKind: 'operator', actor: deed.actor ?? operator.operatorId },
+    ...{ action: deed.action, result: deed.result ?? 'done' },
+    ...(serviceId === undefined ? {} : { serviceId }),
+    ...(partner && reason !== undefined ? { sealedReason: sealReason(partner, serviceId, reason) } : {}),
+  }
 }

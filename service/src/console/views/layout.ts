@@ -9,6 +9,7 @@ const navigation: readonly { section: string; label: string; path: string; key: 
   { section: 'due', label: 'Due', path: '/due', key: 'd', role: 'viewer' },
   { section: 'webhooks', label: 'Webhooks', path: '/webhooks', key: 'w', role: 'viewer' },
   { section: 'partners', label: 'Partners', path: '/partners', key: 'p', role: 'viewer' },
+  { section: 'requests', label: 'Requests', path: '/requests', key: 'r', role: 'support' },
   { section: 'audit', label: 'Audit', path: '/audit', key: 'a', role: 'viewer' },
 ]
 

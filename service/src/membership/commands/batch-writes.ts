@@ -1,4 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
+import type { Query } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { RetainedRow } from '../erasures/retained-rows.ts'
 import type { HistoryLine, Who } from '../rules/history.ts'
@@ -94,4 +95,6 @@ export type BatchWrites = {
   readonly events: readonly EventRow[]
   readonly staleKeys: readonly { partnerId: string; operation: string; keyHash: Buffer }[]
   readonly keys: readonly ReservedKey[]
+  /** What commands bring along to be committed with their changes. */
+  readonly alongside: readonly Query[]
 }

@@ -286,6 +286,7 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
   const { context, users, writes } = state
   const { partner } = command
   const { change, steps, loaded, now, current } = applied
+  writes.alongside.push(...(command.alongside ?? []))
   const isNew = loaded === undefined || loaded.user.serviceId !== change.user.serviceId
   const mine: LoadedUser = isNew ? newLoadedUser(partner, change.user) : loaded
   if (isNew && loaded)

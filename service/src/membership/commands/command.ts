@@ -1,5 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
+import type { Query } from '../../db/sql.ts'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { Clock, Partner } from '../../partners/partner.ts'
 import type { Raised } from '../rules/events.ts'
@@ -57,6 +58,8 @@ export type Command<Reply> = {
   readonly startsAnew?: boolean
   /** What the caller calls it, such as the reference of a confirmation; kept with the change. */
   readonly reference?: string | undefined
+  /** Statements about the same partner that are committed with its change, and only with it, such as its audit entry. */
+  readonly alongside?: readonly Query[]
   /** Decides by the rules alone; asked again, on what is there then, when somebody else wrote first. */
   readonly decide: (commandContext: CommandContext) => Decided<Reply> | Refusal
 }

@@ -60,6 +60,7 @@ export function statementsOf(writes: BatchWrites): Query[] {
     ...some(writes.retained, insertRetained),
     ...(writes.erased.length > 0 ? eraseUsers(writes.erased, writes.recordedAt) : []),
     ...revokeLinks(writes.ended, writes.recordedAt),
+    ...writes.alongside,
     ...byPartner(writes.events).map(events => insertEvents(events, writes.recordedAt)),
   ]
 }

@@ -24,6 +24,7 @@ export type Writes = {
   named: Map<string, Buffer>
   staleKeys: BatchWrites['staleKeys'][number][]
   keys: BatchWrites['keys'][number][]
+  alongside: BatchWrites['alongside'][number][]
 }
 
 /** Nothing collected yet. */
@@ -41,6 +42,7 @@ export function noWrites(): Writes {
     named: new Map(),
     staleKeys: [],
     keys: [],
+    alongside: [],
   }
 }
 

@@ -1,0 +1,36 @@
+import { noPartner } from '../../audit/entries.ts'
+import { uuidv7 } from '../../vault/uuid.ts'
+import { recordAlongside } from '../page/record.ts'
+import type { Answer, Visit } from '../page/screen.ts'
+import { type Asked, sealRequest } from './request.ts'
+import { needsSecond, REQUEST_LIFETIME_MS, type SecondPersonAction } from './second-person.ts'
+import { insertRequest, readPolicy } from './store.ts'
+
+/** Whether an action of the console has to be confirmed by a second person now. */
+export async function needsSecondPerson(
+  { context }: Pick<Visit, 'context'>,
+  action: SecondPersonAction,
+): Promise<boolean> {
+  return needsSecond(await readPolicy(context.database), action)
+}
+
+/** Puts a request before the other operators in place of doing it, on record; answers with the page on which it waits. */
+export async function askSecondPerson(visit: Visit, asked: Asked): Promise<Answer> {
+  const { context, operator } = visit
+  const { action, partner, serviceId, reason } = asked
+  const at = context.real()
+  const requestId = uuidv7(at)
+  await context.database.commit([
+    insertRequest({
+      ...{ partner_id: partner?.partnerId ?? noPartner, request_id: requestId, action },
+      ...{ service_id: serviceId ?? null, sealed: sealRequest(context.keyring, asked) },
+      ...{ asked_by: operator.operatorId, asked_at: at, expires_at: at + REQUEST_LIFETIME_MS },
+    }),
+    recordAlongside(visit, {
+      ...{ action: `ask for ${action}`, result: 'asked', reason },
+      ...(partner ? { partner } : {}),
+      ...(serviceId === undefined ? {} : { serviceId }),
+    }),
+  ])
+  return { to: `/requests/${requestId}` }
+}

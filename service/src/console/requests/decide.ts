@@ -1,0 +1,134 @@
+import { html } from '../../http/html.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { record, recordAlongside } from '../page/record.ts'
+import { type Answer, ConsoleRefusal, type Visit } from '../page/screen.ts'
+import { reasonOf } from '../reason.ts'
+import { type Known, mayDecide, requiredRequest } from './read.ts'
+import { decideRequest } from './store.ts'
+
+/** Does what somebody else asked for, where it still would do the same; otherwise shows that and does nothing. */
+export async function confirm(visit: Visit): Promise<Answer> {
+  const known = await decidable(visit)
+  const { kind, request, row } = known
+  const reason = reasonOf(visit)
+  const deed = deedOf(known)
+  if (!request)
+    throw new ConsoleRefusal(
+      409,
+      'It can be opened no more',
+      'The root key with which it was sealed has been retired. Ask for it again.',
+    )
+  const done = await unlessDecided(visit, () =>
+    kind.perform(visit, request, [
+      decideRequest(row, { outcome: 'done', by: visit.operator.operatorId, at: visit.context.real() }),
+      // Both are named: who wanted it and why, and who looked at it a second time.
+      recordAlongside(visit, {
+        ...deed,
+        ...{ action: `${kind.action} on request`, reason: request.reason, actor: row.asked_by },
+      }),
+      recordAlongside(visit, { ...deed, action: `confirm ${kind.action}`, reason }),
+    ]),
+  )
+  if ('to' in done) return done
+  await record(visit, { ...deed, action: `confirm ${kind.action}`, result: 'not done', reason })
+  return {
+    title: 'Not done',
+    status: 409,
+    body: html`<section class="notice bad" role="status"><h2>Nothing was done</h2><p>${done.refused}</p></section>
+<p><a href="/requests/${row.request_id}">Look at the request again</a></p>`,
+  }
+}
+
+/** Says no to what somebody else asked for. */
+export async function refuse(visit: Visit): Promise<Answer> {
+  const known = await decidable(visit)
+  const reason = reasonOf(visit)
+  const { operatorId } = visit.operator
+  return close(visit, known, {
+    outcome: 'refused',
+    by: operatorId,
+    reason,
+    action: `refuse ${known.kind.action}`,
+  })
+}
+
+/** Takes back what the operator has asked for. */
+export async function withdraw(visit: Visit): Promise<Answer> {
+  const known = await requiredRequest(visit)
+  checkWaits(visit, known)
+  if (visit.operator.operatorId !== known.row.asked_by) {
+    await record(visit, { ...deedOf(known), action: `withdraw ${known.kind.action}`, result: 'refused' })
+    throw new ConsoleRefusal(
+      403,
+      'Not yours',
+      'A request is withdrawn by who asked for it; others refuse it.',
+    )
+  }
+  return close(visit, known, { outcome: 'withdrawn', by: null, action: `withdraw ${known.kind.action}` })
+}
+
+async function close(
+  visit: Visit,
+  known: Known,
+  closing: { outcome: 'refused' | 'withdrawn'; by: string | null; action: string; reason?: string },
+): Promise<Answer> {
+  const { outcome, by, ...deed } = closing
+  await unlessDecided(visit, () =>
+    visit.context.database.commit([
+      decideRequest(known.row, { outcome, by, at: visit.context.real() }),
+      recordAlongside(visit, { ...deedOf(known), ...deed }),
+    ]),
+  )
+  return { to: '/requests' }
+}
+
+/** The request, where it waits and the operator may decide it. Throws the refusal otherwise, on record where it is the wrong person. */
+async function decidable(visit: Visit): Promise<Known> {
+  const known = await requiredRequest(visit)
+  const { kind, row } = known
+  checkWaits(visit, known)
+  if (mayDecide(visit, known)) return known
+  await record(visit, { ...deedOf(known), action: `decide ${kind.action}`, result: 'refused' })
+  throw visit.operator.operatorId === row.asked_by
+    ? new ConsoleRefusal(
+        403,
+        'A second person is needed',
+        'You asked for this yourself: somebody else has to decide it.',
+      )
+    : new ConsoleRefusal(
+        403,
+        'Not for your role',
+        `To decide this needs the role ${kind.role}, and yours is ${visit.operator.role}.`,
+      )
+}
+
+function checkWaits({ context }: Visit, { row }: Known): void {
+  if (row.outcome !== null) throw decidedBefore()
+  if (row.expires_at <= context.real())
+    throw new ConsoleRefusal(
+      409,
+      'It has lapsed',
+      'Nobody decided it in time. Ask for it again, where it is still wanted.',
+    )
+}
+
+function decidedBefore(): ConsoleRefusal {
+  return new ConsoleRefusal(409, 'It is decided', 'Somebody has decided this request already.')
+}
+
+/** Runs the transaction of a decision. Of two who decide at once, the one who comes second is told so. */
+async function unlessDecided<T>(visit: Visit, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    const { row } = await requiredRequest(visit)
+    throw row.outcome === null ? error : decidedBefore()
+  }
+}
+
+function deedOf({ partner, row }: Known): { partner?: Partner; serviceId?: string } {
+  return {
+    ...(partner ? { partner } : {}),
+    ...(row.service_id === null ? {} : { serviceId: row.service_id }),
+  }
+}

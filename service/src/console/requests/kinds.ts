@@ -1,0 +1,4 @@
+import type { RequestKind } from './request.ts'
+
+/** What can be asked of a second person, each kind beside the act that it belongs to. */
+export const requestKinds: readonly RequestKind[] = []

@@ -1,0 +1,104 @@
+import { noPartner } from '../../audit/entries.ts'
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Query } from '../../db/sql.ts'
+import type { Slot } from '../../http/html.ts'
+import type { Partner } from '../../partners/partner.ts'
+import type { Keyring } from '../../vault/keyring.ts'
+import { seal, unseal, unwrapKey, wrapKey } from '../../vault/seal.ts'
+import type { Role } from '../operators/operator.ts'
+import type { Visit } from '../page/screen.ts'
+import type { SecondPersonAction } from './second-person.ts'
+import type { RequestRow } from './store.ts'
+
+/** What somebody asks a second person for. */
+export type Asked = {
+  readonly action: SecondPersonAction
+  /** `undefined`: it concerns no partner. */
+  readonly partner: Partner | undefined
+  readonly serviceId: string | undefined
+  readonly reason: string
+  /** What it takes to do it, as JSON. */
+  readonly payload: Readonly<Record<string, unknown>>
+  /** What it would do when it was asked for; done only while this is still so. */
+  readonly effect: string
+}
+
+/** A request as it stands. */
+export type SecondPersonRequest = Asked & {
+  readonly requestId: string
+  readonly askedBy: string
+  readonly askedAt: Instant
+  readonly expiresAt: Instant
+  readonly decidedBy: string | undefined
+  readonly decidedAt: Instant | undefined
+  readonly outcome: RequestRow['outcome']
+}
+
+/** What a request would do now. */
+export type Effect =
+  | {
+      readonly shown: Slot
+      /** The same in words that are compared with those of when it was asked for. */
+      readonly effect: string
+    }
+  | { readonly refused: string }
+
+/** One kind of what a second person confirms. */
+export type RequestKind = {
+  readonly action: SecondPersonAction
+  readonly title: string
+  /** The least role that may confirm or refuse it. */
+  readonly role: Role
+  /** What it would do on the state of now. */
+  readonly preview: (visit: Visit, request: SecondPersonRequest) => Promise<Effect>
+  /**
+   * Does it, and commits `decision` in the same transaction, where its effect is still the one that was asked for. Gives
+   * where to look at the result, or says why nothing was done; then `decision` was not written either.
+   */
+  readonly perform: (
+    visit: Visit,
+    request: SecondPersonRequest,
+    decision: readonly Query[],
+  ) => Promise<{ readonly to: string } | { readonly refused: string }>
+}
+
+type Content = Pick<Asked, 'reason' | 'payload' | 'effect'>
+
+/** Seals what is asked for and why: with the partner's key, or the root key where it concerns no partner. */
+export function sealRequest(keyring: Keyring, { partner, serviceId, ...asked }: Asked): Buffer {
+  const { reason, payload, effect } = asked
+  const text = JSON.stringify({ reason, payload, effect } satisfies Content)
+  const binding = bindingOf(partner, serviceId)
+  return partner
+    ? seal(partner.key.key, text, binding)
+    : wrapKey(keyring.rootKeys.current, Buffer.from(text), binding)
+}
+
+/** Opens what `sealRequest` made. Throws where the root key it hangs on has been retired: then it cannot be done any more. */
+export function openRequest(
+  keyring: Keyring,
+  partner: Partner | undefined,
+  row: RequestRow,
+): SecondPersonRequest {
+  const binding = bindingOf(partner, row.service_id ?? undefined)
+  const text = partner
+    ? unseal(partner.key.key, row.sealed, binding)
+    : unwrapKey(keyring.rootKey, row.sealed, binding)
+  return {
+    ...(JSON.parse(text.toString('utf8')) as Content),
+    ...{ action: row.action, partner, serviceId: row.service_id ?? undefined, requestId: row.request_id },
+    ...{ askedBy: row.asked_by, askedAt: row.asked_at, expiresAt: row.expires_at },
+    ...{
+      decidedBy: row.decided_by ?? undefined,
+      decidedAt: row.decided_at ?? undefined,
+      outcome: row.outcome,
+    },
+  }
+}
+
+function bindingOf(partner: Partner | undefined, serviceId: string | undefined) {
+  return {
+    ...{ purpose: 'operator_requests.sealed', partnerId: partner?.partnerId ?? noPartner },
+    ...(serviceId === undefined ? {} : { serviceId }),
+  }
+}
