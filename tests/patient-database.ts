@@ -1,5 +1,5 @@
 /**
- * How a test opens its own database: a connection is waited for as long as a busy machine takes. What is out of reach says so
- * at once all the same.
+ * How a test opens its own database: a connection is waited for, and a statement runs, for as long as a busy machine takes.
+ * What is out of reach says so at once all the same, and so does a lock that others hold.
  */
-export const patientDatabase = { onError: () => {}, connectTimeoutMs: 60_000 }
+export const patientDatabase = { onError: () => {}, connectTimeoutMs: 60_000, statementTimeoutMs: 100_000 }

@@ -43,12 +43,12 @@ afterEach(async () => {
   for (const end of endings.splice(0)) await end()
 })
 
-/** Ends within the 15 seconds that an orchestrator waits; gives the exit code. */
-async function terminate(): Promise<number | null> {
-  const before = performance.now()
-  const code = await service.stop('SIGTERM')
-  expect(performance.now() - before).toBeLessThan(15_000)
-  return code
+/**
+ * Gives the exit code: 0 says that all was over within the 15 seconds that an orchestrator waits, as the service ends itself
+ * with another after 14.
+ */
+function terminate(): Promise<number | null> {
+  return service.stop('SIGTERM')
 }
 
 // Played again, on a new service, where this machine was too slow to let go in time.

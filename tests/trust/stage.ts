@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { type Client, createClient } from '../../client/src/index.ts'
+import { type Client, type ClientOptions, createClient } from '../../client/src/index.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { urlOf } from '../command/database-url.ts'
 import type { Created } from '../command/place.ts'
@@ -29,8 +29,10 @@ export type FaultStage = {
   /** Writes that go to the processes in turn. */
   openJournal(options: { writers: number; name: string; processes?: number; port?: number }): Journal
   /** A client with the partner's credentials, or with newer ones. */
-  clientOf(port: number, newer?: Partial<Created>): Client
+  clientOf(port: number, newer?: Partial<Created>, fetch?: ClientOptions['fetch']): Client
   readonly ports: readonly number[]
+  /** The codes of PostgreSQL's refusals that the processes met: of statements and locks for which this machine was too slow. */
+  refusals(): readonly string[]
   /** Waits until what was raised is delivered, and holds the three books against each other. */
   check(journal: Journal): Promise<void>
   close(): Promise<void>
@@ -100,9 +102,10 @@ export async function openFaultStage(
   )
   await first.stop()
   const database = openDatabase(address, { max: 2, ...patientDatabase })
-  const clientOf = (port: number, newer: Partial<Created> = {}): Client =>
+  const clientOf: FaultStage['clientOf'] = (port, newer = {}, fetch = globalThis.fetch) =>
     createClient({
-      ...{ baseUrl: `http://127.0.0.1:${port}`, tries: 1, timeoutMs: 15_000 },
+      // Longer than any answer takes on a busy machine: a write that is given up is sent again, which some tests forbid.
+      ...{ baseUrl: `http://127.0.0.1:${port}`, tries: 1, timeoutMs: 60_000, deadlineMs: 60_000, fetch },
       clientId: partner.clientid,
       clientSecret: newer.clientsecret ?? partner.clientsecret,
       apiKey: newer.apikey ?? partner.apikey,
@@ -115,6 +118,8 @@ export async function openFaultStage(
         (port === undefined ? ports.slice(0, count) : [port]).map(one => clientOf(one)),
         more,
       ),
+    refusals: () =>
+      processes.flatMap(one => one.log().map(line => String(line['causecode'] ?? ''))).filter(isSlowness),
     async check(journal) {
       logs = processes.map(one => one.stdout() + one.stderr()).join('')
       await checkLedger({ journal, receiver, database, partnerId: partner.partnerid, logs })
@@ -127,4 +132,9 @@ export async function openFaultStage(
       await remove()
     },
   }
+}
+
+/** Time limits of statements and locks, which a machine that stands still brings about; nothing that a restart could. */
+function isSlowness(code: string): boolean {
+  return code === '57014' || code === '55P03'
 }

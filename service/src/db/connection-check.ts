@@ -20,7 +20,8 @@ const POOLER =
  * sentence when it cannot be reached, and when a pooler in between shares or changes sessions.
  */
 export async function checkConnection(address: DatabaseAddress): Promise<void> {
-  const database = openDatabase(address, { max: 2, onError: () => {} })
+  // Longer than a request may wait: a start beside a machine's other starts is no reason to say that nothing is there.
+  const database = openDatabase(address, { max: 2, onError: () => {}, connectTimeoutMs: 10_000 })
   try {
     await database.alone(async one => {
       const first = await backendOf(one)
