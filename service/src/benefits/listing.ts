@@ -1,4 +1,4 @@
-import type { BenefitsRequest, BenefitWithStatus, Locale } from '@benefit-enrolment/contract'
+import type { BenefitWithStatus, Locale } from '@benefit-enrolment/contract'
 import {
   addDays,
   dateAt,
@@ -54,7 +54,10 @@ export type Listed = {
  * The benefits open to a user, with how the user stands to each (contract §6); `undefined` when the offer asked for
  * is not the partner's, or neither in today's catalogue nor the user's own.
  */
-export function listBenefits(reading: ReadState, request: BenefitsRequest): Listed[] | undefined {
+export function listBenefits(
+  reading: ReadState,
+  request: Omit<Facts, 'offer'> & { readonly offername?: string },
+): Listed[] | undefined {
   const { user, terms, now } = reading
   const facts: Facts = { age: request.age, state: request.state, zipcode: request.zipcode }
   const own = hasAccount(user) ? offerOf(terms, user) : undefined

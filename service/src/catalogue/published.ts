@@ -65,12 +65,46 @@ export function openPublished(context: { database: Database; real: () => Instant
   }
 }
 
+/**
+ * The published versions as they are now, whatever is published later; with a candidate as if it had just been
+ * published as the next one.
+ */
+export function withCandidate(published: Published, candidate: Catalogue | undefined): Published {
+  const newest = published.today()
+  const next = newest.version + 1
+  const today = candidate ? { version: next, catalogue: candidate } : newest
+  return {
+    prepare: versions => published.prepare(versions.filter(version => version <= newest.version)),
+    today: () => today,
+    version: version => (version === today.version ? today.catalogue : published.version(version)),
+  }
+}
+
 /** All versions, oldest first: what a new one is checked against. */
 export async function listVersions(db: Executor): Promise<PublishedCatalogue[]> {
   const rows = await db.query<{ version: number; document: unknown }>(
     sql`select version, document from catalogue_versions order by version`,
   )
   return rows.map(row => ({ version: row.version, catalogue: readCatalogue(row.document) }))
+}
+
+/** When a version was published, and by whom. */
+export type Publication = { readonly version: number; readonly publishedAt: Instant; readonly by: string }
+
+/** All publications, newest first. */
+export async function listPublications(db: Executor): Promise<Publication[]> {
+  const rows = await db.query<{ version: number; published_at: Instant; published_by: string }>(
+    sql`select version, published_at, published_by from catalogue_versions order by version desc`,
+  )
+  return rows.map(row => ({ version: row.version, publishedAt: row.published_at, by: row.published_by }))
+}
+
+/** The catalogue of a version, or `undefined`. */
+export async function readVersion(db: Executor, version: number): Promise<Catalogue | undefined> {
+  const [row] = await db.query<{ document: unknown }>(
+    sql`select document from catalogue_versions where version = ${version}`,
+  )
+  return row && readCatalogue(row.document)
 }
 
 /** Publishes the next version with its files and gives its number; the same document as the newest publishes nothing. */

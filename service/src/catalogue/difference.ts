@@ -1,0 +1,169 @@
+import type { Benefit, Bilingual, Catalogue, Offer, Price, Rule } from './model.ts'
+
+/** One thing in which two catalogues differ, in words: `from` is empty for what is new, `to` for what is gone. */
+export type Difference = {
+  readonly kind: 'benefit' | 'offer'
+  readonly name: string
+  /** Empty where the whole benefit or offer is new or gone. */
+  readonly field: string
+  readonly from: string
+  readonly to: string
+}
+
+/** How two catalogues differ, benefits before offers, each by name; [] when they say the same. */
+export function differencesOf(before: Catalogue, after: Catalogue): Difference[] {
+  return [
+    ...compareAll('benefit', before.benefits, after.benefits, benefitFields),
+    ...compareAll('offer', before.offers, after.offers, offerFields),
+  ]
+}
+
+/** One difference as a line: `benefit dental: cost: $5.00 a month → $6.00 a month`. */
+export function describeDifference(difference: Difference): string {
+  const { kind, name, field } = difference
+  const { from, to } = shortened(difference)
+  if (field === '') return `${kind} ${name}: ${from === '' ? `new (${to})` : 'left out; its holders keep it'}`
+  if (from === '') return `${kind} ${name}: ${field}: added: ${to}`
+  if (to === '') return `${kind} ${name}: ${field}: taken away: ${from}`
+  return `${kind} ${name}: ${field}: ${from} → ${to}`
+}
+
+const MOST_SHOWN = 240
+
+/** Both texts of a difference, those that are long (a list of ZIP codes may have 10,000) from shortly before they part. */
+export function shortened({ from, to }: Pick<Difference, 'from' | 'to'>): { from: string; to: string } {
+  let same = 0
+  while (same < from.length && from[same] === to[same]) same += 1
+  const start = Math.max(0, same - 40)
+  const excerpt = (text: string) => {
+    if (text.length <= MOST_SHOWN) return text
+    const end = start + MOST_SHOWN
+    return `${start > 0 ? '… ' : ''}${text.slice(start, end)}${end < text.length ? ' …' : ''}`
+  }
+  return { from: excerpt(from), to: excerpt(to) }
+}
+
+type Fields = ReadonlyMap<string, string>
+
+function compareAll<T extends { readonly displayname: Bilingual }>(
+  kind: Difference['kind'],
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+  fieldsOf: (one: T) => Fields,
+): Difference[] {
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort()
+  return names.flatMap(name => {
+    const [was, is] = [before.get(name), after.get(name)]
+    if (!was || !is)
+      return [{ kind, name, field: '', from: was?.displayname.en ?? '', to: is?.displayname.en ?? '' }]
+    const [from, to] = [fieldsOf(was), fieldsOf(is)]
+    return [...new Set([...from.keys(), ...to.keys()])]
+      .filter(field => from.get(field) !== to.get(field))
+      .map(field => ({ kind, name, field, from: from.get(field) ?? '', to: to.get(field) ?? '' }))
+  })
+}
+
+function benefitFields(benefit: Benefit): Fields {
+  const { amount, consent, documents, endsatage, insurer, waitingperiod } = benefit
+  return filled([
+    ...texts('displayname', benefit.displayname),
+    ...texts('description', benefit.description),
+    ['icon', benefit.icon],
+    ['benefittype', benefit.benefittype],
+    ['sortorder', String(benefit.sortorder)],
+    ...texts('pays', benefit.pays),
+    ...texts('notcovered', benefit.notcovered),
+    ['cost', priceText(benefit.cost)],
+    ...texts('cost taken', benefit.cost.taken?.how),
+    ['amount', amount && `${dollars(amount.cents)}${amount.per ? ` a ${amount.per}` : ' once'}`],
+    ...ruleTexts(benefit.rules),
+    ['consent version', consent?.version],
+    ...texts('consent', consent?.text),
+    ['endsatage', endsatage?.toString()],
+    ['insurer', insurer?.name],
+    ...texts('insurer licence', insurer?.licence),
+    ...(documents ?? []).map((one): Entry => [`document ${documentName(one)}`, documentText(one)]),
+    ['waitingperiod', waitingperiod && `${waitingperiod.days} days`],
+    ...texts('waitingperiod', waitingperiod?.text),
+    ['beneficiaries', benefit.beneficiaries],
+  ])
+}
+
+function offerFields(offer: Offer): Fields {
+  const { from, until } = offer.availability ?? {}
+  return filled([
+    ...texts('displayname', offer.displayname),
+    ...texts('description', offer.description),
+    ['rank', String(offer.rank)],
+    ['fixed', offer.fixed.join(', ') || 'none'],
+    ['selectable', offer.selectable.join(', ') || 'none'],
+    ['slots', String(offer.slots)],
+    ['cutoffhours', String(offer.cutoffhours)],
+    ['open to newcomers from', from],
+    ['open to newcomers until', until],
+    ...ruleTexts(offer.rules),
+  ])
+}
+
+type Entry = readonly [field: string, text: string | undefined]
+
+function filled(entries: readonly Entry[]): Fields {
+  return new Map(entries.flatMap(([field, text]) => (text === undefined ? [] : [[field, text] as const])))
+}
+
+function texts(field: string, text: Bilingual | undefined): Entry[] {
+  return [
+    [`${field} (en)`, text?.en],
+    [`${field} (es)`, text?.es],
+  ]
+}
+
+function ruleTexts(rules: readonly Rule[]): Entry[] {
+  return rules.flatMap(rule => [
+    [`rule ${rule.code}`, conditionOf(rule)],
+    ...texts(`rule ${rule.code}`, rule.text),
+  ])
+}
+
+/** What a rule admits, in words. */
+function conditionOf(rule: Rule): string {
+  switch (rule.kind) {
+    case 'age':
+      return `ages ${rule.min ?? 0} to ${rule.max ?? 'any'}`
+    case 'states':
+      return rule.in ? `states ${rule.in.join(', ')}` : `all states but ${(rule.notin ?? []).join(', ')}`
+    case 'zips':
+      return [
+        rule.in && `ZIP codes ${rule.in.join(', ')}`,
+        rule.prefixes && `ZIP codes that begin with ${rule.prefixes.join(', ')}`,
+        rule.notin && `not ZIP codes ${rule.notin.join(', ')}`,
+        rule.notprefixes && `not ZIP codes that begin with ${rule.notprefixes.join(', ')}`,
+      ]
+        .filter(Boolean)
+        .join('; ')
+    case 'offers':
+      return `holders of ${rule.in.join(', ')}`
+  }
+}
+
+function priceText({ cents, per, taken }: Price): string {
+  const price = cents === 0 ? 'nothing' : `${dollars(cents)} a ${per}`
+  return taken ? `${price}, taken by the ${taken.by}` : price
+}
+
+function dollars(cents: number): string {
+  return `$${(cents / 100).toFixed(2)}`
+}
+
+type Document = NonNullable<Benefit['documents']>[number]
+
+// The address begins with the hash of the bytes; the name is what stays when a file is replaced.
+function documentName({ file, language }: Document): string {
+  return `${file.split('/').at(-1)} (${language})`
+}
+
+function documentText({ title, file, states }: Document): string {
+  const where = states?.in ? `in ${states.in.join(', ')}` : `not in ${(states?.notin ?? []).join(', ')}`
+  const bytes = file.includes('/') ? `, file ${file.slice(0, 12)}` : ''
+  return `“${title.en}”${states ? `, ${where}` : ''}${bytes}`
+}

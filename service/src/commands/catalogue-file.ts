@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { readWholeCatalogue, type WholeCatalogue } from '../catalogue/bring-files.ts'
+import { describeProblem, type Problem } from '../catalogue/problem.ts'
+import { listVersions } from '../catalogue/published.ts'
+import { checkSuccession } from '../catalogue/succession.ts'
+import type { Database } from '../db/database.ts'
+import { OperatorError } from '../operator-error.ts'
+
+const mostShown = 50
+
+/** The catalogue of a file, with the files it brings. Throws OperatorError that lists every problem with its line and remedy. */
+export async function readCatalogueFile(path: string): Promise<WholeCatalogue> {
+  const parsed = await readWholeCatalogue(await readText(path), dirname(path))
+  if (!parsed.ok) throw refusalOf(parsed.problems)
+  return parsed
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new OperatorError(
+      `The file ${path} cannot be read (${(error as { code?: string }).code ?? 'unknown'}).`,
+    )
+  }
+}
+
+/** Throws OperatorError where the catalogue breaks with a version that was published before. */
+export async function refuseBreaks(parsed: WholeCatalogue, database: Database): Promise<void> {
+  const versions = await listVersions(database)
+  const problems = checkSuccession(
+    parsed,
+    versions.map(version => version.catalogue),
+  )
+  if (problems.length > 0) throw refusalOf(problems)
+}
+
+function refusalOf(problems: readonly Problem[]): OperatorError {
+  const more = problems.length > mostShown ? [`… and ${problems.length - mostShown} more`] : []
+  const count = `${problems.length} problem${problems.length === 1 ? '' : 's'} in the catalogue:`
+  return new OperatorError([count, ...problems.slice(0, mostShown).map(describeProblem), ...more].join('\n'))
+}

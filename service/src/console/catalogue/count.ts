@@ -1,0 +1,83 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Catalogue } from '../../catalogue/model.ts'
+import { type Published, withCandidate } from '../../catalogue/published.ts'
+import type { Database } from '../../db/database.ts'
+import { residenceOf } from '../../membership/commands/documents.ts'
+import { loadUsersWithDocuments } from '../../membership/commands/load.ts'
+import { loadedUserOf, personOf } from '../../membership/commands/loaded-user.ts'
+import { openTerms } from '../../membership/commands/open-terms.ts'
+import { versionsOf } from '../../membership/rules/state.ts'
+import { partnerOf } from '../../partners/keys.ts'
+import type { Clock, Partner } from '../../partners/partner.ts'
+import { listPartners } from '../../partners/store.ts'
+import type { Keyring } from '../../vault/keyring.ts'
+import { impactOn } from './impact.ts'
+import { findUserNames } from './store.ts'
+import { addUser, type ImpactCounts, noCounts } from './tally.ts'
+
+/** What publishing a catalogue would do, as far as it is counted. */
+export type Impact = {
+  /** The version that would be published, and the one that it would follow; 0: none. */
+  readonly version: number
+  readonly follows: number
+  /** What the new one is compared with. */
+  readonly today: Catalogue
+  /** By partner, those without users too. */
+  readonly partners: readonly { readonly partner: Partner; readonly counts: ImpactCounts }[]
+}
+
+/** What counting needs of the service around it. */
+export type CountContext = {
+  readonly database: Database
+  readonly keyring: Keyring
+  readonly published: Published
+  readonly clock: Clock
+  /** Called after each batch with how many users were looked at; counting goes on once it is fulfilled. */
+  readonly onBatch?: (users: number) => Promise<void> | void
+}
+
+const USERS_A_BATCH = 200
+const USERS_A_TURN = 10
+
+/**
+ * Counts what publishing would do to the users that there are, by partner: it reads all of them, some at a time, and
+ * writes nothing. The version that is newest at the beginning is the one it compares with.
+ */
+export async function countImpact(context: CountContext, next: Catalogue): Promise<Impact> {
+  const { database, keyring, clock } = context
+  await context.published.prepare([])
+  const pinned = withCandidate(context.published, undefined)
+  const planned = withCandidate(context.published, next)
+  const before = openTerms({ published: pinned, real: clock.real })
+  const after = openTerms({ published: planned, real: clock.real })
+  const partners = (await listPartners(database)).map(row => ({
+    partner: partnerOf(row, keyring),
+    counts: noCounts(),
+  }))
+  let looked = 0
+  for (const { partner, counts } of partners) {
+    const now = clock.now(partner)
+    let last: string | undefined
+    for (;;) {
+      const names = await findUserNames(database, partner.partnerId, { after: last, limit: USERS_A_BATCH })
+      last = names.at(-1)?.serviceId
+      if (last === undefined) break
+      const users = (await loadUsersWithDocuments(database, names)).map(loadedUserOf)
+      await before.prepareTerms(users.flatMap(({ user }) => versionsOf(user)))
+      for (const [place, loaded] of users.entries()) {
+        // Opening sealed data takes the processor: a service that counts goes on answering in between.
+        if (place % USERS_A_TURN === 0) await setImmediate()
+        const profile = () => personOf(loaded, partner, 'profile')
+        const impact = impactOn(loaded.user, {
+          ...{ before: before.terms(partner, profile), after: after.terms(partner, profile), now },
+          applicant: residenceOf(profile() ?? personOf(loaded, partner, 'prefill')),
+        })
+        if (impact) addUser(counts, impact)
+      }
+      looked += users.length
+      await context.onBatch?.(looked)
+    }
+  }
+  const { version: follows, catalogue: today } = pinned.today()
+  return { version: planned.today().version, follows, today, partners }
+}

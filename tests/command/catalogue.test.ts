@@ -1,0 +1,88 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { fileOf, lifeCatalogue, type TestCatalogue } from '../life/catalogue.ts'
+import { ada } from '../rig.ts'
+import { run, runJson } from './process.ts'
+import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
+
+// Only catches a hang: each test runs many processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+let sandbox: Sandbox
+let partner: SandboxPartner
+let file = ''
+
+const withoutBooks: TestCatalogue = {
+  benefits: lifeCatalogue.benefits.filter(({ name }) => name !== 'books'),
+  offers: lifeCatalogue.offers.map(offer => ({
+    ...offer,
+    selectable: offer.selectable.filter(name => name !== 'books'),
+  })),
+}
+
+async function write(name: string, catalogue: TestCatalogue): Promise<string> {
+  const path = join(sandbox.place.cwd, name)
+  await writeFile(path, fileOf(catalogue).replaceAll('dental', 'teeth'))
+  return path
+}
+
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  partner = await sandbox.newPartner()
+  await partner.client.createUser({ ...ada, userid: 'holder', offername: 'low', benefits: ['books'] })
+  await partner.client.prefillUser({ ...ada, userid: 'applicant' })
+  file = await write('next.yaml', withoutBooks)
+})
+afterAll(() => sandbox.close())
+
+test('what publishing would do is counted on the users, as text and as JSON, and publishes nothing', async () => {
+  type Counted = {
+    version: number
+    follows: number
+    users: number
+    closed: { name: string; keep: number }[]
+    partners: {
+      partnerid: string
+      users: number
+      members: number
+      benefits: { name: string; seeless: number }[]
+    }[]
+  }
+  const counted = await runJson<Counted>(['catalogue', 'impact', file], sandbox.place)
+  expect(counted).toMatchObject({ follows: 2, version: 3, closed: [{ name: 'books', keep: 1 }] })
+  const own = counted.partners.find(one => one.partnerid === partner.partnerid)
+  expect(own).toMatchObject({ users: 2, members: 1, applicants: 1, applicantsless: 1, offerineligible: 0 })
+  expect(own?.benefits.find(one => one.name === 'books')).toMatchObject({ keep: 1, seeless: 1, calledoff: 0 })
+  const { stdout } = await run(['catalogue', 'impact', file], sandbox.place)
+  expect(stdout).toMatch(/^Version 3 would follow version 2\. \d+ users of \d+ partners were looked at/)
+  expect(stdout).toContain('Closed to newcomers, kept by holders: books (1).')
+  expect(stdout).toContain('benefit books: 1 keep it, 1 no longer see it')
+  const { versions } = await runJson<{ versions: { version: number; by: string }[] }>(
+    ['catalogue', 'list'],
+    sandbox.place,
+  )
+  expect(versions.map(one => one.version)).toEqual([2, 1])
+})
+
+test('two versions are compared, and the newest with a file', async () => {
+  const words = async (...more: string[]) => (await run(['catalogue', 'diff', ...more], sandbox.place)).stdout
+  expect(await words(file)).toContain('benefit books: left out; its holders keep it\n')
+  expect(await words('2', file)).toBe(await words(file))
+  expect(await words(file, '2')).toContain('benefit books: new (books)\n')
+  expect(await words('1', '2')).toContain('offer premier: left out; its holders keep it\n')
+  expect(await words('2', '2')).toBe('version 2 and version 2 say the same.\n')
+})
+
+test('what cannot be compared or counted is refused with a sentence', async () => {
+  expect(await sandbox.refusal('catalogue', 'diff', '1', '9')).toMatch(/^There is no version 9/)
+  expect(await sandbox.refusal('catalogue', 'diff')).toMatch(/needs FROM\|FILE/)
+  expect(await sandbox.refusal('catalogue', 'impact', join(sandbox.place.cwd, 'none.yaml'))).toMatch(
+    /cannot be read \(ENOENT\)/,
+  )
+  const broken = join(sandbox.place.cwd, 'broken.yaml')
+  await writeFile(broken, 'schema: 2\n')
+  const { code, stderr } = await run(['catalogue', 'impact', broken], sandbox.place)
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^\d+ problems in the catalogue:\nline 1: benefits is missing/)
+})
