@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ProposedBeneficiary } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { catalogueOf } from '../api/catalogue-of.ts'
+import { ana } from './fixture-parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { openLink, recordsAgreed, wordsOf } from './visitor.ts'
 
@@ -15,6 +16,7 @@ const catalogue = catalogueOf(
   [
     { offer: 'starter', rank: 1, fixed: ['life'], selectable: ['income', 'dental'], slots: 2 },
     { offer: 'small', rank: 2, selectable: ['dental', 'life'], slots: 1 },
+    { offer: 'grand', rank: 3, fixed: ['life'], selectable: ['income', 'dental'], slots: 2 },
   ],
 )
 
@@ -110,6 +112,10 @@ describe('at enrolment', () => {
     expect(wordsOf(check)).toContain(
       'You have not named anyone yet. This benefit does not start before you have named someone.',
     )
+    expect(wordsOf(check)).toContain(
+      'Term life Starts when you have named someone, if you do so before April 9, 2027 ',
+    )
+    expect(wordsOf(check)).toContain('Income Starts on March 10, 2027')
     const done = await visitor.post('/register/enrol', agreed)
     expect(wordsOf(done)).toContain('Name your beneficiaries so that this can start: Term life.')
     expect((await userOf()).requiredactions).toMatchObject([{ code: 'beneficiary', name: 'life' }])
@@ -313,5 +319,127 @@ describe('later', () => {
     expect(wordsOf(check)).toContain('The people you named before stay in place.')
     expect(check.html).not.toContain('Gracecanary')
     expect((await visitor.get('/register/beneficiaries/life')).html).not.toContain('Gracecanary')
+  })
+})
+
+/** A member whose plan requires no beneficiaries, with a session of this link. */
+async function onSmall(benefits: string[], link: Parameters<Rig['mintLink']>[0] = {}) {
+  const userid = await rig.newPerson('unknown')
+  await rig.partner.client.createUser({ userid, ...ana, offername: 'small', benefits })
+  return openLink(rig, { offername: '', ...link })
+}
+async function standsAs(name: string) {
+  return (await userOf()).benefits.find(benefit => benefit.name === name)?.state
+}
+
+describe('whatever a member chooses', () => {
+  test('a swap for what requires somebody asks for them first, and is then confirmed as it was chosen', async () => {
+    const visitor = await onSmall(['dental'], { purpose: 'swap' })
+    await visitor.get('/register/swap')
+    await visitor.post('/register/swap', { out: 'dental' })
+    const asked = await visitor.post('/register/swap/choose', { in: 'life' })
+    expect(asked.view).toBe('BENEFICIARIES_EDIT')
+    expect(asked.html).not.toContain('name="later"')
+    expect(asked.html).toContain('href="/register/swap"')
+    const wrong = await visitor.post('/register/beneficiaries/life', { rows: '1', ...person(1, 'Tom', 90) })
+    expect(wrong.status).toBe(422)
+    const confirm = await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace })
+    expect(confirm).toMatchObject({
+      view: 'SWAP_CONFIRM',
+      path: '/register/swap/confirm?replace.dental=life',
+    })
+    expect(wordsOf(confirm)).toContain('Term life Change – Term life You have named your beneficiaries.')
+    expect(confirm.html).toContain('/register/beneficiaries/life?next=swap%2Fconfirm%3Freplace.dental%3Dlife')
+    expect((await visitor.post('/register/swap/confirm', agreed)).view).toBe('DONE')
+    expect(await userOf()).toMatchObject({ requiredactions: [], conditions: ['swappending'] })
+    expect(await standsAs('life')).toBe('scheduled')
+  })
+
+  test('a form of a swap that was sent without naming anybody makes no swap', async () => {
+    const visitor = await onSmall(['dental'], { purpose: 'swap' })
+    await visitor.get('/register/swap')
+    const sent = await visitor.post('/register/swap/confirm', { 'replace.dental': 'life', ...agreed })
+    expect(sent.view).toBe('BENEFICIARIES_EDIT')
+    expect((await userOf()).conditions).toEqual([])
+  })
+
+  test('by a link that asks the birth date again, the swap is still there afterwards', async () => {
+    const visitor = await onSmall(['dental'], { purpose: 'swap', delivery: 'sms' })
+    const dob = { dobmonth: '3', dobday: '27', dobyear: '1990' }
+    expect((await visitor.post('/register/challenge', dob)).view).toBe('SWAP')
+    await visitor.post('/register/swap', { out: 'dental' })
+    expect((await visitor.post('/register/swap/choose', { in: 'life' })).view).toBe('CHALLENGE')
+    await visitor.post('/register/beneficiaries/life', { ...dob, dobday: '28' })
+    expect((await visitor.post('/register/beneficiaries/life', dob)).view).toBe('BENEFICIARIES_EDIT')
+    expect((await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace })).view).toBe(
+      'SWAP_CONFIRM',
+    )
+  })
+
+  test('a swap that the partner planned is not said to start while somebody is missing', async () => {
+    const visitor = await onSmall(['dental'], { purpose: 'swap' })
+    await rig.partner.client.swapBenefits({ userid: rig.userid(), add: ['life'], remove: ['dental'] })
+    const swap = await visitor.get('/register/swap')
+    expect(wordsOf(swap)).toContain('Something is still needed from you before this starts')
+    expect(wordsOf(swap)).not.toContain('Starts on April 1, 2027')
+  })
+
+  test.each([
+    ['now', 'grand', 'Term life Starts when you have named someone, if you do so before April 9, 2027 '],
+    ['later', 'starter', 'Term life Starts on April 1, 2027 or later, when you have named someone '],
+  ])(
+    'a plan that brings it %s asks, and the benefit waits when naming is put off',
+    async (_, offer, told) => {
+      const visitor = await onSmall(['dental'], { purpose: 'offerchange' })
+      await visitor.get('/register/offer')
+      const asked = await visitor.post('/register/offer', { offername: offer })
+      expect(asked.view).toBe('BENEFICIARIES_EDIT')
+      expect(asked.html).toContain('href="/register/offer"')
+      const confirm = await visitor.post('/register/beneficiaries/life', { rows: '1', later: '1' })
+      expect(confirm.view).toBe('OFFER_CONFIRM')
+      expect(wordsOf(confirm)).toContain(told)
+      const done = await visitor.post('/register/offer/confirm', agreed)
+      expect(wordsOf(done)).toContain('Name your beneficiaries so that this can start: Term life.')
+      expect(await standsAs('life')).toBe('actionrequired')
+      await visitor.get('/register/beneficiaries/life')
+      await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace })
+      expect((await userOf()).requiredactions).toEqual([])
+    },
+  )
+
+  test('whom a person names on the way to a plan counts for it', async () => {
+    const visitor = await onSmall(['dental'], { purpose: 'offerchange' })
+    await visitor.get('/register/offer')
+    await visitor.post('/register/offer', { offername: 'grand' })
+    const confirm = await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace })
+    expect(confirm.view).toBe('OFFER_CONFIRM')
+    expect(wordsOf(confirm)).toContain('Term life Starts on March 10, 2027')
+    await visitor.post('/register/offer/confirm', agreed)
+    expect(await standsAs('life')).toBe('enrolled')
+  })
+
+  test('a benefit added to a free place asks, and waits when naming is put off', async () => {
+    const visitor = await onSmall([], { purpose: 'benefits' })
+    await visitor.get('/register/benefits')
+    const asked = await visitor.post('/register/benefits', { benefit: ['life'] })
+    expect(asked.view).toBe('BENEFICIARIES_EDIT')
+    const check = await visitor.post('/register/beneficiaries/life', { rows: '1', later: '1' })
+    expect(wordsOf(check)).toContain('if you do so before April 9, 2027')
+    const done = await visitor.post('/register/enrol', agreed)
+    expect(wordsOf(done)).toContain('Name your beneficiaries so that this can start: Term life.')
+    expect(await standsAs('life')).toBe('actionrequired')
+  })
+
+  test.each([
+    'https://evil.example/',
+    '//evil.example',
+    'swap/confirm',
+    'swap/confirm?a=b#/../..',
+    'leave?a=b',
+  ])('naming never leads on to an address that is none of the page’s own: %s', async next => {
+    const { visitor } = await enrolled()
+    await visitor.get('/register/beneficiaries/life')
+    const saved = await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace, next })
+    expect(saved.path).toBe('/register/beneficiaries')
   })
 })

@@ -295,7 +295,8 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
     {
       name: 'beneficiaries-edit',
       view: {
-        ...{ view: 'BENEFICIARIES_EDIT', page: step(2), name: 'life', isnewcomer: true, maylater: true },
+        ...{ view: 'BENEFICIARIES_EDIT', page: step(2), name: 'life', maylater: true },
+        ...{ back: 'benefits', goeson: true },
         displayname: say('Term life', 'Seguro de vida a término'),
         rows: rowsOf([]),
       },
@@ -303,7 +304,8 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
     {
       name: 'beneficiaries-edit-wrong',
       view: {
-        ...{ view: 'BENEFICIARIES_EDIT', page, name: 'life', isnewcomer: false, maylater: false },
+        ...{ view: 'BENEFICIARIES_EDIT', page, name: 'life', maylater: false },
+        ...{ back: 'beneficiaries', goeson: false },
         displayname: say('Term life', 'Seguro de vida a término'),
         rows: rowsOf(namedIn(say)),
         errors: [

@@ -28,11 +28,16 @@ export function newEnrolment(
     startsAt: fresh.startsAt,
     endsAt: undefined,
     ownEnd: undefined,
-    actionDueAt: isMissing ? Math.max(fresh.startsAt, fresh.pickedAt + daysToAct * DAY_MS) : undefined,
+    actionDueAt: isMissing ? actionDueAt(fresh.startsAt, fresh.pickedAt) : undefined,
     isSingle: false,
     closeReason: undefined,
   }
   return withAgeEnd(enrolment, fresh.benefit, terms)
+}
+
+/** When a pick that waits for its user is withdrawn: not before it would have started. */
+export function actionDueAt(startsAt: Instant, pickedAt: Instant): Instant {
+  return Math.max(startsAt, pickedAt + daysToAct * DAY_MS)
 }
 
 /** The enrolment with the end that its benefit's `endsatage` brings: the end of the period in which the age is reached. */

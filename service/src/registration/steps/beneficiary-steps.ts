@@ -3,16 +3,16 @@ import type { Benefit } from '../../catalogue/model.ts'
 import { type OpenDesignation, readDesignations } from '../../membership/commands/designations.ts'
 import { confirmedDesignation, proposedDesignation } from '../../membership/rules/designations.ts'
 import { heldEnrolment, isLive } from '../../membership/rules/state.ts'
-import { hasBeneficiary } from '../../membership/rules/terms.ts'
+import { hasBeneficiary, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { changesRows, namesNobody, parseBeneficiaries, rowsIn, rowsOf } from '../views/beneficiary-form.ts'
 import { dayOf } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { chosenByNewcomer } from './enrolling-steps.ts'
-import { namedInDraft } from './naming.ts'
+import { afterNaming, mayNameLater, namedInDraft } from './naming.ts'
 import { stepOf } from './progress.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
-import type { Posted, Step } from './step.ts'
+import type { Lead, Posted, Step } from './step.ts'
 
 /** Whom a member names, for what they have. */
 export const beneficiaryList: Step = {
@@ -46,7 +46,8 @@ export const beneficiaryList: Step = {
 export function beneficiaryEdit(name: string): Step {
   return {
     show: async (visit, typed) => {
-      const benefit = benefitAt(visit, name)
+      const next = afterNaming(typed.form)
+      const benefit = benefitAt(visit, name, next)
       if (!benefit) return { to: visit.isMember ? 'beneficiaries' : 'check' }
       return {
         ...{
@@ -56,17 +57,22 @@ export function beneficiaryEdit(name: string): Step {
         },
         displayname: benefit.displayname[visit.locale],
         rows: typed.isPosted ? rowsIn(typed.form) : rowsOf(await peopleOf(visit, name)),
-        isnewcomer: !visit.isMember,
-        maylater: !visit.isMember && !hasBeneficiary(visit.user, benefit),
+        back: backFrom(visit, benefit, next),
+        goeson: !visit.isMember || next !== undefined || isBeingAdded(visit, name),
+        maylater: mayLater(visit, benefit, next),
+        ...(next === undefined ? {} : { next }),
       }
     },
     post: async (visit, form) => {
-      const benefit = benefitAt(visit, name)
+      const next = afterNaming(form)
+      const benefit = benefitAt(visit, name, next)
       if (!benefit) return { to: visit.isMember ? 'beneficiaries' : 'check' }
       if (changesRows(form)) return 'again'
       if (isStale(visit, form)) return 'conflict'
-      if (!visit.isMember) return nameInDraft(visit, form, benefit)
-      return nameNow(visit, form, name)
+      const isLater = form.has('later') && mayLater(visit, benefit, next)
+      if (visit.isMember && !isLater) return nameNow(visit, form, { name, next })
+      const saved = await nameInDraft(visit, form, { benefit, isLater })
+      return saved === 'saved' ? { to: next ?? 'check' } : saved
     },
   }
 }
@@ -97,11 +103,42 @@ function takingBenefits({ user, terms }: Visit): readonly Benefit[] {
     .filter(({ name }) => live.has(name) || user.designations.some(({ benefit }) => benefit === name))
 }
 
-function benefitAt(visit: Visit, name: string): Benefit | undefined {
+function benefitAt(visit: Visit, name: string, next: string | undefined): Benefit | undefined {
   const benefits = visit.isMember
-    ? namingBenefits(visit.user, visit.terms).map(({ benefit }) => benefit)
+    ? [
+        ...namingBenefits(visit.user, visit.terms).map(({ benefit }) => benefit),
+        ...benefitsAhead(visit, next),
+      ]
     : chosenByNewcomer(visit).filter(({ beneficiaries }) => beneficiaries !== undefined)
   return benefits.find(benefit => benefit.name === name)
+}
+
+/** What takes beneficiaries and comes with the plan to which the person is about to move. */
+function benefitsAhead({ terms }: Visit, next = ''): readonly Benefit[] {
+  const offername = new URLSearchParams(next.split('?')[1]).get('offername') ?? ''
+  const comes = partnerOffer(terms, offername)?.fixed ?? []
+  return comes
+    .flatMap(name => openBenefit(terms, name) ?? [])
+    .filter(({ beneficiaries }) => beneficiaries !== undefined)
+}
+
+/** Where the person came from: the view before the one that waits for the naming, which would lead here again. */
+function backFrom(visit: Visit, benefit: Benefit, next: string | undefined): string {
+  const isNamed = hasBeneficiary(visit.user, benefit)
+  if (next !== undefined) return isNamed ? next : (next.split('/')[0] ?? '')
+  if (!visit.isMember) return 'benefits'
+  return isBeingAdded(visit, benefit.name) ? 'benefits' : 'beneficiaries'
+}
+
+/** Whether a member has chosen this benefit and not yet agreed to it. */
+function isBeingAdded({ isMember, draft }: Visit, name: string): boolean {
+  return isMember && (draft.picks?.includes(name) ?? false)
+}
+
+/** Whether naming can be put off here: the benefit then waits for it. A swap cannot wait. */
+function mayLater(visit: Visit, benefit: Benefit, next: string | undefined): boolean {
+  if (hasBeneficiary(visit.user, benefit) || !mayNameLater(visit, benefit.name)) return false
+  return !visit.isMember || (next?.startsWith('offer/') ?? isBeingAdded(visit, benefit.name))
 }
 
 async function peopleOf(visit: Visit, name: string): Promise<OpenDesignation['beneficiaries']> {
@@ -116,21 +153,27 @@ function versionsOf({ context, partner, user }: Visit): Promise<readonly OpenDes
   return readDesignations(context.database, { partner, user })
 }
 
-async function nameInDraft(visit: Visit, form: URLSearchParams, benefit: Benefit): Promise<Posted> {
+async function nameInDraft(
+  visit: Visit,
+  form: URLSearchParams,
+  { benefit, isLater }: { readonly benefit: Benefit; readonly isLater: boolean },
+): Promise<'saved' | Exclude<Posted, Lead>> {
   const { name } = benefit
-  const isLater = form.has('later')
   const isCleared = namesNobody(form) && benefit.beneficiaries === 'optional'
   const parsed = isLater || isCleared ? undefined : parseBeneficiaries(form, visit.today)
   if (parsed && !parsed.ok) return { errors: parsed.errors }
-  const saved = await saveAnswers(visit, form, draft => {
+  return saveAnswers(visit, form, draft => {
     const { [name]: _, ...others } = draft.beneficiaries ?? {}
     if (isCleared) return { ...draft, beneficiaries: others }
     return { ...draft, beneficiaries: { ...others, [name]: parsed?.ok ? parsed.values : 'later' } }
   })
-  return saved === 'saved' ? { to: 'check' } : saved
 }
 
-async function nameNow(visit: Visit, form: URLSearchParams, name: string): Promise<Posted> {
+async function nameNow(
+  visit: Visit,
+  form: URLSearchParams,
+  { name, next }: { readonly name: string; readonly next: string | undefined },
+): Promise<Posted> {
   const parsed = parseBeneficiaries(form, visit.today)
   if (!parsed.ok) return { errors: parsed.errors }
   const beneficiaries = parsed.values
@@ -142,5 +185,5 @@ async function nameNow(visit: Visit, form: URLSearchParams, name: string): Promi
     },
   })
   if (outcome !== 'done') return 'gone'
-  return { to: visit.draft.picks?.includes(name) ? 'check' : 'beneficiaries' }
+  return { to: next ?? (isBeingAdded(visit, name) ? 'check' : 'beneficiaries') }
 }

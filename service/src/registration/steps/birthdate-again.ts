@@ -3,6 +3,7 @@ import { mostTriesOfLink as mostTries, noteBirthdateAgain, revokeSession } from 
 import { pageOf, rootOf, type Visit } from '../session/visit.ts'
 import type { FieldError } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'
+import { afterNaming } from './naming.ts'
 import type { Posted, Step } from './step.ts'
 
 /**
@@ -25,6 +26,7 @@ export function behindBirthdate(path: string, step: Step): Step {
         ...{ view: 'CHALLENGE', page, again: true },
         action: `${rootOf(visit.context)}/${path}`,
         triesleft: triesLeft(visit, typed.errors),
+        ...nextIn(typed.form),
         ...(typed.isPosted ? { kept: Object.fromEntries(typed.form) } : {}),
       }
     },
@@ -42,12 +44,19 @@ async function meetAgain(visit: Visit, form: URLSearchParams, path: string): Pro
   const at = context.clock.real()
   const passed = parsed.values.dob === person.dob
   const tries = await noteBirthdateAgain(context.database, nameOf(session), { at, passed })
-  if (tries !== undefined && passed) return { to: path }
+  const { next } = nextIn(form)
+  if (tries !== undefined && passed)
+    return { to: next === undefined ? path : `${path}?${new URLSearchParams({ next })}` }
   if (tries === undefined || tries >= mostTries) {
     await revokeSession(context.database, nameOf(session), at)
     return 'gone'
   }
   return { errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: mostTries - tries }] }
+}
+
+function nextIn(form: URLSearchParams): { readonly next?: string } {
+  const next = afterNaming(form)
+  return next === undefined ? {} : { next }
 }
 
 /** What a fault says is newer than the visit, which was opened before the try. */

@@ -1,13 +1,15 @@
 import { dateAt, type Instant } from '../../calendar/calendar.ts'
 import { iconPathOf } from '../../catalogue/file-paths.ts'
 import type { Benefit, Bilingual, Offer } from '../../catalogue/model.ts'
-import { type Enrolment, isInForce, isLive } from '../../membership/rules/state.ts'
-import { knownBenefit, openBenefit, partnerOffers } from '../../membership/rules/terms.ts'
+import { actionDueAt } from '../../membership/rules/enrolments.ts'
+import { type Enrolment, heldEnrolment, isInForce, isLive } from '../../membership/rules/state.ts'
+import { hasBeneficiary, knownBenefit, openBenefit, partnerOffers } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { Coverage } from '../views/coverage-parts.ts'
 import type { BenefitCard, BenefitLine, BenefitStatus } from '../views/parts.ts'
 import type { Locale } from '../views/surroundings.ts'
 import { costOf, coverageOf } from './disclosures.ts'
+import { namedInDraft } from './naming.ts'
 
 /** A benefit in plain words, with where it stands. */
 export function cardOf(
@@ -57,16 +59,25 @@ function hasBenefit(offer: Offer, name: string): boolean {
   return offer.fixed.includes(name) || offer.selectable.includes(name)
 }
 
-/** A benefit that is to start, in one line. */
+/** A benefit that is to start, in one line; where somebody must be named first and is not, it waits for that. */
 export function lineOf(visit: Visit, benefit: Benefit, startsAt: Instant): BenefitLine {
+  const { user, now } = visit
+  const isNamed = hasBeneficiary(user, benefit) || isNamedInDraft(visit, benefit)
+  const dueAt = heldEnrolment(user, benefit.name)?.actionDueAt ?? actionDueAt(startsAt, now)
   return {
     name: benefit.name,
     displayname: benefit.displayname[visit.locale],
     iconurl: iconOf(visit, benefit),
-    startson: dayOf(visit, startsAt),
+    ...(isNamed
+      ? { startson: dayOf(visit, startsAt) }
+      : { waits: startsAt > now ? { from: dayOf(visit, startsAt) } : { by: dayOf(visit, dueAt) } }),
     cost: costOf(visit, benefit),
     ...coverageIn(visit, benefit),
   }
+}
+
+function isNamedInDraft({ isMember, draft }: Visit, { name }: Benefit): boolean {
+  return !isMember && namedInDraft(draft, name) !== undefined
 }
 
 /** An enrolment in one line: what, from when, until when. */

@@ -6,7 +6,7 @@ import {
   proposedDesignation,
   withDesignation,
 } from '../../membership/rules/designations.ts'
-import { isLive, type User } from '../../membership/rules/state.ts'
+import { heldEnrolment, isLive, type User } from '../../membership/rules/state.ts'
 import { hasBeneficiary, knownBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { NamingLine, NamingNews } from '../views/parts.ts'
@@ -18,8 +18,26 @@ export function namedInDraft(draft: Draft, benefit: string): readonly NamedBenef
   return named === 'later' ? undefined : named
 }
 
-/** Whom a person names for benefits that they are about to have, as the view before the agreement tells it. */
-export function namingLines(visit: Visit, benefits: readonly Benefit[]): readonly NamingLine[] {
+/** The view that a person came from to name somebody, with what they chose there; `undefined` when it is none of ours. */
+export function afterNaming(form: URLSearchParams): string | undefined {
+  const next = form.get('next') ?? ''
+  return /^(swap|offer)\/confirm\?[\w.=&]{1,2000}$/.test(next) ? next : undefined
+}
+
+/** The path on which somebody is named for a benefit, from which `next` goes on. */
+export function namingPath(benefit: string, next: string): string {
+  return `beneficiaries/${benefit}?${new URLSearchParams({ next })}`
+}
+
+/**
+ * Whom a person names for benefits that they are about to have, as the view before the agreement tells it. `next` is that
+ * view, where it has no path of its own to come back to.
+ */
+export function namingLines(
+  visit: Visit,
+  benefits: readonly Benefit[],
+  next?: string,
+): readonly NamingLine[] {
   return benefits.flatMap(benefit => {
     if (benefit.beneficiaries === undefined) return []
     const people = visit.isMember ? undefined : namedInDraft(visit.draft, benefit.name)
@@ -30,6 +48,7 @@ export function namingLines(visit: Visit, benefits: readonly Benefit[]): readonl
         ...{ name: benefit.name, displayname: benefit.displayname[visit.locale], standing },
         isrequired: benefit.beneficiaries === 'required',
         ...(people ? { people } : {}),
+        ...(next === undefined ? {} : { next }),
       } as const,
     ]
   })
@@ -37,10 +56,24 @@ export function namingLines(visit: Visit, benefits: readonly Benefit[]): readonl
 
 /** The first of these benefits for which somebody must be named, and neither was nor was put off. */
 export function mustName(visit: Visit, benefits: readonly Benefit[]): string | undefined {
-  return benefits.find(
-    benefit =>
-      !hasBeneficiary(visit.user, benefit) && visit.draft.beneficiaries?.[benefit.name] === undefined,
-  )?.name
+  return unnamed(visit, benefits).find(({ name }) => {
+    const said = visit.draft.beneficiaries?.[name]
+    return visit.isMember ? said !== 'later' || !mayNameLater(visit, name) : said === undefined
+  })?.name
+}
+
+/** Of these benefits, the first that needs somebody named now: a swap does not wait for it. */
+export function mustNameNow(visit: Visit, benefits: readonly Benefit[]): string | undefined {
+  return unnamed(visit, benefits)[0]?.name
+}
+
+/** Whether naming can be left for later: what already waits for it gains nothing by that. */
+export function mayNameLater({ user }: Visit, benefit: string): boolean {
+  return heldEnrolment(user, benefit) === undefined
+}
+
+function unnamed({ user }: Visit, benefits: readonly Benefit[]): readonly Benefit[] {
+  return benefits.filter(benefit => !hasBeneficiary(user, benefit))
 }
 
 /** The user with whom a draft names for benefits that begin now, and what is to be sealed for that. */

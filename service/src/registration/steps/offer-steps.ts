@@ -1,4 +1,5 @@
 import { lockedFrom } from '../../calendar/calendar.ts'
+import type { Benefit } from '../../catalogue/model.ts'
 import { isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
@@ -22,9 +23,10 @@ import { agreedNow, consentsFor } from './agreements.ts'
 import { dayOf, lastDayOf, lineOf, standingLine } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
+import { mustName, namingLines, namingPath } from './naming.ts'
 import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
-import type { Posted, Step } from './step.ts'
+import type { Lead, Posted, Step } from './step.ts'
 
 /** The offers to move to, with the one in force and the change that is pending. */
 export const offer: Step = {
@@ -57,7 +59,7 @@ export const offer: Step = {
   post: (visit, form) => {
     const parsed = parseOffer(form, openOffers(visit))
     if (!parsed.ok) return { errors: parsed.errors }
-    return { to: `offer/confirm?${new URLSearchParams({ offername: parsed.values })}` }
+    return { to: addressOf(parsed.values) }
   },
 }
 
@@ -68,6 +70,8 @@ export const offerConfirm: Step = {
     const current = offerOf(visit.terms, visit.user)
     if (!found || !current) return { to: 'offer' }
     const { changed, choice } = found
+    const unnamed = namingFirst(visit, found)
+    if (unnamed) return unnamed
     const preview = makePreview({ ...previewed(visit, choice.offer), changed })
     return {
       view: 'OFFER_CONFIRM',
@@ -75,10 +79,11 @@ export const offerConfirm: Step = {
       from: current.displayname[visit.locale],
       to: choice,
       previewid: preview.previewid,
-      gained: linesOf(visit, changed, changed.gained),
+      gained: gainedBenefits(visit, changed).map(benefit => lineOf(visit, benefit, changed.effectiveAt)),
       lost: lostLines(visit, changed),
       kept: heldLines(visit, changed.kept),
       ...(changed.isImmediate ? {} : { undountil: lockedFrom(changed.effectiveAt, current.cutoffhours) }),
+      naming: namingLines(visit, gainedBenefits(visit, changed), addressOf(choice.offer)),
       consents: consentsOf(visit, changed, typed.isPosted ? typed.form : undefined),
     }
   },
@@ -87,6 +92,8 @@ export const offerConfirm: Step = {
     const found = proposed(visit, form)
     if (!found) return { to: 'offer' }
     const { changed, choice } = found
+    const unnamed = namingFirst(visit, found)
+    if (unnamed) return unnamed
     if (!checkPreview(form.get('previewid') ?? '', { ...previewed(visit, choice.offer), changed }))
       return 'conflict'
     const agreements = consentsOf(visit, changed, undefined)
@@ -157,11 +164,11 @@ function previewed(visit: Visit, offername: string) {
   }
 }
 
+/** A change tried out, and the plan it leads to. */
+type Proposed = { readonly changed: OfferChange; readonly choice: OfferChoice }
+
 /** The change that a form or an address asks for, tried out; `undefined` when it is not open. */
-function proposed(
-  visit: Visit,
-  form: URLSearchParams,
-): { changed: OfferChange; choice: OfferChoice } | undefined {
+function proposed(visit: Visit, form: URLSearchParams): Proposed | undefined {
   if (!visit.isMember) return undefined
   const choice = choicesOf(visit).find(one => one.offer === form.get('offername'))
   if (!choice || !openOffers(visit).includes(choice.offer)) return undefined
@@ -207,13 +214,6 @@ function confirmed(visit: Visit): Promise<Posted> {
   return noteDone(visit, 'changed', referenceOf(visit.session.session_id, 'changed'))
 }
 
-function linesOf(visit: Visit, changed: OfferChange, names: readonly string[]): BenefitLine[] {
-  return names.flatMap(name => {
-    const benefit = openBenefit(visit.terms, name)
-    return benefit ? [lineOf(visit, benefit, changed.effectiveAt)] : []
-  })
-}
-
 function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {
   return names.flatMap(name => {
     const held = heldEnrolment(visit.user, name)
@@ -231,9 +231,19 @@ function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
 }
 
 function consentsOf(visit: Visit, changed: OfferChange, posted: URLSearchParams | undefined) {
-  return consentsFor(
-    visit,
-    changed.gained.flatMap(name => openBenefit(visit.terms, name) ?? []),
-    posted,
-  )
+  return consentsFor(visit, gainedBenefits(visit, changed), posted)
+}
+
+/** The way to name somebody for what the plan brings, where that is required and neither done nor put off. */
+function namingFirst(visit: Visit, { changed, choice }: Proposed): Lead | undefined {
+  const unnamed = mustName(visit, gainedBenefits(visit, changed))
+  return unnamed === undefined ? undefined : { to: namingPath(unnamed, addressOf(choice.offer)) }
+}
+
+function gainedBenefits({ terms }: Visit, changed: OfferChange): readonly Benefit[] {
+  return changed.gained.flatMap(name => openBenefit(terms, name) ?? [])
+}
+
+function addressOf(offername: string): string {
+  return `offer/confirm?${new URLSearchParams({ offername })}`
 }

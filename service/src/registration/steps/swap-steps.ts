@@ -14,14 +14,15 @@ import {
 import { judgePick, knownBenefit, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseConsents, parseSwap, parseSwapIn, parseSwapOut, type SwapChoice } from '../views/choices.ts'
-import type { BenefitCard, ConsentText, SwapPair } from '../views/parts.ts'
+import type { BenefitCard, BenefitLine, ConsentText, SwapPair } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { cardOf, dayOf, enrolmentLine, lineOf, statusOf } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
+import { mustNameNow, namingLines, namingPath } from './naming.ts'
 import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
-import type { Posted, Step } from './step.ts'
+import type { Lead, Posted, Step } from './step.ts'
 
 /** What may be exchanged for what, as it will be at the boundary. */
 type SwapScene = {
@@ -130,7 +131,7 @@ export const swapChoose: Step = {
     const available = availableFor(visit, scene, out.values).map(({ name }) => name)
     const chosen = parseSwapIn(form, available)
     if (!chosen.ok) return { errors: chosen.errors }
-    return { to: `swap/confirm?${queryOf(visit, out.values, chosen.values)}` }
+    return { to: addressOf(widened(visit, out.values, chosen.values)) }
   },
 }
 
@@ -140,12 +141,15 @@ export const swapConfirm: Step = {
     const scene = sceneOf(visit)
     const parsed = scene && parseSwap(typed.form, allowedIn(scene))
     if (!scene || scene.isLocked || !parsed?.ok) return { to: 'swap' }
+    const unnamed = namingFirst(visit, scene, parsed.values)
+    if (unnamed) return unnamed
     return {
       view: 'SWAP_CONFIRM',
       page: pageOf(visit),
       pairs: pairsShown(visit, scene, pairsOf(parsed.values)),
       effectiveon: dayOf(visit, scene.boundary),
       lockedat: scene.lockedAt,
+      naming: namingLines(visit, comingIn(scene, parsed.values), addressOf(parsed.values)),
       consents: wantedConsents(visit, scene, {
         choice: parsed.values,
         posted: typed.isPosted ? typed.form : undefined,
@@ -156,6 +160,8 @@ export const swapConfirm: Step = {
     const scene = sceneOf(visit)
     const parsed = scene && parseSwap(form, allowedIn(scene))
     if (!scene || !parsed?.ok) return { to: 'swap' }
+    const unnamed = namingFirst(visit, scene, parsed.values)
+    if (unnamed) return unnamed
     const wanted = wantedConsents(visit, scene, { choice: parsed.values, posted: undefined })
     const agreed = parseConsents(form, wanted)
     if (!agreed.ok) return { errors: agreed.errors }
@@ -210,16 +216,33 @@ function pairsOf({ add, remove }: SwapChoice): MemberPair[] {
   return add.map((name, at) => ({ add: name, remove: remove[at] }))
 }
 
+/** The way to name somebody for what comes in, where that is required and nobody is named yet. */
+function namingFirst(visit: Visit, scene: SwapScene, choice: SwapChoice): Lead | undefined {
+  const unnamed = mustNameNow(visit, comingIn(scene, choice))
+  return unnamed === undefined ? undefined : { to: namingPath(unnamed, addressOf(choice)) }
+}
+
+function comingIn(scene: SwapScene, { add }: SwapChoice): readonly Benefit[] {
+  return scene.available.filter(({ name }) => add.includes(name))
+}
+
 function pairsShown(visit: Visit, scene: SwapScene, pairs: readonly MemberPair[]): SwapPair[] {
   return pairs.flatMap(({ add, remove }) => {
     const benefit = add === undefined ? undefined : openBenefit(visit.terms, add)
     if (!benefit) return []
     const held = remove === undefined ? undefined : heldEnrolment(visit.user, remove)
-    if (!held) return [{ in: lineOf(visit, benefit, scene.boundary) }]
+    const coming = waitingIn(visit, benefit.name) ?? lineOf(visit, benefit, scene.boundary)
+    if (!held) return [{ in: coming }]
     // The one that goes is told without days: it ends at the moment the new one starts.
     const { name, displayname, iconurl } = enrolmentLine(visit, held)
-    return [{ out: { name, displayname, iconurl }, in: lineOf(visit, benefit, scene.boundary) }]
+    return [{ out: { name, displayname, iconurl }, in: coming }]
   })
+}
+
+/** What the pending swap is to bring, where an agreement or a beneficiary is missing: it may not come at all. */
+function waitingIn(visit: Visit, name: string): BenefitLine | undefined {
+  const planned = visit.user.enrolments.find(one => one.benefit === name && one.plannedBy === 'swap')
+  return planned?.state === 'actionrequired' ? enrolmentLine(visit, planned) : undefined
 }
 
 function wantedConsents(
@@ -227,11 +250,7 @@ function wantedConsents(
   scene: SwapScene,
   about: { choice: SwapChoice; posted: URLSearchParams | undefined },
 ) {
-  return consentsFor(
-    visit,
-    scene.available.filter(({ name }) => about.choice.add.includes(name)),
-    about.posted,
-  )
+  return consentsFor(visit, comingIn(scene, about.choice), about.posted)
 }
 
 /** What a person may let go: each pick in force, and a free place that the pending swap leaves. */
@@ -262,15 +281,24 @@ function comingCard(visit: Visit, scene: SwapScene, benefit: Benefit): BenefitCa
   return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt: scene.boundary })
 }
 
-/** The pending swap with one exchange more, or another in its place, as the address of the confirmation has it. */
-function queryOf(visit: Visit, out: string, chosen: string): string {
+/** The pending swap with one exchange more, or another in its place. */
+function widened(visit: Visit, out: string, chosen: string): SwapChoice {
   const pending = visit.user.swap?.pairs ?? []
-  const query = new URLSearchParams()
-  for (const { add, remove } of pending)
-    if (add !== undefined && remove !== undefined) query.set(`replace.${remove}`, add)
   const free = pending.flatMap(({ add, remove }) => (remove === undefined && add !== undefined ? [add] : []))
-  if (out !== 'free') query.set(`replace.${out}`, chosen)
+  const pairs = new Map(
+    pending.flatMap(({ add, remove }) =>
+      add !== undefined && remove !== undefined ? [[remove, add] as const] : [],
+    ),
+  )
+  if (out !== 'free') pairs.set(out, chosen)
   const added = out === 'free' ? [...free, chosen] : free
-  for (const [at, add] of added.entries()) query.set(`replace.free${at + 1}`, add)
-  return query.toString()
+  return { add: [...pairs.values(), ...added], remove: [...pairs.keys()] }
+}
+
+/** The address of the confirmation of a swap, which names the benefits so that going back shows the same. */
+function addressOf({ add, remove }: SwapChoice): string {
+  const query = new URLSearchParams()
+  for (const [at, name] of add.entries())
+    query.set(`replace.${remove[at] ?? `free${at - remove.length + 1}`}`, name)
+  return `swap/confirm?${query}`
 }

@@ -77,7 +77,7 @@ export function namingSection(page: Page, lines: readonly NamingLine[] = []): Sl
     return html`<p>${standing === 'before' ? words.earlier : standing === 'named' ? words.named : words.nobody}</p>`
   }
   return html`<section class="naming"><h2>${words.title}</h2>${lines.map(
-    line => html`<div class="heading"><h3>${line.displayname}</h3><a href="${page.root}/beneficiaries/${line.name}">${line.standing === 'nobody' ? words.add : words.change}<span class="unseen"> – ${line.displayname}</span></a></div>
+    line => html`<div class="heading"><h3>${line.displayname}</h3><a href="${page.root}/beneficiaries/${line.name}${line.next !== undefined && `?${new URLSearchParams({ next: line.next })}`}">${line.standing === 'nobody' ? words.add : words.change}<span class="unseen"> – ${line.displayname}</span></a></div>
 ${told(line)}
 ${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.needed : words.optional}</p>`}`,
   )}</section>`
@@ -85,7 +85,7 @@ ${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.n
 
 /** The people whom somebody names for one benefit, a group of inputs each; buttons add and remove groups without script. */
 export function beneficiariesEdit(view: BeneficiariesEditView, texts: Texts): Content {
-  const { page, name, displayname, rows, isnewcomer, maylater } = view
+  const { page, name, displayname, rows, goeson, maylater, next } = view
   const words = beneficiaryTexts(page.locale)
   const title = words.question(displayname)
   const answers: Answers = { page, texts, errors: view.errors ?? [], kept: {} }
@@ -93,16 +93,17 @@ export function beneficiariesEdit(view: BeneficiariesEditView, texts: Texts): Co
     title,
     asks: true,
     faulty: answers.errors.length > 0,
-    back: `${page.root}/${isnewcomer ? 'benefits' : 'beneficiaries'}`,
+    back: `${page.root}/${view.back}`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${title}</h1>
 <p class="lead">${words.lead}</p>
 <p>${words.ask}</p>
 ${form(answers, `beneficiaries/${name}`, [
   html`<input type="hidden" name="rows" value="${String(rows.length)}">`,
+  next !== undefined && html`<input type="hidden" name="next" value="${next}">`,
   rows.map((row, at) => personFields(answers, row, { at: at + 1, ismany: rows.length > 1 })),
   html`<p><button class="secondary" name="add" value="1">${icon('plus')}${words.more}</button></p>`,
-  primary(isnewcomer ? texts.shell.continue : words.save),
+  primary(goeson ? texts.shell.continue : words.save),
   maylater &&
     html`<p class="hint">${words.needed}</p><p><button class="quiet" name="later" value="1">${words.later}</button></p>`,
 ])}`,

@@ -15,11 +15,19 @@ export function benefitList(page: Page, texts: Texts, lines: readonly BenefitLin
 export function benefitLine(page: Page, texts: Texts, line: BenefitLine): Html {
   const facts = [
     line.startson && texts.check.starts(dayText(page.locale, line.startson)),
+    line.waits && waitsText(page, line.waits),
     line.since && texts.benefits.status.enrolled(dayText(page.locale, line.since)),
     line.endson && texts.done.ends(dayText(page.locale, line.endson)),
     line.cost && costLine(page, texts, line.cost),
   ].filter(fact => fact)
   return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${texts.done.action}</p>`}</div>`
+}
+
+function waitsText(page: Page, waits: NonNullable<BenefitLine['waits']>): string {
+  const words = beneficiaryTexts(page.locale)
+  return 'by' in waits
+    ? words.waitsuntil(dayText(page.locale, waits.by))
+    : words.waitsfrom(dayText(page.locale, waits.from))
 }
 
 /** What it costs, as words that stand alone. */

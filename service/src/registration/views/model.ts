@@ -72,6 +72,8 @@ export interface ChallengeView extends ViewOf<'CHALLENGE'>, Asking {
   readonly triesleft: number
   /** Asked once more, before people are shown whom the person named. */
   readonly again?: true
+  /** The path that leads on from there. */
+  readonly next?: string
 }
 
 /** The first view: who asks, and what was shared. */
@@ -157,6 +159,7 @@ export interface SwapConfirmView extends ViewOf<'SWAP_CONFIRM'>, Asking {
   readonly pairs: readonly SwapPair[]
   readonly effectiveon: Day
   readonly lockedat: Instant
+  readonly naming?: readonly NamingLine[]
   readonly consents: readonly ConsentText[]
 }
 
@@ -179,6 +182,7 @@ export interface OfferConfirmView extends ViewOf<'OFFER_CONFIRM'>, Asking {
   readonly lost: readonly BenefitLine[]
   readonly kept: readonly BenefitLine[]
   readonly undountil?: Instant
+  readonly naming?: readonly NamingLine[]
   readonly consents: readonly ConsentText[]
 }
 
@@ -228,8 +232,13 @@ export interface BeneficiariesEditView extends ViewOf<'BENEFICIARIES_EDIT'>, Ask
   readonly name: string
   readonly displayname: string
   readonly rows: readonly BeneficiaryRow[]
-  readonly isnewcomer: boolean
-  /** Naming somebody may be left for later, and the benefit waits until then. */
+  /** The path of the view before this one. */
+  readonly back: string
+  /** Whether more steps follow, as in a registration. */
+  readonly goeson: boolean
+  /** The path that saving leads to, where it is not the usual one. */
+  readonly next?: string
+  /** Naming somebody may be left for later, and the benefit waits until next. */
   readonly maylater: boolean
 }
 

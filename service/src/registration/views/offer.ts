@@ -1,4 +1,5 @@
 import { type Html, html } from '../../http/html.ts'
+import { namingSection } from './beneficiaries.ts'
 import { consentFields, draftField, errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
 import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
@@ -69,6 +70,7 @@ ${list(words.gained, view.gained)}
 ${list(words.lost, view.lost)}
 ${list(words.kept, view.kept)}
 ${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, texts, undountil))}</p>`}
+${namingSection(page, view.naming)}
 ${form(answers, 'offer/confirm', [
   html`<input type="hidden" name="offername" value="${to.offer}"><input type="hidden" name="previewid" value="${view.previewid}">`,
   consentFields(answers, consents),

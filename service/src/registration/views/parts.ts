@@ -111,6 +111,8 @@ export type BenefitLine = {
   readonly displayname: string
   readonly iconurl: string
   readonly startson?: Day
+  /** Instead of `startson` where somebody must be named first: until when, or the first day on which it can start. */
+  readonly waits?: { readonly by: Day } | { readonly from: Day }
   /** Instead of `startson` where cover began before. */
   readonly since?: Day
   readonly endson?: Day
@@ -133,6 +135,8 @@ export type NamingLine = {
   readonly isrequired: boolean
   readonly standing: 'here' | 'before' | 'named' | 'nobody'
   readonly people?: readonly NamedBeneficiary[]
+  /** The path to come back to after naming somebody, where it is not the one of the answers. */
+  readonly next?: string
 }
 
 /** What is to do about beneficiaries: benefits that wait for some, and those for which the partner proposes some. */

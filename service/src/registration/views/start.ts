@@ -34,6 +34,7 @@ export function challenge(view: ChallengeView, texts: Texts): Content {
 <h1 tabindex="-1">${words.title}</h1>
 <p class="lead">${view.again ? beneficiaryTexts(view.page.locale).again : [view.firstname && `${words.lead(view.firstname)} `, words.text]}</p>
 <form id="answers" method="post" action="${view.action}" novalidate>
+${view.next !== undefined && html`<input type="hidden" name="next" value="${view.next}">`}
 ${birthDate(answers, { asHeading: false })}
 <p class="hint">${words.tries(view.triesleft)}</p>
 ${primary(texts.shell.continue)}

@@ -1,4 +1,5 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
+import { namingSection } from './beneficiaries.ts'
 import { worthText } from './benefits.ts'
 import {
   type Answers,
@@ -105,6 +106,7 @@ export function swapConfirm(view: SwapConfirmView, texts: Texts): Content {
 ${pairList(page, texts, pairs, dayText(page.locale, effectiveon))}
 ${pairs.some(({ out }) => out) && html`<p>${words.gap}</p>`}
 <p class="withsign">${icon('clock')}${words.until(deadlineText(page, texts, lockedat))}</p>
+${namingSection(page, view.naming)}
 ${form(answers, 'swap/confirm', [
   placesOf(pairs).map(([place, name]) => html`<input type="hidden" name="replace.${place}" value="${name}">`),
   consentFields(answers, consents),

@@ -25,6 +25,8 @@ export const beneficiariesEn = {
   change: 'Change',
   here: 'Name your beneficiaries',
   needed: 'This benefit does not start before you have named someone.',
+  waitsuntil: (by: string) => `Starts when you have named someone, if you do so before ${by}`,
+  waitsfrom: (on: string) => `Starts on ${on} or later, when you have named someone`,
   optional: 'You can also do this later.',
   since: (on: string) => `In place since ${on}`,
   suggested: (partner: string) => `${partner} suggests`,

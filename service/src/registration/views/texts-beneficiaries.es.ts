@@ -12,6 +12,8 @@ export const beneficiariesEs: typeof beneficiariesEn = {
   change: 'Cambiar',
   here: 'Nombrar a sus beneficiarios',
   needed: 'Este beneficio no empieza hasta que usted nombre a alguien.',
+  waitsuntil: by => `Empieza cuando usted haya nombrado a alguien, si lo hace antes del ${by}`,
+  waitsfrom: on => `Empieza el ${on} o después, cuando usted haya nombrado a alguien`,
   optional: 'También puede hacerlo más adelante.',
   since: on => `Vigente desde el ${on}`,
   suggested: partner => `${partner} propone`,
