@@ -5,23 +5,71 @@ export type Query = { readonly name: string; readonly text: string; readonly val
 
 const prepared = new WeakMap<TemplateStringsArray, { name: string; text: string }>()
 
-/** Builds a statement in which every `${}` is a bound value; text never comes from a value. */
+/**
+ * A part of a statement, with the values bound in it. It is a class so that `sql` can tell it from every value that a
+ * request could bring: only `part` makes one, and its text stands in the source.
+ */
+class Part {
+  readonly strings: TemplateStringsArray
+  readonly values: readonly unknown[]
+  constructor(strings: TemplateStringsArray, values: readonly unknown[]) {
+    this.strings = strings
+    this.values = values
+  }
+}
+
+export type { Part }
+
+/** Writes a part, to be put into a statement or into another part as `${}`. Every other `${}` in it is a bound value. */
+export function part(strings: TemplateStringsArray, ...values: unknown[]): Part {
+  return new Part(strings, values)
+}
+
+/** The part that adds nothing. */
+export const nothing = part``
+
+/** Builds a statement in which every `${}` is a bound value or a `part`; text never comes from a value. */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Query {
+  if (values.some(isPart)) return composed(new Part(strings, values))
   let statement = prepared.get(strings)
   if (!statement) {
     const text = strings.reduce((whole, part, index) => `${whole}$${index}${part}`)
-    statement = { name: createHash('sha256').update(text).digest('base64url').slice(0, 24), text }
+    statement = { name: nameOf(text), text }
     prepared.set(strings, statement)
   }
   return { ...statement, values }
 }
 
 /**
- * The statement with the conditions that it keeps in comments for databases that are spread: those that name the
- * partner of each table, so that Citus sees that one node has all. Plain PostgreSQL would choose worse plans by them.
+ * Returns what adds `and COLUMN = any (PARTNERS)` to a statement where tables are spread over machines, and nothing
+ * elsewhere. Citus runs a statement on one node only if the partner of each table in it is named; plain PostgreSQL would
+ * choose worse plans because of it.
  */
-export function ofOnePartner({ name, text, values }: Query): Query {
-  return { name: `${name}-one`, text: text.replace(/\/\* of one partner: (.*?) \*\//g, '$1'), values }
+export function namingPartners(isSpread: boolean, partnerIds: unknown): (column: Part) => Part {
+  return column => (isSpread ? part`and ${column} = any (${partnerIds}::uuid[])` : nothing)
+}
+
+const names = new Map<string, string>()
+
+function composed(whole: Part): Query {
+  const values: unknown[] = []
+  const textOf = ({ strings, values: own }: Part): string =>
+    strings.reduce((text, next, index) => {
+      const value = own[index - 1]
+      return `${text}${isPart(value) ? textOf(value) : `$${values.push(value)}`}${next}`
+    })
+  const text = textOf(whole)
+  const name = names.get(text) ?? nameOf(text)
+  names.set(text, name)
+  return { name, text, values }
+}
+
+function isPart(value: unknown): value is Part {
+  return value instanceof Part
+}
+
+function nameOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 24)
 }
 
 /** An instant as PostgreSQL takes it; null stays null. */

@@ -1,12 +1,12 @@
 import type { Database } from '../../db/database.ts'
-import { ofOnePartner, sql } from '../../db/sql.ts'
+import { namingPartners, part, sql } from '../../db/sql.ts'
 import { openDataKey } from '../../membership/commands/documents.ts'
 import type { Directory } from '../../partners/directory.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
 import { NIL_UUID } from '../../vault/uuid.ts'
 import type { Outcome } from '../egress/outcome.ts'
-import type { Attempt, Result } from './results.ts'
+import type { Attempt, Result } from './result.ts'
 
 /** Where the answer to one try belongs. */
 type Place = { readonly partnerId: string; readonly serviceId: string; readonly attemptId: string }
@@ -79,14 +79,14 @@ async function readKeys(
   database: Pick<Database, 'query' | 'layout'>,
   wanted: readonly { partnerId: string; eventId: string }[],
 ): Promise<ReadonlyMap<string, KeyRow>> {
-  const statement = sql`
+  const partnerIds = wanted.map(one => one.partnerId)
+  const naming = namingPartners(database.layout.isSpread, partnerIds)
+  const rows = await database.query<KeyRow>(sql`
     select e.partner_id, e.event_id, e.service_id, k.wrapped_key
-    from unnest(${wanted.map(one => one.partnerId)}::uuid[], ${wanted.map(one => one.eventId)}::uuid[])
-      as wanted (partner_id, event_id)
+    from unnest(${partnerIds}::uuid[], ${wanted.map(one => one.eventId)}::uuid[]) as wanted (partner_id, event_id)
     join events e on e.partner_id = wanted.partner_id and e.event_id = wanted.event_id
-      /* of one partner: and e.partner_id = any ($1::uuid[]) */
+      ${naming(part`e.partner_id`)}
     left join data_keys k on k.partner_id = e.partner_id and k.service_id = e.service_id
-      /* of one partner: and k.partner_id = any ($1::uuid[]) */`
-  const rows = await database.query<KeyRow>(database.layout.isSpread ? ofOnePartner(statement) : statement)
+      ${naming(part`k.partner_id`)}`)
   return new Map(rows.map(row => [`${row.partner_id} ${row.event_id}`, row]))
 }

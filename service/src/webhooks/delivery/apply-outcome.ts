@@ -4,7 +4,7 @@ import { afterAttempt } from '../endpoint/breaker.ts'
 import { afterVerdict, type HealthAction } from '../endpoint/health.ts'
 import { healthOf, type Item, type OwnedEndpoint } from './owned-endpoint.ts'
 import type { Outage } from './release.ts'
-import type { Attempt, Disposition, HealthRecord } from './results.ts'
+import type { Attempt, Disposition, HealthRecord } from './result.ts'
 
 /** What one attempt means for the delivery, for the stored state of the endpoint, and for the operator's log. */
 export type AppliedOutcome = {

@@ -4,7 +4,7 @@ import { attemptHeaders } from '../egress/envelope.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
 import { pairsAt, signingKeysAt } from '../endpoint/credentials.ts'
 import type { Item, OwnedEndpoint } from './owned-endpoint.ts'
-import type { Attempt } from './results.ts'
+import type { Attempt } from './result.ts'
 
 /**
  * Makes one try of a delivery. Where new credentials are on trial it begins with them, and after a 401 repeats the

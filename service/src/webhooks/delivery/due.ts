@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Database, Executor } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import { groupsOf } from '../../db/spread.ts'
-import { ofOnePartner, type Query, sql, timestamp } from '../../db/sql.ts'
+import { namingPartners, part, sql, timestamp } from '../../db/sql.ts'
 import type { Work } from './fairness.ts'
 
 /** How much is wanted of one kind of work of one endpoint. */
@@ -46,9 +46,9 @@ export async function readDue(
   asks: readonly Ask[],
   now: Instant,
 ): Promise<DueRow[]> {
-  if (!db.layout.isSpread) return readAsks(db, asks, { now, adapt: query => query })
+  if (!db.layout.isSpread) return readAsks(db, asks, now)
   // A partner whose node is away has nothing due just now, and nobody else waits for it.
-  const reads = groupsOf(db, asks).map(group => readAsks(db, group, { now, adapt: ofOnePartner }))
+  const reads = groupsOf(db, asks).map(group => readAsks(db, group, now))
   const settled = await Promise.allSettled(reads)
   const rows = settled.flatMap(result => (result.status === 'fulfilled' ? result.value : []))
   const failed = settled.find(result => result.status === 'rejected')
@@ -57,39 +57,39 @@ export async function readDue(
 }
 
 async function readAsks(
-  db: Executor,
+  db: Pick<Database, 'query' | 'layout'>,
   asks: readonly Ask[],
-  { now, adapt }: { now: Instant; adapt: (query: Query) => Query },
+  now: Instant,
 ): Promise<DueRow[]> {
-  const rows = await db.query<Found>(
-    adapt(sql`
+  const partnerIds = asks.map(ask => ask.partnerId)
+  const naming = namingPartners(db.layout.isSpread, partnerIds)
+  const rows = await db.query<Found>(sql`
     select ask.number, due.event_id, due.attempts, due.due_at, e.body, e.created_at, w.version,
       due.ordered and exists (
         select from deliveries earlier
-        where /* of one partner: earlier.partner_id = any ($1::uuid[]) and */ earlier.partner_id = ask.partner_id and earlier.endpoint_id = ask.endpoint_id
-          and earlier.service_id = due.service_id and earlier.position < due.position
-          and earlier.ordered
+        where earlier.partner_id = ask.partner_id ${naming(part`earlier.partner_id`)}
+          and earlier.endpoint_id = ask.endpoint_id and earlier.service_id = due.service_id
+          and earlier.position < due.position and earlier.ordered
       ) as behind
-    from unnest(${asks.map(ask => ask.partnerId)}::uuid[], ${asks.map(ask => ask.endpointId)}::uuid[],
+    from unnest(${partnerIds}::uuid[], ${asks.map(ask => ask.endpointId)}::uuid[],
       ${asks.map(ask => ask.work)}::text[], ${asks.map(ask => ask.quota)}::integer[],
       ${asks.map(ask => (ask.after ? timestamp(ask.after.dueAt) : '-infinity'))}::timestamptz[],
       ${asks.map(ask => ask.after?.eventId ?? NIL)}::uuid[])
       with ordinality as ask (partner_id, endpoint_id, work, quota, after_due_at, after_event_id, number)
-    join webhook_endpoints w on w.partner_id = ask.partner_id and w.endpoint_id = ask.endpoint_id
-      and w.deleted_at is null and w.disabled_at is null /* of one partner: and w.partner_id = any ($1::uuid[]) */
+    join webhook_endpoints w on w.partner_id = ask.partner_id ${naming(part`w.partner_id`)}
+      and w.endpoint_id = ask.endpoint_id and w.deleted_at is null and w.disabled_at is null
     cross join lateral (
       select d.partner_id, d.event_id, d.service_id, d.position, d.attempts, d.due_at, d.ordered
       from deliveries d
-      where /* of one partner: d.partner_id = any ($1::uuid[]) and */ d.partner_id = ask.partner_id and d.endpoint_id = ask.endpoint_id and d.work = ask.work
+      where d.partner_id = ask.partner_id ${naming(part`d.partner_id`)}
+        and d.endpoint_id = ask.endpoint_id and d.work = ask.work
         and not d.parked and d.due_at <= ${timestamp(now)}
         and (d.due_at, d.event_id) > (ask.after_due_at, ask.after_event_id)
       order by d.due_at, d.event_id
       limit ask.quota
     ) due
-    join events e on e.partner_id = due.partner_id and e.event_id = due.event_id
-      /* of one partner: and e.partner_id = any ($1::uuid[]) */
-    order by due.due_at, due.event_id`),
-  )
+    join events e on e.partner_id = due.partner_id ${naming(part`e.partner_id`)} and e.event_id = due.event_id
+    order by due.due_at, due.event_id`)
   const found: DueRow[] = []
   for (const row of rows) {
     const ask = asks[row.number - 1]

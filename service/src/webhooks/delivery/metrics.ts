@@ -5,7 +5,7 @@ import { openLastRead } from '../../db/last-read.ts'
 import type { Verdict } from '../endpoint/backoff.ts'
 import { type Backlog, certificateEnds, endpointStates, readBacklog, readCertificates } from './backlog.ts'
 import type { Item } from './owned-endpoint.ts'
-import type { Attempt, Disposition } from './results.ts'
+import type { Attempt, Disposition } from './result.ts'
 
 /** The numbers of webhook delivery, for Prometheus. */
 export type WebhookMetrics = {

@@ -6,7 +6,7 @@ import type { Health } from '../endpoint/health.ts'
 import type { Ask, DueRow, Place } from './due.ts'
 import type { Due, Work } from './fairness.ts'
 import { type ModeState, roomIn } from './mode.ts'
-import type { HealthRecord, HeldLease, Pair } from './results.ts'
+import type { HealthRecord, HeldLease, Pair } from './result.ts'
 
 /** A delivery that this process holds: queued, under way, or with a result that is being written. */
 export type Item = Omit<DueRow, 'ask' | 'behind' | 'version'>

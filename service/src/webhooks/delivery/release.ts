@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import { mostAttemptsWithin } from '../endpoint/backoff.ts'
-import type { HeldLease } from './results.ts'
+import type { HeldLease } from './result.ts'
 
 /** A time in which an endpoint took nothing: from the first failure to the answer that ended it. */
 export type Outage = { readonly from: Instant; readonly to: Instant }

@@ -20,7 +20,7 @@ import {
 } from './owned-endpoint.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
 import type { Outage } from './release.ts'
-import type { Attempt, EndpointChange } from './results.ts'
+import type { Attempt, EndpointChange } from './result.ts'
 import type { Timers } from './timers.ts'
 import type { Receipt, Writer } from './writer.ts'
 

@@ -5,15 +5,9 @@ import { describeCause, type Log } from '../../log.ts'
 import type { Directory } from '../../partners/directory.ts'
 import { sealAnswers } from './answers.ts'
 import { lockLease, type Outage, releaseAttempted } from './release.ts'
-import {
-  type Behind,
-  type EndpointChange,
-  type HeldLease,
-  parkDeliveries,
-  type Result,
-  type Written,
-  writeResults,
-} from './results.ts'
+import type { Behind, EndpointChange, HeldLease, Result, Written } from './result.ts'
+import { parkDeliveries } from './save-parked.ts'
+import { writeResults } from './save-results.ts'
 
 /** One thing that the owner of an endpoint writes about it. */
 export type Entry =

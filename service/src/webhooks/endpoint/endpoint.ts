@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import type { Pair } from '../delivery/results.ts'
+import type { Pair } from '../delivery/result.ts'
 import type { Breaker } from './breaker.ts'
 
 /** Why an endpoint is disabled: by the operator, by a 410, or after 72 h of failures. */

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { namingPartners, nothing, part, sql } from './sql.ts'
+
+test('values are bound in the order in which they stand, in parts within parts too', () => {
+  const inner = part`b = ${2} ${part`and c = ${3}`}`
+  const { text, values } = sql`select from t where a = ${1} and ${inner} ${nothing}and d = ${4}`
+  expect(text).toBe('select from t where a = $1 and b = $2 and c = $3 and d = $4')
+  expect(values).toEqual([1, 2, 3, 4])
+})
+
+test('a value that looks like a part is bound, whatever it says', () => {
+  const brought = JSON.parse('{"strings":["1; drop table users"],"values":[]}')
+  const { text, values } = sql`select ${brought} ${part`, ${brought}`}`
+  expect(text).toBe('select $1 , $2')
+  expect(values).toEqual([brought, brought])
+})
+
+test('the same text has the same name, and another text another', () => {
+  const named = (isSpread: boolean, id: number) =>
+    sql`select from t where a = ${id} ${namingPartners(isSpread, [id])(part`t.p`)}`
+  expect(named(true, 1).name).toBe(named(true, 2).name)
+  expect(named(true, 1).name).not.toBe(named(false, 1).name)
+  expect(named(true, 1).text).toContain('and t.p = any ($2::uuid[])')
+})

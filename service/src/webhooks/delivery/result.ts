@@ -1,0 +1,64 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Outcome } from '../egress/outcome.ts'
+import type { Breaker } from '../endpoint/breaker.ts'
+import type { Work } from './fairness.ts'
+
+/** Which of two pairs of credentials a try used. */
+export type Pair = 'current' | 'next'
+
+/** One request that was made, as the log keeps it. */
+export type Attempt = {
+  readonly attemptId: string
+  readonly startedAt: Instant
+  readonly pair: Pair
+  readonly outcome: Outcome
+}
+
+/** What happens to a delivery after an attempt. */
+export type Disposition =
+  | { readonly kind: 'delivered' }
+  /** Another try at `dueAt`; `attempts` are spent. */
+  | { readonly kind: 'later'; readonly attempts: number; readonly dueAt: Instant; readonly work: Work }
+  | { readonly kind: 'dead'; readonly attempts: number }
+  /** Nothing was spent: the row stays as it is. */
+  | { readonly kind: 'unchanged' }
+
+/** What the owner knows of an endpoint and has to be kept. */
+export type HealthRecord = {
+  readonly revision: number
+  readonly breaker: Breaker
+  readonly failingSince: Instant | null
+  readonly notices: number
+  readonly pausedUntil: Instant | null
+  readonly acceptedPair: Pair | null
+  readonly nextAcceptedAt: Instant | null
+  readonly certificateEndsAt: Instant | null
+}
+
+/** The lease under which the owner of an endpoint writes. It is the same object each time, so that a batch finds it at once. */
+export type HeldLease = { readonly partnerId: string; readonly endpointId: string; readonly epoch: number }
+
+/** The end of one try. */
+export type Result = {
+  readonly lease: HeldLease
+  readonly eventId: string
+  /** Which try of the delivery it was. */
+  readonly number: number
+  readonly disposition: Disposition
+  readonly attempts: readonly Attempt[]
+  readonly endedAt: Instant
+}
+
+/** What is to be written of an endpoint itself. */
+export type EndpointChange = {
+  readonly lease: HeldLease
+  readonly health: HealthRecord
+  /** Disables the endpoint of this version. */
+  readonly disable?: { readonly version: number; readonly reason: 'failing' | 'gone'; readonly at: Instant }
+}
+
+/** Which leases still hold, and for which of them the endpoint was disabled: it is not where somebody changed it meanwhile. */
+export type Written = { readonly owned: ReadonlySet<HeldLease>; readonly disabled: ReadonlySet<HeldLease> }
+
+/** A delivery whose turn has not come: an earlier event of its user is still to be delivered. */
+export type Behind = HeldLease & { readonly eventId: string }

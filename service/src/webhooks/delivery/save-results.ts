@@ -1,0 +1,252 @@
+import type { Database } from '../../db/database.ts'
+import { namingPartners, nothing, type Part, part, sql, timestamp } from '../../db/sql.ts'
+import type { Attempt, Disposition, EndpointChange, HeldLease, Result, Written } from './result.ts'
+
+/**
+ * Writes the results of attempts in one statement: the log, the deliveries, the endpoints' health. A process that has lost
+ * an endpoint writes nothing for it: the statement locks the row of the lease and compares its epoch. Set `isRepeat` when
+ * the first write may have committed; only then are attempts that are in the log already ignored, because checking always
+ * costs a tenth of a batch.
+ */
+export async function writeResults(
+  db: Pick<Database, 'query' | 'layout'>,
+  owner: string,
+  batch: {
+    results: readonly Result[]
+    changes: readonly EndpointChange[]
+    /** What of the answers is kept, sealed. */
+    answers?: ReadonlyMap<Attempt, Buffer>
+    isRepeat?: boolean
+  },
+): Promise<Written> {
+  const { results, changes } = batch
+  const leases = numbered([...results, ...changes].map(({ lease }) => lease))
+  const { isSpread } = db.layout
+  const naming = namingPartners(isSpread, leases.partnerIds)
+  const rows = await db.query<{ lease: number; is_disabled: boolean }>(sql`
+    with fence as (${isSpread ? heldOnOneNode(leases, owner) : held(leases, owner)}),
+    result as (${resultRows(leases, results)}),
+    logged as (${logAttempts(leases, batch)}),
+    postponed as (${postpone(naming)}),
+    ended as (${endDeliveries(naming)}),
+    dead_added as (${addDead}),
+    dead_removed as (${removeDead(naming)}),
+    unparked as (${unparkNext(naming)}),
+    health as (${saveHealth(leases, changes, naming)}),
+    disabled as (${disableEndpoints(leases, changes, naming)})
+    select lease, lease in (select lease from disabled) as is_disabled from fence`)
+  const named = (found: typeof rows) => new Set(found.flatMap(row => leases.held[row.lease - 1] ?? []))
+  return { owned: named(rows), disabled: named(rows.filter(row => row.is_disabled)) }
+}
+
+/** The leases of a batch, each once. Rows name a lease by its number, which is shorter than two ids. */
+type Leases = {
+  readonly held: readonly HeldLease[]
+  readonly partnerIds: string
+  readonly endpointIds: string
+  readonly epochs: string
+  /** The numbers of these leases, counted from 1. */
+  numbersOf(rows: readonly { readonly lease: HeldLease }[]): string
+}
+
+/** Adds to a statement which partners a column may name; see `namingPartners`. */
+type Naming = (column: Part) => Part
+
+function numbered(leases: readonly HeldLease[]): Leases {
+  const held = [...new Set(leases)]
+  const numbers = new Map(held.map((lease, index) => [lease, index + 1]))
+  return {
+    held,
+    partnerIds: list(held.map(lease => lease.partnerId)),
+    endpointIds: list(held.map(lease => lease.endpointId)),
+    epochs: list(held.map(lease => lease.epoch)),
+    numbersOf: rows => list(rows.map(({ lease }) => numbers.get(lease) ?? 0)),
+  }
+}
+
+/** Locks the leases that this process still holds; the result is written for these only. */
+function held({ partnerIds, endpointIds, epochs }: Leases, owner: string): Part {
+  return part`
+    select l.partner_id, l.endpoint_id, mine.lease
+    from endpoint_leases l
+    join unnest(${partnerIds}::uuid[], ${endpointIds}::uuid[], ${epochs}::bigint[])
+      with ordinality as mine (partner_id, endpoint_id, epoch, lease)
+      on mine.partner_id = l.partner_id and mine.endpoint_id = l.endpoint_id and mine.epoch = l.epoch
+    where l.owner = ${owner}
+    order by l.partner_id, l.endpoint_id
+    for update of l`
+}
+
+/**
+ * The same without a join, for tables that are spread: Citus 13.0 reads the rows of a join with a function in the wrong
+ * format where an insert follows. Plain PostgreSQL finds each lease by its key only with the join.
+ */
+function heldOnOneNode({ held, partnerIds, endpointIds }: Leases, owner: string): Part {
+  const number = part`array_position(
+      ${held.map(({ endpointId, epoch }) => `${endpointId} ${epoch}`)}::text[], l.endpoint_id || ' ' || l.epoch)`
+  return part`
+    select l.partner_id, l.endpoint_id, ${number} as lease
+    from endpoint_leases l
+    where l.owner = ${owner} and l.partner_id = any (${partnerIds}::uuid[])
+      and l.endpoint_id = any (${endpointIds}::uuid[]) and ${number} is not null
+    order by l.partner_id, l.endpoint_id
+    for update of l`
+}
+
+/** What becomes of each delivery that was attempted. */
+function resultRows(leases: Leases, results: readonly Result[]): Part {
+  const later = results.map(({ disposition }) => (disposition.kind === 'later' ? disposition : undefined))
+  return part`
+    select (${leases.partnerIds}::uuid[])[r.lease] as partner_id,
+      (${leases.endpointIds}::uuid[])[r.lease] as endpoint_id, r.*
+    from unnest(
+      ${leases.numbersOf(results)}::integer[],
+      ${list(results.map(r => r.eventId))}::uuid[],
+      ${list(results.map(r => r.disposition.kind))}::text[],
+      ${list(results.map(r => attemptsOf(r.disposition)))}::integer[],
+      ${list(later.map(disposition => timestamp(disposition?.dueAt)))}::timestamptz[],
+      ${list(later.map(disposition => disposition?.work ?? null))}::text[],
+      ${list(results.map(r => (r.disposition.kind === 'dead' ? timestamp(r.endedAt) : null)))}::timestamptz[])
+      as r (lease, event_id, disposition, attempts, due_at, work, died_at)
+    where r.lease = any (array(select lease from fence))`
+}
+
+/** Adds the attempts to the log. */
+function logAttempts(
+  leases: Leases,
+  batch: { results: readonly Result[]; answers?: ReadonlyMap<Attempt, Buffer>; isRepeat?: boolean },
+): Part {
+  const logged = batch.results.flatMap(({ lease, eventId, number, attempts }) =>
+    attempts.map(attempt => ({ lease, eventId, number, attempt, outcome: attempt.outcome })),
+  )
+  const timings = logged.map(({ outcome }) => outcome.timings)
+  return part`
+    insert into delivery_attempts (partner_id, endpoint_id, event_id, attempt_id, attempt, started_at, pair, status,
+      error_class, address, dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, sealed_answer)
+    select (${leases.partnerIds}::uuid[])[t.lease], (${leases.endpointIds}::uuid[])[t.lease], t.event_id, t.attempt_id,
+      t.attempt, t.started_at, t.pair, t.status, t.error_class, t.address, t.dns_ms, t.connect_ms, t.tls_ms,
+      t.first_byte_ms, t.total_ms, t.sealed_answer
+    from unnest(
+      ${leases.numbersOf(logged)}::integer[],
+      ${list(logged.map(l => l.eventId))}::uuid[],
+      ${list(logged.map(l => l.attempt.attemptId))}::uuid[],
+      ${list(logged.map(l => l.number))}::integer[],
+      ${list(logged.map(l => timestamp(l.attempt.startedAt)))}::timestamptz[],
+      ${list(logged.map(l => l.attempt.pair))}::text[],
+      ${list(logged.map(l => l.outcome.status ?? null))}::integer[],
+      ${list(logged.map(l => l.outcome.errorClass ?? null))}::text[],
+      ${list(logged.map(l => l.outcome.address ?? null))}::text[],
+      ${list(timings.map(t => t.dnsMs ?? null))}::integer[],
+      ${list(timings.map(t => t.connectMs ?? null))}::integer[],
+      ${list(timings.map(t => t.tlsMs ?? null))}::integer[],
+      ${list(timings.map(t => t.firstByteMs ?? null))}::integer[],
+      ${list(timings.map(t => t.totalMs))}::integer[],
+      ${list(logged.map(l => bytes(batch.answers?.get(l.attempt))))}::bytea[])
+      as t (lease, event_id, attempt_id, attempt, started_at, pair, status, error_class, address, dns_ms, connect_ms,
+        tls_ms, first_byte_ms, total_ms, sealed_answer)
+    where t.lease = any (array(select lease from fence))
+    ${batch.isRepeat ? part`on conflict do nothing` : nothing}`
+}
+
+/** Sets the time of the next attempt. */
+function postpone(naming: Naming): Part {
+  return part`
+    update deliveries d set attempts = result.attempts, due_at = result.due_at, work = result.work
+    from result
+    where result.disposition = 'later' and d.partner_id = result.partner_id ${naming(part`d.partner_id`)}
+      and d.event_id = result.event_id and d.endpoint_id = result.endpoint_id`
+}
+
+/** Removes the deliveries that need no further attempt. */
+function endDeliveries(naming: Naming): Part {
+  return part`
+    delete from deliveries d using result
+    where result.disposition in ('delivered', 'dead') and d.partner_id = result.partner_id
+      ${naming(part`d.partner_id`)} and d.event_id = result.event_id and d.endpoint_id = result.endpoint_id
+    returning d.partner_id, d.event_id, d.endpoint_id, d.service_id, d.position, d.ordered, d.work,
+      result.disposition, result.attempts, result.died_at`
+}
+
+/** Keeps those that were given up, for a replay. */
+const addDead = part`
+  insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
+  select partner_id, event_id, endpoint_id, attempts, 'attempts', died_at from ended where disposition = 'dead'
+  on conflict (partner_id, event_id, endpoint_id) do update
+    set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at`
+
+/** Forgets that a delivery was given up, once a replay of it was delivered. */
+function removeDead(naming: Naming): Part {
+  return part`
+    delete from dead_deliveries d using ended
+    where ended.disposition = 'delivered' and ended.work = 'replay' and d.partner_id = ended.partner_id
+      ${naming(part`d.partner_id`)} and d.event_id = ended.event_id and d.endpoint_id = ended.endpoint_id`
+}
+
+/** Lets the next event of the same user be delivered, where the endpoint asks for order. */
+function unparkNext(naming: Naming): Part {
+  return part`
+    update deliveries d set parked = false
+    from ended
+    cross join lateral (
+      select n.event_id from deliveries n
+      where n.partner_id = ended.partner_id ${naming(part`n.partner_id`)} and n.endpoint_id = ended.endpoint_id
+        and n.service_id = ended.service_id and n.position > ended.position and n.ordered and n.parked
+      order by n.position limit 1
+    ) next
+    where ended.ordered and d.partner_id = ended.partner_id ${naming(part`d.partner_id`)}
+      and d.event_id = next.event_id and d.endpoint_id = ended.endpoint_id`
+}
+
+/** Stores the health of endpoints, unless the partner has changed them meanwhile. */
+function saveHealth(leases: Leases, changes: readonly EndpointChange[], naming: Naming): Part {
+  const healths = changes.map(({ health }) => health)
+  return part`
+    update endpoint_health h set breaker = c.breaker, failing_since = c.failing_since, notices = c.notices,
+      paused_until = c.paused_until, accepted_pair = c.accepted_pair, next_accepted_at = c.next_accepted_at,
+      certificate_ends_at = c.certificate_ends_at
+    from unnest(
+      ${leases.numbersOf(changes)}::integer[],
+      ${healths.map(h => h.revision)}::integer[],
+      ${healths.map(h => JSON.stringify(h.breaker))}::jsonb[],
+      ${healths.map(h => timestamp(h.failingSince))}::timestamptz[],
+      ${healths.map(h => h.notices)}::integer[],
+      ${healths.map(h => timestamp(h.pausedUntil))}::timestamptz[],
+      ${healths.map(h => h.acceptedPair)}::text[],
+      ${healths.map(h => timestamp(h.nextAcceptedAt))}::timestamptz[],
+      ${healths.map(h => timestamp(h.certificateEndsAt))}::timestamptz[])
+      as c (lease, revision, breaker, failing_since, notices, paused_until, accepted_pair, next_accepted_at,
+        certificate_ends_at)
+    join fence using (lease)
+    where h.partner_id = fence.partner_id ${naming(part`h.partner_id`)} and h.endpoint_id = fence.endpoint_id
+      and h.revision = c.revision`
+}
+
+/** Disables endpoints, unless the partner has changed them meanwhile. A repeat finds what the first write did. */
+function disableEndpoints(leases: Leases, changes: readonly EndpointChange[], naming: Naming): Part {
+  return part`
+    update webhook_endpoints w
+    set disabled_at = c.at, disabled_reason = c.reason, version = c.version + 1, updated_at = c.at
+    from unnest(
+      ${leases.numbersOf(changes)}::integer[],
+      ${changes.map(c => c.disable?.version ?? null)}::integer[],
+      ${changes.map(c => c.disable?.reason ?? null)}::text[],
+      ${changes.map(c => timestamp(c.disable?.at))}::timestamptz[]) as c (lease, version, reason, at)
+    join fence using (lease)
+    where w.partner_id = fence.partner_id ${naming(part`w.partner_id`)} and w.endpoint_id = fence.endpoint_id
+      and (w.version = c.version and w.disabled_at is null or w.version = c.version + 1 and w.disabled_at = c.at)
+    returning c.lease`
+}
+
+/** An array of values that need no quoting: the driver would look through each of them for it. An empty text is null. */
+function list(values: readonly (string | number | null)[]): string {
+  return `{${values.map(value => (value === null || value === '' ? 'NULL' : value)).join(',')}}`
+}
+
+/** Bytes as an element of such an array, where a backslash stands twice. */
+function bytes(value: Buffer | undefined): string | null {
+  return value === undefined ? null : `\\\\x${value.toString('hex')}`
+}
+
+function attemptsOf(disposition: Disposition): number | null {
+  return disposition.kind === 'later' || disposition.kind === 'dead' ? disposition.attempts : null
+}
