@@ -1,7 +1,7 @@
 import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { html, type Slot } from '../../http/html.ts'
-import type { Changed } from '../../membership/rules/intents.ts'
+import type { Change } from '../../membership/commands/command.ts'
 import { type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, type User } from '../../membership/rules/state.ts'
 import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'
@@ -22,7 +22,7 @@ export type Act = {
   /** What the history keeps of why. */
   readonly why: (form: URLSearchParams) => string
   /** Decides it; a refusal says why not. */
-  readonly decide: (form: URLSearchParams, moment: Moment) => Changed | Refusal
+  readonly decide: (form: URLSearchParams, moment: Moment) => Change | Refusal
 }
 
 const cancel: Act = {

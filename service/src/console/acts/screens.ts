@@ -9,7 +9,8 @@ import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '.
 import { reasonOf } from '../reason.ts'
 import { type Dossier, isErased, openDossier } from '../user/dossier.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
-import { type Act, acts } from './act.ts'
+import type { Act } from './act.ts'
+import { acts } from './all.ts'
 
 /** Changing a user: choose, see what it would do, say why, do it. */
 export const actScreens: readonly Screen[] = [

@@ -1,3 +1,4 @@
+import { readConsentRecords } from '../../membership/commands/consent-records.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
@@ -41,6 +42,10 @@ async function show(visit: Visit, reason?: string): Promise<Answer> {
     visit.context.real() - YEAR_MS,
   )
   if (isErased(dossier)) return erasedPage(visit, dossier, seen)
-  const links = await readLinks(visit.context.database, dossier.user)
-  return userPage(visit, { dossier, links, seen, isPersonShown: reason !== undefined })
+  const { user } = dossier
+  const [links, consents] = await Promise.all([
+    readLinks(visit.context.database, user),
+    user.consents.length > 0 ? readConsentRecords(visit.context.database, { partner, user }) : [],
+  ])
+  return userPage(visit, { dossier, links, consents, seen, isPersonShown: reason !== undefined })
 }

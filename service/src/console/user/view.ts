@@ -1,12 +1,14 @@
 import { openReason } from '../../audit/reason.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
+import type { ConsentRecord } from '../../membership/commands/consent-records.ts'
 import type { Person } from '../../membership/commands/documents.ts'
 import { isHeld, isInForce, isKnown, isLive } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
-import { acts } from '../acts/act.ts'
+import { acts } from '../acts/all.ts'
 import { hasRole } from '../operators/operator.ts'
 import type { Page, Visit } from '../page/screen.ts'
 import { actionForm, facts, part, reasonField, table, tag, when, writeDay } from '../views/parts.ts'
+import { consentsTable } from './consents-view.ts'
 import type { Dossier, ErasedDossier } from './dossier.ts'
 import { describeUser } from './sentence.ts'
 import type { LinkRow, SeenRow } from './store.ts'
@@ -18,6 +20,7 @@ import { zoneOfState } from './zones.ts'
 export type Shown = {
   readonly dossier: Dossier
   readonly links: readonly LinkRow[]
+  readonly consents: readonly ConsentRecord[]
   readonly seen: readonly SeenRow[]
   /** The operator has said why it may see the person's data. */
   readonly isPersonShown: boolean
@@ -47,6 +50,7 @@ ${sees && actions(dossier)}
 <div class="columns"><div>
 ${part('Benefits', heldTable(shown))}
 ${part('Why not', whyNot(standings({ user, terms, now }), isPersonShown), html`<span class="hint">What is not open, and the rule that says no</span>`)}
+${part('Consents', consentsTable(dossier, shown.consents, isPersonShown))}
 ${part('Links and page sessions', linksTable(shown))}
 ${personPart(visit, shown)}
 ${part('Who looked and worked here', seenTable(visit, shown))}

@@ -3,7 +3,7 @@ import type { Query } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { RetainedRow } from '../erasures/retained-rows.ts'
 import type { HistoryLine, Who } from '../rules/history.ts'
-import type { Consent, Designation, Enrolment, User } from '../rules/state.ts'
+import type { Consent, ConsentChannel, Designation, Enrolment, User } from '../rules/state.ts'
 import type { ConfirmationRow } from './confirmations.ts'
 import type { DocumentKind } from './documents.ts'
 import type { LoadedUser } from './loaded-user.ts'
@@ -71,6 +71,17 @@ export type ErasedUserRow = {
   readonly key: Buffer | undefined
 }
 
+/** A consent as it is stored. */
+export type ConsentWrite = {
+  readonly user: User
+  readonly consent: Consent
+  readonly textHash: Buffer | undefined
+  readonly channel: ConsentChannel
+  /** The operator who put it on record. */
+  readonly recordedBy: string | undefined
+  readonly sealedEvidence: Buffer | undefined
+}
+
 /** Everything that one batch writes. */
 export type BatchWrites = {
   /** When, in real time. */
@@ -83,7 +94,7 @@ export type BatchWrites = {
   /** Users whose cancel or erasure took effect: their links and sessions end. */
   readonly ended: readonly User[]
   readonly enrolments: readonly { user: User; enrolment: Enrolment }[]
-  readonly consents: readonly { user: User; consent: Consent; textHash: Buffer | undefined }[]
+  readonly consents: readonly ConsentWrite[]
   readonly confirmations: readonly ConfirmationRow[]
   /** What outlives the erasures, sealed under keys of its own. */
   readonly retained: readonly RetainedRow[]

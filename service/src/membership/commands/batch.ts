@@ -12,6 +12,7 @@ import { newUser, type User, versionsOf } from '../rules/state.ts'
 import type { BatchWrites } from './batch-writes.ts'
 import type { Change, Command, CommandContext, ExecutorContext, Outcome } from './command.ts'
 import { sealConfirmation } from './confirmations.ts'
+import { freshConsents } from './consent-records.ts'
 import { sealDesignation } from './designations.ts'
 import { type DocumentKind, type Person, sealAnswer, sealDocument } from './documents.ts'
 import { erasedName } from './erased-name.ts'
@@ -305,11 +306,9 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
   for (const step of steps) recordChange(writes, mine, step, { who: 'schedule', why: 'due', real })
   if (steps.length === 0 || ownStep.before !== ownStep.after || change.events.length > 0 || change.documents)
     recordChange(writes, mine, ownStep, { ...command, real })
-  for (const consent of after.consents) {
-    if (!before.consents.includes(consent))
-      writes.consents.push({ user: after, consent, textHash: context.consentHash(consent) })
-  }
   mine.user = after
+  const hashOf = context.consentHash
+  writes.consents.push(...freshConsents(mine, before, { command, change, hashOf }))
   users.set(nameOf(after), mine)
   writes.changed.set(`${after.partnerId} ${after.serviceId}`, mine)
   writeDocuments(state, partner, mine, { change, lapsed: steps.some(hasLapsed), now })

@@ -36,6 +36,8 @@ export type Change = {
   readonly documents?: Partial<Record<DocumentKind, unknown>>
   /** What the person agreed to, told of the user as it then is: sealed and stored beside the change. */
   readonly confirmation?: (after: User) => Confirmation
+  /** What shows that the consents were given which the command's actor puts on record: sealed beside them. */
+  readonly evidence?: string
   /** Whom new designations of the user name: sealed and stored beside the change. */
   readonly designations?: readonly NewDesignation[]
 }

@@ -41,7 +41,8 @@ function usersOf(names: readonly UserName[], withDocuments: boolean): Query {
         from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id
       ) end as enrolments,
       case when u.offer is not null then (
-        select json_agg(json_build_array(c.name, c.version, (extract(epoch from c.agreed_at) * 1000)::bigint, c.locale)
+        select json_agg(json_build_array(c.name, c.version, (extract(epoch from c.agreed_at) * 1000)::bigint, c.locale,
+          case when c.channel in ('phone', 'paper', 'email') then c.channel end)
           order by c.name, c.version)
         from consents c where c.partner_id = u.partner_id and c.service_id = u.service_id
       ) end as consents,

@@ -69,7 +69,13 @@ export type EnrolmentRow = [
 ]
 
 /** A row of `consents` as a JSON array. */
-export type ConsentRow = [name: string, version: string, agreedAt: Instant, locale: 'en' | 'es']
+export type ConsentRow = [
+  name: string,
+  version: string,
+  agreedAt: Instant,
+  locale: 'en' | 'es',
+  channel: Consent['channel'] | null,
+]
 
 /** A row of `beneficiary_designations` without what is sealed, as a JSON array. */
 export type DesignationRow = [
@@ -143,13 +149,8 @@ function enrolmentOf(row: EnrolmentRow): Enrolment {
   }
 }
 
-function consentOf([name, version, agreedAt, locale]: ConsentRow): Consent {
-  return {
-    name,
-    version,
-    agreedAt,
-    locale,
-  }
+function consentOf([name, version, agreedAt, locale, channel]: ConsentRow): Consent {
+  return { name, version, agreedAt, locale, channel: channel ?? undefined }
 }
 
 function designationOf([benefit, version, status, who, writtenAt, decidedAt]: DesignationRow): Designation {

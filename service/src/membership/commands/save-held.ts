@@ -37,19 +37,6 @@ export function saveEnrolments(entries: BatchWrites['enrolments']): Query {
       close_reason = excluded.close_reason, is_single = excluded.is_single`
 }
 
-/** Writes consents. */
-export function saveConsents(entries: BatchWrites['consents']): Query {
-  const { partners, services } = ids(entries.map(entry => entry.user))
-  return sql`
-    insert into consents (partner_id, service_id, name, version, text_hash, locale, agreed_at)
-    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${texts(entries.map(entry => entry.consent.name))}::text[],
-      ${texts(entries.map(entry => entry.consent.version))}::text[], ${bytes(entries.map(entry => entry.textHash ?? null))}::bytea[],
-      ${texts(entries.map(entry => entry.consent.locale))}::text[],
-      ${timestamps(entries.map(entry => entry.consent.agreedAt))}::timestamptz[])
-    on conflict (partner_id, service_id, name, version) do update
-      set locale = excluded.locale, agreed_at = excluded.agreed_at, text_hash = excluded.text_hash`
-}
-
 /** Writes sealed documents. */
 export function writeDocuments(changes: readonly DocumentChange[]): Query {
   const { partners, services } = ids(changes.map(change => change.user))

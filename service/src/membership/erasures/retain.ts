@@ -4,6 +4,7 @@ import { sql } from '../../db/sql.ts'
 import type { ErasedUserRow } from '../commands/batch-writes.ts'
 import type { ConfirmationRow } from '../commands/confirmations.ts'
 import { openConfirmation } from '../commands/confirmations.ts'
+import { openEvidence, readEvidence } from '../commands/consent-records.ts'
 import { designationRecord, openDesignation, readDesignations } from '../commands/designations.ts'
 import { designationName, type Writes } from '../commands/writes.ts'
 import type { User } from '../rules/state.ts'
@@ -14,6 +15,7 @@ type Erasing = ErasedUserRow & {
   readonly db: Executor
   /** Made in the same batch, so not in the database yet. */
   readonly confirmations: readonly ConfirmationRow[]
+  readonly consents: Writes['consents']
   readonly named: Writes['named']
 }
 
@@ -25,7 +27,7 @@ type Source = {
 
 /** Everything that outlives an erasure where a partner is set so: a kind of record is kept by adding its source here. */
 const sources: readonly Source[] = [
-  { kind: 'consents', gather: ({ user }) => consentsOf(user) },
+  { kind: 'consents', gather: consentsOf },
   { kind: 'coverage', gather: ({ user }) => coverageOf(user) },
   { kind: 'confirmations', gather: confirmationsOf },
   { kind: 'beneficiaries', gather: beneficiariesOf },
@@ -37,7 +39,7 @@ const sources: readonly Source[] = [
  */
 export async function retain(
   db: Executor,
-  writes: Pick<Writes, 'erased' | 'confirmations' | 'named'>,
+  writes: Pick<Writes, 'erased' | 'confirmations' | 'consents' | 'named'>,
 ): Promise<RetainedRow[]> {
   const rows: RetainedRow[] = []
   for (const erased of writes.erased) {
@@ -45,8 +47,9 @@ export async function retain(
     if (partner.retainYears === 0) continue
     const keepUntil = yearsAfter(user.erasedAt ?? user.updatedAt, partner.retainYears)
     const confirmations = writes.confirmations.filter(row => row.user.serviceId === user.serviceId)
+    const consents = writes.consents.filter(row => row.user.serviceId === user.serviceId)
     for (const { kind, gather } of sources) {
-      const records = await gather({ ...erased, db, confirmations, named: writes.named })
+      const records = await gather({ ...erased, db, confirmations, consents, named: writes.named })
       if (records.length === 0) continue
       rows.push(sealRetained(partner, { serviceId: user.serviceId, kind }, records, keepUntil))
     }
@@ -60,10 +63,23 @@ function yearsAfter(at: Instant, years: number): Instant {
   return date.setUTCFullYear(date.getUTCFullYear() + years)
 }
 
-function consentsOf(user: User): readonly unknown[] {
-  return user.consents.map(({ name, version, agreedAt, locale }) => ({
-    ...{ userid: user.userid, name, version, agreedat: formatTimestamp(agreedAt), locale },
-  }))
+/** What was agreed to; with how, and the evidence, where an operator put it on record. */
+async function consentsOf({ db, user, key, consents }: Erasing): Promise<readonly unknown[]> {
+  if (user.consents.length === 0) return []
+  const stored = user.consents.some(({ channel }) => channel !== undefined)
+    ? await readEvidence(db, user)
+    : []
+  const made = consents.map(({ consent, sealedEvidence }) => ({ ...consent, sealedEvidence }))
+  return user.consents.map(({ name, version, agreedAt, locale, channel }) => {
+    const sealed = [...stored, ...made].findLast(
+      one => one.name === name && one.version === version,
+    )?.sealedEvidence
+    return {
+      ...{ userid: user.userid, name, version, agreedat: formatTimestamp(agreedAt), locale },
+      ...(channel === undefined ? {} : { channel }),
+      ...(key && sealed ? { evidence: openEvidence(key, sealed, user) } : {}),
+    }
+  })
 }
 
 /** All windows of cover, with the terms under which each began. */

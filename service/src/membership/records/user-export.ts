@@ -3,6 +3,7 @@ import type { Database, Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { openConfirmation } from '../commands/confirmations.ts'
+import { readConsentRecords } from '../commands/consent-records.ts'
 import { designationRecord, readDesignations } from '../commands/designations.ts'
 import { openDataKey } from '../commands/documents.ts'
 import type { Reader } from '../commands/reader.ts'
@@ -17,6 +18,8 @@ export type UserExport = {
   readonly timeline: ReturnType<typeof viewTimeline>
   /** Personal data: of the prefill, the account, a draft. */
   readonly documents: Readonly<Record<string, unknown>>
+  /** What they agreed to, how that came to us, and what an operator noted as evidence of it. */
+  readonly consents: readonly unknown[]
   readonly confirmations: readonly unknown[]
   /** Whom they name: the newest 200 versions. */
   readonly beneficiaries: readonly unknown[]
@@ -42,11 +45,19 @@ export async function exportUser(
     user: viewUser(user, terms, 'en'),
     timeline: viewTimeline(user, await reader.history(reading)),
     documents: Object.fromEntries(await reader.documents(partner, user)),
+    consents: await consentsOf(database, partner, user),
     confirmations: await confirmationsOf(database, partner, user),
     beneficiaries: (await readDesignations(database, { partner, user })).map(designationRecord),
     events: await eventsOf(database, user),
     visits: await visitsOf(database, user),
   }
+}
+
+async function consentsOf(db: Executor, partner: Partner, user: User): Promise<unknown[]> {
+  return (await readConsentRecords(db, { partner, user })).map(one => ({
+    ...{ name: one.name, version: one.version, agreedat: formatTimestamp(one.agreedAt), locale: one.locale },
+    ...{ channel: one.channel, evidence: one.evidence ?? null },
+  }))
 }
 
 async function confirmationsOf(db: Executor, partner: Partner, user: User): Promise<unknown[]> {

@@ -73,10 +73,12 @@ export function withEnrolment(user: User, enrolment: Enrolment): User {
   }
 }
 
-/** The consents with newer ones in the place of the same name and version. */
+/**
+ * The consents with newer ones in the place of the same name and version. One that an operator put on record stays: it has
+ * its evidence, which the newer one has not.
+ */
 export function mergeConsents(known: readonly Consent[], given: readonly Consent[]): readonly Consent[] {
-  return [
-    ...known.filter(old => !given.some(fresh => fresh.name === old.name && fresh.version === old.version)),
-    ...given,
-  ]
+  const isSame = (a: Consent, b: Consent) => a.name === b.name && a.version === b.version
+  const fresh = given.filter(one => !known.some(old => isSame(old, one) && old.channel !== undefined))
+  return [...known.filter(old => !fresh.some(one => isSame(old, one))), ...fresh]
 }

@@ -43,6 +43,11 @@ export function linesOf(step: Step, who: Who, why: string): HistoryLine[] {
     const earlier = before.designations.find(known => known.benefit === benefit && known.version === version)
     note(`beneficiaries ${benefit} ${version}`, earlier?.status ?? '', status)
   }
+  for (const consent of after.consents) {
+    // Only those that an operator put on record: the others came with the change that the other lines tell.
+    if (consent.channel !== undefined && !before.consents.includes(consent))
+      note(`consent ${consent.name}`, '', `${consent.version} by ${consent.channel}`)
+  }
   for (const enrolment of after.enrolments) {
     const earlier = before.enrolments.find(known => known.id === enrolment.id)
     if (earlier === enrolment) continue

@@ -46,12 +46,17 @@ export type CloseReason =
 /** One element of a swap: in, out, or one against the other. */
 export type SwapPair = { readonly add: string | undefined; readonly remove: string | undefined }
 
+/** How a consent came to us: on the page, from the partner, or to an operator in one of three ways. */
+export type ConsentChannel = 'page' | 'partner' | 'phone' | 'paper' | 'email'
+
 /** A consent that the user gave. */
 export type Consent = {
   readonly name: string
   readonly version: string
   readonly agreedAt: Instant
   readonly locale: 'en' | 'es'
+  /** How it was given to the operator who put it on record; absent where the person or the partner gave it to us. */
+  readonly channel?: Exclude<ConsentChannel, 'page' | 'partner'> | undefined
 }
 
 /**

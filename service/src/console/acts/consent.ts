@@ -1,0 +1,87 @@
+import { enrolBenefitOf } from '../../benefits/single.ts'
+import { dateAt, type Instant, isRealDate, startOfDate, type Zone } from '../../calendar/calendar.ts'
+import type { Benefit } from '../../catalogue/model.ts'
+import { html, type Slot } from '../../http/html.ts'
+import { because, isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
+import { type Consent, isLive, type User } from '../../membership/rules/state.ts'
+import { hasConsent, openBenefit, type Terms } from '../../membership/rules/terms.ts'
+import type { Act, Moment } from './act.ts'
+
+const CHANNELS = { phone: 'By phone', paper: 'On paper', email: 'By email' } as const
+
+/** Puts on record that the person agreed, outside the page, to the terms of a benefit that is held or to come. */
+export const recordConsent: Act = {
+  name: 'consent',
+  title: 'Put a consent on record',
+  button: 'Put it on record',
+  fits: user => user.status === 'active' && user.enrolments.some(isLive),
+  fields,
+  why: form => `consent by ${form.get('channel') ?? ''}`,
+  decide: (form, { user, now, terms }) => {
+    if (user.status !== 'active') return refuse('user_cancelled')
+    const consent = consentOf(form, { user, now, terms })
+    if (isRefusal(consent)) return consent
+    const evidence = (form.get('evidence') ?? '').trim()
+    if (evidence.length < 3 || evidence.length > 500)
+      return refuse('bad_request', [
+        because('evidence', 'missing', 'Say in 3 to 500 characters where the evidence is kept.'),
+      ])
+    const changed = enrolBenefitOf(user, { name: consent.name, consents: [consent] }, now, terms)
+    return isRefusal(changed) ? changed : { user: changed.user, events: changed.events, evidence }
+  },
+}
+
+function fields(moment: Moment): Slot {
+  const { now, terms } = moment
+  const wanted = wantedConsents(moment)
+  if (wanted.length === 0)
+    return html`<p class="notice" role="status">No benefit that this person holds or is to get asks for a consent that is not there yet.</p>`
+  return html`<p class="field"><label for="consent">To the terms of</label><select id="consent" name="consent">${wanted.map(({ name, displayname, consent }) => html`<option value="${name} ${consent?.version}">${displayname.en}, version ${consent?.version}</option>`)}</select></p>
+${wanted.map(
+  ({ displayname, consent }) =>
+    html`<details><summary>The text of ${displayname.en}, to read out</summary>${(['en', 'es'] as const).map(
+      language =>
+        html`<blockquote lang="${language}">${(consent?.text[language] ?? '').split('\n\n').map(paragraph => html`<p>${paragraph}</p>`)}</blockquote>`,
+    )}</details>`,
+)}
+<p class="field"><label for="channel">How it was given</label><select id="channel" name="channel">${Object.entries(CHANNELS).map(([name, label]) => html`<option value="${name}">${label}</option>`)}</select></p>
+<p class="field"><label for="language">In which language</label><select id="language" name="language"><option value="en">English</option><option value="es">Spanish</option></select></p>
+<p class="field"><label for="agreedon">On which day</label><input id="agreedon" name="agreedon" type="date" required value="${dateAt(now, terms.zone)}" max="${dateAt(now, terms.zone)}"></p>
+<p class="field"><label for="evidence">Evidence</label><textarea id="evidence" name="evidence" required minlength="3" maxlength="500" rows="2" aria-describedby="evidence-hint"></textarea>
+<span class="hint" id="evidence-hint">Where the recording, the signed paper or the message is kept. It is sealed with the person's data and goes with it.</span></p>`
+}
+
+/** The consents that are asked for by what the user holds or is to get, and are not given. */
+function wantedConsents({ user, terms }: Pick<Moment, 'user' | 'terms'>): readonly Benefit[] {
+  const names = new Set(user.enrolments.filter(isLive).map(one => one.benefit))
+  return [...names].flatMap(name => {
+    const benefit = openBenefit(terms, name)
+    return benefit?.consent && !hasConsent(user, benefit) ? [benefit] : []
+  })
+}
+
+type Asked = { readonly user: User; readonly now: Instant; readonly terms: Terms }
+
+/** The consent that the form tells of; refused where it is not the text in force, or not wanted. */
+function consentOf(form: URLSearchParams, { user, now, terms }: Asked): Consent | Refusal {
+  const [name = '', version = ''] = (form.get('consent') ?? '').split(' ')
+  const benefit = wantedConsents({ user, terms }).find(one => one.name === name)
+  if (benefit?.consent?.version !== version)
+    return refuse('bad_request', [
+      because('consent', 'unknown', 'The consent is there already, or its text is not the one in force.'),
+    ])
+  const channel = (['phone', 'paper', 'email'] as const).find(one => one === form.get('channel'))
+  const agreedAt = agreedOn(form.get('agreedon') ?? '', { now, zone: terms.zone })
+  if (channel === undefined || agreedAt === undefined)
+    return refuse('bad_request', [
+      because('agreedon', 'invalid', 'Say how it was given, and on which day, today at the latest.'),
+    ])
+  return { name, version, agreedAt, locale: form.get('language') === 'es' ? 'es' : 'en', channel }
+}
+
+/** The instant that stands for a day: now where it is today; `undefined` where it is none, or lies ahead. */
+function agreedOn(day: string, { now, zone }: { now: Instant; zone: Zone }): Instant | undefined {
+  const today = dateAt(now, zone)
+  if (!isRealDate(day) || day > today) return undefined
+  return day === today ? now : startOfDate(day, zone)
+}

@@ -1,0 +1,116 @@
+import { openSwaps, swapBenefitsOf } from '../../benefits/swap.ts'
+import { html, type Slot } from '../../http/html.ts'
+import { refuse } from '../../membership/rules/refusal.ts'
+import { type Enrolment, isHeld, isInForce, type User } from '../../membership/rules/state.ts'
+import { knownBenefit, offerOf, slotsTaken } from '../../membership/rules/terms.ts'
+import { writeDay } from '../views/parts.ts'
+import type { Act, Moment } from './act.ts'
+
+/** What the form says of a pick that goes without anything in its place. */
+const NOTHING = '-'
+
+/** Picks benefits to come in and to go out at the end of the period, in the place of a swap that is pending. */
+export const swap: Act = {
+  name: 'swap',
+  title: 'Swap benefits',
+  button: 'Swap them',
+  fits: user => user.status === 'active' && user.offer !== undefined,
+  fields,
+  why: () => 'swap',
+  decide: (form, { user, now, terms }) => {
+    if (user.status !== 'active') return refuse('user_cancelled')
+    return swapBenefitsOf(user, listsOf(form), now, terms)
+  },
+}
+
+/** Takes a pending swap back. */
+export const callSwapOff: Act = {
+  name: 'swapoff',
+  title: 'Call the swap off',
+  button: 'Call it off',
+  fits: user => user.status === 'active' && user.swap !== undefined,
+  fields: ({ user, terms }) =>
+    html`<p class="hint">${user.swap ? html`The swap of ${writeDay(user.swap.at, terms.zone)}: ${user.swap.pairs.map(pair => `${pair.remove ?? 'a free place'} → ${pair.add ?? 'nothing'}`).join(', ')}. All of it is taken back.` : 'No swap is pending.'}</p>`,
+  why: () => 'swap',
+  decide: (_form, { user, now, terms }) => {
+    if (user.status !== 'active') return refuse('user_cancelled')
+    return swapBenefitsOf(user, { add: [], remove: [] }, now, terms)
+  },
+}
+
+function fields(moment: Moment): Slot {
+  const { user, terms } = moment
+  const places = [
+    ...picksOf(user).map(pick => ({
+      name: `out-${pick.benefit}`,
+      label: `${nameOf(moment, pick.benefit)} is swapped for`,
+      rest: [
+        ['', 'it stays'],
+        [NOTHING, 'nothing: it ends'],
+      ] as const,
+      chosen: chosenFor(user, pick),
+    })),
+    ...freePlaces(moment).map((chosen, place) => ({
+      name: `free-${place}`,
+      label: 'Into a free place comes',
+      rest: [['', 'nothing']] as const,
+      chosen,
+    })),
+  ]
+  const names = comingNames(moment)
+  if (places.length === 0) return html`<p class="hint">The offer leaves nothing to choose.</p>`
+  return html`<p class="hint">The whole choice: what is pending now is replaced by it. It takes effect at the end of the period, in the zone ${terms.zone}. A benefit that asks for a consent comes only if the consent is given by then.</p>
+${names.length === 0 && html`<p class="notice" role="status">Nothing can come in now: everything is held or not admitted, a cancel is pending, or the locked hours before the end of the period have begun.</p>`}
+${places.map(
+  ({ name, label, rest, chosen }) =>
+    html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">${[...rest, ...names.map(one => [one, nameOf(moment, one)] as const)].map(([value, text]) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`)}</select></p>`,
+)}`
+}
+
+/** What may come in: the benefits that a swap could bring, and those that the pending one is to bring. */
+function comingNames({ user, now, terms }: Moment): readonly string[] {
+  const mayCome = openSwaps(user, now, terms)
+  const pending = user.swap?.pairs.map(pair => pair.add) ?? []
+  const held = picksOf(user).map(pick => pick.benefit)
+  return (offerOf(terms, user)?.selectable ?? []).filter(
+    name => !held.includes(name) && (pending.includes(name) || mayCome(name)),
+  )
+}
+
+function picksOf(user: User): readonly Enrolment[] {
+  return user.enrolments.filter(one => isHeld(one) && isInForce(one) && !one.isFixed)
+}
+
+/** What the pending swap brings in the place of a pick. */
+function chosenFor({ swap: pending }: User, pick: Enrolment): string {
+  const pair = pending?.pairs.find(one => one.remove === pick.benefit)
+  return pair ? (pair.add ?? NOTHING) : ''
+}
+
+/** For each free place what the pending swap brings into it. */
+function freePlaces({ user, terms }: Moment): readonly string[] {
+  const free = (offerOf(terms, user)?.slots ?? 0) - slotsTaken(user)
+  const pending = (user.swap?.pairs ?? []).flatMap(pair =>
+    pair.remove === undefined && pair.add !== undefined ? [pair.add] : [],
+  )
+  return Array.from({ length: Math.max(0, free, pending.length) }, (_, place) => pending[place] ?? '')
+}
+
+/** The two lists of a swap: what comes against something first, as they are paired by their places. */
+function listsOf(form: URLSearchParams): { add: readonly string[]; remove: readonly string[] } {
+  const wanted = [...form].filter(([, value]) => value !== '')
+  const exchanged = wanted.flatMap(([name, value]) =>
+    name.startsWith('out-') ? [{ remove: name.slice('out-'.length), add: value }] : [],
+  )
+  const pairs = exchanged.filter(({ add }) => add !== NOTHING)
+  const ending = exchanged.filter(({ add }) => add === NOTHING)
+  const joining = wanted.flatMap(([name, value]) => (/^free-\d+$/.test(name) ? [value] : []))
+  return {
+    add: [...pairs.map(({ add }) => add), ...joining],
+    remove: [...pairs, ...ending].map(({ remove }) => remove),
+  }
+}
+
+function nameOf({ user, terms }: Moment, benefit: string): string {
+  return knownBenefit(terms, user, benefit)?.displayname.en ?? benefit
+}

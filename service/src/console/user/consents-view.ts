@@ -1,0 +1,34 @@
+import { html, type Slot } from '../../http/html.ts'
+import type { ConsentRecord } from '../../membership/commands/consent-records.ts'
+import type { ConsentChannel } from '../../membership/rules/state.ts'
+import { knownBenefit } from '../../membership/rules/terms.ts'
+import { table, when } from '../views/parts.ts'
+import type { Dossier } from './dossier.ts'
+
+/** What the person agreed to and how that came to us; the evidence only beside the person's data. */
+export function consentsTable(
+  { user, terms, partner, operators }: Dossier,
+  records: readonly ConsentRecord[],
+  isPersonShown: boolean,
+): Slot {
+  return table({
+    caption: 'Consents, the oldest first',
+    columns: ['To', 'Version', 'When', 'How', ...(isPersonShown ? ['Evidence'] : [])],
+    rows: records.map(one => [
+      knownBenefit(terms, user, one.name)?.displayname.en ?? one.name,
+      html`<code>${one.version}</code> ${one.locale}`,
+      when(one.agreedAt, partner.timezone),
+      html`${WORDS[one.channel]}${one.recordedBy !== undefined && html`<br><span class="hint">put on record by ${operators.get(one.recordedBy) ?? one.recordedBy}</span>`}`,
+      ...(isPersonShown ? [one.evidence ?? '–'] : []),
+    ]),
+    empty: 'No consent is on record.',
+  })
+}
+
+const WORDS: Readonly<Record<ConsentChannel, string>> = {
+  page: 'on the page',
+  partner: 'sent by the partner',
+  phone: 'by phone',
+  paper: 'on paper',
+  email: 'by email',
+}

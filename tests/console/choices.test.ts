@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { openRetained } from '../../service/src/membership/erasures/retained-rows.ts'
+import { partnerOf } from '../../service/src/partners/keys.ts'
+import { findPartners } from '../../service/src/partners/store.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { type Desk, signIn } from './desk.ts'
+
+let service: TestService
+let partner: TestPartner
+let support: Desk
+
+beforeAll(async () => {
+  service = await startTestService({ console: true })
+  partner = await service.newPartner({ name: 'Harbor Rides' })
+  support = await signIn(service, 'support')
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+async function deedsOf({ operatorId }: Desk) {
+  return (
+    await service.database.query<{ action: string; service_id: string | null; because: boolean }>(sql`
+      select action, service_id, sealed_reason is not null as because from audit_log
+      where actor = ${operatorId} order by entry_id`)
+  ).map(({ action, service_id, because }) => [action, service_id, because])
+}
+
+function seenIn({ text }: { text: string }) {
+  return { sure: 'yes', seen: /name="seen" value="(\d+)"/.exec(text)?.[1] ?? '' }
+}
+
+describe('a consent', () => {
+  const wish = (fields: Record<string, string> = {}) => ({
+    ...{
+      consent: 'identity 2026-01',
+      channel: 'phone',
+      language: 'es',
+      evidence: 'recording 815 canary-evidence',
+    },
+    ...{ agreedon: today(), ...fields },
+  })
+  const today = () => new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' }).format(service.now())
+  const waiting = async (userid: string) => {
+    const { serviceid } = await partner.client.createUser({
+      ...{ ...ada, userid, offername: 'plus', benefits: ['identity'] },
+    })
+    return { serviceid, path: `/users/${serviceid}/act/consent` }
+  }
+  const stateOf = async (userid: string) => {
+    const user = await partner.client.getUser({ userid, include: ['timeline'] })
+    if (user.status === 'erased') throw new Error('erased')
+    return { ...user, identity: user.benefits.find(({ name }) => name === 'identity')?.state }
+  }
+
+  test('that was given by phone is put on record with its evidence, and the benefit begins as by the API', async () => {
+    const userid = 'consents-1'
+    const { serviceid, path } = await waiting(userid)
+    expect((await stateOf(userid)).identity).toBe('actionrequired')
+    expect((await support.get(path)).text).toContain('version 2026-01')
+    const preview = await support.post(path, wish())
+    expect(preview.text).toContain('The partner hears: benefit_enrollment_successful.')
+    expect(preview.text).toContain('2026-01 by phone')
+    expect((await stateOf(userid)).identity).toBe('actionrequired')
+    const done = await support.post(path, { ...wish(), ...seenIn(preview), reason: 'call 20' })
+    expect(done.path).toBe(`/users/${serviceid}`)
+    expect(done.text).toContain('by phone')
+    expect(done.text).not.toContain('recording 815')
+    const after = await stateOf(userid)
+    expect(after.identity).toBe('enrolled')
+    expect(after.consents).toEqual([
+      expect.objectContaining({ name: 'identity', version: '2026-01', locale: 'es' }),
+    ])
+    expect(after.timeline).toContainEqual(
+      expect.objectContaining({ what: 'consent identity', to: '2026-01 by phone', who: 'operator' }),
+    )
+    const [row] = await service.database.query<Record<string, unknown>>(sql`
+      select channel, recorded_by, sealed_evidence, text_hash from consents where service_id = ${serviceid}`)
+    expect(row).toMatchObject({ channel: 'phone', recorded_by: support.operatorId })
+    expect(Buffer.from(row?.['sealed_evidence'] as Buffer).toString('latin1')).not.toContain('recording')
+    expect(row?.['text_hash']).not.toBeNull()
+    expect(await deedsOf(support)).toContainEqual(['consent user', serviceid, true])
+
+    const shown = await support.post(`/users/${serviceid}/person`, { reason: 'who agreed to what' })
+    expect(shown.text).toContain('recording 815')
+    const file = await support.post(`/users/${serviceid}/export`, { reason: 'request of access' })
+    expect(JSON.parse(file.text).consents).toEqual([
+      expect.objectContaining({ name: 'identity', channel: 'phone', evidence: wish().evidence }),
+    ])
+    expect(JSON.stringify(service.logged)).not.toContain('canary-evidence')
+  })
+
+  test('that is on record stays as it is when the partner sends the same again', async () => {
+    const userid = 'consents-2'
+    const { serviceid, path } = await waiting(userid)
+    const preview = await support.post(path, wish({ channel: 'paper', agreedon: '2026-01-05' }))
+    await support.post(path, {
+      ...wish({ channel: 'paper', agreedon: '2026-01-05' }),
+      ...seenIn(preview),
+      reason: 'form',
+    })
+    await partner.client.enrolBenefit({
+      userid,
+      name: 'identity',
+      consents: [{ name: 'identity', version: '2026-01' }],
+    })
+    const [row] = await service.database.query<Record<string, unknown>>(sql`
+      select channel, sealed_evidence is not null as proven from consents where service_id = ${serviceid}`)
+    expect(row).toEqual({ channel: 'paper', proven: true })
+    expect((await stateOf(userid)).consents[0]?.agreedattimestamp).toBe('2026-01-05T05:00:00.000Z')
+  })
+
+  test('is refused without evidence, a way or a day that has come, of another version, and when it is there already', async () => {
+    const userid = 'consents-3'
+    const { path } = await waiting(userid)
+    for (const wrong of [
+      { evidence: ' ' },
+      { channel: 'page' },
+      { agreedon: '2999-01-01' },
+      { agreedon: 'yesterday' },
+      { consent: 'identity 2020-01' },
+      { consent: 'telehealth 2026-01' },
+    ])
+      expect([wrong, (await support.post(path, wish(wrong))).status]).toEqual([wrong, 409])
+    const preview = await support.post(path, wish())
+    await support.post(path, { ...wish(), ...seenIn(preview), reason: 'call 21' })
+    expect((await support.post(path, wish())).status).toBe(409)
+    expect((await support.get(path)).text).toContain('asks for a consent that is not there yet')
+  })
+
+  test('that the partner sends is kept as one of the partner', async () => {
+    const userid = 'consents-4'
+    const { serviceid } = await partner.client.createUser({
+      ...{ ...ada, userid, offername: 'plus', benefits: ['identity'] },
+      consents: [{ name: 'identity', version: '2026-01' }],
+    })
+    const [row] = await service.database.query<Record<string, unknown>>(sql`
+      select channel, recorded_by, sealed_evidence from consents where service_id = ${serviceid}`)
+    expect(row).toEqual({ channel: 'partner', recorded_by: null, sealed_evidence: null })
+  })
+})
+
+test('the evidence of a consent outlives an erasure where the partner is set so', async () => {
+  const keeping = await service.newPartner({ name: 'Keeping', retain: '7y' })
+  const userid = 'consents-5'
+  const { serviceid } = await keeping.client.createUser({
+    ...{ ...ada, userid, offername: 'plus', benefits: ['identity'] },
+  })
+  const wish = {
+    ...{ consent: 'identity 2026-01', channel: 'email', language: 'en', agreedon: '2026-01-05' },
+    evidence: 'message 17 of the archive',
+  }
+  const path = `/users/${serviceid}/act/consent`
+  const preview = await support.post(path, wish)
+  await support.post(path, { ...wish, ...seenIn(preview), reason: 'letter' })
+  await keeping.client.eraseUser({ userid })
+  const [row] = await findPartners(service.database, [keeping.partnerId])
+  if (!row) throw new Error('the partner is missing')
+  const kept = await openRetained(service.database, partnerOf(row, service.keyring), serviceid)
+  expect(JSON.stringify(kept)).toContain('"channel":"email","evidence":"message 17 of the archive"')
+  const left = await service.database.query(sql`select from consents where service_id = ${serviceid}`)
+  expect(left).toEqual([])
+})
+
+describe('a swap', () => {
+  const member = async (userid: string) => {
+    const { serviceid } = await partner.client.createUser({
+      ...{ ...ada, userid, offername: 'starter', benefits: ['telehealth'] },
+    })
+    return {
+      serviceid,
+      act: (name: string) => `/users/${serviceid}/act/${name}`,
+      told: async () =>
+        (await partner.client.listEvents({ userid })).events.map(({ eventname }) => eventname),
+    }
+  }
+
+  test('is previewed, made for the person, shown as pending, and called off again', async () => {
+    const { serviceid, act, told } = await member('swaps-1')
+    const before = await told()
+    const form = await support.get(act('swap'))
+    expect(form.text).toContain('name="out-telehealth"')
+    expect(form.text).toContain('name="free-0"')
+    const wish = { 'out-telehealth': 'dental', 'free-0': 'vision' }
+    const preview = await support.post(act('swap'), wish)
+    expect(preview.text).toContain('The partner hears: user_benefits_pendingswap.')
+    expect(preview.text).toContain('telehealth&gt;dental &gt;vision')
+    expect(await told()).toEqual(before)
+    const done = await support.post(act('swap'), {
+      ...wish,
+      ...seenIn(preview),
+      reason: 'asked on the phone',
+    })
+    expect(done.path).toBe(`/users/${serviceid}`)
+    expect(done.text).toContain('Swaps benefits on')
+    expect(await told()).toEqual([...before, 'user_benefits_pendingswap'])
+    expect((await support.get(act('swap'))).text).toMatch(/value="dental" selected/)
+    const off = await support.post(act('swapoff'))
+    expect(off.text).toContain('The partner hears: user_benefits_swap_cancelled.')
+    const undone = await support.post(act('swapoff'), { ...seenIn(off), reason: 'changed their mind' })
+    expect(undone.text).not.toContain('Swaps benefits on')
+    expect(await told()).toEqual([...before, 'user_benefits_pendingswap', 'user_benefits_swap_cancelled'])
+    expect(await deedsOf(support)).toEqual(
+      expect.arrayContaining([
+        ['swap user', serviceid, true],
+        ['swapoff user', serviceid, true],
+      ]),
+    )
+  })
+
+  test('that the rules refuse says why and changes nothing', async () => {
+    const { act, told } = await member('swaps-2')
+    const before = await told()
+    for (const wrong of [
+      { 'out-telehealth': 'hospital' },
+      { 'out-dental': 'vision' },
+      { 'out-telehealth': 'dental', 'free-0': 'dental' },
+    ]) {
+      const refused = await support.post(act('swap'), wrong)
+      expect([wrong, refused.status]).toEqual([wrong, 409])
+      expect(refused.text).toContain('This cannot be done')
+    }
+    expect((await support.post(act('swapoff'))).text).toContain('Nothing: it is so already')
+    expect(await told()).toEqual(before)
+  })
+
+  test('can let a pick go with nothing in its place', async () => {
+    const { act, serviceid } = await member('swaps-3')
+    const preview = await support.post(act('swap'), { 'out-telehealth': '-' })
+    await support.post(act('swap'), { 'out-telehealth': '-', ...seenIn(preview), reason: 'call 30' })
+    const [row] = await service.database.query<{ swap_pairs: unknown }>(sql`
+      select swap_pairs from users where service_id = ${serviceid}`)
+    expect(row?.swap_pairs).toEqual([expect.objectContaining({ remove: 'telehealth' })])
+  })
+})
