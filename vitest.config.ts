@@ -37,9 +37,9 @@ export default defineConfig({
     isolate: false,
     setupFiles: ['tests/fresh-modules.ts'],
     // Bounds that only catch a hang, on a machine however busy.
-    testTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
-    hookTimeout: 240_000,
+    testTimeout: 600_000,
+    expect: { poll: { timeout: 180_000 } },
+    hookTimeout: 600_000,
     // Much of a test is waiting; what is run by its name shares the machine with whoever watches it.
     maxWorkers: process.env['TESTS'] === 'everyday' ? 4 : 2,
   },

@@ -217,7 +217,7 @@ export async function startTestService(
         () => {
           if (database.busy() > 0) throw new Error('connections are still busy after close')
         },
-        { timeout: 60_000 },
+        { timeout: 180_000 },
       )
       await deliveryDatabase.close()
       await database.close()

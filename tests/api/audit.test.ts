@@ -26,7 +26,7 @@ function written(partnerId: string, fits: (row: AuditRow) => boolean): Promise<A
       if (!found) throw new Error('not written yet')
       return found
     },
-    { timeout: 60_000 },
+    { timeout: 180_000 },
   )
 }
 
@@ -93,7 +93,7 @@ test('refused authentications are one entry for each credential, network and min
       expect(rows.reduce((sum, row) => sum + row.times, 0)).toBe(3)
       return rows
     },
-    { timeout: 60_000 },
+    { timeout: 180_000 },
   )
   // The minute may have ended between two of them.
   expect(refused.length).toBeLessThanOrEqual(2)

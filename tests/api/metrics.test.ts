@@ -69,7 +69,7 @@ test('pools tell how many connections they have, hold and wait for', async () =>
   // The delivery pool still answers, so the database is up.
   await expect
     .poll(async () => (await samplesOf(service)).get('database_pool_wait_seconds_total{pool="requests"}'), {
-      timeout: 30_000,
+      timeout: 180_000,
     })
     .toBeGreaterThan(0)
   const during = await samplesOf(service)

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Replayed } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { wholeRunTest } from '../long.ts'
@@ -9,8 +9,6 @@ import { run, runJson } from './process.ts'
 import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
 // A partner's receiver that takes everything, or nothing.
 let isTaking = true
 const arrived: { key: string; body: string }[] = []
@@ -58,7 +56,7 @@ function list(partner: SandboxPartner, ...words: string[]) {
 function switchTo(verb: 'enable' | 'disable', { partnerid, webhookid = '' }: SandboxPartner) {
   return run(['webhook', verb, partnerid, webhookid], sandbox.place)
 }
-const soon = { timeout: 120_000, interval: 100 }
+const soon = { timeout: 180_000, interval: 100 }
 const nobody = '01890000-0000-7000-8000-000000000000'
 
 describe('deliveries', () => {

@@ -4,14 +4,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { wholeRunTest } from '../long.ts'
 import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
 
 // Only catches a hang: each test starts the service several times, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 })
-
 type Demo = { partnerid: string; clientid: string; clientsecret: string; apikey: string }
 
 function startDev(dataDir: string, ...words: string[]): Promise<ServiceProcess> {
@@ -156,7 +154,7 @@ describe('ending', () => {
       if (victims.includes('database')) process.kill(await postmasterOf(dataDir), 'SIGKILL')
       if (victims.includes('service')) await service.stop('SIGKILL')
       else {
-        await expect.poll(() => readinessOf(service), { timeout: 60_000, interval: 100 }).toBe(200)
+        await expect.poll(() => readinessOf(service), { timeout: 180_000, interval: 100 }).toBe(200)
         expect(await service.stop()).toBe(0)
       }
     }

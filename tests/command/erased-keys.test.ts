@@ -50,7 +50,7 @@ test('the wrapped keys of erased users leave data files and log; the operator ge
   expect(await runJson(['maintain', '--data', data])).toMatchObject({ keysscrubbed: 0 })
   expect(await runJson(['audit', 'verify', '--data', data])).toMatchObject({ ok: true })
   expect(await service.stop()).toBe(0)
-}, 120_000)
+})
 
 async function wrappedKeys(dataDir: string): Promise<Map<string, Buffer>> {
   return onEmbedded(dataDir, 'enrolment', async database => {

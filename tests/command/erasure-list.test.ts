@@ -85,7 +85,7 @@ test('a restored backup and the list: who was erased since is erased again as of
   expect(receiver.deliveries.slice(told).filter(({ body }) => body.includes('by-'))).toEqual([])
   expect(await resumed.stop()).toBe(0)
   await receiver.close()
-}, 180_000)
+})
 
 test('an erasure is answered only once it is listed; a repeat lists what could not be, and a start what was cut off', async () => {
   const data = await newDataDir()
@@ -126,4 +126,4 @@ test('an erasure is answered only once it is listed; a repeat lists what could n
     1,
     expect.stringContaining('Line 3 of the list of erasures'),
   ])
-}, 120_000)
+})

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readKeyringFile, replaceKeyringFile } from '../../service/src/vault/keyring.ts'
 import { withCurrent, withNext } from '../../service/src/vault/keyring-file.ts'
 import { newKey } from '../../service/src/vault/seal.ts'
@@ -11,8 +11,6 @@ import type { Created } from './place.ts'
 import { run, runJson, runKilledWhen } from './process.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
 describe('a rotation that does not run to its end', () => {
   let stage: Stage
   let partner: Created

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { readKeyringFile, replaceKeyringFile } from '../../service/src/vault/keyring.ts'
 import { withoutOld } from '../../service/src/vault/keyring-file.ts'
 import { wholeRunTest } from '../long.ts'
@@ -11,8 +11,6 @@ import { codeOf } from './place.ts'
 import { runJson } from './process.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
 wholeRunTest('what is hashed under a pepper that is gone opens nothing more, on either process', async () => {
   const stage = await openStage()
   onTestFinished(() => stage.close())

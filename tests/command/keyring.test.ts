@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { readKeyringFile } from '../../service/src/vault/keyring.ts'
 import { wholeRunTest } from '../long.ts'
@@ -10,8 +10,6 @@ import { type Created, codeOf } from './place.ts'
 import { run, runJson } from './process.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
 /** All events of a partner. */
 async function eventsOf(stage: Stage, partner: Created) {
   const database = openDatabase(
@@ -69,7 +67,7 @@ describe('a rotation of both under load, on two processes', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     outputs.push(stdout)
     const afterwards = rounds + 20
-    await expect.poll(() => rounds, { timeout: 120_000 }).toBeGreaterThan(afterwards)
+    await expect.poll(() => rounds, { timeout: 180_000 }).toBeGreaterThan(afterwards)
     isOver = true
     await Promise.all(workers)
     expect(failures).toEqual([])

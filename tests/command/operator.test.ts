@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { readMigrations } from '../../service/src/db/migrations.ts'
@@ -20,8 +20,6 @@ import {
 } from './process.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
 // One production service of its own process, and the operator's commands beside it.
 let place: Workplace
 let service: ServiceProcess
@@ -454,7 +452,7 @@ function refusalOf(env: Readonly<Record<string, string>>): Promise<string> {
 }
 
 /** It only catches a hang. */
-const soon = { timeout: 60_000, interval: 100 }
+const soon = { timeout: 180_000, interval: 100 }
 async function lastLine(ended: ReturnType<typeof run>): Promise<string> {
   const { code, stdout, stderr } = await ended
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

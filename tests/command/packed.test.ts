@@ -3,12 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { root } from './process.ts'
 
 // Only catches a hang: the packages come from the cache of npm, or over the network where they are not there.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
-
 const packages = ['contract', 'embedded-postgres', 'service']
 
 function npm(words: readonly string[], cwd: string): string {

@@ -92,4 +92,4 @@ test('a partner that leaves is exported, then deleted with everything that hung 
   expect(await service.stop()).toBe(0)
   await database.close()
   await remove()
-}, 180_000)
+})

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { clockOn } from '../../service/src/partners/partner.ts'
@@ -10,8 +10,6 @@ import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts
 import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
 let place: Workplace
 let database: Database
 let service: ServiceProcess

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ada } from '../rig.ts'
 import { run, runJson } from './process.ts'
 import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
 type Entry = { userid: string; change: string; startson: string; endson: string; firstname: string }
 
 let sandbox: Sandbox

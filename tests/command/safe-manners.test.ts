@@ -63,7 +63,7 @@ test('a password comes from a file or standard input without its line break; on 
   await writeFile(file, 'two\nlines\n')
   expect((await run([...add, '--password-file', file], place)).stderr).toContain('must hold one line')
   await receiver.close()
-}, 120_000)
+})
 
 test('`partner show` tells when each credential was last used', async () => {
   const partner = await newPartner()
@@ -78,7 +78,7 @@ test('`partner show` tells when each credential was last used', async () => {
         (await show()).credentials.filter(one => Date.parse(one.lastusedat ?? '') >= before - 1000).length,
     )
     .toBe(2)
-}, 120_000)
+})
 
 test('`replay` says how many of the ids are of no event', async () => {
   const receiver = await startReceiver()
@@ -94,7 +94,7 @@ test('`replay` says how many of the ids are of no event', async () => {
   expect((await run(replay(eventid, unknown), place)).stdout).toContain('1 of the ids are of no event')
   expect(await runJson(replay(eventid), place)).not.toHaveProperty('unknown')
   await receiver.close()
-}, 120_000)
+})
 
 test('`serve` for other machines refuses to start without an https address, unless told that this is meant', async () => {
   const { place: live, remove: removeLive } = await newWorkplace()
@@ -115,7 +115,7 @@ test('`serve` for other machines refuses to start without an https address, unle
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(await behind.stop()).toBe(0)
   await removeLive()
-}, 120_000)
+})
 
 /** The status of the first answer to bytes that no client sends. */
 function statusOf(address: string, bytes: string): Promise<number> {
@@ -147,4 +147,4 @@ test('the demo outlives addresses that are none, and answers under its own names
   expect(inbox.status).toBe(403)
   expect((await fetch(`${site}/demo`)).status).toBe(200)
   expect((await fetch(`${service.address}/readyz`)).status).toBe(200)
-}, 120_000)
+})

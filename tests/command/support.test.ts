@@ -9,8 +9,7 @@ import { run, runJson } from './process.ts'
 import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-const soon = { timeout: 120_000, interval: 100 }
+const soon = { timeout: 180_000, interval: 100 }
 
 /** A receiver that says no to everything, with the same words. */
 const receiver = createServer((request, response) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
@@ -6,8 +6,6 @@ import { run, runJson } from './process.ts'
 import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
 let sandbox: Sandbox
 let partner: SandboxPartner
 beforeAll(async () => {

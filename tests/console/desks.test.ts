@@ -95,7 +95,7 @@ describe('webhooks', () => {
     receiver.answer = () => response => response.writeHead(422).end('no such rider')
     const { serviceid } = await newUser('refused-1')
     await vi.waitFor(async () => expect((await viewer.get('/webhooks')).text).toContain('HTTP 422'), {
-      timeout: 60_000,
+      timeout: 180_000,
     })
     expect((await viewer.get(`/webhooks/${endpoint}`)).text).toContain('enrollment_successful')
     expect((await viewer.get(`/users/${serviceid}`)).text).not.toContain('no such rider')
@@ -199,7 +199,7 @@ describe('partners', () => {
       (await viewer.get(`/partners/${other.partnerId}`)).text.match(/tag good">done/g)?.length ?? 0
     expect(await steps()).toBe(0)
     await other.client.prefillUser({ ...ada, userid: 'first-1' })
-    await vi.waitFor(async () => expect(await steps()).toBe(2), { timeout: 60_000 })
+    await vi.waitFor(async () => expect(await steps()).toBe(2), { timeout: 180_000 })
   })
 })
 

@@ -78,7 +78,7 @@ async function postmaster(): Promise<number> {
 
 /** Waits until more was acknowledged than before: the service works again. */
 function moreThan(journal: Journal, count: number) {
-  return expect.poll(journal.acknowledged, { timeout: 60_000, interval: 20 }).toBeGreaterThan(count)
+  return expect.poll(journal.acknowledged, { timeout: 180_000, interval: 20 }).toBeGreaterThan(count)
 }
 
 test(

@@ -104,7 +104,7 @@ async function waiting(holder: pg.Client): Promise<number> {
 
 wholeRunTest('SIGTERM under load ends with 0, and what was acknowledged is there', async () => {
   const load = startLoad(client, { writers: 30, name: 'stopped' })
-  await expect.poll(() => load.acknowledged.length, { timeout: 60_000, interval: 20 }).toBeGreaterThan(300)
+  await expect.poll(() => load.acknowledged.length, { timeout: 180_000, interval: 20 }).toBeGreaterThan(300)
   expect(await terminate()).toBe(0)
   await load.stop()
   expect(load.wrong).toEqual([])

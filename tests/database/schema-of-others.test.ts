@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { readMigrations } from '../../service/src/db/migrations.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -12,8 +12,6 @@ import { ada, adaAsks } from '../rig.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
 const catalogue = join(root, 'service/assets/demo-catalogue.yaml')
 const names = (await readMigrations()).map(({ name }) => name)
 const lastName = names.at(-1) ?? ''

@@ -1,4 +1,4 @@
-import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { migrate } from '../../service/src/db/migrate.ts'
 import { spreadGrown, spreadState } from '../../service/src/db/spread.ts'
@@ -13,8 +13,6 @@ import { freshDatabase, startTestService } from '../rig.ts'
 import { laterMigrations } from './made-up.ts'
 
 // Only catches a hang: spreading moves many tables.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
 const isCluster = inject('testServer').kind === 'cluster'
 
 async function openFresh(options: { empty?: boolean } = {}): Promise<Database> {

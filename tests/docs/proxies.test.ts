@@ -117,7 +117,7 @@ describe.each(['nginx', 'haproxy'])('the example for %s', program => {
               ({ status }) => status,
               () => 0,
             ),
-          { timeout: 60_000 },
+          { timeout: 180_000 },
         )
         .toBe(200)
       const metadata = await get(port, '/.well-known/oauth-authorization-server/stage')

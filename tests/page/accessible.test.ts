@@ -65,7 +65,6 @@ describeInBrowser('every view', () => {
       expect(faults).toEqual([])
       await context.close()
     },
-    180_000,
   )
 
   wholeRunTest.each(['light', 'dark'] as const)('is whole in forced colours, %s', async colorScheme => {

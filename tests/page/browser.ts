@@ -8,15 +8,23 @@ const executablePath = '/usr/bin/chromium'
 /** `describe` where Chromium is installed; elsewhere the tests are skipped, and that is said aloud. */
 export const describeInBrowser = existsSync(executablePath) ? describe : skipped()
 
-/** A browser of its own, without a profile. */
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
+/** A browser of its own, without a profile; what a page waits for only catches a hang, on a machine however busy. */
+export async function launchBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({
     executablePath,
     args: [
       ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
       ...['--disable-background-networking', '--disable-component-update'],
     ],
   })
+  // A new page of the browser itself comes by here, too.
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async options => {
+    const context = await newContext(options)
+    context.setDefaultTimeout(120_000)
+    return context
+  }
+  return browser
 }
 
 function skipped() {

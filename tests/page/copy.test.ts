@@ -177,7 +177,6 @@ describeInBrowser('the copy', () => {
   test.each(['hosted', 'frame'] as const)('is saved from the %s page', async shell => {
     await rig.newPerson()
     const page = await browser.newPage()
-    page.setDefaultTimeout(50_000)
     if (shell === 'hosted') await page.goto(await rig.mintLink())
     else {
       await page.goto(rig.host)

@@ -44,7 +44,6 @@ describeInBrowser('the example platform', () => {
   wholeRunTest('leads from its own form to enrolled, and shows each webhook with its headers', async () => {
     const context = await browser.newContext({ bypassCSP: true })
     const page = await context.newPage()
-    page.setDefaultTimeout(50_000)
     const complaints: string[] = []
     page.on('console', message => message.type() === 'error' && complaints.push(message.text()))
     await page.goto(platform.site)
@@ -83,7 +82,6 @@ describeInBrowser('the example platform', () => {
   test('tells the story from sign-up to a swap at the month’s end, the visitor’s own events first', async () => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
     const page = await context.newPage()
-    page.setDefaultTimeout(50_000)
     await page.addInitScript(`globalThis.shifted = 0
 new PerformanceObserver(list => { for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value })
   .observe({ type: 'layout-shift', buffered: true })`)

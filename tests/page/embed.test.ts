@@ -39,7 +39,6 @@ describeInBrowser('the embed', () => {
     const { path = '/', make = '{}', tokens = 3 } = options
     const context = await browser.newContext({ viewport: { width: 1100, height: 900 } })
     const page = await context.newPage()
-    page.setDefaultTimeout(50_000)
     await page.goto(rig.host + path)
     const store: string[] = []
     while (store.length < tokens) store.push(await rig.mintToken())

@@ -50,7 +50,6 @@ describeInFirefox('the hosted page in Firefox', () => {
       await isEnrolled(rig, locale)
       expect(await rig.events()).toEqual(told)
     },
-    180_000,
   )
 
   test('signs out, and going back shows nothing of the person', async () => {

@@ -32,7 +32,6 @@ describeInBrowser('under hard conditions', () => {
   async function openPage(): Promise<{ page: Page; devtools: CDPSession }> {
     const context = await browser.newContext({ viewport: null, reducedMotion: 'reduce' })
     const page = await context.newPage()
-    page.setDefaultTimeout(50_000)
     return { page, devtools: await context.newCDPSession(page) }
   }
 
@@ -57,7 +56,6 @@ describeInBrowser('under hard conditions', () => {
       expect(faults).toEqual([])
       await page.context().close()
     },
-    120_000,
   )
 
   wholeRunTest(

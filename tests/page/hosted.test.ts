@@ -33,7 +33,6 @@ describeInBrowser('the hosted page', () => {
     const { script = true, width = 1280, link = {} } = options
     const context = await browser.newContext({ javaScriptEnabled: script, viewport: { width, height: 800 } })
     const page = await context.newPage()
-    page.setDefaultTimeout(50_000)
     await page.goto(await rig.mintLink(link))
     return page
   }
@@ -197,7 +196,6 @@ describeInBrowser('the hosted page', () => {
         viewport: { width: 320, height: 800 },
       })
       const page = await context.newPage()
-      page.setDefaultTimeout(50_000)
       const faults: string[] = []
       const drawn = examples('en', rig.built).map(({ view }) => renderPage(view))
       const known = new Set(await page.evaluate(piecesIn, drawn))

@@ -23,23 +23,19 @@ describeInBrowser('the reading order of every view', () => {
     await rig.close()
   })
 
-  test.each(['en', 'es'] as const)(
-    'is as it was read and kept, in %s',
-    async locale => {
-      const context = await browser.newContext({ viewport: { width: 390, height: 800 } })
-      const page = await context.newPage()
-      const stage = await openStage(page, rig)
-      const trees: string[] = []
-      for (const example of examples(locale, rig.built)) {
-        await stage.show(example)
-        // The shell is the same on every view: it is kept with the first.
-        const part = page.locator(trees.length === 0 ? 'body' : '#main').first()
-        const tree = await part.ariaSnapshot()
-        trees.push(`== ${example.name}\n${tree.replace(/^ *- \/url: .*\n/gm, '')}\n`)
-      }
-      await context.close()
-      await expect(trees.join('\n')).toMatchFileSnapshot(`reading-order/${locale}.txt`)
-    },
-    180_000,
-  )
+  test.each(['en', 'es'] as const)('is as it was read and kept, in %s', async locale => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 800 } })
+    const page = await context.newPage()
+    const stage = await openStage(page, rig)
+    const trees: string[] = []
+    for (const example of examples(locale, rig.built)) {
+      await stage.show(example)
+      // The shell is the same on every view: it is kept with the first.
+      const part = page.locator(trees.length === 0 ? 'body' : '#main').first()
+      const tree = await part.ariaSnapshot()
+      trees.push(`== ${example.name}\n${tree.replace(/^ *- \/url: .*\n/gm, '')}\n`)
+    }
+    await context.close()
+    await expect(trees.join('\n')).toMatchFileSnapshot(`reading-order/${locale}.txt`)
+  })
 })

@@ -111,7 +111,6 @@ describeInBrowser('too many chosen', () => {
   test('is told where everyone sees it, not to screen readers alone, and goes when one is cleared', async () => {
     await rig.newPerson()
     const page = await browser.newPage()
-    page.setDefaultTimeout(50_000)
     await page.goto(await rig.mintLink())
     await page.getByRole('button', { name: 'Open my benefits' }).click()
     await page.getByRole('button', { name: 'Start' }).click()

@@ -14,6 +14,7 @@ const atOnce = 40
 
 let service: TestService
 let partner: TestPartner
+let client: TestPartner['client']
 let token: string
 beforeAll(async () => {
   service = await startTestService({
@@ -21,7 +22,9 @@ beforeAll(async () => {
     requestLimits: { ...defaultRequestLimits, headersSeconds: 0.3, requestSeconds: 0.3 },
   })
   partner = await service.newPartner()
-  await partner.client.createUser({ userid: 'living', ...ada, offername: 'starter' })
+  // Sent again: a machine that stands still is too slow for these time limits, and is told so by a 408.
+  client = partner.connect({ tries: 9 })
+  await client.createUser({ userid: 'living', ...ada, offername: 'starter' }, { idempotencyKey: 'living' })
   token = await partner.token()
 })
 afterAll(() => service[Symbol.asyncDispose]())
@@ -138,7 +141,7 @@ test(`damaged requests get documented answers, harm none and cost a bounded time
         throw new Error(`${status} after ${JSON.stringify(requests[at])}`)
     })
     expect((user + system) / 1000 / atOnce).toBeLessThan(mostCpuMs)
-    expect((await partner.client.getUser({ userid: 'living' })).status).not.toBe('erased')
+    expect((await client.getUser({ userid: 'living' })).status).not.toBe('erased')
   }
   // Most were understood well enough to be refused, and some were right.
   expect(seen.get(400)).toBeGreaterThan(times / 20)

@@ -15,7 +15,8 @@ let database: ReturnType<typeof openDatabase>
 beforeAll(async () => {
   rig = await dispatchRig()
   proxy = await startPostgresProxy(rig.address)
-  database = openDatabase({ url: proxy.url }, { max: 2, ...patientDatabase })
+  // As production has it: a connection that falls silent is given up soon after.
+  database = openDatabase({ url: proxy.url }, { max: 2, ...patientDatabase, statementTimeoutMs: 5000 })
 })
 afterAll(async () => {
   await database.close()

@@ -40,7 +40,7 @@ test('the backlog of an endpoint that accepts nothing is not read again with eac
   receiver.answer = () => 200
   for (const response of held) response.writeHead(200).end()
   await receiver.received(370)
-  await expect.poll(() => rig.count('deliveries'), { timeout: 60_000 }).toBe(0)
+  await expect.poll(() => rig.count('deliveries'), { timeout: 180_000 }).toBe(0)
   await dispatcher.close()
   const after = await readByIndexes(rig.address, ['deliveries_due'])
   expect(new Set(receiver.deliveries.map(({ key }) => key)).size).toBe(370)

@@ -177,7 +177,7 @@ export async function dispatchRig(): Promise<DispatchRig> {
         () => {
           if (database.busy() > 0) throw new Error('connections are still busy after close')
         },
-        { timeout: 60_000 },
+        { timeout: 180_000 },
       )
       await database.close()
       await drop()

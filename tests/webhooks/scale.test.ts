@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest'
+import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { closedBreaker } from '../../service/src/webhooks/endpoint/breaker.ts'
 import { sealSecrets } from '../../service/src/webhooks/endpoint/secrets.ts'
 import { everydayOr } from '../long.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
 const COUNT = Number(process.env['SCALE_ENDPOINTS'] ?? everydayOr(1500, 6000))
 /** Only catches a hang. */
-const patient = { timeout: 60_000 }
+const patient = { timeout: 180_000 }
 
 /** Endpoints that want nothing of what is raised here. */
 async function addSilent({ database, partner, now }: DispatchRig, count: number): Promise<void> {
@@ -31,19 +33,20 @@ async function addSilent({ database, partner, now }: DispatchRig, count: number)
   }
 }
 
-test('six thousand endpoints are leased, served and taken over by statements that stay within their time-out', {
-  timeout: 180_000,
-}, async () => {
+test('six thousand endpoints are leased, served and taken over by statements that stay within their time-out', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   await addSilent(rig, COUNT)
   await rig.addEndpoint(receiver.url)
-  const first = rig.open({ leaseMs: 6000 })
+  // Four times what production allows a statement, as this machine may be busy; what compares each with each takes longer.
+  const limited = { ...patientDatabase, max: 8, statementTimeoutMs: 20_000 }
+  const databases = [openDatabase(rig.address, limited), openDatabase(rig.address, limited)] as const
+  const first = rig.open({ leaseMs: 6000 }, { database: databases[0] })
   await expect.poll(() => first.inventory().endpoints, patient).toBe(COUNT + 1)
   await rig.raise(['u1'])
   await receiver.received(1)
   // Another process takes its half, and all when the first one goes.
-  const second = rig.open({ leaseMs: 6000 })
+  const second = rig.open({ leaseMs: 6000 }, { database: databases[1] })
   const half = Math.ceil((COUNT + 1) / 2)
   await expect.poll(() => second.inventory().endpoints, patient).toBeGreaterThanOrEqual(half - 1)
   await first.close()
@@ -51,5 +54,7 @@ test('six thousand endpoints are leased, served and taken over by statements tha
   await rig.raise(['u2'])
   await receiver.received(2)
   expect(rig.logged.filter(({ event }) => event.startsWith('webhook_'))).toEqual([])
+  await second.close()
+  for (const database of databases) await database.close()
   await receiver.close()
 })

@@ -8,9 +8,7 @@ function range(count: number, prefix = 'u') {
   return Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 }
 
-test('three dispatchers that start and stop one after the other share the endpoints evenly and lose no event', {
-  timeout: 180_000,
-}, async () => {
+test('three dispatchers that start and stop one after the other share the endpoints evenly and lose no event', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   for (const _ of range(6)) await rig.addEndpoint(receiver.url)
