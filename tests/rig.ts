@@ -8,6 +8,7 @@ import { type ClientOptions, createClient, type PartnerClient } from '../client/
 import { type RequestLimits, scopeNames } from '../contract/src/index.ts'
 import { readWholeCatalogue } from '../service/src/catalogue/bring-files.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
+import type { ProviderSettings } from '../service/src/console/operators/provider-settings.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
 import { type AdmissionLimits, defaultLimits } from '../service/src/http/admission.ts'
 import { claimInstallation } from '../service/src/installation.ts'
@@ -102,6 +103,8 @@ export async function startTestService(
     requestLimits?: RequestLimits
     /** Opens the operators' console beside it. */
     console?: boolean
+    /** The identity provider at which its operators sign in. */
+    signIn?: ProviderSettings
   } = {},
 ): Promise<TestService> {
   const { sandbox = true } = options
@@ -141,7 +144,9 @@ export async function startTestService(
       // That the machine is slow is no overload, where a test does not say so.
       limits: options.limits ?? { ...defaultLimits, loopDelayMs: 60_000, loopShare: 1 },
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
-      ...(options.console ? { console: { host: '127.0.0.1', port: 0, url: undefined } } : {}),
+      ...(options.console
+        ? { console: { host: '127.0.0.1', port: 0, url: undefined, signIn: options.signIn } }
+        : {}),
     })
   let service = await start()
   const manage: ManageContext = {

@@ -23,6 +23,8 @@ export type Config = {
   readonly consolePort: number | undefined
   /** Where operators reach the console; needed where it is not reached on loopback. */
   readonly consoleUrl: string | undefined
+  /** The file that says how operators sign in at an identity provider. */
+  readonly consoleSignIn: string | undefined
   /** `mailto:` or https: whom to tell of something unsafe. */
   readonly securityContact: string | undefined
   readonly databaseConnections: number
@@ -45,6 +47,7 @@ const known = new Set([
   'ENROLMENT_BODY_NESTING',
   'ENROLMENT_CONSOLE_BASE_URL',
   'ENROLMENT_CONSOLE_PORT',
+  'ENROLMENT_CONSOLE_SIGN_IN',
   'ENROLMENT_DATA',
   'ENROLMENT_DATABASE_CONNECTIONS',
   'ENROLMENT_DRAIN_SECONDS',
@@ -99,6 +102,7 @@ export function readConfig(environment: Environment): Config {
     },
     consolePort: readPort('ENROLMENT_CONSOLE_PORT', environment['ENROLMENT_CONSOLE_PORT']),
     consoleUrl: readConsoleUrl(environment['ENROLMENT_CONSOLE_BASE_URL']),
+    consoleSignIn: environment['ENROLMENT_CONSOLE_SIGN_IN'] || undefined,
     securityContact: readContact(environment['ENROLMENT_SECURITY_CONTACT']),
     logLevel: readLogLevel(environment['ENROLMENT_LOG'] || 'info'),
     // A stop by hand in a test or a terminal should not be felt; an orchestrator with a slow load balancer sets more.

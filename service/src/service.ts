@@ -75,6 +75,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         clock,
         terms: users.terms,
         log,
+        trail: shared.trail,
         keyring,
         mode,
         real,

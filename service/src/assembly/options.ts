@@ -1,4 +1,5 @@
 import type { RequestLimits } from '@benefit-enrolment/contract'
+import type { ConsoleOptions } from '../console/page/listener.ts'
 import type { Database } from '../db/database.ts'
 import type { Rewritten } from '../db/rewrite-table.ts'
 import type { AdmissionLimits } from '../http/admission.ts'
@@ -36,7 +37,7 @@ export type ServiceOptions = {
   /** Where `security.txt` says that vulnerabilities are to be reported; absent: a page of the docs. */
   readonly securityContact?: string | undefined
   /** Where the operators' console listens; absent: there is none. */
-  readonly console?: { readonly host: string; readonly port: number; readonly url: string | undefined }
+  readonly console?: ConsoleOptions
   /** Rewrites the table of wrapped data keys, which removes deleted keys from its files; absent where `enrolment maintain` does it. */
   readonly rewriteKeys?: () => Promise<Rewritten>
   /** How long entries of the audit log are kept; absent: six years. */

@@ -59,6 +59,9 @@ const link: Command = {
       const operator = await required(workspace, input.positionals[0] ?? '')
       if (operator.disabledAt !== undefined)
         throw new OperatorError(`${operator.name} is disabled; add an operator of another name.`)
+      // Else somebody whose group was taken away could come in beside the provider.
+      if (operator.issuer !== undefined)
+        throw new OperatorError(`${operator.name} signs in at ${operator.issuer}, not by a link.`)
       await printLink(input, workspace, operator)
     }),
 }
@@ -75,6 +78,7 @@ const list: Command = {
         name: one.name,
         role: one.role,
         partners: one.partners ?? null,
+        issuer: one.issuer ?? null,
         createdat: formatTimestamp(one.createdAt),
         disabledat: one.disabledAt === undefined ? null : formatTimestamp(one.disabledAt),
       }))
@@ -82,7 +86,7 @@ const list: Command = {
         { operators },
         operators.map(
           one =>
-            `${one.name.padEnd(24)}${one.role.padEnd(9)}${one.partners?.join(', ') ?? 'all partners'}${one.disabledat === null ? '' : '  disabled'}`,
+            `${one.name.padEnd(24)}${one.role.padEnd(9)}${one.partners?.join(', ') ?? 'all partners'}${one.issuer === null ? '' : `  by ${one.issuer}`}${one.disabledat === null ? '' : '  disabled'}`,
         ),
       )
     }),

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type OwnedDatabase, ownEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { type Config, isPort } from '../config.ts'
+import { type ProviderSettings, readProviderSettings } from '../console/operators/provider-settings.ts'
 import { checkConnection } from '../db/connection-check.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'
@@ -63,6 +64,7 @@ export async function runService(
   process.on('exit', flush)
   if (wanted === 'live') checkBaseUrl(place, config, input.flag('insecure-http'))
   checkConsole(place, config)
+  const signIn = config.consoleSignIn === undefined ? undefined : readProviderSettings(config.consoleSignIn)
   const ended = signalled(log, config)
   const dataDir = dataDirOf(input, config)
   const closers: (() => Promise<void>)[] = []
@@ -74,7 +76,7 @@ export async function runService(
     closers.unshift(() => prepared.deliveryDatabase.close())
     const erasures = await bringErasures(config, prepared)
     await beside.prepare?.(prepared)
-    const service = await listen(place, config, { prepared, owned, erasures })
+    const service = await listen(place, config, { prepared, owned, erasures, signIn })
     closers.unshift(() => service.close())
     const { startMetricsListener } = await import('../system/metrics-listener.ts')
     const endMetrics = await startMetricsListener(config.metrics, service)
@@ -201,9 +203,14 @@ function placeOf(input: Input, config: Config): Place {
 async function listen(
   { host, port }: Place,
   config: Config,
-  context: { prepared: Prepared; owned: OwnedDatabase | undefined; erasures: ErasureList | undefined },
+  context: {
+    prepared: Prepared
+    owned: OwnedDatabase | undefined
+    erasures: ErasureList | undefined
+    signIn: ProviderSettings | undefined
+  },
 ): Promise<Service> {
-  const { prepared, owned, erasures } = context
+  const { prepared, owned, erasures, signIn } = context
   // Whoever tries the service out gets a console without asking; in production it is opened on purpose.
   const consolePort =
     config.consolePort ?? (prepared.installation.sandbox && isLoopbackName(host) ? 0 : undefined)
@@ -225,7 +232,9 @@ async function listen(
       auditKeepMs: config.auditKeepMs,
       securityContact: config.securityContact,
       erasures,
-      ...(consolePort === undefined ? {} : { console: { host, port: consolePort, url: config.consoleUrl } }),
+      ...(consolePort === undefined
+        ? {}
+        : { console: { host, port: consolePort, url: config.consoleUrl, signIn } }),
       log: prepared.log,
       logsRequests: config.logLevel === 'info',
       real: Date.now,

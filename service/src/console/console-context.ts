@@ -1,3 +1,4 @@
+import type { Trail } from '../audit/trail.ts'
 import type { Database } from '../db/database.ts'
 import type { Log } from '../log.ts'
 import type { Person } from '../membership/commands/documents.ts'
@@ -17,6 +18,8 @@ export type ConsoleContext = SignInContext & {
   readonly clock: Clock
   readonly terms: (partner: Partner, person: () => Person | undefined) => Terms
   readonly log: Log
+  /** Notes who was refused before anybody knew who that is. */
+  readonly trail: Pick<Trail, 'note' | 'noteRefusal'>
   /** Where people and partners reach the service: links for users are made from it. */
   readonly publicUrl: () => string
   /** Where operators reach the console, when that is not the address it listens on. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { OperatorError } from '../../operator-error.ts'
 import { type Command, UsageError } from '../command.ts'
+import { checkSignIn } from '../sign-in-check.ts'
 import { isLoopback } from './delivery.ts'
 import { examine } from './examine.ts'
 import { eventsOf } from './logged-events.ts'
@@ -12,9 +13,9 @@ import { create, erase, prefill } from './steps.ts'
 /** `enrolment doctor`: tries a receiver with what deliveries can be like, and tells what to mend. */
 export const doctor: Command = {
   name: 'doctor',
-  arguments: ['URL'],
+  arguments: ['[URL]'],
   summary:
-    'Try your receiver of webhooks with duplicates, strangers, slow and big bodies, and tell what to mend.',
+    'Try your receiver of webhooks, and tell what to mend; without URL, the identity provider of the console.',
   options: {
     ...partnerOptions,
     username: {
@@ -29,6 +30,7 @@ export const doctor: Command = {
     },
   },
   run: async input => {
+    if (input.positionals.length === 0) return checkSignIn(input)
     const api = openSandboxApi(input)
     const target = await targetOf(api, input.positionals[0] ?? '')
     const { environment } = input

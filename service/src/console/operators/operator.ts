@@ -14,6 +14,8 @@ export type Operator = {
   readonly partners: readonly string[] | undefined
   readonly createdAt: Instant
   readonly disabledAt: Instant | undefined
+  /** The identity provider that the operator comes from; absent: added here, by name. */
+  readonly issuer?: string | undefined
 }
 
 /** Whether the operator's role is the wanted one or one above it. */

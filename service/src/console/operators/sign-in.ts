@@ -50,14 +50,22 @@ export async function linkOf(context: SignInContext, token: string): Promise<Liv
 }
 
 /** Spends a link and opens a session; gives the session's secret, or `undefined` when somebody else spent it first. */
-export async function openSession(context: SignInContext, link: LivingLink): Promise<string | undefined> {
+export async function openSessionBy(context: SignInContext, link: LivingLink): Promise<string | undefined> {
+  const isOwn = await spendLink(context.database, link.linkId, context.real())
+  return isOwn ? openSession(context, link.operator) : undefined
+}
+
+/** Opens a session of an operator who has shown who it is; gives the session's secret. */
+export async function openSession(
+  context: SignInContext,
+  { operatorId }: Pick<Operator, 'operatorId'>,
+): Promise<string> {
   const at = context.real()
-  if (!(await spendLink(context.database, link.linkId, at))) return undefined
   const sessionId = uuidv7(at)
   const { text } = makeSecret('os', context.mode, encodeUuid(sessionId))
   const { id: pepperId, key } = context.keyring.peppers.current
   await insertSession(context.database, {
-    ...{ sessionId, operatorId: link.operator.operatorId, pepperId, hash: keyedHash(key, SESSION, text) },
+    ...{ sessionId, operatorId, pepperId, hash: keyedHash(key, SESSION, text) },
     ...{ csrfHash: keyedHash(key, CSRF_HASH, formTokenFrom(key, text)) },
     ...{ at, expiresAt: at + SESSION_LIFETIME_MS },
   })

@@ -10,28 +10,32 @@ type OperatorRow = {
   partners: string[] | null
   created_at: Instant
   disabled_at: Instant | null
+  issuer: string | null
 }
 
 /** All operators by name, those who are disabled included. */
 export async function listOperators(db: Executor): Promise<Operator[]> {
   const rows = await db.query<OperatorRow>(sql`
-    select operator_id, name, role, partners, created_at, disabled_at from operators order by name`)
+    select operator_id, name, role, partners, created_at, disabled_at, issuer from operators order by name`)
   return rows.map(operatorOf)
 }
 
 /** The operator of a name, or `undefined`. */
 export async function findOperator(db: Executor, name: string): Promise<Operator | undefined> {
   const [row] = await db.query<OperatorRow>(sql`
-    select operator_id, name, role, partners, created_at, disabled_at from operators where name = ${name}`)
+    select operator_id, name, role, partners, created_at, disabled_at, issuer from operators where name = ${name}`)
   return row && operatorOf(row)
 }
 
-/** Stores a new operator; false when the name is taken. */
-export async function insertOperator(db: Executor, operator: Operator): Promise<boolean> {
+/** Stores a new operator; false when the name is taken, or its subject at the identity provider. */
+export async function insertOperator(
+  db: Executor,
+  operator: Operator & { readonly subject?: string },
+): Promise<boolean> {
   const rows = await db.query(sql`
-    insert into operators (operator_id, name, role, partners, created_at)
+    insert into operators (operator_id, name, role, partners, issuer, subject, created_at)
     values (${operator.operatorId}, ${operator.name}, ${operator.role}, ${operator.partners ?? null}::uuid[],
-      ${timestamp(operator.createdAt)})
+      ${operator.issuer ?? null}, ${operator.subject ?? null}, ${timestamp(operator.createdAt)})
     on conflict do nothing returning 1`)
   return rows.length > 0
 }
@@ -75,7 +79,8 @@ export async function insertLink(
 /** The link of an id, while it is neither spent nor expired and its operator is not disabled. */
 export async function findLink(db: Executor, linkId: string, at: Instant): Promise<LivingLink | undefined> {
   const [row] = await db.query<OperatorRow & { pepper_id: string; hash: Buffer }>(sql`
-    select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, l.pepper_id, l.hash
+    select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, o.issuer, l.pepper_id,
+      l.hash
     from operator_links l join operators o using (operator_id)
     where l.link_id = ${linkId} and l.spent_at is null and l.expires_at > ${timestamp(at)} and o.disabled_at is null`)
   return row && { linkId, operator: operatorOf(row), pepperId: row.pepper_id, hash: row.hash }
@@ -130,8 +135,8 @@ export async function findSession(
       expires_at: Instant
     }
   >(sql`
-    select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, s.pepper_id, s.hash, s.csrf_hash,
-      s.last_seen_at, s.expires_at
+    select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, o.issuer, s.pepper_id, s.hash,
+      s.csrf_hash, s.last_seen_at, s.expires_at
     from operator_sessions s join operators o using (operator_id)
     where s.session_id = ${sessionId} and s.ended_at is null and s.expires_at > ${timestamp(at)}
       and o.disabled_at is null`)
@@ -184,5 +189,6 @@ function operatorOf(row: OperatorRow): Operator {
     partners: row.partners ?? undefined,
     createdAt: row.created_at,
     disabledAt: row.disabled_at ?? undefined,
+    issuer: row.issuer ?? undefined,
   }
 }

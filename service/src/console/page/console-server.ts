@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { ConsoleContext } from '../console-context.ts'
+import type { Provider } from '../operators/provider.ts'
 import { plainDocument } from '../views/layout.ts'
 import type { ConsoleFiles } from './console-files.ts'
 import type { ConsolePlace } from './guard.ts'
@@ -10,6 +11,8 @@ export type ConsoleServer = {
   readonly context: ConsoleContext
   readonly place: ConsolePlace
   readonly files: ConsoleFiles
+  /** Where operators sign in by OpenID Connect; absent: by links and passkeys alone. */
+  readonly provider: Provider | undefined
 }
 
 /** Sends a page outside the frame: to somebody who is not signed in. */

@@ -23,9 +23,8 @@ export function isOwnHost(host: string | undefined, { consoleUrl, port }: Consol
 
 /** Whether a form was sent by a page of the console: a browser names the page's origin with every POST. */
 export function isOwnOrigin(headers: IncomingHttpHeaders, place: ConsolePlace): boolean {
-  const scheme = isSecure(place) ? 'https' : 'http'
   const site = headers['sec-fetch-site']
-  return headers.origin === `${scheme}://${headers.host}` && (site === undefined || site === 'same-origin')
+  return headers.origin === originOf(headers, place) && (site === undefined || site === 'same-origin')
 }
 
 /** Whether browsers reach the console over TLS. */
@@ -33,21 +32,52 @@ export function isSecure({ consoleUrl }: ConsolePlace): boolean {
   return consoleUrl?.startsWith('https:') ?? false
 }
 
+/** The console's own address as the browser of a request has it, by a Host that was found to be ours. */
+export function originOf(headers: IncomingHttpHeaders, place: ConsolePlace): string {
+  return `${isSecure(place) ? 'https' : 'http'}://${headers.host ?? ''}`
+}
+
 /** The secret of the session that a request carries. */
 export function sessionCookie(headers: IncomingHttpHeaders, place: ConsolePlace): string | undefined {
-  const wanted = `${cookieName(place)}=`
+  return cookieOf(headers, 'session', place)
+}
+
+/** What a cookie of the console holds: the session, or a journey to the identity provider. */
+export function cookieOf(
+  headers: IncomingHttpHeaders,
+  kind: CookieKind,
+  place: ConsolePlace,
+): string | undefined {
+  const wanted = `${cookieName(place, kind)}=`
   const found = headers.cookie?.split(/; */).find(part => part.startsWith(wanted))
   return found?.slice(wanted.length)
 }
 
 /** The header that gives a browser its session, or takes it away where there is no secret. */
 export function cookieHeader(secret: string | undefined, place: ConsolePlace): string {
-  const secure = isSecure(place) ? '; Secure' : ''
-  const age = secret === undefined ? '; Max-Age=0' : ''
-  // Lax: an address that a colleague sent opens with the session that is there.
-  return `${cookieName(place)}=${secret ?? ''}; Path=/; HttpOnly; SameSite=Lax${secure}${age}`
+  return headerOf('session', secret, place, secret === undefined ? 0 : undefined)
 }
 
-function cookieName(place: ConsolePlace): string {
-  return isSecure(place) ? '__Host-enrolment-console' : 'enrolment-console'
+/** The header that binds a journey to the identity provider to a browser, or forgets it where there is no text. */
+export function flowHeader(text: string | undefined, place: ConsolePlace, lifetimeMs: number): string {
+  return headerOf('flow', text, place, text === undefined ? 0 : lifetimeMs / 1000)
+}
+
+type CookieKind = 'session' | 'flow'
+
+function headerOf(
+  kind: CookieKind,
+  text: string | undefined,
+  place: ConsolePlace,
+  seconds: number | undefined,
+): string {
+  const secure = isSecure(place) ? '; Secure' : ''
+  const age = seconds === undefined ? '' : `; Max-Age=${seconds}`
+  // Lax: an address that a colleague sent opens with the session that is there, and so does the way back from the provider.
+  return `${cookieName(place, kind)}=${text ?? ''}; Path=/; HttpOnly; SameSite=Lax${secure}${age}`
+}
+
+function cookieName(place: ConsolePlace, kind: CookieKind): string {
+  const name = kind === 'session' ? 'enrolment-console' : 'enrolment-console-flow'
+  return isSecure(place) ? `__Host-${name}` : name
 }

@@ -8,14 +8,18 @@ import { describeCause } from '../../log.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { hasRole } from '../operators/operator.ts'
+import { openProvider } from '../operators/provider.ts'
+import { ownPath } from '../operators/provider-flow.ts'
+import type { ProviderSettings } from '../operators/provider-settings.ts'
 import { isOwnForm, sessionOf } from '../operators/sign-in.ts'
 import { endSession, touchSession } from '../operators/store.ts'
 import { screens } from '../screens.ts'
 import { consoleDocument } from '../views/layout.ts'
-import { signedOut } from '../views/sign-in.ts'
+import { signedOut, signingOutOf, type WaysIn } from '../views/sign-in.ts'
 import { type ConsoleFiles, readConsoleFiles } from './console-files.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
-import { cookieHeader, isOwnHost, isOwnOrigin, sessionCookie } from './guard.ts'
+import { cookieHeader, isOwnHost, isOwnOrigin, originOf, sessionCookie } from './guard.ts'
+import { mountProviderSignIn } from './provider-sign-in.ts'
 import { record } from './record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from './screen.ts'
 import { mountSignIn } from './sign-in.ts'
@@ -27,6 +31,16 @@ export type RunningConsole = {
   close(): Promise<void>
 }
 
+/** Where the console listens, and how operators sign in. */
+export type ConsoleOptions = {
+  readonly host: string
+  readonly port: number
+  /** The address by which operators reach it; absent: the one that it listens on. */
+  readonly url: string | undefined
+  /** The identity provider; absent: links and passkeys alone. */
+  readonly signIn?: ProviderSettings | undefined
+}
+
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -36,11 +50,12 @@ const policy =
  */
 export async function startConsole(
   context: ConsoleContext,
-  { host, port }: { host: string; port: number },
+  { host, port, signIn }: ConsoleOptions,
 ): Promise<RunningConsole> {
   const files = await readConsoleFiles()
   const place = { consoleUrl: context.consoleUrl, port }
-  const server: ConsoleServer = { context, place, files }
+  const provider = signIn && openProvider(signIn, context.real)
+  const server: ConsoleServer = { context, place, files, provider }
   let url = ''
   const app = createServer({
     baseUrl: () => context.consoleUrl ?? url,
@@ -56,6 +71,7 @@ export async function startConsole(
     mountGuards(scope, server)
     mountFiles(scope, files)
     mountSignIn(scope, server)
+    mountProviderSignIn(scope, server)
     for (const screen of screens) mountScreen(scope, server, screen)
     mountRest(scope, server)
   })
@@ -109,7 +125,7 @@ const touchEveryMs = 60_000
 function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen): void {
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = await openVisit(server, request, screen.section)
-    if (!visit) return sendSignIn(server, reply)
+    if (!visit) return sendSignIn(server, { request, reply })
     await checkForm(visit, request.method)
     if (!hasRole(visit.operator, screen.role)) {
       await record(visit, { action: `${screen.method} ${screen.path}`, result: 'refused' })
@@ -133,7 +149,7 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
 
 /** Sign-out, and a page for addresses that the console does not have. */
 function mountRest(app: FastifyInstance, server: ConsoleServer): void {
-  const { context, place } = server
+  const { context, place, provider } = server
   app.post('/sign-out', takesForm, async (request, reply) => {
     const visit = await openVisit(server, request, '')
     if (visit) {
@@ -142,11 +158,22 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
       await record(visit, { action: 'sign out' })
     }
     reply.header('Set-Cookie', cookieHeader(undefined, place))
-    return sendPlain(server, reply, { status: 200, page: signedOut(true) })
+    const isTheirs = provider !== undefined && visit?.operator.issuer === provider.settings.issuer
+    const there = isTheirs
+      ? await provider.endSession(`${originOf(request.headers, place)}/signed-out`)
+      : undefined
+    if (!provider || there === undefined)
+      return sendPlain(server, reply, { status: 200, page: signedOut(true, waysIn(server, '/')) })
+    // By a header, since our policy lets no form lead elsewhere, not even by way of a redirect.
+    reply.header('Refresh', `0; url=${there}`)
+    return sendPlain(server, reply, { status: 200, page: signingOutOf(provider.settings.name, there) })
   })
+  app.get('/signed-out', async (_request, reply) =>
+    sendPlain(server, reply, { status: 200, page: signedOut(true, waysIn(server, '/')) }),
+  )
   app.get('/*', async (request, reply) => {
     const visit = await openVisit(server, request, '')
-    if (!visit) return sendSignIn(server, reply)
+    if (!visit) return sendSignIn(server, { request, reply })
     throw new ConsoleRefusal(404, 'Not found', 'The console has no page of this address.')
   })
 }
@@ -200,8 +227,16 @@ async function sendAnswer(
     .send(consoleDocument(visit, server.files, answer))
 }
 
-function sendSignIn(server: ConsoleServer, reply: FastifyReply): FastifyReply {
-  return sendPlain(server, reply, { status: 401, page: signedOut(false) })
+function sendSignIn(server: ConsoleServer, { request, reply }: Exchange): FastifyReply {
+  // What was wanted is shown after signing in; what a form sent is sent again by hand.
+  const to = request.method === 'POST' ? '/' : ownPath(request.url)
+  return sendPlain(server, reply, { status: 401, page: signedOut(false, waysIn(server, to)) })
+}
+
+function waysIn({ provider }: ConsoleServer, to: string): WaysIn {
+  const path =
+    to === '/' ? '/sign-in/provider' : `/sign-in/provider?${new URLSearchParams({ to }).toString()}`
+  return { provider: provider && { name: provider.settings.name, path } }
 }
 
 async function sendFailure(server: ConsoleServer, error: unknown, exchange: Exchange): Promise<FastifyReply> {

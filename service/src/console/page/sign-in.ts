@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { linkOf, openSession } from '../operators/sign-in.ts'
+import { linkOf, openSessionBy } from '../operators/sign-in.ts'
 import { linkEnded, signInWithLink } from '../views/sign-in.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
 import { cookieHeader } from './guard.ts'
@@ -20,8 +20,11 @@ export function mountSignIn(app: FastifyInstance, server: ConsoleServer): void {
   })
   app.post(path, { config: { takes: 'application/x-www-form-urlencoded' } }, async (request, reply) => {
     const link = await linkOf(context, (request.params as { token: string }).token)
-    const secret = link && (await openSession(context, link))
-    if (!link || !secret) return sendPlain(server, reply, { status: 410, page: linkEnded() })
+    const secret = link && (await openSessionBy(context, link))
+    if (!link || !secret) {
+      context.trail.noteRefusal({ partnerId: undefined, credentialId: '', address: request.ip })
+      return sendPlain(server, reply, { status: 410, page: linkEnded() })
+    }
     await record({ context, operator: link.operator, requestId: request.id }, { action: 'sign in' })
     return reply.code(303).header('Set-Cookie', cookieHeader(secret, place)).header('Location', '/').send()
   })

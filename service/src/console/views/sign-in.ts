@@ -1,5 +1,6 @@
 import { html } from '../../http/html.ts'
 import type { Operator } from '../operators/operator.ts'
+import type { ProviderFailure } from '../operators/provider.ts'
 import type { Page } from '../page/screen.ts'
 
 /** The page behind a sign-in link that works. */
@@ -22,12 +23,57 @@ export function linkEnded(): Page {
   }
 }
 
+/** How somebody can sign in, besides by a link. */
+export type WaysIn = {
+  /** The identity provider, with the address that leads there. */
+  readonly provider?: { readonly name: string; readonly path: string } | undefined
+}
+
 /** What somebody without a session sees at every address. */
-export function signedOut(wasSignedIn: boolean): Page {
+export function signedOut(wasSignedIn: boolean, { provider }: WaysIn): Page {
   return {
     title: wasSignedIn ? 'You are signed out' : 'Sign in',
     body: html`${!wasSignedIn && html`<p>You are not signed in, or your 8 hours are over.</p>`}
-<p>To sign in, open your sign-in link. Whoever runs the service makes a new one:</p>
+${provider && html`<p><a class="button" href="${provider.path}">Sign in at ${provider.name}</a></p>`}
+<p>${provider ? 'Who has a sign-in link opens that instead.' : 'To sign in, open your sign-in link.'} Whoever runs the service makes a new one:</p>
 <pre><code>enrolment operator link NAME</code></pre>`,
+  }
+}
+
+/** What somebody sees whose session has ended here, on the way to ending the provider's, too. */
+export function signingOutOf(name: string, address: string): Page {
+  return {
+    title: 'You are signed out here',
+    body: html`<p>Next you are signed out at ${name}. If nothing happens: <a href="${address}">sign out at ${name}</a>.</p>`,
+  }
+}
+
+/** Why nobody was signed in by way of the identity provider, and what helps. */
+export function notSignedIn(why: ProviderFailure | 'ended' | 'no role' | 'disabled', name: string): Page {
+  return {
+    title: 'You are not signed in',
+    body: html`<p>${wordsOf(why, name)}</p>
+${why !== 'disabled' && html`<p><a class="button" href="/sign-in/provider">Try again</a></p>`}`,
+  }
+}
+
+function wordsOf(why: ProviderFailure | 'ended' | 'no role' | 'disabled', name: string): string {
+  switch (why) {
+    case 'ended':
+      return 'This sign-in was begun in another browser, or more than 10 minutes ago. Begin again.'
+    case 'used':
+      return 'This sign-in was used before, or took too long. Begin again.'
+    case 'declined':
+      return `${name} did not sign you in, or you broke it off there.`
+    case 'away':
+      return `${name} does not answer. Try again in some minutes; who has a sign-in link can use that.`
+    case 'clocks':
+      return `The clock of ${name} and that of this service differ. Whoever runs the service has to set one right.`
+    case 'wrong':
+      return `The answer of ${name} was not what it should be, so it was not believed. If it happens twice, tell whoever runs the service: the log says why.`
+    case 'no role':
+      return `You are signed in at ${name}, but none of your groups there has a role here. Whoever looks after the groups can add you; then try again.`
+    case 'disabled':
+      return 'Your access to the console was ended. Whoever runs the service can give it back.'
   }
 }

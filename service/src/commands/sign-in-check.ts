@@ -1,0 +1,109 @@
+import { readConfig } from '../config.ts'
+import { discover } from '../console/operators/provider.ts'
+import { type ProviderSettings, readProviderSettings } from '../console/operators/provider-settings.ts'
+import { OperatorError } from '../operator-error.ts'
+import { type Input, UsageError } from './command.ts'
+import type { Finding } from './partner-side/examine.ts'
+
+/**
+ * `enrolment doctor` without an address: asks the identity provider of the console what it offers, with the settings that
+ * `serve` would have, and says what to mend. Signs nobody in. Throws OperatorError where a check failed.
+ */
+export async function checkSignIn(input: Input): Promise<void> {
+  const { consoleSignIn } = readConfig(input.environment)
+  if (consoleSignIn === undefined)
+    throw new UsageError(
+      'Give the URL of your receiver; or set ENROLMENT_CONSOLE_SIGN_IN, to try the identity provider of the console; see --help.',
+    )
+  const settings = readProviderSettings(consoleSignIn)
+  const findings = await examine(settings)
+  input.print(
+    { issuer: settings.issuer, findings },
+    findings.flatMap(({ check, verdict, told, remedy }) => [
+      `${verdict.toUpperCase().padEnd(6)}${check.padEnd(18)}${told}`,
+      ...(remedy === undefined ? [] : [`${' '.repeat(6)}→ ${remedy}`]),
+    ]),
+  )
+  const failed = findings.filter(({ verdict }) => verdict === 'fail').length
+  if (failed > 0) throw new OperatorError(`${failed} of ${findings.length} checks failed.`)
+}
+
+async function examine(settings: ProviderSettings): Promise<readonly Finding[]> {
+  const { issuer, clientSecret, clientAuth, scope } = settings
+  let offered: Offer
+  try {
+    const config = await discover(settings, { skew: 0, timeoutSeconds: 10 })
+    offered = config.serverMetadata()
+  } catch (error) {
+    const { code, cause } = error as { code?: string; cause?: { code?: string } }
+    return [
+      {
+        ...{
+          check: 'the issuer',
+          verdict: 'fail',
+          told: `${issuer} (${code ?? cause?.code ?? 'no answer'})`,
+        },
+        remedy:
+          'Its /.well-known/openid-configuration must answer this machine, and name the issuer to the letter as the file does.',
+      },
+    ]
+  }
+  const method =
+    clientSecret === undefined
+      ? 'none'
+      : clientAuth === 'basic'
+        ? 'client_secret_basic'
+        : 'client_secret_post'
+  const wanted = scope.split(' ')
+  return [
+    { check: 'the issuer', verdict: 'ok', told: `${issuer} answers` },
+    finding('keys', offered.jwks_uri !== undefined, offered.jwks_uri ?? 'none', {
+      verdict: 'fail',
+      remedy: 'Without jwks_uri no ID token can be verified, so nobody is signed in.',
+    }),
+    finding('PKCE', isIn(['S256'], offered.code_challenge_methods_supported, false), 'S256', {
+      verdict: 'warn',
+      remedy:
+        'The provider does not say that it checks PKCE. State, nonce and the secret still protect signing in.',
+    }),
+    finding(
+      'the client',
+      isIn([method], offered.token_endpoint_auth_methods_supported ?? ['client_secret_basic'], false),
+      method,
+      {
+        verdict: 'fail',
+        remedy: 'The provider offers another way to show the secret: set clientauth, or secretfile.',
+      },
+    ),
+    finding('scopes', isIn(wanted, offered.scopes_supported, true), scope, {
+      verdict: 'warn',
+      remedy: 'The provider does not list all of these scopes; it may refuse the sign-in.',
+    }),
+    finding('sign-out', offered.end_session_endpoint !== undefined, 'also at the provider', {
+      verdict: 'warn',
+      remedy: 'The provider offers no sign-out, so only the session of the console ends.',
+    }),
+  ]
+}
+
+type Offer = {
+  readonly jwks_uri?: string
+  readonly end_session_endpoint?: string
+  readonly code_challenge_methods_supported?: readonly string[]
+  readonly token_endpoint_auth_methods_supported?: readonly string[]
+  readonly scopes_supported?: readonly string[]
+}
+
+/** Whether all are among those offered; where the provider does not say, `unsaid`. */
+function isIn(wanted: readonly string[], offered: readonly string[] | undefined, unsaid: boolean): boolean {
+  return offered === undefined ? unsaid : wanted.every(one => offered.includes(one))
+}
+
+function finding(
+  check: string,
+  isRight: boolean,
+  told: string,
+  otherwise: { verdict: 'warn' | 'fail'; remedy: string },
+): Finding {
+  return isRight ? { check, verdict: 'ok', told } : { check, told, ...otherwise }
+}

@@ -1,0 +1,41 @@
+import { uuidv7 } from '../../vault/uuid.ts'
+import type { Operator } from './operator.ts'
+import type { ProviderIdentity } from './provider.ts'
+import { rightsOf } from './provider-groups.ts'
+import type { ProviderSettings } from './provider-settings.ts'
+import { addSubject, endSessions, findSubject, giveRights } from './provider-store.ts'
+import type { SignInContext } from './sign-in.ts'
+
+/** What becomes of somebody whom the provider has named. */
+export type Admission =
+  | { readonly operator: Operator; readonly refused?: undefined }
+  | { readonly operator: Operator | undefined; readonly refused: 'no role' | 'disabled' }
+
+/**
+ * Admits whom the provider has named, with the rights of its groups as they are now. Refuses who is in no group that has a
+ * role, and ends the sessions that are left of earlier groups; and who was disabled here, whatever the provider says.
+ */
+export async function admit(
+  { database, real }: Pick<SignInContext, 'database' | 'real'>,
+  { issuer, groups: mapped }: ProviderSettings,
+  { subject, name, groups }: ProviderIdentity,
+): Promise<Admission> {
+  const known = await findSubject(database, { issuer, subject })
+  if (known?.disabledAt !== undefined) return { operator: known, refused: 'disabled' }
+  const rights = rightsOf(mapped, groups)
+  if (!rights) {
+    if (known) await endSessions(database, known.operatorId, real())
+    return { operator: known, refused: 'no role' }
+  }
+  if (known) {
+    await giveRights(database, known.operatorId, rights)
+    return { operator: { ...known, ...rights } }
+  }
+  const at = real()
+  const added = await addSubject(database, {
+    ...{ operatorId: uuidv7(at), name, ...rights, issuer, subject },
+    ...{ createdAt: at, disabledAt: undefined },
+  })
+  if (!added) throw new Error('an operator of the provider could neither be added nor found')
+  return { operator: added }
+}

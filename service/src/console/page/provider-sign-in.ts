@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { noPartner } from '../../audit/entries.ts'
+import { describeCause } from '../../log.ts'
+import { type Provider, ProviderError, type ProviderFailure } from '../operators/provider.ts'
+import { beginFlow, endFlow, FLOW_LIFETIME_MS, ownPath } from '../operators/provider-flow.ts'
+import { admit } from '../operators/provider-sign-in.ts'
+import { openSession } from '../operators/sign-in.ts'
+import { notSignedIn } from '../views/sign-in.ts'
+import { type ConsoleServer, sendPlain } from './console-server.ts'
+import { cookieHeader, cookieOf, flowHeader, originOf } from './guard.ts'
+import { record } from './record.ts'
+
+const BACK = '/sign-in/provider/return'
+
+/** Mounts signing in at the identity provider: the way there, and the way back. */
+export function mountProviderSignIn(app: FastifyInstance, server: ConsoleServer): void {
+  const { context, place, provider } = server
+  if (!provider) return
+  app.get('/sign-in/provider', async (request, reply) => {
+    const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '')
+    const { flow, cookie } = beginFlow(context.keyring, context.real(), ownPath(query.get('to')))
+    try {
+      const there = await provider.begin(flow, originOf(request.headers, place) + BACK)
+      const header = flowHeader(cookie, place, FLOW_LIFETIME_MS)
+      return reply.code(303).header('Set-Cookie', header).header('Location', there).send()
+    } catch (error) {
+      return sendFailure(server, error, { request, reply })
+    }
+  })
+  app.get(BACK, (request, reply) => comeBack(server, provider, { request, reply }))
+}
+
+type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+
+async function comeBack(
+  server: ConsoleServer,
+  provider: Provider,
+  { request, reply }: Exchange,
+): Promise<FastifyReply> {
+  const { context, place } = server
+  const came = new URL(request.url, originOf(request.headers, place))
+  const cookie = cookieOf(request.headers, 'flow', place)
+  const flow = endFlow(context.keyring, context.real(), { cookie, state: came.searchParams.get('state') })
+  const forget = flowHeader(undefined, place, 0)
+  reply.header('Set-Cookie', forget)
+  if (!flow) {
+    context.trail.noteRefusal({ partnerId: undefined, credentialId: '', address: request.ip })
+    return sendPlain(server, reply, { status: 400, page: notSignedIn('ended', provider.settings.name) })
+  }
+  try {
+    const identity = await provider.complete(flow, came)
+    const { operator, refused } = await admit(context, provider.settings, identity)
+    const action = 'sign in by provider'
+    if (refused !== undefined) {
+      if (operator) await record({ context, operator, requestId: request.id }, { action, result: 'refused' })
+      else noteStranger(server, request)
+      context.log('console_sign_in_failed', { requestid: request.id, reason: refused })
+      const page = notSignedIn(refused, provider.settings.name)
+      return sendPlain(server, reply, { status: 403, page })
+    }
+    const secret = await openSession(context, operator)
+    await record({ context, operator, requestId: request.id }, { action })
+    reply.header('Set-Cookie', cookieHeader(secret, place))
+    return reply.code(303).header('Location', flow.to).send()
+  } catch (error) {
+    if (error instanceof ProviderError) noteStranger(server, request)
+    return sendFailure(server, error, { request, reply })
+  }
+}
+
+/** Somebody whom the provider or its groups did not let in, and who is no operator. */
+function noteStranger({ context }: ConsoleServer, request: FastifyRequest): void {
+  context.trail.note({
+    ...{ partnerId: noPartner, actorKind: 'nobody', actor: '' },
+    ...{ action: 'sign in by provider', result: 'refused', requestId: request.id, address: request.ip },
+  })
+}
+
+const statuses: Readonly<Record<ProviderFailure, number>> = {
+  ...{ away: 503, declined: 403, used: 400, clocks: 502, wrong: 502 },
+}
+
+function sendFailure(server: ConsoleServer, error: unknown, { request, reply }: Exchange): FastifyReply {
+  if (!(error instanceof ProviderError) || !server.provider) throw error
+  // The cause's message and the address may hold a token or a name: its class, code and place are enough.
+  server.context.log('console_sign_in_failed', {
+    requestid: request.id,
+    reason: error.failure,
+    ...describeCause(error.cause),
+  })
+  const page = notSignedIn(error.failure, server.provider.settings.name)
+  return sendPlain(server, reply, { status: statuses[error.failure], page })
+}
