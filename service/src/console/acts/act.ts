@@ -6,6 +6,7 @@ import { type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, type User } from '../../membership/rules/state.ts'
 import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'
 import { changeOfferOf } from '../../offers/change.ts'
+import type { SecondPersonAction } from '../requests/second-person.ts'
 
 /** The user as an act finds it. */
 export type Moment = { readonly user: User; readonly now: number; readonly terms: Terms }
@@ -15,6 +16,8 @@ export type Act = {
   readonly name: string
   readonly title: string
   readonly button: string
+  /** What it counts as where the policy wants a second person; absent: one person is enough. */
+  readonly second?: SecondPersonAction
   /** Whether it makes sense for this user now. */
   readonly fits: (user: User) => boolean
   /** What the operator chooses. */
@@ -83,5 +86,5 @@ const changeOffer: Act = {
   },
 }
 
-/** All of them, in the order of the page. */
-export const acts: readonly Act[] = [cancel, reinstate, changeOffer]
+/** What ends, brings back or changes a membership. */
+export const membershipActs: readonly Act[] = [cancel, reinstate, changeOffer]

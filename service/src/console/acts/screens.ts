@@ -1,16 +1,16 @@
-import { errors } from '@benefit-enrolment/contract/names'
 import { html, type Slot } from '../../http/html.ts'
-import { projectPendingChanges } from '../../membership/rules/apply-due.ts'
-import { linesOf } from '../../membership/rules/history.ts'
-import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
-import { isActive, isKnown } from '../../membership/rules/state.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
+import { isKnown } from '../../membership/rules/state.ts'
 import { record, recordAlongside } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
+import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
+import type { SecondPersonAction } from '../requests/second-person.ts'
 import { type Dossier, isErased, openDossier } from '../user/dossier.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
+import { effectOf, showEffect, wordsOf } from './effect.ts'
 
 /** Changing a user: choose, see what it would do, say why, do it. */
 export const actScreens: readonly Screen[] = [
@@ -49,6 +49,7 @@ async function take(visit: Visit): Promise<Answer> {
   // What was seen is what is done: a change that came between is shown first.
   const isSeen = form.get('sure') === 'yes' && form.get('seen') === String(versionOf(dossier))
   if (!isSeen) return preview(visit, act, dossier)
+  if (asksSecond(act) && (await needsSecondPerson(visit, act.second))) return ask(visit, act, dossier)
   const reason = reasonOf(visit)
   const { partner, user, serviceId } = dossier
   const deed = { action: `${act.name} user`, partner, serviceId, reason }
@@ -71,9 +72,8 @@ async function take(visit: Visit): Promise<Answer> {
 }
 
 /** What an act would do, by the functions that do it. */
-function preview(visit: Visit, act: Act, dossier: Dossier): Answer {
-  const { user, now, terms } = dossier
-  const changed = act.decide(visit.form, { user, now, terms })
+async function preview(visit: Visit, act: Act, dossier: Dossier): Promise<Answer> {
+  const changed = act.decide(visit.form, dossier)
   if (isRefusal(changed))
     return {
       title: act.title,
@@ -81,45 +81,56 @@ function preview(visit: Visit, act: Act, dossier: Dossier): Answer {
       body: html`${ofWhom(dossier)}<section class="notice bad" role="status"><h2>This cannot be done</h2><p>${wordsOf(changed)}</p></section>
 <p><a href="${addressOf(dossier, act)}">Choose something else</a></p>`,
     }
-  const after = isActive(changed.user)
-    ? projectPendingChanges(changed.user, terms, { user, at: now })
-    : changed.user
-  const lines = linesOf(
-    { at: now, before: user, after, events: changed.events },
-    'operator',
-    act.why(visit.form),
-  )
+  const effect = effectOf(changed, dossier, act.why(visit.form))
   const kept = [...visit.form]
-    .filter(([name]) => !['token', 'sure', 'seen', 'reason'].includes(name))
+    .filter(([name]) => !ofTheForm.includes(name))
     .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
   const isRepeat = visit.form.get('sure') === 'yes'
+  const asks = act.second !== undefined && (await needsSecondPerson(visit, act.second))
   return {
     title: act.title,
     body: html`${ofWhom(dossier)}
 ${isRepeat && html`<p class="notice" role="status">The user has changed meanwhile. Look again at what would happen now.</p>`}
-${part(
-  'What would happen',
-  html`${
-    lines.length === 0
-      ? html`<p>Nothing: it is so already.</p>`
-      : html`<ul>${lines.map(({ what, from, to }) => html`<li><strong>${what}</strong> ${from || '–'} → ${to || '–'}</li>`)}</ul>`
-  }
-<p class="hint">${changed.events.length === 0 ? 'The partner hears of nothing.' : `The partner hears: ${changed.events.map(({ eventname }) => eventname).join(', ')}.`}</p>`,
-)}
+${part('What would happen', showEffect(effect, dossier.partner.timezone))}
 ${
-  lines.length > 0 &&
+  effect.lines.length > 0 &&
   part(
-    'Do it',
-    actionForm(visit, {
-      action: addressOf(dossier, act),
-      button: act.button,
-      look: 'primary',
-      fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${versionOf(dossier)}">${reasonField('why-act')}`,
-    }),
+    asks ? 'Ask for it' : 'Do it',
+    html`${asks && html`<p class="hint">Somebody else has to confirm it before it is done.</p>`}
+${actionForm(visit, {
+  action: addressOf(dossier, act),
+  button: asks ? 'Ask a second person' : act.button,
+  look: 'primary',
+  fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${versionOf(dossier)}">${reasonField('why-act')}`,
+})}`,
   )
 }
 <p><a href="/users/${dossier.serviceId}">Leave it as it is</a></p>`,
   }
+}
+
+/** What a form carries besides what was chosen. */
+const ofTheForm = ['token', 'sure', 'seen', 'reason']
+
+/** Puts an act before a second person, with what it does as it stands now. */
+async function ask(
+  visit: Visit,
+  act: Act & { second: SecondPersonAction },
+  dossier: Dossier,
+): Promise<Answer> {
+  const reason = reasonOf(visit)
+  const changed = act.decide(visit.form, dossier)
+  if (isRefusal(changed)) return preview(visit, act, dossier)
+  const { partner, serviceId } = dossier
+  const chosen = new URLSearchParams([...visit.form].filter(([name]) => !ofTheForm.includes(name)))
+  return askSecondPerson(visit, {
+    ...{ action: act.second, partner, serviceId, reason, payload: { form: chosen.toString() } },
+    effect: effectOf(changed, dossier, act.why(visit.form)).text,
+  })
+}
+
+function asksSecond(act: Act): act is Act & { second: SecondPersonAction } {
+  return act.second !== undefined
 }
 
 function versionOf({ changes }: Dossier): number {
@@ -139,9 +150,4 @@ function addressOf({ serviceId }: Dossier, { name }: Act): string {
 /** Whom a page of an act concerns. */
 export function ofWhom({ partner, user, serviceId }: Dossier): Slot {
   return html`<p class="hint">User <a href="/users/${serviceId}">${user.userid}</a> of ${partner.name}</p>`
-}
-
-function wordsOf({ refused, reasons }: Refusal): string {
-  const why = reasons.map(({ text }) => text.en).join(' ')
-  return `${errors[refused].title}. ${why}`.trim()
 }

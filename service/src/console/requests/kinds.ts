@@ -1,4 +1,5 @@
+import { actRequests } from '../acts/requests.ts'
 import type { RequestKind } from './request.ts'
 
 /** What can be asked of a second person, each kind beside the act that it belongs to. */
-export const requestKinds: readonly RequestKind[] = []
+export const requestKinds: readonly RequestKind[] = [...actRequests]

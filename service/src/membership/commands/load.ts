@@ -37,7 +37,8 @@ function usersOf(names: readonly UserName[], withDocuments: boolean): Query {
           e.catalogue_version, (extract(epoch from e.picked_at) * 1000)::bigint,
           (extract(epoch from e.starts_at) * 1000)::bigint, (extract(epoch from e.ends_at) * 1000)::bigint,
           (extract(epoch from e.own_end_at) * 1000)::bigint, e.own_end_reason,
-          (extract(epoch from e.action_due_at) * 1000)::bigint, e.close_reason, e.is_single) order by e.picked_at, e.enrolment_id)
+          (extract(epoch from e.action_due_at) * 1000)::bigint, e.close_reason, e.is_single, e.corrects)
+          order by e.picked_at, e.enrolment_id)
         from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id
       ) end as enrolments,
       case when u.offer is not null then (

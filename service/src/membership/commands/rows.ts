@@ -66,6 +66,7 @@ export type EnrolmentRow = [
   actionDueAt: Instant | null,
   closeReason: CloseReason | null,
   isSingle: boolean,
+  corrects: string | null,
 ]
 
 /** A row of `consents` as a JSON array. */
@@ -137,7 +138,7 @@ function pairOf(pair: { add: string | null; remove: string | null }): SwapPair {
 
 function enrolmentOf(row: EnrolmentRow): Enrolment {
   const [id, benefit, offer, isFixed, state, plannedBy, version, pickedAt, startsAt, ...ends] = row
-  const [endsAt, ownEndAt, ownEndReason, actionDueAt, closeReason, isSingle] = ends
+  const [endsAt, ownEndAt, ownEndReason, actionDueAt, closeReason, isSingle, corrects] = ends
   return {
     ...{ id, benefit, offer, isFixed, state, version, pickedAt, startsAt },
     plannedBy: plannedBy ?? undefined,
@@ -146,6 +147,7 @@ function enrolmentOf(row: EnrolmentRow): Enrolment {
     actionDueAt: actionDueAt ?? undefined,
     closeReason: closeReason ?? undefined,
     isSingle,
+    ...(corrects === null ? {} : { corrects }),
   }
 }
 

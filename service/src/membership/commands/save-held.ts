@@ -1,13 +1,21 @@
 import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
 import { type Query, sql } from '../../db/sql.ts'
+import type { Enrolment } from '../rules/state.ts'
 import type { BatchWrites, DocumentChange } from './batch-writes.ts'
 import { ids } from './save-users.ts'
 
-/** Rows that close are written before rows that open, as the windows of one benefit must not overlap at any moment. */
+/**
+ * Rows that are voided or close are written before rows that open, as the windows of one benefit must not overlap at any
+ * moment.
+ */
 export function inTurn(entries: BatchWrites['enrolments']): BatchWrites['enrolments'][] {
-  return [true, false]
-    .map(closes => entries.filter(({ enrolment }) => (enrolment.closeReason !== undefined) === closes))
+  return [0, 1, 2]
+    .map(turn => entries.filter(({ enrolment }) => turnOf(enrolment) === turn))
     .filter(part => part.length > 0)
+}
+
+function turnOf({ state, closeReason }: Enrolment): number {
+  return state === 'void' ? 0 : closeReason === undefined ? 2 : 1
 }
 
 /** Writes enrolments, new ones and others. */
@@ -17,7 +25,7 @@ export function saveEnrolments(entries: BatchWrites['enrolments']): Query {
   return sql`
     insert into enrolments as e (partner_id, service_id, enrolment_id, benefit, offer, is_fixed, state, planned_by,
       catalogue_version, picked_at, starts_at, ends_at, own_end_at, own_end_reason, action_due_at, close_reason,
-      is_single)
+      is_single, corrects)
     select * from unnest(${partners}::uuid[], ${services}::uuid[], ${uuids(rows.map(row => row.id))}::uuid[],
       ${texts(rows.map(row => row.benefit))}::text[], ${texts(rows.map(row => row.offer))}::text[],
       ${booleans(rows.map(row => row.isFixed))}::boolean[], ${texts(rows.map(row => row.state))}::text[],
@@ -29,7 +37,7 @@ export function saveEnrolments(entries: BatchWrites['enrolments']): Query {
       ${texts(rows.map(row => row.ownEnd?.reason ?? null))}::text[],
       ${timestamps(rows.map(row => row.actionDueAt))}::timestamptz[],
       ${texts(rows.map(row => row.closeReason ?? null))}::text[],
-      ${booleans(rows.map(row => row.isSingle))}::boolean[])
+      ${booleans(rows.map(row => row.isSingle))}::boolean[], ${uuids(rows.map(row => row.corrects ?? null))}::uuid[])
     on conflict (partner_id, service_id, enrolment_id) do update set offer = excluded.offer,
       is_fixed = excluded.is_fixed, state = excluded.state, planned_by = excluded.planned_by,
       starts_at = excluded.starts_at, ends_at = excluded.ends_at, own_end_at = excluded.own_end_at,

@@ -43,7 +43,7 @@ export function actionDueAt(startsAt: Instant, pickedAt: Instant): Instant {
 /** The enrolment with the end that its benefit's `endsatage` brings: the end of the period in which the age is reached. */
 export function withAgeEnd(enrolment: Enrolment, benefit: Benefit | undefined, terms: Terms): Enrolment {
   const residence = terms.residence()
-  if (enrolment.ownEnd?.reason === 'ineligible') return enrolment
+  if (enrolment.ownEnd !== undefined && enrolment.ownEnd.reason !== 'endsatage') return enrolment
   if (benefit?.endsatage === undefined || !residence) return { ...enrolment, ownEnd: undefined }
   const birthday = startOfDate(dateOfAge(residence.dob, benefit.endsatage), terms.zone)
   return {

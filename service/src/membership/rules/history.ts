@@ -51,12 +51,20 @@ export function linesOf(step: Step, who: Who, why: string): HistoryLine[] {
   for (const enrolment of after.enrolments) {
     const earlier = before.enrolments.find(known => known.id === enrolment.id)
     if (earlier === enrolment) continue
-    if (!enrolmentMayMove(earlier?.state ?? 'new', enrolment.state)) {
+    if (
+      !enrolmentMayMove(earlier?.state ?? 'new', enrolment.state) ||
+      isEndedFromNothing(enrolment, earlier)
+    ) {
       throw new Error(`enrolment moved ${earlier?.state ?? 'new'} to ${enrolment.state}`)
     }
     note(`benefit ${enrolment.benefit}`, earlier?.state ?? '', enrolment.state, whyOf(enrolment, why))
     if (earlier?.state === 'endscheduled' && enrolment.state === 'endscheduled')
       note(`planned end of ${enrolment.benefit}`, endText(earlier), endText(enrolment), whyOf(enrolment, why))
+    if (earlier && enrolment.state === 'void') {
+      const right = after.enrolments.find(one => one.corrects === enrolment.id)
+      note(`start of ${enrolment.benefit}`, startText(earlier), right ? startText(right) : '')
+      note(`end of ${enrolment.benefit}`, ownEndText(earlier), right ? ownEndText(right) : '')
+    }
   }
   return lines
 }
@@ -77,6 +85,21 @@ function whyOf(enrolment: Enrolment, why: string): string {
       : why)
   )
 }
+
+/** Only an operator's correction makes a row that is over from its first day on. */
+function isEndedFromNothing({ state, corrects }: Enrolment, earlier: Enrolment | undefined): boolean {
+  return state === 'ended' && earlier === undefined && corrects === undefined
+}
+
+/** The dates of a row that had cover or is to have it; what waits for something has none yet. */
+function startText({ state, startsAt }: Enrolment): string {
+  return datedStates.has(state) ? new Date(startsAt).toISOString() : ''
+}
+function ownEndText({ state, endsAt, ownEnd }: Enrolment): string {
+  const end = endsAt ?? ownEnd?.at
+  return end === undefined || !datedStates.has(state) ? '' : new Date(end).toISOString()
+}
+const datedStates = new Set(['scheduled', 'enrolled', 'endscheduled', 'ended'])
 
 function endText({ endsAt }: Enrolment): string {
   return endsAt === undefined ? '' : new Date(endsAt).toISOString()

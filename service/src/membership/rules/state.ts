@@ -26,10 +26,12 @@ export type Enrolment = {
   /** Asked for by itself and not with an offer: its start is told by an event of its own. */
   readonly isSingle: boolean
   readonly closeReason: CloseReason | undefined
+  /** The enrolment that this one takes the place of, which an operator voided. */
+  readonly corrects?: string
 }
 
 /** Why an enrolment ends by itself. */
-export type OwnEndReason = 'ineligible' | 'endsatage'
+export type OwnEndReason = 'ineligible' | 'endsatage' | 'corrected'
 /** Why an enrolment is over. */
 export type CloseReason =
   | 'cancelled'
@@ -42,6 +44,7 @@ export type CloseReason =
   | 'declined'
   | 'expired'
   | 'erased'
+  | 'corrected'
 
 /** One element of a swap: in, out, or one against the other. */
 export type SwapPair = { readonly add: string | undefined; readonly remove: string | undefined }

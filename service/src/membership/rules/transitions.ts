@@ -13,7 +13,16 @@ export const userTransitions: Readonly<Record<UserStatus, readonly UserStatus[]>
 
 /** Where an enrolment may go from each state (contract §9); `new` is before there is a row. */
 export const enrolmentTransitions: Readonly<Record<EnrolmentState | 'new', readonly EnrolmentState[]>> = {
-  new: ['selected', 'actionrequired', 'scheduled', 'enrolled', 'endscheduled', 'declined', 'rejected'],
+  new: [
+    'selected',
+    'actionrequired',
+    'scheduled',
+    'enrolled',
+    'endscheduled',
+    'ended',
+    'declined',
+    'rejected',
+  ],
   selected: ['actionrequired', 'scheduled', 'enrolled', 'withdrawn', 'declined', 'rejected', 'void'],
   actionrequired: ['scheduled', 'enrolled', 'endscheduled', 'withdrawn', 'declined', 'rejected', 'void'],
   scheduled: ['actionrequired', 'enrolled', 'endscheduled', 'withdrawn', 'declined', 'rejected', 'void'],

@@ -1,0 +1,66 @@
+import { isRealDate, type PlainDate } from '../../calendar/calendar.ts'
+import { html, type Slot } from '../../http/html.ts'
+import { correctEnrolment, movable, voidable } from '../../membership/rules/corrections.ts'
+import { because, refuse } from '../../membership/rules/refusal.ts'
+import type { Enrolment } from '../../membership/rules/state.ts'
+import { knownBenefit } from '../../membership/rules/terms.ts'
+import { writeDay } from '../views/parts.ts'
+import type { Act, Moment } from './act.ts'
+
+/** Takes an enrolment back as if it had never been. */
+const voidEnrolment: Act = {
+  name: 'void',
+  title: 'Void an enrollment',
+  button: 'Void it',
+  second: 'void',
+  fits: user => voidable(user).length > 0,
+  fields: moment =>
+    html`<p class="hint">For what should never have been. It stays in the history; the partner hears that it was corrected. What should only stop is cancelled, swapped or given an end.</p>
+${choice(moment, voidable(moment.user))}`,
+  why: () => 'correction: void',
+  decide: (form, { user, now, terms }) =>
+    correctEnrolment(user, { kind: 'void', enrolmentId: form.get('enrolment') ?? '' }, now, terms),
+}
+
+/** Gives an enrolment the dates that it should have had. */
+const moveEnrolment: Act = {
+  name: 'move',
+  title: 'Move a date',
+  button: 'Move it',
+  second: 'move',
+  fits: user => movable(user).length > 0,
+  fields: moment =>
+    html`<p class="hint">The enrollment as it was is voided and kept, and one with these dates takes its place. A field left empty stays as it is.</p>
+${choice(moment, movable(moment.user))}
+<p class="field"><label for="firstday">First day of cover</label><input id="firstday" name="firstday" type="date"></p>
+<p class="field"><label for="lastday">Last day of cover</label><input id="lastday" name="lastday" type="date"></p>`,
+  why: () => 'correction: dates',
+  decide: (form, { user, now, terms }) => {
+    const [firstDay, lastDay] = [form.get('firstday') ?? '', form.get('lastday') ?? '']
+    if ([firstDay, lastDay].some(day => day !== '' && !isRealDate(day)))
+      return refuse('bad_request', [because('dates', 'not_a_date', 'That is no date.')])
+    const correction = { kind: 'move' as const, enrolmentId: form.get('enrolment') ?? '' }
+    const days = { firstDay: dayOf(firstDay), lastDay: dayOf(lastDay) }
+    return correctEnrolment(user, { ...correction, ...days }, now, terms)
+  },
+}
+
+function dayOf(text: string): PlainDate | undefined {
+  return isRealDate(text) ? text : undefined
+}
+
+function choice({ user, terms }: Moment, enrolments: readonly Enrolment[]): Slot {
+  const name = ({ benefit }: Enrolment) => knownBenefit(terms, user, benefit)?.displayname.en ?? benefit
+  return html`<p class="field"><label for="enrolment">Which</label><select id="enrolment" name="enrolment">${enrolments.map(
+    one => html`<option value="${one.id}">${name(one)}, ${one.state}${datesOf(one, terms.zone)}</option>`,
+  )}</select></p>`
+}
+
+function datesOf({ state, startsAt, endsAt, ownEnd }: Enrolment, zone: string): string {
+  if (!['scheduled', 'enrolled', 'endscheduled', 'ended'].includes(state)) return ''
+  const end = endsAt ?? ownEnd?.at
+  return `: ${writeDay(startsAt, zone)} – ${end === undefined ? '' : writeDay(end - 1, zone)}`.trimEnd()
+}
+
+/** What an operator can put right about a person's enrolments. */
+export const corrections: readonly Act[] = [voidEnrolment, moveEnrolment]

@@ -1,0 +1,63 @@
+import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
+import { isKnown } from '../../membership/rules/state.ts'
+import type { Visit } from '../page/screen.ts'
+import type { RequestKind, SecondPersonRequest } from '../requests/request.ts'
+import { type Dossier, isErased, openDossier } from '../user/dossier.ts'
+import type { Act } from './act.ts'
+import { acts } from './all.ts'
+import { effectOf, showEffect, wordsOf } from './effect.ts'
+
+/** The acts on a user that need a second person, as requests. */
+export const actRequests: readonly RequestKind[] = acts.flatMap(act =>
+  act.second ? [{ action: act.second, title: act.title, role: 'support', ...kindOf(act) }] : [],
+)
+
+function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
+  return {
+    async preview(visit, request) {
+      const dossier = await dossierOf(visit, request)
+      if (!dossier) return gone
+      const changed = act.decide(formOf(request), dossier)
+      if (isRefusal(changed)) return { refused: wordsOf(changed) }
+      const effect = effectOf(changed, dossier, act.why(formOf(request)))
+      return { shown: showEffect(effect, dossier.partner.timezone), effect: effect.text }
+    },
+    async perform(visit, request, decision) {
+      const dossier = await dossierOf(visit, request)
+      if (!dossier) return gone
+      const { partner, user, serviceId } = dossier
+      const form = formOf(request)
+      const why = act.why(form)
+      const outcome = await visit.context.executor.submit({
+        ...{ partner, userid: user.userid, who: 'operator', why, alongside: decision },
+        // Who wanted it; the request is that of who confirmed it, so that the audit log leads to both.
+        ...{ actor: request.askedBy, requestId: visit.requestId },
+        decide: ({ member, now, terms }) => {
+          if (!member || member.user.serviceId !== serviceId) return refuse('user_not_found')
+          const moment = { user: member.user, now, terms: terms() }
+          const changed = act.decide(form, moment)
+          if (isRefusal(changed)) return changed
+          return effectOf(changed, moment, why).text === request.effect
+            ? { change: changed, answer: after => after.serviceId }
+            : refuse('preview_stale')
+        },
+      })
+      return isRefusal(outcome) ? { refused: wordsOf(outcome) } : { to: `/users/${serviceId}` }
+    },
+  }
+}
+
+const gone = { refused: 'There is no such user any more.' }
+
+async function dossierOf(
+  visit: Visit,
+  { serviceId = '' }: SecondPersonRequest,
+): Promise<Dossier | undefined> {
+  const dossier = await openDossier(visit, serviceId)
+  return isErased(dossier) || !isKnown(dossier.user) ? undefined : dossier
+}
+
+function formOf({ payload }: SecondPersonRequest): URLSearchParams {
+  const { form } = payload
+  return new URLSearchParams(typeof form === 'string' ? form : '')
+}

@@ -1,0 +1,198 @@
+import { addDays, type Instant, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
+import { projectPendingChanges } from './apply-due.ts'
+import { dropMisfitSwap, nextBoundary } from './boundary.ts'
+import { withEnrolment } from './enrolments.ts'
+import { raise } from './events.ts'
+import type { Changed } from './intents.ts'
+import { because, type Refusal, refuse } from './refusal.ts'
+import { type Enrolment, isActive, isHeld, isInForce, type User } from './state.ts'
+import type { Terms } from './terms.ts'
+
+/** What an operator puts right: an enrolment that should never have been, or one whose dates are wrong. */
+export type Correction = { readonly enrolmentId: string } & (
+  | { readonly kind: 'void' }
+  | {
+      readonly kind: 'move'
+      /** The first and the last day of cover, in the partner's zone; one that is absent stays. */
+      readonly firstDay?: PlainDate | undefined
+      readonly lastDay?: PlainDate | undefined
+    }
+)
+
+/** The enrolments that an operator may void: all but those that are void, and those that a pending change would bring. */
+export function voidable(user: User): readonly Enrolment[] {
+  return isMember(user)
+    ? user.enrolments.filter(({ state, plannedBy }) => state !== 'void' && plannedBy === undefined)
+    : []
+}
+
+/** The enrolments that have dates an operator may move: cover that was, is, or is to come. */
+export function movable(user: User): readonly Enrolment[] {
+  return voidable(user).filter(one => one.state === 'ended' || one.state === 'scheduled' || isInForce(one))
+}
+
+/**
+ * Voids an enrolment, or moves its dates: the row as it was is voided and kept, and a new one takes its place. The partner is
+ * told once by `benefit_enrollment_corrected`; a pending swap that no longer fits is dropped. Refuses as `bad_request`, with
+ * reasons in words, what would make windows overlap, begin after a period's end, or bring back what is over.
+ */
+export function correctEnrolment(
+  user: User,
+  correction: Correction,
+  now: Instant,
+  terms: Terms,
+): Changed | Refusal {
+  const { enrolmentId, kind } = correction
+  const candidates = kind === 'void' ? voidable(user) : movable(user)
+  const wrong = candidates.find(({ id }) => id === enrolmentId)
+  if (!wrong) return no('enrolment', 'unknown', 'There is no such enrolment that can be corrected so.')
+  if (kind === 'void') return corrected(user, { wrong, right: undefined }, { now, terms })
+  const right = moved(user, wrong, correction, { now, terms })
+  return 'refused' in right ? right : corrected(user, { wrong, right }, { now, terms })
+}
+
+type Moment = { readonly now: Instant; readonly terms: Terms }
+
+/** Where the wrong row is voided, with the right one in its place where there is one. */
+function corrected(
+  user: User,
+  rows: { readonly wrong: Enrolment; readonly right: Enrolment | undefined },
+  { now, terms }: Moment,
+): Changed | Refusal {
+  const { wrong, right } = rows
+  const voided = withEnrolment(
+    { ...user, updatedAt: now },
+    { ...wrong, state: 'void', closeReason: 'corrected' },
+  )
+  const changed = right ? withEnrolment(voided, right) : voided
+  const told = raise(changed, 'benefit_enrollment_corrected', now, wrong.benefit)
+  const fitting = isActive(changed) ? dropMisfitSwap(changed, now, terms) : { user: changed, events: [] }
+  const shown = isActive(changed)
+    ? projectPendingChanges(fitting.user, terms, { user, at: now })
+    : fitting.user
+  if (right && !isMoved(wrong, shown))
+    return no(
+      'enrolment',
+      'nothing_moves',
+      'Nothing would move: it is so already, or a pending change ends it before.',
+    )
+  return { user: fitting.user, events: [told, ...fitting.events] }
+}
+
+/** Whether the row that takes the place of the wrong one has other dates, once what is pending has its say. */
+function isMoved(wrong: Enrolment, { enrolments }: User): boolean {
+  const right = enrolments.find(one => one.corrects === wrong.id)
+  return (
+    right !== undefined &&
+    (right.startsAt !== wrong.startsAt ||
+      right.endsAt !== wrong.endsAt ||
+      (right.state === 'scheduled' && right.ownEnd?.at !== wrong.ownEnd?.at))
+  )
+}
+
+/** The row with the right dates, and with the state that they give it now. */
+function moved(
+  user: User,
+  wrong: Enrolment,
+  dates: { readonly firstDay?: PlainDate | undefined; readonly lastDay?: PlainDate | undefined },
+  { now, terms }: Moment,
+): Enrolment | Refusal {
+  const startsAt = dates.firstDay === undefined ? wrong.startsAt : startOfDate(dates.firstDay, terms.zone)
+  const endsAt = dates.lastDay === undefined ? undefined : startOfDate(addDays(dates.lastDay, 1), terms.zone)
+  const wasOver = wrong.state === 'ended'
+  const isOver = endsAt === undefined ? wasOver : endsAt <= now
+  const until = endsAt ?? (wasOver ? wrong.endsAt : earlier(wrong.endsAt, wrong.ownEnd?.at))
+  const refused =
+    refusedStart(
+      user,
+      { wrong, startsAt: dates.firstDay === undefined ? undefined : startsAt, isOver },
+      { now, terms },
+    ) ??
+    refusedEnd(user, { wasOver, endsAt }, now) ??
+    (until !== undefined && until <= startsAt
+      ? no('dates', 'no_day_left', 'It would end before it begins: no day of cover would be left.')
+      : refusedOverlap(user, wrong, { startsAt, until: isOver ? (until ?? now) : undefined }))
+  if (refused) return refused
+  const right = { ...wrong, id: terms.newId(), corrects: wrong.id, startsAt }
+  if (isOver)
+    return {
+      ...right,
+      ...{ state: 'ended', endsAt: until, ownEnd: undefined },
+      closeReason: endsAt === undefined ? wrong.closeReason : 'corrected',
+    }
+  return {
+    ...right,
+    ...{ state: startsAt <= now ? 'enrolled' : 'scheduled', endsAt: undefined },
+    ownEnd: endsAt === undefined ? wrong.ownEnd : { at: endsAt, reason: 'corrected' },
+  }
+}
+
+function refusedStart(
+  user: User,
+  move: { readonly wrong: Enrolment; readonly startsAt: Instant | undefined; readonly isOver: boolean },
+  { now, terms }: Moment,
+): Refusal | undefined {
+  const { wrong, startsAt, isOver } = move
+  if (startsAt === undefined) return undefined
+  if (startsAt < wrong.pickedAt - MOST_BACK_MS)
+    return no('firstday', 'too_early', 'A start moves back to a year before the pick at most.')
+  if (isOver) return undefined
+  if (user.offer && !user.offer.inForce && startsAt < user.offer.since)
+    return no('firstday', 'before_offer', 'The offer itself begins later.')
+  // What begins after the next boundary could be ended by a change before it ever began.
+  return startsAt > nextBoundary(user, now, terms)
+    ? no('firstday', 'too_late', 'A start moves to the beginning of the next period at most.')
+    : undefined
+}
+
+/** A mistyped year is the likeliest reason for a start further back. */
+const MOST_BACK_MS = 366 * 86_400_000
+
+function refusedEnd(
+  user: User,
+  { wasOver, endsAt }: { readonly wasOver: boolean; readonly endsAt: Instant | undefined },
+  now: Instant,
+): Refusal | undefined {
+  if (endsAt === undefined || !wasOver) return undefined
+  if (endsAt > now)
+    return no(
+      'lastday',
+      'is_over',
+      'It is over. To go on with it, let it be picked again, and move the start of that.',
+    )
+  return user.status === 'cancelled' && user.cancel && endsAt > user.cancel.at
+    ? no('lastday', 'after_cancel', 'The membership itself ended before that day.')
+    : undefined
+}
+
+function refusedOverlap(
+  user: User,
+  wrong: Enrolment,
+  window: { readonly startsAt: Instant; readonly until: Instant | undefined },
+): Refusal | undefined {
+  const { startsAt, until = Number.POSITIVE_INFINITY } = window
+  const clashes = user.enrolments.some(
+    one =>
+      one.id !== wrong.id &&
+      one.benefit === wrong.benefit &&
+      one.plannedBy === undefined &&
+      (one.state === 'ended' || isHeld(one)) &&
+      one.startsAt < until &&
+      startsAt < (one.endsAt ?? Number.POSITIVE_INFINITY),
+  )
+  return clashes
+    ? no('dates', 'overlaps', 'On some of these days the person has the same benefit by another enrolment.')
+    : undefined
+}
+
+function earlier(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.min(a, b)
+}
+
+function isMember(user: User): boolean {
+  return user.status === 'active' || user.status === 'cancelled'
+}
+
+function no(field: string, code: string, message: string): Refusal {
+  return refuse('bad_request', [because(field, code, message)])
+}

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { writePolicy } from '../../service/src/console/requests/store.ts'
+import { tidyConsole } from '../../service/src/console/tidy.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { type Desk, type Shown, signIn } from './desk.ts'
+
+let service: TestService
+let partner: TestPartner
+let asker: Desk
+let other: Desk
+
+beforeAll(async () => {
+  service = await startTestService({ console: true })
+  partner = await service.newPartner({ name: 'Harbor Rides' })
+  asker = await signIn(service, 'support')
+  other = await signIn(service, 'support')
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+let people = 0
+/** A member with telehealth, and how to choose that enrolment in a form. */
+async function newUser() {
+  people += 1
+  const userid = `corrected-${people}`
+  const { serviceid } = await partner.client.createUser({
+    ...{ ...ada, userid, offername: 'plus', benefits: ['telehealth'] },
+  })
+  const [row] = await service.database.query<{ enrolment_id: string }>(sql`
+    select enrolment_id from enrolments where service_id = ${serviceid} and benefit = 'telehealth'`)
+  const wish = { enrolment: row?.enrolment_id ?? '' }
+  const events = async () =>
+    (await partner.client.listEvents({ userid })).events.map(({ eventname }) => eventname)
+  const telehealth = async () => {
+    const user = await partner.client.getUser({ userid })
+    return user.status === 'erased' ? undefined : user.benefits.find(({ name }) => name === 'telehealth')
+  }
+  const ask = async (by: Desk): Promise<Shown> => {
+    const preview = await by.post(`/users/${serviceid}/act/void`, wish)
+    const seen = /name="seen" value="(\d+)"/.exec(preview.text)?.[1] ?? ''
+    return by.post(`/users/${serviceid}/act/void`, {
+      ...{ ...wish, sure: 'yes', seen, reason: 'ticket 4711: never wanted it' },
+    })
+  }
+  return { userid, serviceid, wish, events, telehealth, ask }
+}
+
+async function entries(serviceId: string) {
+  return service.database.query<{ action: string; result: string; actor: string }>(sql`
+    select action, result, actor from audit_log
+    where service_id = ${serviceId} and action not like 'look%' and actor_kind = 'operator' order by entry_id`)
+}
+
+describe('what needs a second person', () => {
+  test('is asked for by one and done by another, in both names, and only then', async () => {
+    const { serviceid, events, telehealth, ask } = await newUser()
+    const before = await events()
+    const asked = await ask(asker)
+    expect(asked.path).toMatch(/^\/requests\//)
+    expect(asked.text).toContain('Somebody else has to confirm it.')
+    expect(await events()).toEqual(before)
+    expect((await telehealth())?.state).toBe('enrolled')
+
+    expect((await other.get('/requests')).text).toContain(asked.path)
+    const shown = await other.get(asked.path)
+    expect(shown.text).toContain('ticket 4711: never wanted it')
+    expect(shown.text).toMatch(/benefit telehealth<\/strong> enrolled → void/)
+    expect((await other.post(`${asked.path}/confirm`)).status).toBe(422)
+    const done = await other.post(`${asked.path}/confirm`, { reason: 'read the ticket' })
+    expect(done.path).toBe(`/users/${serviceid}`)
+    expect(await events()).toEqual([...before, 'benefit_enrollment_corrected'])
+    expect(await telehealth()).toBeUndefined()
+    expect(await entries(serviceid)).toEqual([
+      { action: 'ask for void', result: 'asked', actor: asker.operatorId },
+      { action: 'void on request', result: 'done', actor: asker.operatorId },
+      { action: 'confirm void', result: 'done', actor: other.operatorId },
+    ])
+    const again = await other.post(`${asked.path}/confirm`, { reason: 'once more' })
+    expect(again.status).toBe(409)
+    expect(await events()).toEqual([...before, 'benefit_enrollment_corrected'])
+  })
+
+  test('is not decided by who asked for it, by a viewer, or by somebody of another partner', async () => {
+    const { events, ask, serviceid } = await newUser()
+    const before = await events()
+    const { path } = await ask(asker)
+    expect((await asker.post(`${path}/confirm`, { reason: 'I am sure' })).status).toBe(403)
+    expect((await asker.post(`${path}/refuse`, { reason: 'I am not' })).status).toBe(403)
+    const viewer = await signIn(service, 'viewer')
+    for (const address of ['/requests', path]) expect((await viewer.get(address)).status).toBe(403)
+    expect((await viewer.post(`${path}/confirm`, { reason: 'why not' })).status).toBe(403)
+    const stranger = await signIn(service, 'admin', [(await service.newPartner({ name: 'Other' })).partnerId])
+    expect((await stranger.get(path)).status).toBe(404)
+    expect((await stranger.get('/requests')).text).not.toContain(path)
+    expect((await stranger.post(`${path}/confirm`, { reason: 'not mine' })).status).toBe(404)
+    expect((await other.post(`${path}/withdraw`)).status).toBe(403)
+    expect(await events()).toEqual(before)
+    expect(await entries(serviceid)).toContainEqual({
+      ...{ action: 'decide void', result: 'refused', actor: asker.operatorId },
+    })
+  })
+
+  test('is done as it was seen: where it would do something else by now, that is shown and nothing is done', async () => {
+    const { userid, events, ask } = await newUser()
+    const { path } = await ask(asker)
+    await partner.client.cancelUser({ userid })
+    const before = await events()
+    const shown = await other.get(path)
+    expect(shown.text).toContain('It would do something else now than when it was asked for')
+    expect(shown.text).not.toContain('/confirm"')
+    const done = await other.post(`${path}/confirm`, { reason: 'read the ticket' })
+    expect(done.status).toBe(409)
+    expect(done.text).toContain('Nothing was done')
+    expect(await events()).toEqual(before)
+    await other.post(`${path}/refuse`, { reason: 'it has changed' })
+    expect((await other.get(path)).text).toContain('>refused<')
+  })
+
+  test('can be withdrawn by who asked, and lapses after a week', async () => {
+    const one = await newUser()
+    const { path } = await one.ask(asker)
+    expect((await asker.post(`${path}/withdraw`)).path).toBe('/requests')
+    expect((await other.post(`${path}/confirm`, { reason: 'too late' })).status).toBe(409)
+    const late = await one.ask(asker)
+    await service.database.query(sql`
+      update operator_requests set expires_at = asked_at where request_id = ${late.path.split('/')[2]}`)
+    expect((await other.post(`${late.path}/confirm`, { reason: 'too late' })).status).toBe(409)
+    await tidyConsole(service.database, service.now())
+    expect((await other.get(late.path)).text).toContain('>lapsed<')
+    expect(await one.events()).not.toContain('benefit_enrollment_corrected')
+  })
+
+  test('is done once where two confirm it at the same time', async () => {
+    const { ask, events } = await newUser()
+    const third = await signIn(service, 'admin')
+    const { path } = await ask(asker)
+    const answers = await Promise.all(
+      [other, third].map(by => by.post(`${path}/confirm`, { reason: 'read the ticket' })),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect((await events()).filter(name => name === 'benefit_enrollment_corrected')).toHaveLength(1)
+  })
+
+  test('that the policy leaves to one person is done at once, with its entry in the same transaction', async () => {
+    const { serviceid, wish, events } = await newUser()
+    await writePolicy(service.database, 'move', false)
+    const path = `/users/${serviceid}/act/move`
+    const form = { ...wish, lastday: tomorrow() }
+    const preview = await asker.post(path, form)
+    expect(preview.text).toContain('The partner hears: benefit_enrollment_corrected.')
+    const seen = /name="seen" value="(\d+)"/.exec(preview.text)?.[1] ?? ''
+    const done = await asker.post(path, { ...form, sure: 'yes', seen, reason: 'wrong date' })
+    expect(done.path).toBe(`/users/${serviceid}`)
+    expect(await events()).toContain('benefit_enrollment_corrected')
+    expect(await entries(serviceid)).toEqual([
+      { action: 'move user', result: 'done', actor: asker.operatorId },
+    ])
+    const rows = await service.database.query<{
+      state: string
+      close_reason: string | null
+      is_new: boolean
+    }>(sql`
+      select state, close_reason, corrects is not null as is_new from enrolments
+      where service_id = ${serviceid} and benefit = 'telehealth' order by enrolment_id`)
+    expect(rows).toEqual([
+      { state: 'void', close_reason: 'corrected', is_new: false },
+      { state: 'endscheduled', close_reason: null, is_new: true },
+    ])
+    await writePolicy(service.database, 'move', true)
+  })
+})
+
+function tomorrow(): string {
+  return new Date(service.now() + 2 * 86_400_000).toISOString().slice(0, 10)
+}
