@@ -1,17 +1,14 @@
 import { newestMigration } from '../db/migrate.ts'
 import { probeWrites } from '../db/write-probe.ts'
 import { mountDocs } from '../docs/mount.ts'
-import { defaultLimits } from '../http/admission.ts'
-import { openGate } from '../http/gate.ts'
-import { watchLoad } from '../http/load.ts'
 import { type MountContext, mountOperations } from '../http/mount.ts'
-import { refuseEarly } from '../http/refuse-early.ts'
 import { refuseWhileQuiet } from '../http/refuse-while-quiet.ts'
 import { openRequestCounts } from '../http/request-counts.ts'
 import { defaultRequestLimits } from '../http/request-limits.ts'
 import { createServer } from '../http/server.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { shedOverload } from '../http/shedding.ts'
+import { defaultLimits } from '../http/shedding/admission.ts'
+import { openShedding } from '../http/shedding/shedding.ts'
 import { mountOAuth } from '../oauth/handlers.ts'
 import { authenticatePartner, type Caller, refuseFailures } from '../partners/authenticate.ts'
 import { openClaimants } from '../partners/claimant.ts'
@@ -84,12 +81,16 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
   })
 
   const loadLimits = options.limits ?? defaultLimits
-  const gate = openGate(loadLimits)
   const pools = poolMetrics({ requests: database, deliveries: options.deliveryDatabase })
-  const endWatch = watchLoad(gate, log, pools.look)
-  const shedding = { gate, claimantOf: openClaimants(directory) }
-  shedOverload(app, shedding)
-  refuseEarly(app, { ...shedding, basePath, baseUrl, real })
+  const shedding = openShedding(app, {
+    limits: loadLimits,
+    claimantOf: openClaimants(directory),
+    basePath,
+    baseUrl,
+    real,
+    log,
+    onTick: pools.look,
+  })
   refuseWhileQuiet(app, { isQuiet: quiet.isQuiet, pagesBelow: `${basePath}/register` })
 
   const countFailure = refuseFailures({ sandbox, real, limit: requestLimits.failedAuthentications })
@@ -151,7 +152,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
   return {
     baseUrl,
     metrics: [
-      loadMetrics(gate, users.memory),
+      loadMetrics(shedding, users.memory),
       pools.render,
       buildMetrics(await newestMigration(database)),
       async () => requestMetrics(counts),
@@ -166,7 +167,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     async close() {
       isClosing = true
       await app.close()
-      endWatch()
+      shedding.close()
     },
   }
 }

@@ -5,7 +5,6 @@ import { CommitUnknown } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { describeCause } from '../log.ts'
 import { uuidv7 } from '../vault/uuid.ts'
-import { transportMs } from './admission.ts'
 import { isClientGone } from './client-gone.ts'
 import { errorBodyOf, speaksOAuth } from './error-body.ts'
 import { readJson } from './json-body.ts'
@@ -120,7 +119,7 @@ export function createServer(context: ServerContext): FastifyInstance {
       } catch (error) {
         fault = error as Error
       }
-      meter?.charge(request, performance.now() - begunAt + transportMs(body.length))
+      meter?.charge(request, { ms: performance.now() - begunAt, bytes: body.length })
       done(fault, parsed)
     }
     if (meter) meter.admit(request, parseOnceAdmitted)

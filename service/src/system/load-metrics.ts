@@ -1,9 +1,9 @@
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { Gate } from '../http/gate.ts'
+import type { Shedding } from '../http/shedding/shedding.ts'
 import type { UserMemory } from '../membership/commands/user-memory.ts'
 
 /** The metrics of a process's load: requests in flight, requests refused for load, and remembered users. */
-export function loadMetrics(gate: Gate, memory: UserMemory): () => Promise<string> {
+export function loadMetrics(shedding: Shedding, memory: UserMemory): () => Promise<string> {
   const registry = new Registry()
   const registers = [registry]
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
@@ -41,7 +41,7 @@ export function loadMetrics(gate: Gate, memory: UserMemory): () => Promise<strin
     for (const [found, count] of Object.entries(remembered.reads)) reads.inc({ found }, count)
     answers.reset()
     for (const [found, count] of Object.entries(remembered.answers)) answers.inc({ found }, count)
-    const numbers = gate.numbers()
+    const numbers = shedding.numbers()
     inFlight.set(numbers.inFlight)
     partners.set(numbers.partners)
     delay.set(numbers.loopDelayMs / 1000)

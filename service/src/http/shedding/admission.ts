@@ -1,10 +1,10 @@
-/** From where on a process sheds (contract §13). */
+/** The load from which on a process refuses requests (contract §13). */
 export type AdmissionLimits = {
-  /** Requests in flight, from which on only who holds less than its share is admitted. */
+  /** Requests in flight from which on only a partner that holds less than its share is admitted. */
   readonly inFlight: number
   /** How many of them are kept for the operations that are refused last. */
   readonly reserved: number
-  /** Event-loop delay that stands, in milliseconds, from which on the room shrinks. */
+  /** Lasting event-loop delay, in milliseconds, from which on there is less room. */
   readonly loopDelayMs: number
   /**
    * The share of the event loop, from 0 to 1, that requests may take before a partner above its equal part of it is
@@ -27,12 +27,12 @@ export const defaultLimits: AdmissionLimits = {
  */
 export type Rank = 'ordinary' | 'prefill' | 'urgent'
 
-/** What a process has to do right now. */
+/** The load of a process right now. */
 export type Load = {
   readonly inFlight: number
   /** Partners with requests in flight, the one that asks included. */
   readonly partners: number
-  /** The event-loop delay that stands. */
+  /** The lasting delay of the event loop. */
   readonly loopDelayMs: number
 }
 
@@ -63,7 +63,7 @@ export function loopRoomFor(rank: Rank, { loopShare = 1 }: AdmissionLimits): num
   return loopMemoryMs * (rank === 'urgent' ? (1 + loopShare) / 2 : loopShare)
 }
 
-/** How far above its equal part a partner is that takes too much: those that take about the same all go on. */
+/** A partner takes too much beyond this multiple of its equal part, so that partners that take about the same all go on. */
 const overPart = 1.25
 
 /**
@@ -101,19 +101,19 @@ export function refusalFor(
   return load.partners > 1 ? 'share' : 'full'
 }
 
-/** The seconds to wait after refusal number `refusals`: spread, so that those refused together do not come back together. */
+/** The seconds to wait after refusal number `refusals`: different ones, so that callers refused together do not return together. */
 export function retryAfterSeconds(refusals: number): number {
   return 1 + (refusals % 3)
 }
 
-/** How long a refusal for time is held: whoever does not heed Retry-After would else come back as fast as it is refused. */
+/** How long a refusal for time is delayed, because a caller that ignores Retry-After returns as fast as it is refused. */
 export const timeRefusalHeldMs = 250
 
-// Measured on a 2-core machine where the handlers themselves took none: 20,000 requests a second, and 650 MB.
+// Measured on two cores with handlers that did nothing: 20,000 requests, or 650 MB, a second.
 const msOfRequest = 0.05
 const msOfKib = 0.0015
 
-/** What the server takes of the event loop besides what is measured: to read a request and to write its answer. */
+/** The time of the event loop that the server takes, beyond what is measured, to read a request or to write an answer. */
 export function transportMs(bytes: number): number {
   return msOfRequest + (bytes / 1024) * msOfKib
 }

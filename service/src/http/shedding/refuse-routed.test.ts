@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openRequestCounts } from '../request-counts.ts'
+import { defaultRequestLimits } from '../request-limits.ts'
+import { createServer } from '../server.ts'
 import { type Gate, openGate } from './gate.ts'
-import { openRequestCounts } from './request-counts.ts'
-import { defaultRequestLimits } from './request-limits.ts'
-import { createServer } from './server.ts'
-import { shedOverload } from './shedding.ts'
+import { refuseRouted } from './refuse-routed.ts'
 
 let app: FastifyInstance
 let gate: Gate
@@ -17,7 +17,7 @@ beforeEach(async () => {
   const counts = openRequestCounts()
   const real = () => 0
   app = createServer({ baseUrl: () => 'http://a', basePath: '', trustProxy: [], log, real, limits, counts })
-  shedOverload(app, { gate, claimantOf: () => '' })
+  refuseRouted(app, { gate, claimantOf: () => '' })
   app.post('/work', { config: { takes: 'application/json' } }, async () => '"done"')
   app.post('/broken', { config: { takes: 'application/json' } }, () => {
     throw new Error('broken on purpose')

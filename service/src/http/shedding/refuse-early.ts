@@ -1,14 +1,15 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { type Locale, type Operation, operations } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
-import { uuidv7 } from '../vault/uuid.ts'
+import { uuidv7 } from '../../vault/uuid.ts'
+import { errorBodyOf, speaksOAuth } from '../error-body.ts'
+import { localeOf } from '../problem.ts'
 import { type Rank, type ShedReason, timeRefusalHeldMs } from './admission.ts'
-import { errorBodyOf, speaksOAuth } from './error-body.ts'
 import { type PaceLimits, paceRefusals } from './pace-refusals.ts'
-import { localeOf } from './problem.ts'
-import { rankOf, refusals, type SheddingContext } from './shedding.ts'
+import { rankOf, refusals } from './refusals.ts'
+import type { SheddingContext } from './refuse-routed.ts'
 
-/** What an early refusal needs besides: where operations stand, and what a problem is made of. */
+/** What an early refusal needs besides: the paths of the operations, and what its answer contains. */
 export type EarlyContext = SheddingContext & {
   readonly basePath: string
   readonly baseUrl: () => string
@@ -16,9 +17,9 @@ export type EarlyContext = SheddingContext & {
 }
 
 /**
- * Refuses operations before router and hooks make anything of the request: under a flood refusals are most of the
- * requests, and what they cost is missing for what was admitted. It takes only what a look at the path can tell; all
- * else, and pages for people, are refused behind the router in the same words.
+ * Refuses operations before the router and the hooks see the request: under a flood most requests are refused, and the
+ * time that this takes is missing for those that were admitted. It handles only operations whose path has no parameter;
+ * the others, and pages for people, are refused behind the router in the same words.
  */
 export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
   const { gate, claimantOf, basePath } = context
@@ -35,7 +36,7 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
   if (!handle) throw new Error('the server has no listener')
   app.server.removeListener('request', handle)
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    // A stop waits for connections, which only the hooks behind the router end.
+    // While the server stops, only the hooks behind the router end connections, and the stop waits for those.
     const rank = gate.isOpenTo('ordinary') || !app.server.listening ? undefined : ranks.get(targetOf(request))
     const reason =
       rank && !gate.isOpenTo(rank)
@@ -90,7 +91,7 @@ function openWords({ gate, baseUrl, basePath, real }: EarlyContext) {
   }
 }
 
-/** The answer around the places where the request id stands. */
+/** The text of a refusal, cut where the request id is put in. */
 function makeWords(reason: ShedReason, at: { baseUrl: string; locale: Locale; isOAuth: boolean }): Words {
   const requestId = '00000000-0000-7000-8000-000000000000'
   const { type, text } = errorBodyOf(refusals[reason], { requestId, ...at })

@@ -1,8 +1,8 @@
-/** Lets out refusals at a pace. */
+/** Sends refusals at a bounded pace. */
 export type RefusalPace = {
-  /** Sends at once while there are few, else when its turn comes, in order. */
+  /** Sends at once while there are few; else later, in the order of the calls. */
   pass(send: () => void): void
-  /** Sends after so many ticks. */
+  /** Sends after this many ticks. */
   later(send: () => void, ticks: number): void
   /** Begins the next stretch of time. */
   tick(): void
@@ -12,13 +12,13 @@ export type RefusalPace = {
   end(): void
 }
 
-/** How many refusals leave in a tick, and for how many of them one waits at most. */
+/** How many refusals are sent in a tick, and how many ticks one waits at most. */
 export type PaceLimits = { readonly perTick: number; readonly longestTicks: number }
 
 /**
- * Keeps refusals from becoming the load. Who does not heed Retry-After comes back as fast as he is refused; a process then
- * does little but refuse, and new connections, of which Node takes one a turn of its loop, wait for seconds whosoever they
- * are. So those beyond a pace wait for their turn, and with them the connections on which they came.
+ * Keeps refusals from becoming the load. A caller that ignores Retry-After returns as fast as it is refused; the process
+ * then does little but refuse, and new connections of every caller wait for seconds, because Node accepts one in each turn
+ * of the event loop. So refusals beyond a pace wait, and with them the connections on which the requests came.
  */
 export function paceRefusals({ perTick, longestTicks }: PaceLimits): RefusalPace {
   const later = new Map<number, (() => void)[]>()

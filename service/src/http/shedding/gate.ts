@@ -19,23 +19,23 @@ export type Asker = string
 
 /** Counts the requests in flight and says who may begin. */
 export type Gate = {
-  /** Whether there is room for anybody: then it does not matter who asks. */
+  /** Whether there is room for everybody, so that it does not matter who asks. */
   isOpenTo(rank: Rank): boolean
-  /** Whether an asker may begin. Gives the reason where it may not. */
+  /** Why an asker may not begin; `undefined` where it may. */
   refusalOf(asker: Asker, rank: Rank): ShedReason | undefined
   /** Counts a request of this partner, or as many as `weight` says. */
   enter(asker: Asker, weight?: number): void
   leave(asker: Asker, weight?: number): void
   /** Notes the time that a request of this asker took of the event loop. */
   charge(asker: Asker, ms: number): void
-  /** Counts a refusal; gives the seconds that its caller is to wait. */
+  /** Counts a refusal; returns the seconds that its caller is to wait. */
   noteRefusal(reason: ShedReason): number
-  /** Takes the event-loop delay that stands, and for how long the loop was busy since the last look. */
+  /** Takes the lasting delay of the event loop, and for how long the loop was busy since the last call. */
   noteDelay(loopDelayMs: number, busyMs?: number): void
   numbers(): GateNumbers
 }
 
-/** What a gate tells the operator. */
+/** What a gate reports to the operator. */
 export type GateNumbers = {
   readonly inFlight: number
   readonly partners: number
@@ -44,7 +44,7 @@ export type GateNumbers = {
   readonly shed: Readonly<Record<ShedReason, number>>
 }
 
-/** Opens a gate. What it does for a request that finds room is two comparisons and the counting. */
+/** Opens a gate. A request that finds room costs two comparisons and the counting. */
 export function openGate(limits: AdmissionLimits, now: () => number = () => performance.now()): Gate {
   const held = new Map<string, number>()
   const shed = { full: 0, share: 0, time: 0, delay: 0 }
@@ -84,9 +84,9 @@ export function openGate(limits: AdmissionLimits, now: () => number = () => perf
       shed[reason] += 1
       return retryAfterSeconds(shed.full + shed.share + shed.time + shed.delay)
     },
-    noteDelay(standingMs, busyMs) {
-      loopDelayMs = standingMs
-      rooms = roomsAt(limits, standingMs)
+    noteDelay(lastingMs, busyMs) {
+      loopDelayMs = lastingMs
+      rooms = roomsAt(limits, lastingMs)
       if (busyMs !== undefined) time.calibrate(busyMs)
       time.forgetIdle()
     },
@@ -107,15 +107,12 @@ function partnerOf(asker: Asker): string {
 }
 
 type Use = { ms: number; at: number; chargedAt: number }
-/**
- * Whoever has asked for nothing for so long waits for nothing: a partner alone takes the whole loop again, and what it took
- * is kept only as long as it still weighs.
- */
+/** An asker without a request for this long is forgotten: the others share the whole event loop among them again. */
 const idleAfterMs = 500
 
 const mostScale = 4
 
-/** What requests took of the event loop, of each partner, of each unknown address, and in all, as means that fade. */
+/** The time that requests took of the event loop, by partner, by unknown address, and in all, as means that fade. */
 function openTimes(now: () => number) {
   const partners = new Map<string, Use>()
   const addresses = new Map<string, Use>()
@@ -158,8 +155,8 @@ function openTimes(now: () => number) {
       return own.ownMs * own.partners >= own.allMs
     },
     /**
-     * Nearly all that a busy loop does is done for requests, and only a part of it is measured: what is charged grows
-     * until it explains the whole, fourfold at most, so that a loop that is busy otherwise is not laid to few requests.
+     * A busy event loop works nearly only for requests, but only a part of that time can be measured. So charges are
+     * scaled until they explain the whole time: fourfold at most, since the loop may be busy with something else.
      */
     calibrate(busyMs: number): void {
       const wanted = charged > 0 ? Math.min(mostScale, Math.max(1, busyMs / charged)) : 1

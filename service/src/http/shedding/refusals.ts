@@ -1,0 +1,44 @@
+import type { OperationId } from '@benefit-enrolment/contract'
+import { ServiceError } from '../service-error.ts'
+import type { Rank, ShedReason } from './admission.ts'
+
+const neverShed: ReadonlySet<string> = new Set<OperationId>(['getHealth', 'getReadiness'])
+const ranks: Readonly<Record<string, Rank>> = {
+  issueToken: 'urgent',
+  revokeToken: 'urgent',
+  cancelUser: 'urgent',
+  eraseUser: 'urgent',
+  prefillUser: 'prefill',
+} satisfies Partial<Record<OperationId, Rank>>
+
+/** How late an operation is refused for load; `undefined` for one that never is. A page is no operation: "". */
+export function rankOf(operationId: string): Rank | undefined {
+  return neverShed.has(operationId) ? undefined : (ranks[operationId] ?? 'ordinary')
+}
+
+const shareRefusal =
+  'You have more requests in flight than your share while others wait: send fewer at once, and try again after the time in Retry-After.'
+const timeRefusal =
+  'Your requests take more than your share of the time of this service while others wait: send fewer or smaller ones, and try again after the time in Retry-After.'
+
+/** What a refusal says, by its reason. */
+export const refusals: Readonly<Record<ShedReason, ServiceError>> = {
+  full: new ServiceError('unavailable'),
+  delay: new ServiceError('unavailable'),
+  share: new ServiceError('unavailable', shareRefusal),
+  time: new ServiceError('unavailable', timeRefusal),
+}
+
+// Making an error costs more than the rest of a refusal, so each is made once.
+const timed = new Map<string, ServiceError>()
+
+/** The refusal with the seconds that its caller is to wait, for Retry-After. */
+export function refusalAfter(reason: ShedReason, seconds: number): ServiceError {
+  const key = `${reason} ${seconds}`
+  const known = timed.get(key)
+  if (known) return known
+  const { code, message } = refusals[reason]
+  const made = new ServiceError(code, message, { headers: { 'Retry-After': String(seconds) } })
+  timed.set(key, made)
+  return made
+}

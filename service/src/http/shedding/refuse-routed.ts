@@ -1,0 +1,123 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { ServiceError } from '../service-error.ts'
+import { type Rank, type ShedReason, timeRefusalHeldMs, transportMs } from './admission.ts'
+import type { Asker, Gate } from './gate.ts'
+import { holdUntilTaken } from './held-answers.ts'
+import { rankOf, refusalAfter } from './refusals.ts'
+
+/** What shedding needs of its surroundings. */
+export type SheddingContext = {
+  readonly gate: Gate
+  /** The partner that a request seems to come from, without asking the database; "" where that is unknown. */
+  readonly claimantOf: (request: { readonly headers: IncomingHttpHeaders }) => string
+}
+
+/**
+ * Refuses requests for which there is no room with 503 `unavailable` and Retry-After, on every route that is mounted
+ * after this, except health and readiness. The gate is asked three times: before credentials and body are read, when a
+ * refusal costs nearly nothing; when the body has arrived, before it is parsed; and before the handler runs, when the
+ * caller is known. A request counts as in flight only while its handler runs, not while its body arrives: otherwise a
+ * few slow senders would close the service to everybody. An answer counts until its caller has received it.
+ */
+export function refuseRouted(app: FastifyInstance, context: SheddingContext): void {
+  app.decorateRequest('loopMs', 0)
+  app.addHook('onRoute', route => {
+    const rank = rankOf(route.config?.operation?.id ?? '')
+    if (!rank) return
+    route.config = { ...route.config, meter: meterOf(context, rank) }
+    route.onRequest = [checkAtArrival(context, rank), ...[route.onRequest ?? []].flat()]
+    route.handler = countInFlight(context, rank, route.handler)
+  })
+}
+
+/** Decides whether a body that has arrived is parsed, and is told the time that this took. */
+export type Meter = {
+  readonly admit: (request: FastifyRequest, done: (refusal?: ServiceError) => void) => void
+  readonly charge: (request: FastifyRequest, parsing: { ms: number; bytes: number }) => void
+}
+
+declare module 'fastify' {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
+  interface FastifyContextConfig {
+    meter?: Meter
+  }
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
+  interface FastifyRequest {
+    /** Time of the event loop that the answer took after its handler first waited; charged when it is sent. */
+    loopMs: number
+  }
+}
+
+/** Node skips the rest of the body, and the connection stays: a new one would cost more than the refusal. */
+function checkAtArrival({ gate, claimantOf }: SheddingContext, rank: Rank) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    if (gate.isOpenTo(rank)) {
+      done()
+      return
+    }
+    const reason = gate.refusalOf(askerOf(request, claimantOf), rank)
+    if (!reason) done()
+    else sendRefusal(reason, () => done(refuse(gate, reason, request)))
+  }
+}
+
+/** Who asks, as far as memory can tell. */
+function askerOf(request: FastifyRequest, claimantOf: SheddingContext['claimantOf']): Asker {
+  return request.partnerId || claimantOf(request) || `@${request.ip}`
+}
+
+/** Sends a refusal; one for time is delayed, and with it the connection on which its request came. */
+function sendRefusal(reason: ShedReason, send: () => void): void {
+  if (reason === 'time') setTimeout(send, timeRefusalHeldMs)
+  else send()
+}
+
+/** Many requests may pass the first check together while there is room; this one is made for each by itself. */
+function meterOf({ gate, claimantOf }: SheddingContext, rank: Rank): Meter {
+  return {
+    admit(request, done) {
+      const reason = gate.isOpenTo(rank) ? undefined : gate.refusalOf(askerOf(request, claimantOf), rank)
+      if (!reason) done()
+      else sendRefusal(reason, () => done(refuse(gate, reason, request)))
+    },
+    charge: (request, { ms, bytes }) => gate.charge(askerOf(request, claimantOf), ms + transportMs(bytes)),
+  }
+}
+
+function countInFlight(
+  { gate, claimantOf }: SheddingContext,
+  rank: Rank,
+  handler: RouteHandlerMethod,
+): RouteHandlerMethod {
+  return function handleCounted(request, reply) {
+    // The token endpoint checks its credentials itself.
+    const asker = askerOf(request, claimantOf)
+    const reason = gate.refusalOf(asker, rank)
+    if (reason) throw refuse(gate, reason, request)
+    gate.enter(asker)
+    const leave = () => {
+      gate.leave(asker)
+      gate.charge(asker, request.loopMs + transportMs(Number(reply.getHeader('content-length') ?? 0)))
+      holdUntilTaken(gate, asker, reply)
+    }
+    let answer: unknown
+    const begunAt = performance.now()
+    try {
+      answer = handler.call(this, request, reply)
+    } catch (error) {
+      leave()
+      throw error
+    } finally {
+      gate.charge(asker, performance.now() - begunAt)
+    }
+    if (answer instanceof Promise) answer.then(leave, leave)
+    else leave()
+    return answer
+  }
+}
+
+function refuse(gate: Gate, reason: ShedReason, request: FastifyRequest): ServiceError {
+  request.isShed = true
+  return refusalAfter(reason, gate.noteRefusal(reason))
+}
