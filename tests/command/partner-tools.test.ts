@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { run, runJson, runRefused } from './process.ts'
+import { run, runJson, runRefused, startCommand } from './process.ts'
 
 // The middle of a month: near its end swaps are locked.
 const startAt = Date.parse('2026-11-12T15:00:00Z')
@@ -45,6 +45,47 @@ async function startReceiver(statuses: number[] = []) {
     server.closeAllConnections()
   })
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, accepted }
+}
+
+/** An address that stays while the service behind it is exchanged; shut, it breaks every connection off. */
+async function startDoor() {
+  const sockets = new Set<Socket>()
+  let isShut = false
+  let refused = 0
+  const server = createTcpServer(client => {
+    if (isShut) {
+      refused += 1
+      client.destroy()
+      return
+    }
+    const upstream = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.pipe(upstream).pipe(client)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    refused: () => refused,
+    open() {
+      isShut = false
+    },
+    shut() {
+      isShut = true
+      for (const socket of sockets) socket.destroy()
+    },
+  }
 }
 
 async function emptyFolder(): Promise<string> {
@@ -93,6 +134,31 @@ describe('listen', () => {
     await partner.client.prefillUser({ userid: 'l-after' })
     await run(['listen', '--forward-to', url, '--once'], place)
     expect(accepted.map(({ body }) => (JSON.parse(body) as { userid: string }).userid)).toEqual(['l-after'])
+  })
+
+  test('a restart of the service ends no listener: it comes back and goes on from its cursor', async () => {
+    const partner = await service.newPartner()
+    const door = await startDoor()
+    const place = { env: { ...environmentOf(partner), BASE_URL: door.url }, cwd: await emptyFolder() }
+    const { url, accepted } = await startReceiver()
+    const listener = startCommand(['listen', '--forward-to', url, '--from-start'], place)
+    await partner.client.prefillUser({ userid: 'before' })
+    await expect.poll(() => accepted.length).toBe(1)
+    door.shut()
+    await expect.poll(door.refused).toBeGreaterThan(1)
+    await service.restart()
+    await partner.connect().prefillUser({ userid: 'meanwhile' })
+    door.open()
+    await expect.poll(() => accepted.length).toBe(2)
+    const { code, stderr } = await listener.stop()
+    expect(code).toBe(0)
+    expect(accepted.map(({ body }) => (JSON.parse(body) as { userid: string }).userid)).toEqual([
+      'before',
+      'meanwhile',
+    ])
+    expect(stderr).toContain(`${door.url} is away`)
+    expect(stderr).toContain(`${door.url} answers again.`)
+    expect(stderr.match(/is away/g)).toHaveLength(1)
   })
 
   test('without a receiver it shows each event once', async () => {

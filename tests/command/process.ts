@@ -44,6 +44,28 @@ export async function run(words: readonly string[], place: Place = {}): Promise<
   return { code, ...written() }
 }
 
+/** Starts a command that goes on until it is stopped; it is killed after the test. */
+export function startCommand(
+  words: readonly string[],
+  place: Place = {},
+): { stderr: () => string; stop: () => Promise<Ended> } {
+  const child = launch(words, place)
+  const written = gather(child)
+  const ended = endOf(child)
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  return {
+    stderr: () => written().stderr,
+    async stop() {
+      child.kill('SIGTERM')
+      const code = await ended
+      return { code, ...written() }
+    },
+  }
+}
+
 /** Runs a command that answers with JSON; fails when it does not end with 0. */
 export async function runJson<T>(words: readonly string[], place: Place = {}): Promise<T> {
   const { code, stdout, stderr } = await run([...words, '--json'], place)

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Command, UsageError } from '../command.ts'
 import { basicPair, deliveryHeaders, isLoopback } from './delivery.ts'
 import type { EventPage, LoggedEvent } from './logged-events.ts'
-import { openPartnerApi, type PartnerApi, partnerOptions } from './partner-api.ts'
+import { openPartnerApi, type PartnerApi, partnerOptions, ServiceAway } from './partner-api.ts'
 import { type Progress, progressFile, readProgress, writeProgress } from './progress.ts'
 
 const pollMs = 1000
@@ -61,7 +61,10 @@ export const listen: Command = {
     process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort())
     let count = 0
     while (!stop.signal.aborted) {
-      const page = await readPage(api, progress.after)
+      const page = await (input.flag('once')
+        ? readPage(api, progress.after)
+        : nextPage(api, progress.after, stop.signal))
+      if (page === undefined) break
       for (const event of page.events) {
         if (stop.signal.aborted) break
         if (progress.delivered.includes(event.eventid)) continue
@@ -97,6 +100,31 @@ function loopbackOf(text: string): string {
 async function readPage(api: PartnerApi, after: string | undefined): Promise<EventPage> {
   const query = after === undefined ? '' : `?after=${encodeURIComponent(after)}`
   return (await api.call('GET', `/events${query}`)) as EventPage
+}
+
+/**
+ * Reads a page, again and again while the service is away: it goes on from the same place once that has been restarted.
+ * Gives `undefined` when the listener is stopped before; throws OperatorError for what waiting does not mend.
+ */
+async function nextPage(
+  api: PartnerApi,
+  after: string | undefined,
+  signal: AbortSignal,
+): Promise<EventPage | undefined> {
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    try {
+      const page = await readPage(api, after)
+      if (attempt > 1) process.stderr.write(`${api.baseUrl} answers again.\n`)
+      return page
+    } catch (error) {
+      if (!(error instanceof ServiceAway)) throw error
+      if (attempt === 1)
+        process.stderr.write(`${api.baseUrl} is away; it is asked until it answers (Ctrl-C ends this).\n`)
+      const wait = retriesMs[Math.min(attempt, retriesMs.length) - 1] ?? pollMs
+      await pause(wait, undefined, { signal }).catch(() => {})
+    }
+  }
+  return undefined
 }
 
 async function endOfLog(api: PartnerApi): Promise<string> {

@@ -7,15 +7,25 @@ import type { Input, Option } from '../command.ts'
 export type PartnerApi = {
   readonly baseUrl: string
   readonly isSandbox: boolean
-  /** Sends one request and gives what a 200 answered; throws OperatorError with the service's words for anything else. */
+  /**
+   * Sends one request and gives what a 200 answered; throws OperatorError with the service's words for anything else,
+   * ServiceAway where the same request may be answered a little later.
+   */
   readonly call: (method: Method, path: string, body?: object) => Promise<unknown>
   /** Sends one request and gives what was answered, whatever it is. */
   readonly ask: (method: Method, path: string, body?: object) => Promise<Answer>
 }
 type Method = 'GET' | 'POST' | 'DELETE'
 
+/** The service cannot answer now, and may a little later: it is being restarted, or has too much to do. */
+export class ServiceAway extends OperatorError {
+  override name = 'ServiceAway'
+}
+
 /** A status and the JSON that came with it; `undefined` where there was none. */
 export type Answer = { readonly status: number; readonly body: unknown }
+
+const passing = new Set([408, 429, 500, 502, 503, 504])
 
 /** The options of every command that a partner runs. */
 export const partnerOptions: Readonly<Record<string, Option>> = {
@@ -52,7 +62,7 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
     try {
       return await fetch(baseUrl.replace(/\/+$/, '') + path, { ...init, redirect: 'manual' })
     } catch {
-      throw new OperatorError(`Nothing answers at ${baseUrl}: start it, or name its address with --base-url.`)
+      throw new ServiceAway(`Nothing answers at ${baseUrl}: start it, or name its address with --base-url.`)
     }
   }
   const issue = async (): Promise<string> => {
@@ -62,6 +72,8 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
       headers: { authorization: `Basic ${pair}` },
       body: new URLSearchParams({ grant_type: 'client_credentials' }),
     })
+    if (passing.has(answer.status))
+      throw new ServiceAway(`${baseUrl} cannot answer now (${answer.status}): try again a little later.`)
     if (answer.status !== 200)
       throw new OperatorError(
         `${baseUrl} refused the credentials (${answer.status}): they must be of this service.`,
@@ -71,6 +83,10 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
   const ask: PartnerApi['ask'] = async (method, path, body) => {
     for (let isRenewed = false; ; isRenewed = true) {
       token ??= issue()
+      // A token that could not be fetched is fetched again by the next call.
+      token.catch(() => {
+        token = undefined
+      })
       const answer = await send(path, {
         method,
         headers: {
@@ -94,7 +110,8 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
       const answer = await ask(method, path, body)
       if (answer.status === 200) return answer.body
       const { code, detail } = (answer.body ?? {}) as { code?: string; detail?: string }
-      throw new OperatorError(
+      const Refusal = passing.has(answer.status) ? ServiceAway : OperatorError
+      throw new Refusal(
         `${method} ${path.split('?')[0]} was refused: ${code ?? answer.status}. ${detail ?? ''}`.trim(),
       )
     },
