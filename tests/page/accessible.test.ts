@@ -145,8 +145,8 @@ const ends: Record<LinkEndedView['kind'], true> = {
   ...{ link: true, session: true, closed: true, challenge: true, signedout: true },
 }
 const tellings: Record<DoneView['told']['what'], true> = {
-  ...{ enrolled: true, upgraded: true, downgraded: true, swapped: true, cancelled: true, undone: true },
-  ...{ kept: true, reinstated: true },
+  ...{ enrolled: true, added: true, upgraded: true, downgraded: true, swapped: true, cancelled: true },
+  ...{ undone: true, kept: true, reinstated: true },
 }
 const outcomes: Record<DoneView['outcome'], true> = {
   ...{ enrolled: true, swapped: true, changed: true, cancelled: true, undone: true },

@@ -316,6 +316,8 @@ export const tellings: readonly {
   readonly undo?: true
 }[] = [
   { name: 'enrolled-from', outcome: 'enrolled', told: { what: 'enrolled', from: '2026-12-01' } },
+  { name: 'added', outcome: 'enrolled', told: { what: 'added', count: 1 } },
+  { name: 'added-from', outcome: 'enrolled', told: { what: 'added', count: 2, from: '2026-12-01' } },
   { name: 'upgraded', outcome: 'changed', told: { what: 'upgraded', plan: 'Harbor Plus' } },
   {
     ...{ name: 'upgraded-from', outcome: 'changed', undo: true },

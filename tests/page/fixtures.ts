@@ -1,5 +1,6 @@
 import { rowsOf } from '../../service/src/registration/views/beneficiary-form.ts'
 import type { View } from '../../service/src/registration/views/model.ts'
+import type { BenefitLine } from '../../service/src/registration/views/parts.ts'
 import type { Locale, Page } from '../../service/src/registration/views/surroundings.ts'
 import {
   ana,
@@ -257,6 +258,13 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       },
     },
     {
+      name: 'swap-leaving',
+      view: {
+        ...{ view: 'SWAP', page, effectiveon, lockedat, locked: true, hasfreeplace: true, choosable: true },
+        ...{ held: [cardOf(cards, 'dental')], pending: [], leaving: '2026-11-30' },
+      },
+    },
+    {
       name: 'swap-nothing',
       view: {
         ...{
@@ -336,6 +344,12 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
           { out: toLine(undated(cardOf(cards, 'dental'))), in: toLine(cardOf(cards, 'gym')) },
           { in: toLine(cardOf(cards, 'legal')) },
         ],
+        naming: [
+          {
+            ...{ name: 'legal', displayname: cardOf(cards, 'legal').displayname, isrequired: true },
+            ...{ standing: 'named', next: 'swap/confirm?replace.free1=legal' },
+          },
+        ],
       },
     },
     {
@@ -359,6 +373,13 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       },
     },
     {
+      name: 'offer-change-leaving',
+      view: {
+        ...{ view: 'OFFER_CHANGE', page, offers, locked: true, opensagainon: effectiveon },
+        leaving: '2026-11-30',
+      },
+    },
+    {
       name: 'offer-confirm',
       view: {
         ...{
@@ -370,7 +391,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
           consents: [],
         },
         to: { offer: 'plus', displayname: 'Harbor Plus', direction: 'upgrade', effectiveon, reasons: [] },
-        ...{ gained: lines.slice(0, 2), lost: [], kept: lines.slice(2) },
+        ...{ gained: waiting(lines.slice(0, 2), { from: effectiveon }), lost: [], kept: lines.slice(2) },
       },
     },
     {
@@ -426,7 +447,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       name: 'check-answers',
       view: {
         ...{ view: 'CHECK_ANSWERS', page: step(3), details: ana, offername: 'Harbor Plus' },
-        ...{ benefits: lines, choosable: true, consents },
+        ...{ benefits: waiting(lines, { by: '2026-12-20' }), choosable: true, consents },
         naming: [
           {
             ...{ name: 'life', displayname: say('Term life', 'Seguro de vida a término') },
@@ -487,6 +508,16 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       },
     },
     {
+      name: 'already-enrolled-ineligible',
+      view: {
+        ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', suggested: [], benefits: lines },
+        paths: { canadd: false, canswap: true, canchangeoffer: true, cancancel: true },
+        ineligible: {
+          reasons: [say('This plan is for Florida.', 'Este plan es para Florida.')],
+        },
+      },
+    },
+    {
       name: 'already-enrolled-leaving',
       view: {
         ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', suggested: [] },
@@ -534,6 +565,16 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       ? [{ name: 'frame', view: { view: 'FRAME', page, origins: [], sessionurl: '/embed/session' } } as const]
       : []),
   ]
+}
+
+/** These lines with the first waiting for somebody to be named. */
+function waiting(
+  [first, ...others]: readonly BenefitLine[],
+  waits: NonNullable<BenefitLine['waits']>,
+): readonly BenefitLine[] {
+  if (!first) return []
+  const { startson: _, ...line } = first
+  return [{ ...line, waits }, ...others]
 }
 
 /** The words and panels that a view carries for its script. */

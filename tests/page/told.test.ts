@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { everydayOr } from '../long.ts'
 import { ana } from './fixture-parts.ts'
 import { type Rig, startRig } from './rig.ts'
-import { newVisitor, recordsAgreed, type Shown, type Visitor } from './visitor.ts'
+import { newVisitor, recordsAgreed, type Shown, type Visitor, wordsOf } from './visitor.ts'
 
 type Language = 'en' | 'es'
 const languages = everydayOr<readonly ('en' | 'es')[]>(['en'], ['en', 'es'])
@@ -132,14 +132,37 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
     await visitor.post('/register/benefits', { benefit: ['vision'] })
     const done = await visitor.post('/register/enrol', recordsAgreed)
     expect(said(done)).toEqual({
-      title: say(`You are enrolled from ${on(start)}`, `Su inscripción empieza el ${on(start)}`),
-      lead: say(
-        `Your benefits start on ${on(start)}. There is no coverage before that day.`,
-        `Sus beneficios empiezan el ${on(start)}. Antes de ese día no hay cobertura.`,
+      title: say(
+        `Your new benefit is added and starts on ${on(start)}`,
+        `Su beneficio nuevo está agregado y empieza el ${on(start)}`,
       ),
+      lead: say('There is no coverage before that day.', 'Antes de ese día no hay cobertura.'),
       next: [untilThen[language]],
     })
     expect(await stateOf('vision')).toBe('scheduled')
+  })
+
+  test.each([
+    [['vision'], 'Your new benefit is added', 'Su beneficio nuevo está agregado'],
+    [['vision', 'legal'], 'Your new benefits are added', 'Sus beneficios nuevos están agregados'],
+  ] as const)('of what a member adds now: %s', async (added, en, es) => {
+    const visitor = await member(language, { benefits: [] })
+    const choice = await visitor.get('/register/benefits')
+    expect(wordsOf(choice)).toContain(
+      say('You can choose up to 2 more benefits with ', 'Puede elegir hasta 2 beneficios más con '),
+    )
+    await visitor.post('/register/benefits', { benefit: added })
+    const done = await visitor.post('/register/enrol', recordsAgreed)
+    expect(said(done)).toEqual({
+      title: say(en, es),
+      lead: say(
+        'These are all your benefits. Each shows when it starts or since when you have it.',
+        'Estos son todos sus beneficios. Cada uno indica cuándo empieza o desde cuándo lo tiene.',
+      ),
+      next: [nothingElse[language]],
+    })
+    expect(listed(done)).toHaveLength(1 + added.length)
+    expect(await stateOf('vision')).toBe('enrolled')
   })
 
   test('of a higher plan now, and from the day on which the membership starts', async () => {

@@ -110,9 +110,14 @@ export function judgeOfferAt(terms: Terms, offer: Offer, at: Instant): Verdict {
  * alone ends nothing.
  */
 export function isAdmittedToOwnOffer(terms: Terms, user: User): boolean {
+  return judgeOwnOffer(terms, user)?.admitted ?? true
+}
+
+/** The same with its reasons; `undefined` for one who has no offer. */
+export function judgeOwnOffer(terms: Terms, user: User): Verdict | undefined {
   const offer = user.offer && terms.version(user.offer.version).offers.get(user.offer.name)
-  if (!offer || !user.offer) return true
-  return judgeHeldOffer(offer, factsAt(terms, user.offer.since, offer.offer)).admitted
+  if (!offer || !user.offer) return undefined
+  return judgeHeldOffer(offer, factsAt(terms, user.offer.since, offer.offer))
 }
 
 /** The benefit by the terms under which it is held. */

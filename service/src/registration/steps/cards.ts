@@ -2,11 +2,17 @@ import { dateAt, type Instant } from '../../calendar/calendar.ts'
 import { iconPathOf } from '../../catalogue/file-paths.ts'
 import type { Benefit, Bilingual, Offer } from '../../catalogue/model.ts'
 import { actionDueAt } from '../../membership/rules/enrolments.ts'
-import { type Enrolment, heldEnrolment, isInForce, isLive } from '../../membership/rules/state.ts'
+import {
+  type Enrolment,
+  hasPendingCancel,
+  heldEnrolment,
+  isInForce,
+  isLive,
+} from '../../membership/rules/state.ts'
 import { hasBeneficiary, knownBenefit, openBenefit, partnerOffers } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { Coverage } from '../views/coverage-parts.ts'
-import type { BenefitCard, BenefitLine, BenefitStatus } from '../views/parts.ts'
+import type { BenefitCard, BenefitLine, BenefitStatus, Day } from '../views/parts.ts'
 import type { Locale } from '../views/surroundings.ts'
 import { costOf, coverageOf } from './disclosures.ts'
 import { namedInDraft } from './naming.ts'
@@ -63,6 +69,7 @@ function hasBenefit(offer: Offer, name: string): boolean {
 export function lineOf(visit: Visit, benefit: Benefit, startsAt: Instant): BenefitLine {
   const { user, now } = visit
   const isNamed = hasBeneficiary(user, benefit) || isNamedInDraft(visit, benefit)
+  const endson = leavingOn(visit)
   const dueAt = heldEnrolment(user, benefit.name)?.actionDueAt ?? actionDueAt(startsAt, now)
   return {
     name: benefit.name,
@@ -71,6 +78,7 @@ export function lineOf(visit: Visit, benefit: Benefit, startsAt: Instant): Benef
     ...(isNamed
       ? { startson: dayOf(visit, startsAt) }
       : { waits: startsAt > now ? { from: dayOf(visit, startsAt) } : { by: dayOf(visit, dueAt) } }),
+    ...(endson === undefined ? {} : { endson }),
     cost: costOf(visit, benefit),
     ...coverageIn(visit, benefit),
   }
@@ -106,6 +114,12 @@ export function liveLines(visit: Visit): BenefitLine[] {
   return inCatalogueOrder(visit, visit.user.enrolments.filter(isLive)).map(enrolment =>
     standingLine(visit, enrolment),
   )
+}
+
+/** The last day of all benefits, where a cancel is planned. */
+export function leavingOn(visit: Visit): Day | undefined {
+  const { user } = visit
+  return user.cancel && hasPendingCancel(user) ? lastDayOf(visit, user.cancel.at) : undefined
 }
 
 /** What is in force now. */

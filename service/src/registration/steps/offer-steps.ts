@@ -3,7 +3,7 @@ import type { Benefit } from '../../catalogue/model.ts'
 import { isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { type Consent, heldEnrolment } from '../../membership/rules/state.ts'
+import { type Consent, hasPendingCancel, heldEnrolment } from '../../membership/rules/state.ts'
 import {
   isAvailable,
   judgeOfferAt,
@@ -20,7 +20,7 @@ import { parseConsents, parseOffer } from '../views/choices.ts'
 import type { BenefitLine, ConsentText, OfferChoice } from '../views/parts.ts'
 import { textsOf } from '../views/texts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
-import { dayOf, lastDayOf, lineOf, standingLine } from './cards.ts'
+import { dayOf, lastDayOf, leavingOn, lineOf, standingLine } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { mustName, namingLines, namingPath } from './naming.ts'
@@ -36,6 +36,7 @@ export const offer: Step = {
     if (!visit.isMember || !current) return { to: 'overview' }
     const boundary = nextBoundary(user, now, terms)
     const pending = user.pendingOffer
+    const leaving = leavingOn(visit)
     const wanted = visit.session.offername ?? undefined
     const chosen = typed.isPosted ? (typed.form.get('offername') ?? '') : wanted
     return {
@@ -54,9 +55,11 @@ export const offer: Step = {
         : {}),
       locked: isBoundaryLocked(user, boundary, { now, terms }),
       opensagainon: dayOf(visit, boundary),
+      ...(leaving === undefined ? {} : { leaving }),
     }
   },
   post: (visit, form) => {
+    if (hasPendingCancel(visit.user)) return { to: 'offer' }
     const parsed = parseOffer(form, openOffers(visit))
     if (!parsed.ok) return { errors: parsed.errors }
     return { to: addressOf(parsed.values) }
@@ -169,7 +172,7 @@ type Proposed = { readonly changed: OfferChange; readonly choice: OfferChoice }
 
 /** The change that a form or an address asks for, tried out; `undefined` when it is not open. */
 function proposed(visit: Visit, form: URLSearchParams): Proposed | undefined {
-  if (!visit.isMember) return undefined
+  if (!visit.isMember || hasPendingCancel(visit.user)) return undefined
   const choice = choicesOf(visit).find(one => one.offer === form.get('offername'))
   if (!choice || !openOffers(visit).includes(choice.offer)) return undefined
   const changed = changeOfferOf(visit.user, wishFor(choice.offer), visit.now, visit.terms)

@@ -1,4 +1,4 @@
-import { offerOf } from '../../membership/rules/terms.ts'
+import { judgeOwnOffer, offerOf } from '../../membership/rules/terms.ts'
 import { nameOf } from '../session/session.ts'
 import { completeSession, type PageOutcome } from '../session/store.ts'
 import { pageOf, type Visit, wayBack } from '../session/visit.ts'
@@ -69,11 +69,19 @@ export const overview: Step = {
       benefits: liveLines(visit),
       suggested: newerThanConfirmed(visit.sent, visit.person),
       paths: memberPaths(visit),
+      ...ineligibleIn(visit),
       copies: await copiesOf(visit),
       ...namingIn(visit),
       ...wayBack(visit),
     }
   },
+}
+
+/** Why the rules of the plan held would not admit the person today, where that is so. */
+function ineligibleIn({ user, terms, locale }: Visit): { ineligible?: { reasons: readonly string[] } } {
+  if (user.offer?.admits !== false) return {}
+  const reasons = judgeOwnOffer(terms, user)?.reasons ?? []
+  return { ineligible: { reasons: reasons.map(reason => reason.text[locale]) } }
 }
 
 function namingIn(visit: Visit): { naming?: NamingNews } {

@@ -1,17 +1,9 @@
 import { swapBenefitsOf } from '../../benefits/swap.ts'
-import { lockedFrom } from '../../calendar/calendar.ts'
-import type { Benefit, Offer } from '../../catalogue/model.ts'
-import { beforeSwap, isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
+import type { Benefit } from '../../catalogue/model.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import {
-  type Consent,
-  type Enrolment,
-  heldEnrolment,
-  isHeld,
-  type SwapPair as MemberPair,
-} from '../../membership/rules/state.ts'
-import { judgePick, knownBenefit, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
+import { type Consent, heldEnrolment, type SwapPair as MemberPair } from '../../membership/rules/state.ts'
+import { knownBenefit, offerOf, openBenefit } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseConsents, parseSwap, parseSwapIn, parseSwapOut, type SwapChoice } from '../views/choices.ts'
 import type { BenefitCard, BenefitLine, ConsentText, SwapPair } from '../views/parts.ts'
@@ -23,53 +15,15 @@ import { mustNameNow, namingLines, namingPath } from './naming.ts'
 import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
 import type { Lead, Posted, Step } from './step.ts'
-
-/** What may be exchanged for what, as it will be at the boundary. */
-type SwapScene = {
-  readonly boundary: number
-  readonly lockedAt: number
-  readonly isLocked: boolean
-  readonly held: readonly Enrolment[]
-  readonly available: readonly Benefit[]
-  readonly freeSlots: number
-}
-
-function sceneOf(visit: Visit): SwapScene | undefined {
-  const { user, terms, now } = visit
-  const offer = offerOf(terms, user)
-  if (!visit.isMember || !offer || !user.offer?.inForce) return undefined
-  const boundary = user.swap?.at ?? nextBoundary(user, now, terms)
-  const ahead = beforeSwap(user, boundary, terms)
-  const aheadOffer = offerOf(terms, ahead) ?? offer
-  const held = ahead.enrolments.filter(
-    enrolment => isHeld(enrolment) && !enrolment.isFixed && isStillIn(enrolment, visit),
-  )
-  const available = aheadOffer.selectable.flatMap(name =>
-    openToSwap(visit, { name, offer: aheadOffer, boundary }),
-  )
-  return {
-    boundary,
-    lockedAt: lockedFrom(boundary, offer.cutoffhours),
-    isLocked: isBoundaryLocked(user, boundary, { now, terms }),
-    held,
-    available: available.filter(({ name }) => !heldEnrolment(ahead, name)),
-    freeSlots: Math.max(0, aheadOffer.slots - slotsTaken(ahead)),
-  }
-}
-
-/** In force now: what has not begun has no place to give. */
-function isStillIn(enrolment: Enrolment, visit: Visit): boolean {
-  const now = visit.user.enrolments.find(({ id }) => id === enrolment.id)
-  return now?.state === 'enrolled' || now?.state === 'endscheduled'
-}
-
-function openToSwap(
-  visit: Visit,
-  wish: { name: string; offer: Offer; boundary: number },
-): readonly Benefit[] {
-  const benefit = openBenefit(visit.terms, wish.name)
-  return benefit && judgePick(visit.terms, benefit, wish.boundary, wish.offer.offer).admitted ? [benefit] : []
-}
+import {
+  allowedIn,
+  availableFor,
+  comingIn,
+  placesIn,
+  type SwapScene,
+  sceneOf,
+  wantedIn,
+} from './swap-scene.ts'
 
 /** The first choice: which pick goes, or that a free place is filled. */
 export const swap: Step = {
@@ -91,11 +45,12 @@ export const swap: Step = {
       lockedat: scene.lockedAt,
       pending: pairsShown(visit, scene, visit.user.swap?.pairs ?? []),
       locked: scene.isLocked,
+      ...(scene.leaving === undefined ? {} : { leaving: scene.leaving }),
     }
   },
   post: (visit, form) => {
     const scene = sceneOf(visit)
-    if (!scene || scene.isLocked) return { to: 'swap' }
+    if (!scene || scene.isClosed) return { to: 'swap' }
     const parsed = parseSwapOut(form, placesIn(visit, scene))
     if (!parsed.ok) return { errors: parsed.errors }
     const wanted = wantedIn(visit, scene, form)
@@ -109,7 +64,7 @@ export const swapChoose: Step = {
   show: (visit, typed) => {
     const scene = sceneOf(visit)
     const out = scene && parseSwapOut(typed.form, placesIn(visit, scene))
-    if (!scene || scene.isLocked || !out?.ok) return { to: 'swap' }
+    if (!scene || scene.isClosed || !out?.ok) return { to: 'swap' }
     const available = availableFor(visit, scene, out.values)
     if (available.length === 0) return { to: 'swap' }
     const going = out.values === 'free' ? undefined : heldCard(visit, out.values)
@@ -127,7 +82,7 @@ export const swapChoose: Step = {
   post: (visit, form) => {
     const scene = sceneOf(visit)
     const out = scene && parseSwapOut(form, placesIn(visit, scene))
-    if (!scene || scene.isLocked || !out?.ok) return { to: 'swap' }
+    if (!scene || scene.isClosed || !out?.ok) return { to: 'swap' }
     const available = availableFor(visit, scene, out.values).map(({ name }) => name)
     const chosen = parseSwapIn(form, available)
     if (!chosen.ok) return { errors: chosen.errors }
@@ -140,7 +95,7 @@ export const swapConfirm: Step = {
   show: (visit, typed) => {
     const scene = sceneOf(visit)
     const parsed = scene && parseSwap(typed.form, allowedIn(scene))
-    if (!scene || scene.isLocked || !parsed?.ok) return { to: 'swap' }
+    if (!scene || scene.isClosed || !parsed?.ok) return { to: 'swap' }
     const unnamed = namingFirst(visit, scene, parsed.values)
     if (unnamed) return unnamed
     return {
@@ -159,7 +114,7 @@ export const swapConfirm: Step = {
   post: async (visit, form) => {
     const scene = sceneOf(visit)
     const parsed = scene && parseSwap(form, allowedIn(scene))
-    if (!scene || !parsed?.ok) return { to: 'swap' }
+    if (!scene || scene.leaving !== undefined || !parsed?.ok) return { to: 'swap' }
     const unnamed = namingFirst(visit, scene, parsed.values)
     if (unnamed) return unnamed
     const wanted = wantedConsents(visit, scene, { choice: parsed.values, posted: undefined })
@@ -204,14 +159,6 @@ async function swapNow(
   return isClosed ? { to: 'swap' } : { errors: [{ input: 'form', code: 'benefit_unavailable' }] }
 }
 
-function allowedIn(scene: SwapScene) {
-  return {
-    held: scene.held.map(({ benefit }) => benefit),
-    available: scene.available.map(({ name }) => name),
-    freeslots: scene.freeSlots,
-  }
-}
-
 function pairsOf({ add, remove }: SwapChoice): MemberPair[] {
   return add.map((name, at) => ({ add: name, remove: remove[at] }))
 }
@@ -220,10 +167,6 @@ function pairsOf({ add, remove }: SwapChoice): MemberPair[] {
 function namingFirst(visit: Visit, scene: SwapScene, choice: SwapChoice): Lead | undefined {
   const unnamed = mustNameNow(visit, comingIn(scene, choice))
   return unnamed === undefined ? undefined : { to: namingPath(unnamed, addressOf(choice)) }
-}
-
-function comingIn(scene: SwapScene, { add }: SwapChoice): readonly Benefit[] {
-  return scene.available.filter(({ name }) => add.includes(name))
 }
 
 function pairsShown(visit: Visit, scene: SwapScene, pairs: readonly MemberPair[]): SwapPair[] {
@@ -251,24 +194,6 @@ function wantedConsents(
   about: { choice: SwapChoice; posted: URLSearchParams | undefined },
 ) {
   return consentsFor(visit, comingIn(scene, about.choice), about.posted)
-}
-
-/** What a person may let go: each pick in force, and a free place that the pending swap leaves. */
-function placesIn(visit: Visit, scene: SwapScene): string[] {
-  const filled = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined).length
-  return [...scene.held.map(({ benefit }) => benefit), ...(scene.freeSlots > filled ? ['free'] : [])]
-}
-
-/** What may come for a place: what the pending swap brings to another place is taken. */
-function availableFor(visit: Visit, scene: SwapScene, out: string | undefined): Benefit[] {
-  const taken = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined || remove !== out)
-  return scene.available.filter(({ name }) => !taken.some(({ add }) => add === name))
-}
-
-/** The benefit that the person came for: by a card's link, or by the link from the partner. */
-function wantedIn(visit: Visit, scene: SwapScene, form: URLSearchParams): Benefit | undefined {
-  const name = form.get('in') ?? visit.deepLink?.productname
-  return availableFor(visit, scene, undefined).find(benefit => benefit.name === name)
 }
 
 function heldCard(visit: Visit, name: string): BenefitCard | undefined {

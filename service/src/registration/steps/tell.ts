@@ -42,9 +42,12 @@ export async function tell(
 type Past = { readonly lines: readonly HistoryLine[]; readonly own: readonly HistoryLine[] }
 
 const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Telling | undefined>> = {
-  enrolled: visit => {
+  enrolled: (visit, { own }) => {
     if (!visit.isMember) return undefined
-    return { told: { what: 'enrolled', ...startAhead(visit) }, benefits: liveLines(visit) }
+    const hasJoined = own.some(({ what }) => what === 'user')
+    const added = new Set(own.map(({ what }) => what).filter(what => what.startsWith('benefit ')))
+    const what = hasJoined ? ({ what: 'enrolled' } as const) : ({ what: 'added', count: added.size } as const)
+    return { told: { ...what, ...startAhead(visit) }, benefits: liveLines(visit) }
   },
   swapped: tellSwap,
   changed: tellOfferChange,

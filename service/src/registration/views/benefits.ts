@@ -65,7 +65,8 @@ ${view.paths && memberPaths(page, texts, view.paths)}`,
 
 function lead(view: BenefitsView, texts: Texts, choosing: boolean): string {
   const { offername, slots, paths } = view
-  if (choosing) return `${texts.benefits.lead(slots, offername)} ${texts.benefits.later}`
+  const { lead, leadmore, later } = texts.benefits
+  if (choosing) return `${(paths ? leadmore : lead)(slots, offername)} ${later}`
   return paths ? texts.already.lead(offername) : texts.benefits.leadnone(offername)
 }
 

@@ -143,6 +143,8 @@ export interface SwapView extends ViewOf<'SWAP'>, Asking {
   /** The swap already pending, to which a new one is added; it can be undone unless `locked`. */
   readonly pending: readonly SwapPair[]
   readonly locked: boolean
+  /** The last day of all benefits, where they are about to end: nothing can be swapped then. */
+  readonly leaving?: Day
 }
 
 /** The second choice of a swap: what comes, beside what goes. */
@@ -171,6 +173,8 @@ export interface OfferChangeView extends ViewOf<'OFFER_CHANGE'>, Asking {
   readonly locked: boolean
   /** The day from which another change can be planned, once this month's are closed. */
   readonly opensagainon: Day
+  /** The last day of all benefits, where they are about to end: the plan cannot be changed then. */
+  readonly leaving?: Day
 }
 
 /** What an offer change gives and takes, before it is made. */
@@ -268,6 +272,8 @@ export interface AlreadyEnrolledView extends ViewOf<'ALREADY_ENROLLED'> {
   /** Groups in which the partner sent newer data than the person confirmed. */
   readonly suggested: readonly DetailsGroup[]
   readonly paths: MemberPaths
+  /** Where the person's details no longer fit the rules of their plan: why. */
+  readonly ineligible?: { readonly reasons: readonly string[] }
   /** What the person agreed to, newest first. */
   readonly copies?: readonly CopyLink[]
   readonly naming?: NamingNews

@@ -7,17 +7,19 @@ import { type Content, notice } from './layout.ts'
 import { benefitList } from './lists.ts'
 import type { OfferChangeView, OfferConfirmView } from './model.ts'
 import type { BenefitLine, OfferChoice } from './parts.ts'
+import { leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** The offers to choose from, with the one in force. */
 export function offerChange(view: OfferChangeView, texts: Texts): Content {
-  const { page, offers, pending, locked, chosen } = view
+  const { page, offers, pending, locked, chosen, leaving } = view
   const words = texts.offer
   const answers = { page, texts, errors: view.errors ?? [], kept: {} }
   const current = offers.find(offer => offer.direction === 'current')
-  const open = offers.filter(offer => offer.direction !== 'current' && offer.reasons.length === 0)
-  const closed = offers.filter(offer => offer.reasons.length > 0)
+  const others = leaving === undefined ? offers.filter(offer => offer.direction !== 'current') : []
+  const open = others.filter(offer => offer.reasons.length === 0)
+  const closed = others.filter(offer => offer.reasons.length > 0)
   const error = answers.errors.find(({ input }) => input === 'offername')
   return {
     title: words.title,
@@ -26,9 +28,10 @@ export function offerChange(view: OfferChangeView, texts: Texts): Content {
     back: `${page.root}/overview`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${words.lead}</p>
-${locked && notice(words.locked, words.lockedtext(dayText(page.locale, view.opensagainon)))}
-${pending && pendingOffer(view, texts, pending)}
+${leaving === undefined && html`<p class="lead">${words.lead}</p>`}
+${leaving !== undefined && leavingNotice(page, leaving, 'offer')}
+${leaving === undefined && locked && notice(words.locked, words.lockedtext(dayText(page.locale, view.opensagainon)))}
+${pending && pendingOffer(view, texts, { ...pending, isOpen: open.length > 0 })}
 ${current && html`<section class="panel"><h2>${words.current}</h2><p class="name">${current.displayname}</p></section>`}
 ${
   open.length > 0 &&
@@ -82,12 +85,12 @@ ${form(answers, 'offer/confirm', [
 function pendingOffer(
   view: OfferChangeView,
   texts: Texts,
-  pending: { readonly displayname: string; readonly effectiveon: string },
+  pending: { readonly displayname: string; readonly effectiveon: string; readonly isOpen: boolean },
 ): Html {
   const { page, locked } = view
   const words = texts.offer
   return html`<section class="panel"><h2>${words.pending(pending.displayname, dayText(page.locale, pending.effectiveon))}</h2>
-<p>${words.pendingtext}</p>
+${pending.isOpen && html`<p>${words.pendingtext}</p>`}
 ${!locked && html`<form method="post" action="${page.root}/offer/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`}</section>`
 }
 

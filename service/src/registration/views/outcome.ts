@@ -6,6 +6,7 @@ import type { Content } from './layout.ts'
 import { benefitList, memberPaths } from './lists.ts'
 import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, ProblemView } from './model.ts'
 import type { NamingNews } from './parts.ts'
+import { ineligibleNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 import { beneficiaryTexts } from './texts-beneficiaries.ts'
@@ -56,6 +57,7 @@ ${
   html`<p class="notice info">${icon('info')}<span>${texts.details.suggested(page.partner.displayname)}: ${new Intl.ListFormat(page.locale).format(view.suggested.map(group => texts.group[group]))}</span></p>`
 }
 ${namingNews(page, view.naming)}
+${ineligibleNotice(page, texts, view.ineligible && { offername: view.offername, ...view.ineligible })}
 ${benefitList(page, texts, view.benefits)}
 ${memberPaths(page, texts, view.paths)}
 ${copyList(page, view.copies)}

@@ -18,16 +18,18 @@ import { type Content, notice } from './layout.ts'
 import { benefitLine, costLine } from './lists.ts'
 import type { SwapChooseView, SwapConfirmView, SwapView } from './model.ts'
 import type { BenefitCard, SwapPair } from './parts.ts'
+import { leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
 /** The first choice: which benefit goes, or a free place to fill. */
 export function swap(view: SwapView, texts: Texts): Content {
-  const { page, held, hasfreeplace, effectiveon, pending, locked, wanted } = view
+  const { page, held, hasfreeplace, effectiveon, pending, wanted, leaving } = view
+  const locked = view.locked && leaving === undefined
   const words = texts.swap
   const on = dayText(page.locale, effectiveon)
   const answers = { page, texts, errors: view.errors ?? [], kept: {} }
-  const isOpen = view.choosable && !locked && (held.length > 0 || hasfreeplace)
+  const isOpen = view.choosable && !locked && leaving === undefined && (held.length > 0 || hasfreeplace)
   return {
     title: words.title,
     asks: isOpen,
@@ -35,11 +37,12 @@ export function swap(view: SwapView, texts: Texts): Content {
     back: `${page.root}/overview`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.title}</h1>
-${!locked && html`<p class="lead">${words.lead(on)} ${words.gap}</p>`}
+${leaving !== undefined && leavingNotice(page, leaving, 'swap')}
+${!locked && leaving === undefined && html`<p class="lead">${words.lead(on)} ${words.gap}</p>`}
 ${locked && notice(words.locked, words.lockedtext(on))}
 ${!locked && (isOpen || pending.length > 0) && html`<p class="withsign">${icon('clock')}${words.until(deadlineText(page, texts, view.lockedat))}</p>`}
 ${pending.length > 0 && pendingSwap(view, texts, on)}
-${!locked && !isOpen && html`<p>${words.nothing}</p>`}
+${!locked && !isOpen && leaving === undefined && html`<p>${words.nothing}</p>`}
 ${
   isOpen &&
   form(answers, 'swap', [

@@ -23,6 +23,21 @@ export const toldEn = {
       next: [nothingUntilThen],
     }),
   },
+  added: {
+    now: (count: number): Said => ({
+      title: count === 1 ? 'Your new benefit is added' : 'Your new benefits are added',
+      lead: 'These are all your benefits. Each shows when it starts or since when you have it.',
+      next: [nothingElse],
+    }),
+    from: (count: number, on: string): Said => ({
+      title:
+        count === 1
+          ? `Your new benefit is added and starts on ${on}`
+          : `Your new benefits are added and start on ${on}`,
+      lead: 'There is no coverage before that day.',
+      next: [nothingUntilThen],
+    }),
+  },
   upgraded: {
     now: (plan: string): Said => ({
       title: `You moved up to ${plan}`,

@@ -22,6 +22,21 @@ export const toldEs: typeof toldEn = {
       next: [nothingUntilThen],
     }),
   },
+  added: {
+    now: count => ({
+      title: count === 1 ? 'Su beneficio nuevo está agregado' : 'Sus beneficios nuevos están agregados',
+      lead: 'Estos son todos sus beneficios. Cada uno indica cuándo empieza o desde cuándo lo tiene.',
+      next: [nothingElse],
+    }),
+    from: (count, on) => ({
+      title:
+        count === 1
+          ? `Su beneficio nuevo está agregado y empieza el ${on}`
+          : `Sus beneficios nuevos están agregados y empiezan el ${on}`,
+      lead: 'Antes de ese día no hay cobertura.',
+      next: [nothingUntilThen],
+    }),
+  },
   upgraded: {
     now: plan => ({
       title: `Ya tiene el plan superior ${plan}`,

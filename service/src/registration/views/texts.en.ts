@@ -158,6 +158,10 @@ export const en = {
       slots === 1
         ? `With ${offer} you can choose 1 benefit.`
         : `With ${offer} you can choose up to ${slots} benefits.`,
+    leadmore: (slots: number, offer: string) =>
+      slots === 1
+        ? `You can choose 1 more benefit with ${offer}.`
+        : `You can choose up to ${slots} more benefits with ${offer}.`,
     leadnone: (offer: string) => `These come with ${offer}. There is nothing to choose.`,
     later: 'You can change your choice later.',
     yours: 'Yours already',

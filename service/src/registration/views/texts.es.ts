@@ -159,6 +159,10 @@ export const es: typeof en = {
       slots === 1
         ? `Con ${offer} puede elegir 1 beneficio.`
         : `Con ${offer} puede elegir hasta ${slots} beneficios.`,
+    leadmore: (slots, offer) =>
+      slots === 1
+        ? `Puede elegir 1 beneficio más con ${offer}.`
+        : `Puede elegir hasta ${slots} beneficios más con ${offer}.`,
     leadnone: offer => `Estos vienen con ${offer}. No tiene que elegir nada.`,
     later: 'Puede cambiar su elección más adelante.',
     yours: 'Ya son suyos',

@@ -8,6 +8,8 @@ import { type ToldTexts, toldTexts } from './texts-told.ts'
 /** What was done and since when it holds: `from` is a day that lies ahead; without it, it holds now. */
 export type Told =
   | { readonly what: 'enrolled'; readonly from?: Day }
+  /** A member added so many benefits. */
+  | { readonly what: 'added'; readonly count: number; readonly from?: Day }
   | { readonly what: 'upgraded' | 'downgraded'; readonly plan: string; readonly from?: Day }
   | { readonly what: 'swapped'; readonly from?: Day }
   /** `ahead`: the last day of coverage is still to come. */
@@ -54,6 +56,10 @@ function wordsOf(page: Page, texts: Texts, told: Told, words: ToldTexts): ToldWo
     case 'swapped': {
       const { now, from } = words[told.what]
       return told.from === undefined ? now : from(on(told.from))
+    }
+    case 'added': {
+      const { now, from } = words.added
+      return told.from === undefined ? now(told.count) : from(told.count, on(told.from))
     }
     case 'upgraded':
     case 'downgraded': {

@@ -1,0 +1,97 @@
+import { lockedFrom } from '../../calendar/calendar.ts'
+import type { Benefit, Offer } from '../../catalogue/model.ts'
+import { beforeSwap, isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
+import { type Enrolment, heldEnrolment, isHeld } from '../../membership/rules/state.ts'
+import { judgePick, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
+import type { Visit } from '../session/visit.ts'
+import type { SwapChoice, Swappable } from '../views/choices.ts'
+import type { Day } from '../views/parts.ts'
+import { leavingOn } from './cards.ts'
+
+/** What may be exchanged for what, as it will be at the boundary. */
+export type SwapScene = {
+  readonly boundary: number
+  readonly lockedAt: number
+  readonly isLocked: boolean
+  /** The last day of all benefits, where a cancel is planned. */
+  readonly leaving: Day | undefined
+  /** Whether no swap can be made now. */
+  readonly isClosed: boolean
+  readonly held: readonly Enrolment[]
+  readonly available: readonly Benefit[]
+  readonly freeSlots: number
+}
+
+/** The scene of a member's swap; `undefined` for whoever has no plan in force. */
+export function sceneOf(visit: Visit): SwapScene | undefined {
+  const { user, terms, now } = visit
+  const offer = offerOf(terms, user)
+  if (!visit.isMember || !offer || !user.offer?.inForce) return undefined
+  const boundary = user.swap?.at ?? nextBoundary(user, now, terms)
+  const ahead = beforeSwap(user, boundary, terms)
+  const aheadOffer = offerOf(terms, ahead) ?? offer
+  const held = ahead.enrolments.filter(
+    enrolment => isHeld(enrolment) && !enrolment.isFixed && isStillIn(enrolment, visit),
+  )
+  const available = aheadOffer.selectable.flatMap(name =>
+    openToSwap(visit, { name, offer: aheadOffer, boundary }),
+  )
+  const isLocked = isBoundaryLocked(user, boundary, { now, terms })
+  const leaving = leavingOn(visit)
+  return {
+    boundary,
+    leaving,
+    isClosed: isLocked || leaving !== undefined,
+    lockedAt: lockedFrom(boundary, offer.cutoffhours),
+    isLocked,
+    held,
+    available: available.filter(({ name }) => !heldEnrolment(ahead, name)),
+    freeSlots: Math.max(0, aheadOffer.slots - slotsTaken(ahead)),
+  }
+}
+
+/** In force now: what has not begun has no place to give. */
+function isStillIn(enrolment: Enrolment, visit: Visit): boolean {
+  const now = visit.user.enrolments.find(({ id }) => id === enrolment.id)
+  return now?.state === 'enrolled' || now?.state === 'endscheduled'
+}
+
+function openToSwap(
+  visit: Visit,
+  wish: { name: string; offer: Offer; boundary: number },
+): readonly Benefit[] {
+  const benefit = openBenefit(visit.terms, wish.name)
+  return benefit && judgePick(visit.terms, benefit, wish.boundary, wish.offer.offer).admitted ? [benefit] : []
+}
+
+/** What a person may let go: each pick in force, and a free place that the pending swap leaves. */
+export function placesIn(visit: Visit, scene: SwapScene): string[] {
+  const filled = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined).length
+  return [...scene.held.map(({ benefit }) => benefit), ...(scene.freeSlots > filled ? ['free'] : [])]
+}
+
+/** What may come for a place: what the pending swap brings to another place is taken. */
+export function availableFor(visit: Visit, scene: SwapScene, out: string | undefined): Benefit[] {
+  const taken = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined || remove !== out)
+  return scene.available.filter(({ name }) => !taken.some(({ add }) => add === name))
+}
+
+/** The benefit that the person came for: by a card's link, or by the link from the partner. */
+export function wantedIn(visit: Visit, scene: SwapScene, form: URLSearchParams): Benefit | undefined {
+  const name = form.get('in') ?? visit.deepLink?.productname
+  return availableFor(visit, scene, undefined).find(benefit => benefit.name === name)
+}
+
+/** What the form of a swap may name. */
+export function allowedIn(scene: SwapScene): Swappable {
+  return {
+    held: scene.held.map(({ benefit }) => benefit),
+    available: scene.available.map(({ name }) => name),
+    freeslots: scene.freeSlots,
+  }
+}
+
+/** What a swap brings. */
+export function comingIn(scene: SwapScene, { add }: SwapChoice): readonly Benefit[] {
+  return scene.available.filter(({ name }) => add.includes(name))
+}

@@ -1,0 +1,31 @@
+import { type Html, html, type Slot } from '../../http/html.ts'
+import { draftField } from './fields.ts'
+import { dayText } from './format.ts'
+import { icon } from './icons.ts'
+import { notice } from './layout.ts'
+import type { Day } from './parts.ts'
+import type { Page } from './surroundings.ts'
+import type { Texts } from './texts.ts'
+import { standingTexts } from './texts-standing.ts'
+
+/** Says to a member whose benefits are about to end what that closes, with the button that keeps them. */
+export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer'): Html {
+  const words = standingTexts(page.locale).leaving
+  return html`${notice(words.title(dayText(page.locale, lastday)), words[what])}
+<form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keep}</button></p></form>`
+}
+
+/** Says to a member whose details no longer fit their plan what stays, until when, and whom to ask. */
+export function ineligibleNotice(
+  page: Page,
+  texts: Texts,
+  about: { readonly offername: string; readonly reasons: readonly string[] } | undefined,
+): Slot {
+  if (!about) return null
+  const { offername, reasons } = about
+  const words = standingTexts(page.locale).ineligible
+  return html`<section class="notice info">${icon('info')}<div><h2>${words.title(offername)}</h2>
+${reasons.length > 0 && html`<ul class="plain">${reasons.map(reason => html`<li>${reason}</li>`)}</ul>`}
+<p>${words.keeps(offername)}</p><p>${words.back(offername)}</p>
+<p>${words.correct(texts.already.details)} ${words.ask(page.partner.displayname)}</p></div></section>`
+}

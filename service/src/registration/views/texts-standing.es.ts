@@ -1,0 +1,19 @@
+import type { standingEn } from './texts-standing.en.ts'
+
+/** Spanish words about where a member stands. */
+export const standingEs: typeof standingEn = {
+  leaving: {
+    title: on => `Sus beneficios terminan el ${on}`,
+    swap: 'Solo puede intercambiar un beneficio si decide conservarlos.',
+    offer: 'Solo puede cambiar de plan si decide conservarlos.',
+    keep: 'Conservar mis beneficios',
+  },
+  ineligible: {
+    title: plan => `Sus datos ya no cumplen las reglas de ${plan}`,
+    keeps: plan =>
+      `Usted conserva ${plan} y los beneficios de esta lista hasta que cancele o cambie de plan. Un beneficio que indica una fecha de fin termina ese día.`,
+    back: plan => `Si deja ${plan}, es posible que no pueda volver a tenerlo.`,
+    correct: link => `Si alguno de sus datos es incorrecto, corríjalo en “${link}”, más abajo.`,
+    ask: partner => `Si tiene preguntas, consulte a ${partner}.`,
+  },
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { catalogueOf, stateRule } from '../api/catalogue-of.ts'
+import { ana } from './fixture-parts.ts'
+import { type Rig, startRig } from './rig.ts'
+import { openLink, wordsOf } from './visitor.ts'
+
+const catalogue = catalogueOf(
+  [
+    { name: 'dental', displayname: 'Dental' },
+    { name: 'vision', displayname: 'Vision', rules: [stateRule('vision_fl', { in: ['FL'] })] },
+    { name: 'legal', displayname: 'Legal' },
+  ],
+  [
+    { offer: 'small', rank: 1, selectable: ['dental', 'vision', 'legal'], slots: 3 },
+    {
+      ...{ offer: 'coast', rank: 2, selectable: ['dental', 'vision', 'legal'], slots: 3 },
+      rules: [stateRule('coast_only', { in: ['FL'] })],
+    },
+  ],
+)
+
+let rig: Rig
+beforeAll(async () => {
+  rig = await startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') })
+  await rig.running.publish(catalogue)
+})
+afterAll(() => rig.close())
+
+function client() {
+  return rig.partner.client
+}
+/** A member with dental, and a session of this link. */
+async function member(offername = 'coast', link: Parameters<Rig['mintLink']>[0] = {}, benefits = ['dental']) {
+  const userid = await rig.newPerson('unknown')
+  await client().createUser({ userid, ...ana, offername, benefits })
+  return openLink(rig, { offername: '', ...link })
+}
+
+describe('whoever has planned a cancel', () => {
+  test.each([
+    ['en', 'swap', 'Your benefits end on March 31, 2027', 'You can swap a benefit only if you keep them.'],
+    ['es', 'swap', 'Sus beneficios terminan el 31 de marzo de 2027', 'Solo puede intercambiar un beneficio'],
+    ['en', 'offer', 'Your benefits end on March 31, 2027', 'You can change your plan only if you keep them.'],
+    ['es', 'offer', 'Sus beneficios terminan el 31 de marzo de 2027', 'Solo puede cambiar de plan'],
+  ] as const)('is told so in %s where they come to %s, and can keep them there', async (...told) => {
+    const [locale, path, when, what] = told
+    const visitor = await member('coast', { locale })
+    await client().cancelUser({ userid: rig.userid() })
+    const shown = await visitor.get(`/register/${path}`)
+    expect(wordsOf(shown)).toContain(when)
+    expect(wordsOf(shown)).toContain(what)
+    expect(shown.html).not.toContain('type="radio"')
+    expect((await visitor.post('/register/cancel/undo')).view).toBe('DONE')
+    expect((await visitor.get(`/register/${path}`)).html).toContain('type="radio"')
+  })
+
+  test.each([
+    ['swap', { out: 'dental' }],
+    ['swap/choose', { out: 'dental', in: 'legal' }],
+    ['swap/confirm', { 'replace.dental': 'legal' }],
+    ['offer', { offername: 'small' }],
+    ['offer/confirm', { offername: 'small', previewid: 'x' }],
+  ])('changes nothing by a form of %s from before', async (path, fields) => {
+    const visitor = await member()
+    await visitor.get('/register/swap')
+    await client().cancelUser({ userid: rig.userid() })
+    const answer = await visitor.post(`/register/${path}`, fields)
+    expect(wordsOf(answer)).toContain('Your benefits end on March 31, 2027')
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ conditions: ['cancelpending'] })
+  })
+
+  test('sees the end of what they add all the same', async () => {
+    const visitor = await member()
+    await client().cancelUser({ userid: rig.userid() })
+    await visitor.get('/register/benefits')
+    const check = await visitor.post('/register/benefits', { benefit: ['legal'] })
+    expect(wordsOf(check)).toContain('Legal Starts on March 10, 2027 Ends on March 31, 2027')
+  })
+})
+
+describe('whoever no longer fits the rules of their plan', () => {
+  test.each([
+    ['en', 'Your details no longer fit the rules of coast', 'You keep coast', 'Refused by coast_only.'],
+    ['es', 'Sus datos ya no cumplen las reglas de coast ES', 'Usted conserva', 'Rechazado por coast_only.'],
+  ] as const)('is told in %s what stays, until when, and why', async (locale, title, keeps, why) => {
+    const visitor = await member('coast', { locale }, ['dental', 'vision'])
+    expect(wordsOf(await visitor.get('/register/overview'))).not.toContain(title)
+    await client().updateUser({
+      userid: rig.userid(),
+      address: { ...ana.address, state: 'GA', zipcode: '30301' },
+    })
+    const { conditions } = (await client().getUser({ userid: rig.userid() })) as { conditions: string[] }
+    expect(conditions).toContain('offerineligible')
+    const overview = await visitor.get('/register/overview')
+    for (const words of [title, keeps, why, 'Harbor Rides']) expect(wordsOf(overview)).toContain(words)
+    expect(overview.html).toContain('href="/register/details"')
+    expect(wordsOf(overview)).toMatch(/(Ends on March 31|Termina el 31 de marzo)/)
+    await client().updateUser({ userid: rig.userid(), address: ana.address })
+    expect(wordsOf(await visitor.get('/register/overview'))).not.toContain(title)
+  })
+})
+
+test('a planned change is said to be replaced by a new choice only where there is one', async () => {
+  const visitor = await member()
+  await client().changeOffer({ userid: rig.userid(), offername: 'small', action: 'auto', effective: 'auto' })
+  const open = await visitor.get('/register/offer')
+  expect(wordsOf(open)).toContain('A new choice replaces this change.')
+  await client().advanceClock({ advanceto: '2027-03-31T16:00:00.000Z' })
+  const locked = await (await openLink(rig, { offername: '' })).get('/register/offer')
+  expect(wordsOf(locked)).toContain('You move to small on April 1, 2027')
+  expect(wordsOf(locked)).not.toContain('A new choice replaces this change.')
+})
