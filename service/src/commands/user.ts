@@ -23,6 +23,7 @@ import { requirePartner } from '../partners/manage.ts'
 import { type Command, neededText, UsageError } from './command.ts'
 import { erasureListOf } from './erasures.ts'
 import { memberContext, openMemberReader } from './members.ts'
+import { correctUser } from './user-correct.ts'
 import { reasonOption, userRecordCommands } from './user-records.ts'
 import { inWorkspace, systemUser } from './workspace.ts'
 
@@ -210,4 +211,4 @@ const erase: Command = {
 }
 
 /** The commands about users. */
-export const userCommands: readonly Command[] = [show, erase, ...userRecordCommands]
+export const userCommands: readonly Command[] = [show, erase, correctUser, ...userRecordCommands]

@@ -1,3 +1,4 @@
+import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
 import { isKnown } from '../../membership/rules/state.ts'
 import type { Visit } from '../page/screen.ts'
@@ -5,7 +6,7 @@ import type { RequestKind, SecondPersonRequest } from '../requests/request.ts'
 import { type Dossier, isErased, openDossier } from '../user/dossier.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
-import { effectOf, showEffect, wordsOf } from './effect.ts'
+import { showEffect, wordsOf } from './effect.ts'
 
 /** The acts on a user that need a second person, as requests. */
 export const actRequests: readonly RequestKind[] = acts.flatMap(act =>

@@ -1,4 +1,5 @@
 import { html, type Slot } from '../../http/html.ts'
+import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { isKnown } from '../../membership/rules/state.ts'
 import { record, recordAlongside } from '../page/record.ts'
@@ -10,7 +11,7 @@ import { type Dossier, isErased, openDossier } from '../user/dossier.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
-import { effectOf, showEffect, wordsOf } from './effect.ts'
+import { showEffect, wordsOf } from './effect.ts'
 
 /** Changing a user: choose, see what it would do, say why, do it. */
 export const actScreens: readonly Screen[] = [

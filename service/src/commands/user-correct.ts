@@ -1,0 +1,147 @@
+import { sealReason } from '../audit/reason.ts'
+import { isRealDate, localTimestamp, type PlainDate } from '../calendar/calendar.ts'
+import { openCommandExecutor } from '../membership/commands/executor.ts'
+import { type Correction, correctEnrolment, movable, voidable } from '../membership/rules/corrections.ts'
+import { effectOf } from '../membership/rules/effect.ts'
+import { isRefusal, type Refusal, refuse } from '../membership/rules/refusal.ts'
+import { type Enrolment, isLive, type User } from '../membership/rules/state.ts'
+import { OperatorError } from '../operator-error.ts'
+import { partnerOf } from '../partners/keys.ts'
+import { requirePartner } from '../partners/manage.ts'
+import { type Command, type Input, neededText, UsageError } from './command.ts'
+import { memberContext, openMemberReader } from './members.ts'
+import { inWorkspace, systemUser } from './workspace.ts'
+
+/** Voids an enrolment or moves its dates, as the console does, without a second person. */
+export const correctUser: Command = {
+  name: 'user correct',
+  arguments: ['PARTNER', 'USERID'],
+  summary: 'Void an enrolment that should not have been, or move its first or last day; the old row is kept.',
+  options: {
+    benefit: { type: 'string', value: 'NAME', help: 'the benefit whose enrolment is wrong (needed)' },
+    enrolment: {
+      type: 'string',
+      value: 'ID',
+      help: 'which one, where the benefit has several; without it they are listed',
+    },
+    void: { type: 'boolean', help: 'it should never have been' },
+    start: {
+      type: 'string',
+      value: 'DATE',
+      help: 'the first day of cover it should have, in the partner’s zone',
+    },
+    'last-day': { type: 'string', value: 'DATE', help: 'the last day of cover it should have' },
+    reason: { type: 'string', value: 'TEXT', help: 'why; kept sealed on record (needed but with --dry-run)' },
+    'dry-run': { type: 'boolean', help: 'only show what it would do' },
+  },
+  run: input => {
+    const wish = wishOf(input)
+    return inWorkspace(input, async workspace => {
+      const { database, keyring, record } = workspace
+      const [partnerId = '', userid = ''] = input.positionals
+      const partner = partnerOf(await requirePartner(database, partnerId), keyring)
+      const context = memberContext(workspace)
+      const reader = openMemberReader(workspace, context)
+      const reading = await reader.read(partner, userid)
+      if (!reading) throw new OperatorError('This partner has no user of that userid: it is case-sensitive.')
+      const { user, now } = reading
+      record({ serviceId: user.serviceId })
+      const people = await reader.documents(partner, user)
+      const terms = context.terms(partner, () => people.get('profile'))
+      const correction = correctionOf(user, wish, partner.timezone)
+      const decided = correctEnrolment(user, correction, now, terms)
+      if (isRefusal(decided)) throw refused(decided)
+      const why = wish.isVoid ? 'correction: void' : 'correction: dates'
+      const effect = effectOf(decided, { user, now, terms }, why)
+      if (!wish.isDry) {
+        const { reason } = wish
+        record({ sealedReason: sealReason(partner, user.serviceId, reason) })
+        const outcome = await openCommandExecutor(context).submit({
+          ...{ partner, userid, who: 'operator', why, actor: systemUser() },
+          decide: command => {
+            if (command.member?.user.serviceId !== user.serviceId) return refuse('user_not_found')
+            const moment = { user: command.member.user, now: command.now, terms: command.terms() }
+            const changed = correctEnrolment(moment.user, correction, moment.now, moment.terms)
+            if (isRefusal(changed)) return changed
+            // What is printed below is what is done.
+            return effectOf(changed, moment, why).text === effect.text
+              ? { change: changed, answer: after => after.serviceId }
+              : refuse('preview_stale')
+          },
+        })
+        if (isRefusal(outcome)) throw refused(outcome)
+      }
+      input.print(
+        {
+          ...{ serviceid: user.serviceId, dryrun: wish.isDry, events: effect.events },
+          changes: effect.lines.map(({ what, from, to }) => ({ what, from, to })),
+        },
+        [
+          wish.isDry ? 'It would do this; nothing is changed.' : 'Corrected.',
+          ...effect.lines.map(({ what, from, to }) => `  ${what}: ${from || '–'} → ${to || '–'}`),
+          `The partner ${wish.isDry ? 'would hear' : 'hears'}: ${effect.events.join(', ')}.`,
+        ],
+      )
+    })
+  },
+}
+
+type Wish = {
+  readonly benefit: string
+  readonly enrolment: string | undefined
+  readonly isVoid: boolean
+  readonly firstDay: PlainDate | undefined
+  readonly lastDay: PlainDate | undefined
+  readonly reason: string
+  readonly isDry: boolean
+}
+
+function wishOf(input: Input): Wish {
+  const isDry = input.flag('dry-run')
+  const wish = {
+    ...{ benefit: neededText(input, 'benefit'), enrolment: input.text('enrolment'), isDry },
+    ...{ isVoid: input.flag('void'), firstDay: dayOf(input, 'start'), lastDay: dayOf(input, 'last-day') },
+    reason: isDry ? '' : neededText(input, 'reason'),
+  }
+  if (wish.isVoid === (wish.firstDay !== undefined || wish.lastDay !== undefined))
+    throw new UsageError('Give --void, or --start, --last-day or both; see --help.')
+  return wish
+}
+
+function dayOf(input: Input, option: string): PlainDate | undefined {
+  const text = input.text(option)
+  if (text === undefined || isRealDate(text)) return text
+  throw new UsageError(`--${option} must be a date like 2026-11-30; see --help.`)
+}
+
+function correctionOf(user: User, wish: Wish, zone: string): Correction {
+  const { isVoid, firstDay, lastDay } = wish
+  const { id } = wrongOne(user, wish, zone)
+  return isVoid ? { kind: 'void', enrolmentId: id } : { kind: 'move', enrolmentId: id, firstDay, lastDay }
+}
+
+/** The enrolment that is named, or the only one of the benefit, or the only one that is not over. */
+function wrongOne(user: User, { benefit, enrolment, isVoid }: Wish, zone: string): Enrolment {
+  const rows = (isVoid ? voidable(user) : movable(user)).filter(one => one.benefit === benefit)
+  const named = rows.filter(one => one.id === enrolment?.toLowerCase())
+  const live = rows.filter(isLive)
+  const [only, ...more] = enrolment !== undefined ? named : rows.length === 1 ? rows : live
+  if (only && more.length === 0) return only
+  if (rows.length === 0)
+    throw new OperatorError(`The user has no enrolment in ${benefit} that can be corrected so.`)
+  const each = rows.map(
+    one =>
+      `${one.id} (${one.state}, from ${localTimestamp(one.startsAt, zone)}${one.endsAt === undefined ? '' : ` until ${localTimestamp(one.endsAt, zone)}`})`,
+  )
+  throw new OperatorError(`Say which with --enrolment: ${each.join(', ')}.`)
+}
+
+function refused({ refused: code, reasons }: Refusal): OperatorError {
+  const why = reasons.map(({ text }) => text.en).join(' ')
+  if (why !== '') return new OperatorError(why)
+  return new OperatorError(
+    code === 'preview_stale'
+      ? 'The user has changed meanwhile: look again with --dry-run.'
+      : `Refused: ${code}.`,
+  )
+}

@@ -1,0 +1,29 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { projectPendingChanges } from './apply-due.ts'
+import { type HistoryLine, linesOf } from './history.ts'
+import type { Changed } from './intents.ts'
+import { isActive, type User } from './state.ts'
+import type { Terms } from './terms.ts'
+
+/** What a change does to a user, told before it is done by the functions that do it. */
+export type Effect = {
+  readonly lines: readonly HistoryLine[]
+  readonly events: readonly string[]
+  /** The same in one text: two changes with the same text do the same. */
+  readonly text: string
+}
+
+/** What a decided change of an operator would write into the history, and which events it would raise. */
+export function effectOf(
+  changed: Changed,
+  { user, now, terms }: { readonly user: User; readonly now: Instant; readonly terms: Terms },
+  why: string,
+): Effect {
+  const after = isActive(changed.user)
+    ? projectPendingChanges(changed.user, terms, { user, at: now })
+    : changed.user
+  const lines = linesOf({ at: now, before: user, after, events: changed.events }, 'operator', why)
+  const events = changed.events.map(({ eventname }) => eventname)
+  const moves = lines.map(({ what, from, to }) => [what, from, to])
+  return { lines, events, text: JSON.stringify([moves, events]) }
+}
