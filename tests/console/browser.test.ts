@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everydayOr } from '../long.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { ada, demoCatalogue, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { consoleOf, newOperator } from './desk.ts'
 
 describeInBrowser('the console in a browser', () => {
@@ -49,6 +49,7 @@ describeInBrowser('the console in a browser', () => {
     ...['/', `/users/${serviceid}`, '/due?days=30', '/webhooks', `/webhooks/${webhookid}`, '/partners'],
     ...[`/partners/${partner.partnerId}`, '/audit', `/users/${serviceid}/act/cancel`],
     ...[`/users/${serviceid}/act/offer`, `/users/${serviceid}/link`],
+    ...['/catalogue', '/catalogue/versions/1', '/catalogue/diff?from=1&to=1'],
   ]
 
   const kinds = [
@@ -112,5 +113,33 @@ describeInBrowser('the console in a browser', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     expect(await page.textContent('main')).toContain('You are signed out')
     await context.close()
+  })
+
+  test('a catalogue is uploaded and looked at before it is published, and axe finds nothing there', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { context, page } = await open({ colorScheme, bypassCSP: true })
+      await page.addInitScript(axe)
+      await page.goto(`${consoleOf(service)}/catalogue`)
+      const buffer = Buffer.from(demoCatalogue.replace('slots: 2', 'slots: 1'))
+      await page.getByLabel('Catalogue', { exact: true }).setInputFiles({
+        ...{ name: 'next.yaml', mimeType: 'application/yaml', buffer },
+      })
+      await page.getByRole('button', { name: 'Check it' }).click()
+      await page.getByRole('heading', { name: 'Version 2, not published' }).waitFor()
+      await expect
+        .poll(
+          async () => {
+            await page.getByRole('button', { name: 'Look again' }).click()
+            await page.getByRole('heading', { name: 'What it would do' }).waitFor()
+            return page.textContent('main')
+          },
+          { timeout: 120_000, interval: 100 },
+        )
+        .toContain('1 users were looked at')
+      expect(await page.evaluate(violationsOf)).toEqual([])
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+      expect(overflow).toBeLessThanOrEqual(0)
+      await context.close()
+    }
   })
 })

@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
-import { sql, timestamp } from '../db/sql.ts'
+import { type Query, sql, timestamp } from '../db/sql.ts'
 import { type NewFile, storeFiles } from '../files/store.ts'
 import { readCatalogue } from './document.ts'
 import type { Catalogue } from './model.ts'
@@ -107,23 +107,59 @@ export async function readVersion(db: Executor, version: number): Promise<Catalo
   return row && readCatalogue(row.document)
 }
 
+/** What is to be published, when and by whom. */
+export type Publishing = {
+  readonly document: unknown
+  readonly files: readonly NewFile[]
+  readonly at: Instant
+  readonly by: string
+}
+
 /** Publishes the next version with its files and gives its number; the same document as the newest publishes nothing. */
 export async function publishVersion(
   database: Database,
-  fresh: { document: unknown; files: readonly NewFile[]; at: Instant; by: string },
+  fresh: Publishing,
 ): Promise<{ version: number; isNew: boolean }> {
+  return database.transaction(tx => publishIn(tx, fresh))
+}
+
+/**
+ * Publishes a version that was looked at as the one after `follows`, and runs `also` in the same transaction. Where another
+ * was published meanwhile, or the newest says the same already, it publishes nothing, runs nothing and gives `undefined`.
+ */
+export async function publishAfter(
+  database: Database,
+  fresh: Publishing & { readonly follows: number },
+  also: readonly Query[],
+): Promise<number | undefined> {
   return database.transaction(async tx => {
-    // Rare and by hand: two who publish at once take turns.
-    await tx.query(sql`lock table catalogue_versions in share row exclusive mode`)
-    const text = JSON.stringify(fresh.document)
-    const [newest] = await tx.query<{ version: number; same: boolean }>(sql`
-      select version, document = ${text}::jsonb as same from catalogue_versions order by version desc limit 1`)
-    if (newest?.same) return { version: newest.version, isNew: false }
-    const version = (newest?.version ?? 0) + 1
-    await storeFiles(tx, fresh.files, { at: fresh.at, who: fresh.by })
-    await tx.query(sql`
-      insert into catalogue_versions (version, document, published_at, published_by)
-      values (${version}, ${text}::jsonb, ${timestamp(fresh.at)}, ${fresh.by})`)
-    return { version, isNew: true }
+    await lockVersions(tx)
+    const [newest] = await tx.query<{ version: number | null }>(
+      sql`select max(version) as version from catalogue_versions`,
+    )
+    if ((newest?.version ?? 0) !== fresh.follows) return undefined
+    const { version, isNew } = await publishIn(tx, fresh)
+    if (!isNew) return undefined
+    for (const query of also) await tx.query(query)
+    return version
   })
+}
+
+async function lockVersions(tx: Executor): Promise<void> {
+  // Rare and by hand: two who publish at once take turns.
+  await tx.query(sql`lock table catalogue_versions in share row exclusive mode`)
+}
+
+async function publishIn(tx: Executor, fresh: Publishing): Promise<{ version: number; isNew: boolean }> {
+  await lockVersions(tx)
+  const text = JSON.stringify(fresh.document)
+  const [newest] = await tx.query<{ version: number; same: boolean }>(sql`
+    select version, document = ${text}::jsonb as same from catalogue_versions order by version desc limit 1`)
+  if (newest?.same) return { version: newest.version, isNew: false }
+  const version = (newest?.version ?? 0) + 1
+  await storeFiles(tx, fresh.files, { at: fresh.at, who: fresh.by })
+  await tx.query(sql`
+    insert into catalogue_versions (version, document, published_at, published_by)
+    values (${version}, ${text}::jsonb, ${timestamp(fresh.at)}, ${fresh.by})`)
+  return { version, isNew: true }
 }

@@ -7,7 +7,10 @@ import type { Problem } from './problem.ts'
  * benefit stays a benefit of its type, an offer stays an offer, and a version of a consent keeps its text.
  * Answers the problems, [] when it may follow. Names may be left out, and ranks may move between offers.
  */
-export function checkSuccession(next: ParsedCatalogue, previous: readonly Catalogue[]): Problem[] {
+export function checkSuccession(
+  next: Pick<ParsedCatalogue, 'catalogue' | 'places'>,
+  previous: readonly Catalogue[],
+): Problem[] {
   const problems: Problem[] = []
   for (const [name, place] of next.places) {
     const benefit = next.catalogue.benefits.get(name)

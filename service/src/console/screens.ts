@@ -3,6 +3,7 @@ import { linkScreens } from './acts/link.ts'
 import { resendScreens } from './acts/resend.ts'
 import { actScreens } from './acts/screens.ts'
 import { auditScreens } from './audit/screens.ts'
+import { catalogueScreens } from './catalogue/screens.ts'
 import { dueScreens } from './due/screens.ts'
 import { findScreens } from './find/screens.ts'
 import type { Screen } from './page/screen.ts'
@@ -22,6 +23,7 @@ export const screens: readonly Screen[] = [
   ...dueScreens,
   ...webhookScreens,
   ...partnerScreens,
+  ...catalogueScreens,
   ...requestScreens,
   ...auditScreens,
 ]

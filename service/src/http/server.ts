@@ -1,6 +1,11 @@
 import type { Socket } from 'node:net'
 import { type ErrorCode, errors, type Operation, type RequestLimits } from '@benefit-enrolment/contract'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyContextConfig,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import { CommitUnknown } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { describeCause } from '../log.ts'
@@ -19,7 +24,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     operation?: Operation
     /** The only media type that the route takes; absent: it takes no body. */
-    takes?: 'application/json' | 'application/x-www-form-urlencoded'
+    takes?: 'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data'
     /** Where its answers are counted. */
     counts?: OperationCounts
   }
@@ -104,6 +109,7 @@ export function createServer(context: ServerContext): FastifyInstance {
       // Clients name a media type with every request; without a body there is nothing to read.
       if (takes === undefined && body.length === 0) return undefined
       if (takes === 'application/x-www-form-urlencoded') return body.toString()
+      if (takes === 'multipart/form-data') return body
       return readJson(body as Buffer, limits.bodyNesting)
     }
     const parseOnceAdmitted = (refusal?: ServiceError) => {
@@ -247,16 +253,18 @@ function checkHeaders(request: FastifyRequest, limits: RequestLimits): ServiceEr
 
 const mediaType = /^\s*([\w.+-]+\/[\w.+-]+)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
+const withFiles = /^(multipart\/form-data);\s*boundary=/i
+
 /** The media type is compared before the body is read. */
 function wrongMediaType(
   request: FastifyRequest,
-  takes: 'application/json' | 'application/x-www-form-urlencoded',
+  takes: NonNullable<FastifyContextConfig['takes']>,
 ): ServiceError | undefined {
   const type = request.headers['content-type']
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
   if (!hasBody && type === undefined) return undefined
-  const sent = mediaType.exec(type ?? '')?.[1]?.toLowerCase()
+  const sent = (withFiles.exec(type ?? '') ?? mediaType.exec(type ?? ''))?.[1]?.toLowerCase()
   if (sent !== takes || request.headers['content-encoding'] !== undefined) {
     return new ServiceError(
       'unsupported_media_type',

@@ -22,6 +22,7 @@ export type Impact = {
   readonly follows: number
   /** What the new one is compared with. */
   readonly today: Catalogue
+  readonly next: Catalogue
   /** By partner, those without users too. */
   readonly partners: readonly { readonly partner: Partner; readonly counts: ImpactCounts }[]
 }
@@ -79,5 +80,5 @@ export async function countImpact(context: CountContext, next: Catalogue): Promi
     }
   }
   const { version: follows, catalogue: today } = pinned.today()
-  return { version: planned.today().version, follows, today, partners }
+  return { version: planned.today().version, follows, today, next, partners }
 }

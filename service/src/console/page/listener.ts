@@ -18,6 +18,7 @@ import { consoleDocument } from '../views/layout.ts'
 import { signedOut, signingOutOf, type WaysIn } from '../views/sign-in.ts'
 import { type ConsoleFiles, readConsoleFiles } from './console-files.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
+import { readForm } from './form.ts'
 import { cookieHeader, isOwnHost, isOwnOrigin, originOf, sessionCookie } from './guard.ts'
 import { mountProviderSignIn } from './provider-sign-in.ts'
 import { record } from './record.ts'
@@ -144,7 +145,23 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
     return sendAnswer(server, { request, reply }, { visit, answer: await screen.answer(visit) })
   }
   if (screen.method === 'GET') app.get(screen.path, handle)
-  else app.post(screen.path, takesForm, handle)
+  else if (screen.takes === undefined) app.post(screen.path, takesForm, handle)
+  else app.post(screen.path, { ...large[screen.takes], onRequest: signedInFirst(server) }, handle)
+}
+
+/** What a large form may be: 32 MiB, the files of a catalogue together. */
+const large = {
+  files: { bodyLimit: 32 * 2 ** 20, config: { takes: 'multipart/form-data' } },
+  draft: { bodyLimit: 4 * 2 ** 20, config: { takes: 'application/x-www-form-urlencoded' } },
+} as const
+
+/** A large body is read only of somebody who is signed in. */
+function signedInFirst({ context, place }: ConsoleServer) {
+  return async (request: FastifyRequest): Promise<void> => {
+    const secret = sessionCookie(request.headers, place)
+    if (secret === undefined || !(await sessionOf(context, secret)))
+      throw new ConsoleRefusal(401, 'Sign in', 'You are not signed in, or your 8 hours are over.')
+  }
 }
 
 /** Sign-out, and a page for addresses that the console does not have. */
@@ -189,12 +206,11 @@ async function openVisit(
   if (!session) return undefined
   const now = context.real()
   if (now - session.lastSeenAt >= touchEveryMs) await touchSession(context.database, session.sessionId, now)
-  const body = typeof request.body === 'string' ? request.body : ''
   return {
     ...{ context, session, section, operator: session.operator, requestId: request.id, address: request.ip },
     params: request.params as Record<string, string>,
     query: new URLSearchParams(request.url.split('?', 2)[1] ?? ''),
-    form: new URLSearchParams(body),
+    ...(await readForm(request.body, request.headers['content-type'])),
   }
 }
 

@@ -3,6 +3,9 @@ import type { ConsoleContext } from '../console-context.ts'
 import type { Operator, Role } from '../operators/operator.ts'
 import type { OpenSession } from '../operators/sign-in.ts'
 
+/** A file that an operator's form brought: from which field, and by which name. */
+export type UploadedFile = { readonly field: string; readonly name: string; readonly content: Buffer }
+
 /** One exchange with an operator who is signed in and whose role is enough for the screen. */
 export type Visit = {
   readonly context: ConsoleContext
@@ -12,6 +15,8 @@ export type Visit = {
   readonly query: URLSearchParams
   /** What was typed; empty of a GET. */
   readonly form: URLSearchParams
+  /** The files of a form that brings some. */
+  readonly files: readonly UploadedFile[]
   readonly requestId: string
   readonly address: string
   /** Which entry of the navigation the screen belongs to. */
@@ -41,6 +46,8 @@ export type Screen = {
   readonly section: string
   /** It changes something, which a quiet copy and a full disk refuse; to look, and to be on record for it, is no change. */
   readonly changes?: true
+  /** Its form brings files, or a draft as large as files; absent: a few short fields. */
+  readonly takes?: 'files' | 'draft'
   readonly answer: (visit: Visit) => Promise<Answer>
 }
 

@@ -10,6 +10,7 @@ const navigation: readonly { section: string; label: string; path: string; key: 
   { section: 'webhooks', label: 'Webhooks', path: '/webhooks', key: 'w', role: 'viewer' },
   { section: 'partners', label: 'Partners', path: '/partners', key: 'p', role: 'viewer' },
   { section: 'requests', label: 'Requests', path: '/requests', key: 'r', role: 'support' },
+  { section: 'catalogue', label: 'Catalogue', path: '/catalogue', key: 'c', role: 'viewer' },
   { section: 'audit', label: 'Audit', path: '/audit', key: 'a', role: 'viewer' },
 ]
 

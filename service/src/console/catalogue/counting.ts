@@ -1,0 +1,51 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Catalogue } from '../../catalogue/model.ts'
+import { openPublished } from '../../catalogue/published.ts'
+import type { Database } from '../../db/database.ts'
+import { describeCause } from '../../log.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { countImpact, type Impact } from './count.ts'
+
+/** A count that goes on in the background, and its result. */
+export type Counting = { users: number; impact?: Impact; hasFailed?: boolean }
+
+const MOST_KEPT = 4
+const countings = new WeakMap<Database, Map<string, Counting>>()
+
+/**
+ * The count of what a draft would do, by what names its effect; begun where this process has none yet. It takes half a
+ * processor at most, so that requests are answered beside it.
+ */
+export function countingOf(
+  context: ConsoleContext,
+  { effect, catalogue }: { readonly effect: string; readonly catalogue: Catalogue },
+): Counting {
+  const { database, keyring, clock, log, real } = context
+  const known = countings.get(database) ?? new Map<string, Counting>()
+  countings.set(database, known)
+  const running = known.get(effect)
+  if (running && !running.hasFailed) return running
+  const counting: Counting = { users: 0 }
+  known.delete(effect)
+  known.set(effect, counting)
+  for (const oldest of [...known.keys()].slice(0, -MOST_KEPT)) known.delete(oldest)
+  let begunAt = performance.now()
+  const onBatch = async (users: number) => {
+    counting.users = users
+    // Nobody waits for one that newer ones have taken the place of.
+    if (known.get(effect) !== counting) throw new Error('the count was given up for newer ones')
+    await setTimeout(performance.now() - begunAt, undefined, { ref: false })
+    begunAt = performance.now()
+  }
+  const published = openPublished({ database, real })
+  countImpact({ database, keyring, published, clock, onBatch }, catalogue).then(
+    impact => {
+      counting.impact = impact
+    },
+    error => {
+      counting.hasFailed = true
+      log('failure', describeCause(error))
+    },
+  )
+  return counting
+}

@@ -1,0 +1,87 @@
+import type { CatalogueDocument } from '../../catalogue/document.ts'
+import { listVersions, publishAfter } from '../../catalogue/published.ts'
+import { checkSuccession } from '../../catalogue/succession.ts'
+import type { Query } from '../../db/sql.ts'
+import { listOperators } from '../operators/store.ts'
+import { recordAlongside } from '../page/record.ts'
+import { type Answer, ConsoleRefusal, type Visit } from '../page/screen.ts'
+import { reasonOf } from '../reason.ts'
+import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
+import type { RequestKind } from '../requests/request.ts'
+import { countingOf } from './counting.ts'
+import { type Draft, draftOf } from './draft.ts'
+import { draftView } from './draft-view.ts'
+
+/** A document as a draft on the versions of now. Refuses one that breaks with a version published since it was checked. */
+export async function draftNow({ context }: Visit, document: CatalogueDocument): Promise<Draft> {
+  const versions = await listVersions(context.database)
+  const newest = versions.at(-1)
+  const draft = draftOf(document, { version: newest?.version ?? 0, catalogue: newest?.catalogue })
+  const names = [...draft.catalogue.benefits.keys(), ...draft.catalogue.offers.keys()]
+  const places = new Map(names.map(path => [path, { line: 1, column: 1, path }]))
+  const [problem] = checkSuccession(
+    { catalogue: draft.catalogue, places },
+    versions.map(one => one.catalogue),
+  )
+  if (problem) throw new ConsoleRefusal(409, 'It can no longer be published', problem.message)
+  return draft
+}
+
+/** Publishes a draft, or asks a second person for it, as the policy says. */
+export async function publishDraft(visit: Visit, draft: Draft): Promise<Answer> {
+  const reason = reasonOf(visit)
+  // What was shown is what is published: a newer version in between would make it something else.
+  if (visit.form.get('effect') !== draft.effect)
+    throw new ConsoleRefusal(
+      409,
+      'Another version was published meanwhile',
+      'Nothing was done. Upload the file again and look at what it would do now.',
+    )
+  if (draft.differences.length === 0)
+    throw new ConsoleRefusal(409, 'Nothing to publish', `Version ${draft.follows} says the same already.`)
+  if (await needsSecondPerson(visit, 'publish')) {
+    const { document, effect } = draft
+    return askSecondPerson(visit, {
+      ...{ action: 'publish', partner: undefined, serviceId: undefined, reason, effect },
+      payload: { document },
+    })
+  }
+  const done = await publish(visit, draft, {
+    by: visit.operator.name,
+    also: [recordAlongside(visit, { action: 'publish catalogue', reason })],
+  })
+  if ('refused' in done) throw new ConsoleRefusal(409, 'Nothing was published', done.refused)
+  return done
+}
+
+async function publish(
+  { context }: Visit,
+  { document, follows }: Draft,
+  { by, also }: { by: string; also: readonly Query[] },
+): Promise<{ to: string } | { refused: string }> {
+  const fresh = { document, follows, files: [], at: context.real(), by }
+  const version = await publishAfter(context.database, fresh, also)
+  return version === undefined
+    ? { refused: 'Another version was published meanwhile, or the newest says the same.' }
+    : { to: `/catalogue/versions/${version}` }
+}
+
+/** What a second person confirms when somebody asks for a catalogue to be published. */
+export const publishKind: RequestKind = {
+  action: 'publish',
+  title: 'Publish a catalogue',
+  role: 'admin',
+  preview: async (visit, { payload }) => {
+    const draft = await draftNow(visit, payload['document'] as CatalogueDocument)
+    const { effect, differences } = draft
+    return { shown: draftView(differences, countingOf(visit.context, draft)), effect }
+  },
+  perform: async (visit, { payload, effect, askedBy }, decision) => {
+    const draft = await draftNow(visit, payload['document'] as CatalogueDocument)
+    if (draft.effect !== effect)
+      return { refused: 'Another version was published since this was asked for. Ask for it again.' }
+    const asker = (await listOperators(visit.context.database)).find(one => one.operatorId === askedBy)
+    const by = `${asker?.name ?? askedBy}, confirmed by ${visit.operator.name}`
+    return publish(visit, draft, { by, also: decision })
+  },
+}

@@ -1,0 +1,219 @@
+import { differencesOf } from '../../catalogue/difference.ts'
+import type { Catalogue } from '../../catalogue/model.ts'
+import { listPublications, type Publication, readVersion } from '../../catalogue/published.ts'
+import { storeFiles } from '../../files/store.ts'
+import { html, type Slot } from '../../http/html.ts'
+import { hasRole } from '../operators/operator.ts'
+import { record } from '../page/record.ts'
+import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
+import { needsSecondPerson } from '../requests/ask.ts'
+import { tokenField } from '../views/layout.ts'
+import { actionForm, part, reasonField, table, tag, when } from '../views/parts.ts'
+import { countingOf } from './counting.ts'
+import { type Draft, openDraft, readUpload, sealDraft } from './draft.ts'
+import { differencesTable, draftView } from './draft-view.ts'
+import { draftNow, publishDraft } from './publish.ts'
+
+const section = 'catalogue'
+
+/** The versions of the catalogue, how they differ, and publishing the next one after a look at what it would do. */
+export const catalogueScreens: readonly Screen[] = [
+  { method: 'GET', path: '/catalogue', role: 'viewer', section, answer: visit => list(visit) },
+  { method: 'GET', path: '/catalogue/versions/:version', role: 'viewer', section, answer: show },
+  { method: 'GET', path: '/catalogue/diff', role: 'viewer', section, answer: compare },
+  {
+    method: 'POST',
+    path: '/catalogue/check',
+    role: 'admin',
+    section,
+    changes: true,
+    takes: 'files',
+    answer: check,
+  },
+  { method: 'POST', path: '/catalogue/draft', role: 'admin', section, takes: 'draft', answer: look },
+  {
+    method: 'POST',
+    path: '/catalogue/publish',
+    role: 'admin',
+    section,
+    changes: true,
+    takes: 'draft',
+    answer: publish,
+  },
+]
+
+async function list(visit: Visit, told?: Slot, status = 200): Promise<Answer> {
+  const versions = await listPublications(visit.context.database)
+  const mayPublish = hasRole(visit.operator, 'admin') && visit.operator.partners === undefined
+  return {
+    title: 'Catalogue',
+    status,
+    body: html`${told}
+<div class="columns"><div>${part(
+      'Versions',
+      table({
+        caption: 'Published versions, newest first, times in UTC',
+        columns: ['Version', 'Published (UTC)', 'By', 'Changes'],
+        rows: versions.map(({ version, publishedAt, by }, index) => [
+          html`<a href="/catalogue/versions/${version}">${version}</a>${index === 0 && html` ${tag('in use', 'good')}`}`,
+          when(publishedAt, 'UTC'),
+          by,
+          version > 1
+            ? html`<a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">from ${version - 1} to ${version}</a>`
+            : '–',
+        ]),
+        empty: 'Nothing is published yet.',
+      }),
+    )}
+${versions.length > 1 && part('Compare two', compareForm(versions))}</div>
+<div>${mayPublish && part('Publish the next version', uploadForm(visit))}</div></div>`,
+  }
+}
+
+function compareForm(versions: readonly Publication[]): Slot {
+  const choice = (name: string, label: string, chosen: number) =>
+    html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">${versions.map(({ version }) => html`<option${version === chosen ? html` selected` : ''}>${version}</option>`)}</select></p>`
+  const newest = versions[0]?.version ?? 1
+  return html`<form method="get" action="/catalogue/diff" class="row">${choice('from', 'From', newest - 1)}${choice('to', 'To', newest)}<button class="secondary">Compare</button></form>`
+}
+
+function uploadForm(visit: Visit): Slot {
+  return html`<form method="post" action="/catalogue/check" enctype="multipart/form-data" class="act">${tokenField(visit.session.formToken)}
+<p class="field"><label for="catalogue">Catalogue</label><input id="catalogue" name="catalogue" type="file" accept=".yaml,.yml" required aria-describedby="catalogue-hint"><span class="hint" id="catalogue-hint">The YAML file that docs/catalogue.md explains.</span></p>
+<p class="field"><label for="files">Documents and icons that are new or changed</label><input id="files" name="files" type="file" accept=".pdf,.png,.webp" multiple aria-describedby="files-hint"><span class="hint" id="files-hint">Found by their names. Those of the newest version need not be sent again. 32 MiB together; more by the command.</span></p>
+<button class="primary">Check it</button></form>
+<p class="hint">Checking publishes nothing. You see what it would do first.</p>`
+}
+
+async function show(visit: Visit): Promise<Answer> {
+  const version = numberOf(visit.params['version'])
+  const catalogue = await required(visit, version)
+  const offersOf = (name: string) =>
+    [...catalogue.offers.values()]
+      .filter(offer => offer.fixed.includes(name) || offer.selectable.includes(name))
+      .map(offer => `${offer.displayname.en}${offer.fixed.includes(name) ? ' (fixed)' : ''}`)
+  return {
+    title: `Version ${version}`,
+    body: html`<p><a href="/catalogue">All versions</a>${version > 1 && html` · <a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">What it changed</a>`}</p>
+${part(
+  'Offers',
+  table({
+    caption: 'Offers by rank',
+    columns: ['Offer', 'Rank', 'Fixed', 'To choose', 'Slots'],
+    rows: [...catalogue.offers.values()].map(one => [
+      html`${one.displayname.en} <code>${one.offer}</code>`,
+      one.rank,
+      one.fixed.join(', ') || '–',
+      one.selectable.join(', ') || '–',
+      one.slots,
+    ]),
+    empty: 'No offer.',
+  }),
+)}
+${part(
+  'Benefits',
+  table({
+    caption: 'Benefits by name',
+    columns: ['Benefit', 'Type', 'Rules', 'In'],
+    rows: [...catalogue.benefits.values()].map(one => [
+      html`${one.displayname.en} <code>${one.name}</code>`,
+      one.benefittype,
+      one.rules.map(rule => rule.text.en).join(' ') || 'everyone',
+      offersOf(one.name).join(', ') || 'no offer',
+    ]),
+    empty: 'No benefit.',
+  }),
+)}`,
+  }
+}
+
+async function compare(visit: Visit): Promise<Answer> {
+  const [from, to] = [numberOf(visit.query.get('from')), numberOf(visit.query.get('to'))]
+  const [before, after] = [await required(visit, from), await required(visit, to)]
+  return {
+    title: `From version ${from} to ${to}`,
+    body: html`<p><a href="/catalogue">All versions</a> · <a href="/catalogue/diff?from=${to}&amp;to=${from}">The other way round</a></p>
+${part('What differs', differencesTable(differencesOf(before, after)))}`,
+  }
+}
+
+function numberOf(text: string | null | undefined): number {
+  return /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : 0
+}
+
+async function required({ context }: Visit, version: number): Promise<Catalogue> {
+  const catalogue = version === 0 ? undefined : await readVersion(context.database, version)
+  if (!catalogue) throw notHere('version')
+  return catalogue
+}
+
+/** A catalogue concerns the users of all partners: who works for some of them may look, and publish none. */
+async function refuseUnlessForAll(visit: Visit): Promise<void> {
+  if (visit.operator.partners === undefined) return
+  await record(visit, { action: 'publish catalogue', result: 'refused' })
+  throw new ConsoleRefusal(
+    403,
+    'Not for some partners',
+    'A catalogue concerns all partners, and you work for some. Somebody who works for all can publish it.',
+  )
+}
+
+async function check(visit: Visit): Promise<Answer> {
+  await refuseUnlessForAll(visit)
+  const { database, real } = visit.context
+  const read = await readUpload(database, visit.files)
+  await record(visit, { action: 'check catalogue', result: 'problems' in read ? 'refused' : 'done' })
+  if ('problems' in read) {
+    const shown = read.problems.slice(0, 50)
+    const count = read.problems.length
+    return list(
+      visit,
+      html`<section class="notice bad" role="alert"><h2>${count === 1 ? 'One problem' : `${count} problems`} in the catalogue</h2><ul class="rules">${shown.map(line => html`<li>${line}</li>`)}</ul>${count > shown.length && html`<p>… and ${count - shown.length} more</p>`}</section>`,
+      422,
+    )
+  }
+  // Kept by the hash of their bytes; what no version names is never shown to anybody.
+  await storeFiles(database, read.brought, { at: real(), who: visit.operator.name })
+  return draftPage(visit, read.draft)
+}
+
+async function look(visit: Visit): Promise<Answer> {
+  await refuseUnlessForAll(visit)
+  return draftPage(visit, await sentDraft(visit))
+}
+
+async function publish(visit: Visit): Promise<Answer> {
+  await refuseUnlessForAll(visit)
+  return publishDraft(visit, await sentDraft(visit))
+}
+
+async function sentDraft(visit: Visit): Promise<Draft> {
+  const { keyring, real } = visit.context
+  const document = openDraft(keyring, visit.form.get('draft') ?? '', real())
+  if (document) return draftNow(visit, document)
+  throw new ConsoleRefusal(422, 'The draft is too old', 'It holds for a day. Upload the file again.')
+}
+
+async function draftPage(visit: Visit, draft: Draft): Promise<Answer> {
+  const { keyring, real } = visit.context
+  const sealed = sealDraft(keyring, draft, real())
+  const field = html`<input type="hidden" name="draft" value="${sealed}">`
+  const needsSecond = await needsSecondPerson(visit, 'publish')
+  const counting = countingOf(visit.context, draft)
+  return {
+    title: `Version ${draft.follows + 1}, not published`,
+    body: html`<p class="lead">The catalogue is right. It would follow ${draft.follows === 0 ? 'nothing' : `version ${draft.follows}`}, and nothing is published yet.</p>
+${actionForm(visit, { action: '/catalogue/draft', button: 'Look again', fields: field })}
+${draftView(draft.differences, counting)}
+${part(
+  needsSecond ? 'Ask for it to be published' : 'Publish it',
+  html`<p class="hint">${needsSecond ? 'A second person has to confirm it, as the policy says.' : 'Running services use it within a second. A version is never taken back: publish another in its place.'}</p>
+${actionForm(visit, {
+  action: '/catalogue/publish',
+  button: needsSecond ? 'Ask a second person' : 'Publish',
+  look: 'primary',
+  fields: html`${field}<input type="hidden" name="effect" value="${draft.effect}">${reasonField('why-publish')}`,
+})}`,
+)}`,
+  }
+}

@@ -1,0 +1,25 @@
+import { ConsoleRefusal, type UploadedFile } from './screen.ts'
+
+/** What a form brought. */
+export type SentForm = { readonly form: URLSearchParams; readonly files: readonly UploadedFile[] }
+
+/**
+ * Reads the body of a form, with the files that one of `multipart/form-data` brings; a file that was left out is none.
+ * Rejects with a refusal where such a body is broken.
+ */
+export async function readForm(body: unknown, contentType: string | undefined): Promise<SentForm> {
+  if (!Buffer.isBuffer(body))
+    return { form: new URLSearchParams(typeof body === 'string' ? body : ''), files: [] }
+  const headers = { 'content-type': contentType ?? '' }
+  const sent = await new Response(new Uint8Array(body), { headers }).formData().catch(() => {
+    throw new ConsoleRefusal(400, 'Not read', 'The form did not arrive whole. Go back and send it again.')
+  })
+  const form = new URLSearchParams()
+  const files: UploadedFile[] = []
+  for (const [field, value] of sent) {
+    if (typeof value === 'string') form.append(field, value)
+    else if (value.name !== '')
+      files.push({ field, name: value.name, content: Buffer.from(await value.arrayBuffer()) })
+  }
+  return { form, files }
+}
