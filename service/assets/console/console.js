@@ -13,14 +13,60 @@ document.addEventListener('keydown', event => {
   } else isGoing = event.key === 'g'
 })
 
+// A form that wants a passkey is sent once the device has given one; without script it is sent without, and says so.
+document.addEventListener('submit', async event => {
+  const form = event.target
+  const wish = form.closest('[data-passkey]')
+  const answer = form.elements.answer
+  if (!wish || answer.value !== '') return
+  event.preventDefault()
+  const told = form.querySelector('[role=status]')
+  told.textContent = ''
+  try {
+    answer.value = JSON.stringify(await askForPasskey(wish.dataset.passkey, JSON.parse(wish.dataset.options)))
+    form.requestSubmit()
+  } catch {
+    told.textContent = 'Your device gave no passkey: it has none for this address, or you broke it off.'
+  }
+})
+
+/** What the device answers, as text; rejects where it gives nothing. */
+async function askForPasskey(kind, options) {
+  const publicKey = { ...options, challenge: bytesOf(options.challenge) }
+  if (kind === 'create') {
+    publicKey.user = { ...options.user, id: bytesOf(options.user.id) }
+    publicKey.excludeCredentials = options.excludeCredentials.map(one => ({ ...one, id: bytesOf(one.id) }))
+  }
+  const { id, type, response } = await navigator.credentials[kind]({ publicKey })
+  const parts = ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle']
+  const given = parts.filter(name => response[name]).map(name => [name, textOf(response[name])])
+  const transports = response.getTransports?.() ?? []
+  return {
+    ...{ id, rawId: id, type, clientExtensionResults: {} },
+    response: { ...Object.fromEntries(given), transports },
+  }
+}
+
+function bytesOf(text) {
+  const plain = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(plain, character => character.charCodeAt(0))
+}
+
+function textOf(buffer) {
+  const plain = String.fromCharCode(...new Uint8Array(buffer))
+  return btoa(plain).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
 // A form that was sent is not sent twice; the browser's back button brings a fresh one.
 document.addEventListener('submit', event => {
+  if (event.defaultPrevented) return
   const buttons = event.target.querySelectorAll('button')
   setTimeout(() => {
     for (const button of buttons) button.disabled = true
   })
 })
 window.addEventListener('pageshow', () => {
+  for (const answer of document.querySelectorAll('[data-passkey] [name=answer]')) answer.value = ''
   for (const button of document.querySelectorAll('button[disabled]')) button.disabled = false
 })
 

@@ -9,6 +9,7 @@ import { OperatorError } from '../operator-error.ts'
 import { listPartners } from '../partners/store.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { type Command, choiceOf, type Input, UsageError } from './command.ts'
+import { passkeys } from './operator-passkeys.ts'
 import { inWorkspace, type Workspace } from './workspace.ts'
 
 const add: Command = {
@@ -184,4 +185,4 @@ function unknown(name: string): OperatorError {
 }
 
 /** The commands about who works at the console. */
-export const operatorCommands: readonly Command[] = [add, link, list, disable, policy]
+export const operatorCommands: readonly Command[] = [add, link, list, disable, passkeys, policy]

@@ -6,6 +6,7 @@ import { auditScreens } from './audit/screens.ts'
 import { catalogueScreens } from './catalogue/screens.ts'
 import { dueScreens } from './due/screens.ts'
 import { findScreens } from './find/screens.ts'
+import { passkeyScreens } from './page/passkey-screens.ts'
 import type { Screen } from './page/screen.ts'
 import { partnerScreens } from './partner/screens.ts'
 import { requestScreens } from './requests/screens.ts'
@@ -26,4 +27,5 @@ export const screens: readonly Screen[] = [
   ...catalogueScreens,
   ...requestScreens,
   ...auditScreens,
+  ...passkeyScreens,
 ]

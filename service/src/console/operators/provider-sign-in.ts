@@ -3,8 +3,9 @@ import type { Operator } from './operator.ts'
 import type { ProviderIdentity } from './provider.ts'
 import { rightsOf } from './provider-groups.ts'
 import type { ProviderSettings } from './provider-settings.ts'
-import { addSubject, endSessions, findSubject, giveRights } from './provider-store.ts'
+import { addSubject, findSubject, giveRights } from './provider-store.ts'
 import type { SignInContext } from './sign-in.ts'
+import { endSessions } from './store.ts'
 
 /** What becomes of somebody whom the provider has named. */
 export type Admission =

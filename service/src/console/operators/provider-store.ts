@@ -1,6 +1,5 @@
-import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { sql, timestamp } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { Operator } from './operator.ts'
 import type { Rights } from './provider-groups.ts'
 import { findOperator, insertOperator } from './store.ts'
@@ -26,13 +25,6 @@ export async function giveRights(
 ): Promise<void> {
   await db.query(sql`
     update operators set role = ${role}, partners = ${partners ?? null}::uuid[] where operator_id = ${operatorId}`)
-}
-
-/** Ends every session of an operator whose groups no longer give it a role. */
-export async function endSessions(db: Executor, operatorId: string, at: Instant): Promise<void> {
-  await db.query(sql`
-    update operator_sessions set ended_at = ${timestamp(at)}
-    where operator_id = ${operatorId} and ended_at is null`)
 }
 
 /**

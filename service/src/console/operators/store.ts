@@ -161,6 +161,13 @@ export async function endSession(db: Executor, sessionId: string, at: Instant): 
     update operator_sessions set ended_at = coalesce(ended_at, ${timestamp(at)}) where session_id = ${sessionId}`)
 }
 
+/** Ends every session of an operator. */
+export async function endSessions(db: Executor, operatorId: string, at: Instant): Promise<void> {
+  await db.query(sql`
+    update operator_sessions set ended_at = ${timestamp(at)}
+    where operator_id = ${operatorId} and ended_at is null`)
+}
+
 /** How many links and sessions that can still be used hang on each pepper. */
 export async function operatorsByPepper(db: Executor, at: Instant): Promise<ReadonlyMap<string, number>> {
   const rows = await db.query<{ pepper_id: string; count: number }>(sql`

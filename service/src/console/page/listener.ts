@@ -20,6 +20,7 @@ import { type ConsoleFiles, readConsoleFiles } from './console-files.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
 import { readForm } from './form.ts'
 import { cookieHeader, isOwnHost, isOwnOrigin, originOf, sessionCookie } from './guard.ts'
+import { mountPasskeySignIn } from './passkey-sign-in.ts'
 import { mountProviderSignIn } from './provider-sign-in.ts'
 import { record } from './record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from './screen.ts'
@@ -72,6 +73,7 @@ export async function startConsole(
     mountGuards(scope, server)
     mountFiles(scope, files)
     mountSignIn(scope, server)
+    mountPasskeySignIn(scope, server)
     mountProviderSignIn(scope, server)
     for (const screen of screens) mountScreen(scope, server, screen)
     mountRest(scope, server)
@@ -208,6 +210,7 @@ async function openVisit(
   if (now - session.lastSeenAt >= touchEveryMs) await touchSession(context.database, session.sessionId, now)
   return {
     ...{ context, session, section, operator: session.operator, requestId: request.id, address: request.ip },
+    origin: originOf(request.headers, place),
     params: request.params as Record<string, string>,
     query: new URLSearchParams(request.url.split('?', 2)[1] ?? ''),
     ...(await readForm(request.body, request.headers['content-type'])),
@@ -250,9 +253,11 @@ function sendSignIn(server: ConsoleServer, { request, reply }: Exchange): Fastif
 }
 
 function waysIn({ provider }: ConsoleServer, to: string): WaysIn {
-  const path =
-    to === '/' ? '/sign-in/provider' : `/sign-in/provider?${new URLSearchParams({ to }).toString()}`
-  return { provider: provider && { name: provider.settings.name, path } }
+  const query = to === '/' ? '' : `?${new URLSearchParams({ to }).toString()}`
+  return {
+    provider: provider && { name: provider.settings.name, path: `/sign-in/provider${query}` },
+    passkey: `/sign-in/passkey${query}`,
+  }
 }
 
 async function sendFailure(server: ConsoleServer, error: unknown, exchange: Exchange): Promise<FastifyReply> {

@@ -3,6 +3,7 @@ import { sealReason } from '../../audit/reason.ts'
 import type { Query } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
+import type { Operator } from '../operators/operator.ts'
 import type { Visit } from './screen.ts'
 
 /** What an operator did or saw, to whom, and why. */
@@ -16,7 +17,7 @@ export type Deed = {
   readonly actor?: string
 }
 
-type Recorder = Pick<Visit, 'context' | 'operator' | 'requestId'>
+type Recorder = Pick<Visit, 'context' | 'requestId'> & { readonly operator: Pick<Operator, 'operatorId'> }
 
 /**
  * Puts on record what an operator does or sees, and waits until it is written: nothing is shown of which there is no

@@ -19,6 +19,8 @@ export type Visit = {
   readonly files: readonly UploadedFile[]
   readonly requestId: string
   readonly address: string
+  /** The console's own address, as the browser has it. */
+  readonly origin: string
   /** Which entry of the navigation the screen belongs to. */
   readonly section: string
 }

@@ -35,7 +35,7 @@ export function consoleDocument(
 <label class="unseen" for="find">Find a user, event or request</label>
 <input id="find" name="what" type="search" placeholder="Find a user, event, request …" autocomplete="off" spellcheck="false" required>
 <button class="secondary">Find</button></form>
-<form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<span>${operator.name}<span class="hint"> ${operator.role}</span></span><button class="quiet">Sign out</button></form>
+<form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<a href="/passkeys">${operator.name}<span class="hint"> ${operator.role}</span></a><button class="quiet">Sign out</button></form>
 </div></header>
 <main id="main"><h1>${page.title}</h1>
 ${page.body}

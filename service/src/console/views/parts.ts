@@ -45,7 +45,7 @@ export function facts(entries: readonly (readonly [name: string, value: Slot] | 
 /** A form of this session, with one button. */
 export function actionForm(
   visit: Pick<Visit, 'session'>,
-  form: { action: string; button: string; fields?: Slot; look?: 'primary' | 'secondary' | 'danger' },
+  form: { action: string; button: Slot; fields?: Slot; look?: 'primary' | 'secondary' | 'danger' },
 ): Html {
   return html`<form method="post" action="${form.action}" class="act">${tokenField(visit.session.formToken)}
 ${form.fields}<button class="${form.look ?? 'secondary'}">${form.button}</button></form>`

@@ -27,15 +27,18 @@ export function linkEnded(): Page {
 export type WaysIn = {
   /** The identity provider, with the address that leads there. */
   readonly provider?: { readonly name: string; readonly path: string } | undefined
+  /** The address that asks for a passkey. */
+  readonly passkey: string
 }
 
 /** What somebody without a session sees at every address. */
-export function signedOut(wasSignedIn: boolean, { provider }: WaysIn): Page {
+export function signedOut(wasSignedIn: boolean, { provider, passkey }: WaysIn): Page {
   return {
     title: wasSignedIn ? 'You are signed out' : 'Sign in',
     body: html`${!wasSignedIn && html`<p>You are not signed in, or your 8 hours are over.</p>`}
 ${provider && html`<p><a class="button" href="${provider.path}">Sign in at ${provider.name}</a></p>`}
-<p>${provider ? 'Who has a sign-in link opens that instead.' : 'To sign in, open your sign-in link.'} Whoever runs the service makes a new one:</p>
+<p><a${!provider && html` class="button"`} href="${passkey}">Sign in with a passkey</a></p>
+<p>${provider ? 'Who has a sign-in link opens that instead.' : 'Or open your sign-in link.'} Whoever runs the service makes a new one:</p>
 <pre><code>enrolment operator link NAME</code></pre>`,
   }
 }

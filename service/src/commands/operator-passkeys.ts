@@ -1,0 +1,43 @@
+import { formatTimestamp } from '../calendar/calendar.ts'
+import { listPasskeys, removePasskeys } from '../console/operators/passkey-store.ts'
+import { endSessions, findOperator } from '../console/operators/store.ts'
+import { OperatorError } from '../operator-error.ts'
+import type { Command } from './command.ts'
+import { inWorkspace } from './workspace.ts'
+
+/** `enrolment operator passkeys`: which passkeys somebody has, and the way to take them all away. */
+export const passkeys: Command = {
+  name: 'operator passkeys',
+  arguments: ['NAME'],
+  summary: 'List the passkeys of an operator, or remove them all.',
+  options: {
+    remove: { type: 'boolean', help: 'remove all, and end open sessions: for a device that is lost' },
+  },
+  run: input =>
+    inWorkspace(input, async ({ database, real }) => {
+      const [name = ''] = input.positionals
+      const operator = await findOperator(database, name)
+      if (!operator) throw new OperatorError(`There is no operator ${name}: see \`enrolment operator list\`.`)
+      if (input.flag('remove')) {
+        const removed = await removePasskeys(database, operator.operatorId)
+        await endSessions(database, operator.operatorId, real())
+        input.print({ name, removed }, [
+          `${name} has no passkeys any more (${removed} removed); open sessions have ended.`,
+        ])
+        return
+      }
+      const listed = (await listPasskeys(database, operator.operatorId)).map(one => ({
+        passkey: one.id.slice(0, 8),
+        createdat: formatTimestamp(one.createdAt),
+        lastusedat: one.lastUsedAt === undefined ? null : formatTimestamp(one.lastUsedAt),
+      }))
+      input.print(
+        { name, passkeys: listed },
+        listed.length === 0
+          ? [`${name} has no passkeys.`]
+          : listed.map(
+              one => `${one.passkey}  added ${one.createdat}  last used ${one.lastusedat ?? 'never'}`,
+            ),
+      )
+    }),
+}

@@ -1,0 +1,64 @@
+import { describeCause } from '../../log.ts'
+import { insertPasskey, listPasskeys, MOST_PASSKEYS, removePasskey } from '../operators/passkey-store.ts'
+import { canHavePasskeys, madePasskey, optionsToAdd } from '../operators/passkeys.ts'
+import { passkeysPage } from '../views/passkeys.ts'
+import { record } from './record.ts'
+import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from './screen.ts'
+
+/** An operator's own passkeys: see, add and remove them. */
+export const passkeyScreens: readonly Screen[] = [
+  { method: 'GET', path: '/passkeys', role: 'viewer', section: '', answer: show },
+  { method: 'POST', path: '/passkeys/add', role: 'viewer', changes: true, section: '', answer: add },
+  { method: 'POST', path: '/passkeys/remove', role: 'viewer', changes: true, section: '', answer: remove },
+]
+
+async function show(visit: Visit): Promise<Answer> {
+  const { context, operator, origin } = visit
+  const passkeys = await listPasskeys(context.database, operator.operatorId)
+  const isOpen = operator.issuer === undefined && passkeys.length < MOST_PASSKEYS && canHavePasskeys(origin)
+  const options = isOpen ? await optionsToAdd(context, addingOf(visit)) : undefined
+  return passkeysPage(visit, passkeys, options)
+}
+
+async function add(visit: Visit): Promise<Answer> {
+  const { context, operator, form } = visit
+  if (operator.issuer !== undefined)
+    throw new ConsoleRefusal(
+      409,
+      'Not for you',
+      'You sign in at your identity provider, which decides each time what you may do.',
+    )
+  const answer = form.get('answer') ?? ''
+  if (answer === '')
+    throw new ConsoleRefusal(
+      422,
+      'This needs script',
+      'Your browser runs no script here, and only a script can ask for a passkey. A sign-in link works without.',
+    )
+  const isAdded = await madePasskey(context, addingOf(visit), answer).then(
+    passkey => insertPasskey(context.database, passkey),
+    error => {
+      context.log('console_passkey_refused', { requestid: visit.requestId, ...describeCause(error) })
+      return false
+    },
+  )
+  await record(visit, { action: 'add passkey', ...(isAdded ? {} : { result: 'refused' }) })
+  if (isAdded) return { to: '/passkeys' }
+  throw new ConsoleRefusal(
+    409,
+    'No passkey was added',
+    'The answer of your browser was not to a question of this page, or came after 5 minutes, or the passkey is known already. Go back, load the page again, and try once more.',
+  )
+}
+
+async function remove(visit: Visit): Promise<Answer> {
+  const { context, operator, form } = visit
+  const isRemoved = await removePasskey(context.database, operator.operatorId, form.get('passkey') ?? '')
+  if (!isRemoved) throw notHere('passkey')
+  await record(visit, { action: 'remove passkey' })
+  return { to: '/passkeys' }
+}
+
+function addingOf({ operator, session, origin }: Visit) {
+  return { operator, sessionId: session.sessionId, origin }
+}

@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify'
+import { describeCause } from '../../log.ts'
+import { canHavePasskeys, optionsToSignIn, signInWithPasskey } from '../operators/passkeys.ts'
+import { ownPath } from '../operators/provider-flow.ts'
+import { openSession } from '../operators/sign-in.ts'
+import { passkeyRefused, signInWithPasskeyPage } from '../views/passkeys.ts'
+import { type ConsoleServer, sendPlain } from './console-server.ts'
+import { cookieHeader, originOf } from './guard.ts'
+import { record } from './record.ts'
+
+const PATH = '/sign-in/passkey'
+
+/** Mounts signing in with a passkey: a page that asks for it, and where its answer is sent. */
+export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer): void {
+  const { context, place } = server
+  app.get(PATH, async (request, reply) => {
+    const origin = originOf(request.headers, place)
+    const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '')
+    const options = canHavePasskeys(origin) ? optionsToSignIn(context, origin) : undefined
+    const page = signInWithPasskeyPage(options, ownPath(query.get('to')), place.port)
+    return sendPlain(server, reply, { status: 200, page })
+  })
+  app.post(PATH, { config: { takes: 'application/x-www-form-urlencoded' } }, async (request, reply) => {
+    const form = new URLSearchParams(String(request.body ?? ''))
+    const to = ownPath(form.get('to'))
+    const answer = form.get('answer') ?? ''
+    // Sent without the script that would have asked for a passkey: nobody was refused.
+    if (answer === '') return sendPlain(server, reply, { status: 422, page: passkeyRefused('no script', to) })
+    const action = 'sign in by passkey'
+    const { operator, fault } = await signInWithPasskey(context, originOf(request.headers, place), answer)
+    if (!operator || fault !== undefined) {
+      const refused = { action, result: 'refused' }
+      if (operator) await record({ context, operator, requestId: request.id }, refused)
+      else context.trail.noteRefusal({ partnerId: undefined, credentialId: '', address: request.ip })
+      // What was sent may stand in the message, so only its class and place are told.
+      context.log('console_sign_in_failed', {
+        ...{ requestid: request.id, reason: 'passkey' },
+        ...describeCause(fault),
+      })
+      return sendPlain(server, reply, { status: 403, page: passkeyRefused('refused', to) })
+    }
+    const secret = await openSession(context, operator)
+    await record({ context, operator, requestId: request.id }, { action })
+    return reply.code(303).header('Set-Cookie', cookieHeader(secret, place)).header('Location', to).send()
+  })
+}

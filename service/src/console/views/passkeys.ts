@@ -1,0 +1,80 @@
+import { html } from '../../http/html.ts'
+import type { Passkey } from '../operators/passkey-store.ts'
+import { canHavePasskeys } from '../operators/passkeys.ts'
+import type { Page, Visit } from '../page/screen.ts'
+import { actionForm, part, table, when } from './parts.ts'
+
+/** The page that asks a browser for a passkey; without options the address is one for which there can be none. */
+export function signInWithPasskeyPage(options: object | undefined, to: string, port: number): Page {
+  if (!options)
+    return {
+      title: 'Sign in with a passkey',
+      body: html`<p>Browsers keep passkeys for names, not for numbers. Open the console as <a href="http://localhost:${port}/sign-in/passkey">localhost</a>.</p>`,
+    }
+  return {
+    title: 'Sign in with a passkey',
+    body: html`<form method="post" action="/sign-in/passkey" data-passkey="get" data-options="${JSON.stringify(options)}">
+<input type="hidden" name="to" value="${to}"><input type="hidden" name="answer" value="">
+<button class="primary">Use a passkey</button>
+<p class="hint" role="status"></p></form>
+<p class="hint">Your device asks for a finger, a face or a PIN. You stay signed in for 8 hours. What you look at and do is put on record.</p>
+<noscript><p>A passkey needs script, which your browser does not run here. Open a sign-in link instead.</p></noscript>`,
+  }
+}
+
+/** What somebody sees whose passkey did not sign in; the same words for all reasons but a missing script. */
+export function passkeyRefused(why: 'no script' | 'refused', to: string): Page {
+  return {
+    title: 'You are not signed in',
+    body: html`<p>${
+      why === 'no script'
+        ? 'A passkey needs script, which your browser does not run here. Open a sign-in link instead.'
+        : 'This passkey does not open the console: it was removed, its operator was disabled, or the page was older than 5 minutes.'
+    }</p>
+<p><a class="button" href="/sign-in/passkey?${new URLSearchParams({ to }).toString()}">Try again</a></p>`,
+  }
+}
+
+/** An operator's own passkeys, with the way to add one where that is open. */
+export function passkeysPage(visit: Visit, passkeys: readonly Passkey[], options: object | undefined): Page {
+  return {
+    title: 'Your passkeys',
+    body: html`<p>A passkey signs you in without a link: your device keeps it, and asks for your finger, face or PIN.</p>
+${part(
+  'Passkeys',
+  table({
+    caption: 'Your passkeys, times in UTC',
+    columns: ['Added (UTC)', 'Last used (UTC)', 'Name', ''],
+    rows: passkeys.map(({ id, createdAt, lastUsedAt }) => [
+      when(createdAt, 'UTC'),
+      lastUsedAt === undefined ? 'never' : when(lastUsedAt, 'UTC'),
+      html`<code>${id.slice(0, 8)}</code>`,
+      actionForm(visit, {
+        action: '/passkeys/remove',
+        button: html`Remove<span class="unseen"> ${id.slice(0, 8)}</span>`,
+        fields: html`<input type="hidden" name="passkey" value="${id}">`,
+      }),
+    ]),
+    empty: 'You have none yet.',
+  }),
+)}
+${part('Add one', addingOf(visit, options))}`,
+  }
+}
+
+function addingOf(visit: Visit, options: object | undefined) {
+  if (options)
+    return html`<div data-passkey="create" data-options="${JSON.stringify(options)}">${actionForm(visit, {
+      action: '/passkeys/add',
+      button: 'Add a passkey',
+      look: 'primary',
+      fields: html`<input type="hidden" name="answer" value=""><p class="hint" role="status"></p>`,
+    })}</div><noscript><p>A passkey needs script. Sign-in links work without.</p></noscript>`
+  return html`<p>${
+    visit.operator.issuer !== undefined
+      ? 'You sign in at your identity provider, so you need none here.'
+      : canHavePasskeys(visit.origin)
+        ? 'You have as many as one may have. Remove one first.'
+        : 'Browsers keep passkeys for names, not for numbers: open the console as localhost.'
+  }</p>`
+}
