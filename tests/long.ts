@@ -17,7 +17,10 @@ export function everydayOr<T>(short: T, whole: T): T {
 /** A test that the everyday run leaves to `.ci/run`: it is long, and a shorter one beside it sees the same feature. */
 export const wholeRunTest = test.skipIf(isEveryday)
 
-/** How often something is tried: a few times in the short pass, all of them in the long one. */
+/** What part of the full figures a long run tries: TEST_SCALE=0.1 is a tenth of them. */
+const scale = Number(process.env['TEST_SCALE'] ?? 1)
+
+/** How often something is tried: a few times in the short pass, all of them in the long one, or the part that is asked for. */
 export function timesOf(short: number, long: number): number {
-  return isLong ? long : short
+  return isLong ? Math.max(1, Math.round(long * scale)) : short
 }

@@ -35,7 +35,7 @@ const points: readonly (readonly [point: string, most: number])[] = [
 /** Seeds of runs that once failed; they stay for ever. */
 const keptSeeds: readonly number[] = []
 const seed = isLong ? randomInt(2 ** 31) : 20_261_122
-const killsInRun = timesOf(points.length, 100)
+const killsInRun = isLong ? 100 : points.length
 const runs = timesOf(1, 50)
 /** Only catches a hang: each kill is a whole start of the service, on a machine that may be busy. */
 const patience = 600_000 + killsInRun * 30_000
