@@ -77,13 +77,15 @@ export function patientForLocks(database: Database): Database {
   return { ...database, transaction, query: query => transaction(tx => tx.query(query)) }
 }
 
-/** Resolves once another session on the database waits for a lock. */
+/** Resolves once another session on the database waits for a lock, on whichever node of a cluster. */
 export async function waitForLock({ database }: Pick<TestService, 'database'>): Promise<void> {
+  const activity = database.layout.isSpread ? 'citus_stat_activity' : 'pg_stat_activity'
   for (;;) {
-    const [session] = await database.query({ name: '', text: waitingSession, values: [] })
+    const [session] = await database.query({ name: '', text: waitingOn(activity), values: [] })
     if (session) return
   }
 }
 
-const waitingSession =
-  "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+function waitingOn(activity: string): string {
+  return `select from ${activity} where datname = current_database() and wait_event_type = 'Lock'`
+}

@@ -66,7 +66,8 @@ test('the links of a user who is over are found by their key on an empty databas
   const database = openDatabase(service.address, { max: 1, ...patientDatabase })
   const at = Date.now()
   const user = newUser({ partnerId, serviceId: crypto.randomUUID(), userid: 'u-1002', at })
-  const end = () => database.commit(statementsOf({ ...emptyBatch, recordedAt: at, ended: [user] }))
+  const end = () =>
+    database.commit(statementsOf({ ...emptyBatch, recordedAt: at, ended: [user] }, database.layout))
   // From here on its plan is kept.
   await end()
   await Promise.all(Array.from({ length: 100 }, () => client.createLinkToken({ userid: 'u-1001' })))

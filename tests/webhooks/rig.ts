@@ -131,7 +131,7 @@ export async function dispatchRig(): Promise<DispatchRig> {
           data: {},
         }
       })
-      await database.commit(statementsOf({ ...emptyBatch, recordedAt: now(), events }))
+      await database.commit(statementsOf({ ...emptyBatch, recordedAt: now(), events }, database.layout))
       return events.map(event => event.id)
     },
     open(options = {}, own = {}) {

@@ -49,6 +49,7 @@ test('three dispatchers that start and stop one after the other share the endpoi
 function counted(rig: DispatchRig) {
   const asked: string[] = []
   const told = (db: Executor): Executor => ({
+    layout: db.layout,
     query(query) {
       // A beat says that this process lives (anew where it comes late), and reads what it owns and how much is its part.
       const isBeat = /update dispatchers|insert into dispatchers|where l\.owner = /.test(query.text)

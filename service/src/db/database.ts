@@ -7,8 +7,16 @@ import type { Query } from './sql.ts'
 /** Where a database is reached: a URL, or the socket of the embedded one. */
 export type DatabaseAddress = { url: string } | { host: string; port: number; user: string; database: string }
 
+/** How tables lie, once `learnLayout` has looked; until then as on plain PostgreSQL. */
+export type Layout = {
+  /** Partners may lie on different nodes: statements and transactions then hold one partner's. */
+  isSpread: boolean
+}
+
 /** Runs statements, alone or inside a transaction. */
 export type Executor = {
+  /** Shared with what wraps a pool. */
+  readonly layout: Layout
   /** Runs one statement and gives its rows. */
   query<Row>(query: Query): Promise<Row[]>
 }
@@ -34,11 +42,6 @@ export type Database = Executor & {
   /** Runs statements on one connection outside a transaction, which is closed afterwards with all that was set on it. */
   alone<T>(work: (session: Executor) => Promise<T>): Promise<T>
   close(): Promise<void>
-  /** How tables lie, once `learnLayout` has looked; until then as on plain PostgreSQL. Shared with what wraps this pool. */
-  readonly layout: {
-    /** Partners may lie on different nodes: statements and transactions then hold one partner's. */
-    isSpread: boolean
-  }
   /** Connections that are busy right now. */
   busy(): number
   /** How the pool is used right now: of how many connections at most, and how many wait for one. */
@@ -103,6 +106,7 @@ export function openDatabase(
       '-c enable_mergejoin=off',
     ].join(' '),
   })
+  const layout: Layout = { isSpread: false }
   let lost = 0
   pool.on('error', error => {
     lost += 1
@@ -138,9 +142,10 @@ export function openDatabase(
       // Not awaited: the first statements travel with it. Should it fail, so does the first of them.
       const begun = client.query('begin')
       begun.catch(ignore)
-      const statements = executor(client)
+      const statements = executor(client, layout)
       let firstFailure: unknown
       const tx: Executor = {
+        layout,
         query: query =>
           statements.query<never>(query).catch((error: unknown) => {
             firstFailure ??= error
@@ -163,19 +168,18 @@ export function openDatabase(
         if (command !== 'COMMIT') throw firstFailure
       } catch (error) {
         // Only the server's own word, on a connection that lives on, says that nothing was committed.
-        if (error instanceof pg.DatabaseError && !failureOf(error).connectionIsUnsafe) throw error
+        if (error instanceof pg.DatabaseError && tellsOfCommit(error, layout)) throw error
         throw new CommitUnknown('commit', { cause: error })
       }
       return result
     })
 
   return {
-    ...executor(pool),
+    ...executor(pool, layout),
     commit: (statements, lockMs) =>
       withClient(async client => {
-        const begin = lockMs === undefined ? 'begin' : `begin; set local lock_timeout = ${Math.ceil(lockMs)}`
         const sent = atOnce(client, () =>
-          [begin, ...(statements as readonly pg.QueryConfig[]), 'commit'].map(statement =>
+          [beginning(layout, lockMs), ...(statements as readonly pg.QueryConfig[]), 'commit'].map(statement =>
             client.query(statement),
           ),
         )
@@ -187,14 +191,14 @@ export function openDatabase(
             throw new Error('a transaction was rolled back without a failure')
           return
         }
-        // Only the server's own word says that nothing was committed; of the commit itself, on a connection that lives on.
+        // Only the server's own word says that nothing was committed; of the commit itself, where the answer can be told.
         const isRefused =
           answer?.reason instanceof pg.DatabaseError &&
-          (failed < sent.length - 1 || !failureOf(answer.reason).connectionIsUnsafe)
+          (failed < sent.length - 1 || tellsOfCommit(answer.reason, layout))
         if (isRefused) throw answer.reason
         throw new CommitUnknown('commit', { cause: answer?.reason })
       }),
-    together: work => withClient(client => atOnce(client, () => work(executor(client)))),
+    together: work => withClient(client => atOnce(client, () => work(executor(client, layout)))),
     async transaction(work) {
       for (let tries = 1; ; tries += 1) {
         try {
@@ -212,7 +216,7 @@ export function openDatabase(
       const client = await pool.connect()
       client.on('error', ignore)
       try {
-        return await work(executor(client))
+        return await work(executor(client, layout))
       } finally {
         client.off('error', ignore)
         client.release(true)
@@ -223,7 +227,6 @@ export function openDatabase(
       // A client that has no password to give leaves its connection open, and the server waits a minute for one.
       for (const socket of sockets) socket.destroy()
     },
-    layout: { isSpread: false },
     busy: () => pool.totalCount - pool.idleCount,
     use: () => ({
       busy: pool.totalCount - pool.idleCount,
@@ -247,8 +250,27 @@ function atOnce<T>(client: pg.PoolClient, send: () => T): T {
   }
 }
 
-function executor(runner: pg.Pool | pg.PoolClient): Executor {
+/**
+ * How a transaction begins that is sent whole. The settings of a session reach the coordinator of a cluster only: without a
+ * limit of its own a node would wait for a row until the coordinator gives the whole statement up.
+ */
+function beginning({ isSpread }: Layout, lockMs: number | undefined): string {
+  if (isSpread)
+    return `begin; set local citus.propagate_set_commands = 'local'; set local lock_timeout = ${Math.ceil(lockMs ?? lockTimeoutMs)}`
+  return lockMs === undefined ? 'begin' : `begin; set local lock_timeout = ${Math.ceil(lockMs)}`
+}
+
+/**
+ * Whether what a commit was answered says that nothing was committed: on a connection that lives on, and not on a cluster,
+ * whose coordinator fails a commit too when the node it was passed on to does not answer.
+ */
+function tellsOfCommit(error: pg.DatabaseError, { isSpread }: Layout): boolean {
+  return !failureOf(error).connectionIsUnsafe && !isSpread
+}
+
+function executor(runner: pg.Pool | pg.PoolClient, layout: Layout): Executor {
   return {
+    layout,
     query: async <Row>(query: Query) => (await runner.query(query as pg.QueryConfig)).rows as Row[],
   }
 }

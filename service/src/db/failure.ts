@@ -55,10 +55,14 @@ function codeOf(error: unknown): string {
     : ''
 }
 
+/** How the coordinator of a cluster tells, as an internal error, that a node has just gone away. */
+const lostNode = /server closed the connection|could not commit transaction for shard|connection not open/
+
 // node-postgres reports a lost connection and its own time-outs without a code.
 function isLostConnection(error: unknown, code: string): boolean {
   return (
     networkCodes.has(code) ||
+    (code === 'XX000' && error instanceof Error && lostNode.test(error.message)) ||
     (error instanceof Error &&
       code === '' &&
       /connection terminated|query read timeout|timeout exceeded when trying to connect|client has encountered a connection error|connection ended|cannot use a pool after/i.test(

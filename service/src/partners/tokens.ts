@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { sql, timestamp } from '../db/sql.ts'
+import { namingPartners, part, sql, timestamp } from '../db/sql.ts'
 
 /** A row of `access_tokens`. */
 export type TokenRow = {
@@ -20,12 +20,15 @@ export function findTokens(
   db: Executor,
   keys: readonly { partnerId: string; tokenId: string }[],
 ): Promise<TokenRow[]> {
+  const partners = keys.map(key => key.partnerId)
+  const naming = namingPartners(db.layout.isSpread, partners)
   return db.query<TokenRow>(sql`
     select t.partner_id, t.token_id, t.credential_id, t.pepper_id, t.hash, t.scopes, t.issued_at, t.expires_at,
       coalesce(t.revoked_at, c.revoked_at) as revoked_at
-    from unnest(${keys.map(key => key.partnerId)}::uuid[], ${keys.map(key => key.tokenId)}::text[])
+    from unnest(${partners}::uuid[], ${keys.map(key => key.tokenId)}::text[])
       as wanted (partner_id, token_id)
-    join access_tokens t using (partner_id, token_id)
+    join access_tokens t on t.partner_id = wanted.partner_id and t.token_id = wanted.token_id
+      ${naming(part`t.partner_id`)}
     join credentials c on c.partner_id = t.partner_id and c.credential_id = t.credential_id`)
 }
 

@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import { bytes, integers, texts, timestamps } from '../../db/binary-array.ts'
-import type { Executor } from '../../db/database.ts'
-import { type Query, sql } from '../../db/sql.ts'
+import type { Executor, Layout } from '../../db/database.ts'
+import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
 import type { NamedBeneficiary } from '../rules/beneficiaries.ts'
@@ -58,8 +58,12 @@ export function insertDesignations(rows: readonly DesignationWrite[]): Query {
 }
 
 /** Notes what became of proposals; whom they name and who wrote them stays. */
-export function decideDesignations(rows: readonly Omit<DesignationWrite, 'sealed'>[]): Query {
+export function decideDesignations(
+  rows: readonly Omit<DesignationWrite, 'sealed'>[],
+  { isSpread }: Layout,
+): Query {
   const { partners, services } = ids(rows.map(({ user }) => user))
+  const naming = namingPartners(isSpread, partners)
   const versions = rows.map(({ designation }) => designation)
   return sql`
     update beneficiary_designations d set status = row.status, decided_at = row.decided_at
@@ -68,7 +72,7 @@ export function decideDesignations(rows: readonly Omit<DesignationWrite, 'sealed
       ${timestamps(versions.map(one => one.decidedAt))}::timestamptz[])
       as row (partner_id, service_id, benefit, version, status, decided_at)
     where d.partner_id = row.partner_id and d.service_id = row.service_id and d.benefit = row.benefit
-      and d.version = row.version and d.status = 'proposed'`
+      and d.version = row.version and d.status = 'proposed' ${naming(part`d.partner_id`)}`
 }
 
 type DesignationRow = {

@@ -121,7 +121,7 @@ async function runBatch(context: ExecutorContext, commands: Command<unknown>[], 
       decided = await decideBatch(context, commands)
       if (decided.writes)
         await context.database.commit(
-          statementsOf(decided.writes),
+          statementsOf(decided.writes, context.database.layout),
           run.endsAt === undefined ? batchLockMs : undefined,
         )
       decided.announce()

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { bytes, texts, uuids } from '../../db/binary-array.ts'
 import type { Executor } from '../../db/database.ts'
-import { type Query, sql } from '../../db/sql.ts'
+import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
 import type { DocumentKind } from './documents.ts'
 import type { UserRow } from './rows.ts'
 
@@ -17,20 +17,21 @@ function columns(names: readonly UserName[]) {
 
 /** The current users of these names with their enrolments, consents, designations and wrapped data keys. */
 export function loadUsers(db: Executor, names: readonly UserName[]): Promise<UserRow[]> {
-  return db.query<UserRow>(usersOf(names, false))
+  return db.query<UserRow>(usersOf(db, names, false))
 }
 
 /** The same with their sealed documents. */
 export function loadUsersWithDocuments(db: Executor, names: readonly UserName[]): Promise<UserRow[]> {
-  return db.query<UserRow>(usersOf(names, true))
+  return db.query<UserRow>(usersOf(db, names, true))
 }
 
-function usersOf(names: readonly UserName[], withDocuments: boolean): Query {
+function usersOf({ layout }: Executor, names: readonly UserName[], withDocuments: boolean): Query {
   const { partners, userids } = columns(names)
+  const naming = namingPartners(layout.isSpread, partners)
   return sql`
     select u.partner_id, u.service_id, u.version, u.userid, u.status, u.created_at, u.updated_at, u.prefill_count,
       u.prefill_written_at, u.entry_expires_at, u.offer, u.offer_since, u.offer_version, u.offer_in_force,
-      u.offer_admits,      u.pending_offer, u.pending_offer_at, u.swap_pairs, u.swap_at, u.cancel_at, u.cancel_requested_at,
+      u.offer_admits, u.pending_offer, u.pending_offer_at, u.swap_pairs, u.swap_at, u.cancel_at, u.cancel_requested_at,
       u.cancel_reason, u.erased_at, u.due_at, k.wrapped_key,
       case when u.offer is not null then (
         select json_agg(json_build_array(e.enrolment_id, e.benefit, e.offer, e.is_fixed, e.state, e.planned_by,
@@ -40,30 +41,37 @@ function usersOf(names: readonly UserName[], withDocuments: boolean): Query {
           (extract(epoch from e.action_due_at) * 1000)::bigint, e.close_reason, e.is_single, e.corrects)
           order by e.picked_at, e.enrolment_id)
         from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id
+          ${naming(part`e.partner_id`)}
       ) end as enrolments,
       case when u.offer is not null then (
         select json_agg(json_build_array(c.name, c.version, (extract(epoch from c.agreed_at) * 1000)::bigint, c.locale,
           case when c.channel in ('phone', 'paper', 'email') then c.channel end)
           order by c.name, c.version)
         from consents c where c.partner_id = u.partner_id and c.service_id = u.service_id
+          ${naming(part`c.partner_id`)}
       ) end as consents,
       case when u.offer is not null then (
         select json_agg(json_build_array(d.benefit, d.version, d.status, d.who,
           (extract(epoch from d.written_at) * 1000)::bigint, (extract(epoch from d.decided_at) * 1000)::bigint)
           order by d.benefit, d.version)
         from beneficiary_designations d where d.partner_id = u.partner_id and d.service_id = u.service_id
+          ${naming(part`d.partner_id`)}
           and not exists (
             select 1 from beneficiary_designations later
             where later.partner_id = d.partner_id and later.service_id = d.service_id
-              and later.benefit = d.benefit and later.status = d.status and later.version > d.version)
+              and later.benefit = d.benefit and later.status = d.status and later.version > d.version
+              ${naming(part`later.partner_id`)})
       ) end as designations,
       case when ${withDocuments}::boolean then (
         select json_agg(json_build_array(d.kind, encode(d.sealed, 'base64')))
         from documents d where d.partner_id = u.partner_id and d.service_id = u.service_id
+          ${naming(part`d.partner_id`)}
       ) end as documents
     from unnest(${partners}::uuid[], ${userids}::text[]) as wanted (partner_id, userid)
     join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
-    left join data_keys k on k.partner_id = u.partner_id and k.service_id = u.service_id`
+      ${naming(part`u.partner_id`)}
+    left join data_keys k on k.partner_id = u.partner_id and k.service_id = u.service_id
+      ${naming(part`k.partner_id`)}`
 }
 
 /** A row of `documents`. */
@@ -72,11 +80,14 @@ export type DocumentRow = { service_id: string; kind: DocumentKind; sealed: Buff
 /** The sealed documents of the current users of these names. */
 export function loadDocuments(db: Executor, names: readonly UserName[]): Promise<DocumentRow[]> {
   const { partners, userids } = columns(names)
+  const naming = namingPartners(db.layout.isSpread, partners)
   return db.query<DocumentRow>(sql`
     select u.service_id, d.kind, d.sealed
     from unnest(${partners}::uuid[], ${userids}::text[]) as wanted (partner_id, userid)
     join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
-    join documents d on d.partner_id = u.partner_id and d.service_id = u.service_id`)
+      ${naming(part`u.partner_id`)}
+    join documents d on d.partner_id = u.partner_id and d.service_id = u.service_id
+      ${naming(part`d.partner_id`)}`)
 }
 
 /** A row of `idempotency_keys` with what became of its user. */
@@ -99,11 +110,15 @@ export function loadKeys(
   db: Executor,
   keys: readonly { partnerId: string; operation: string; keyHash: Buffer }[],
 ): Promise<KeyRow[]> {
+  const partners = uuids(keys.map(key => key.partnerId))
+  const naming = namingPartners(db.layout.isSpread, partners)
   return db.query<KeyRow>(sql`
     select k.partner_id, k.operation, k.key_hash, k.request_hash, k.attempt_id, k.service_id, k.prefill_number,
       k.sealed_answer, k.expires_at, u.prefill_written_at as user_prefill_written_at, u.erased_at as user_erased_at
-    from unnest(${uuids(keys.map(key => key.partnerId))}::uuid[], ${texts(keys.map(key => key.operation))}::text[],
+    from unnest(${partners}::uuid[], ${texts(keys.map(key => key.operation))}::text[],
       ${bytes(keys.map(key => key.keyHash))}::bytea[]) as wanted (partner_id, operation, key_hash)
     join idempotency_keys k using (partner_id, operation, key_hash)
-    left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id`)
+    left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id
+      ${naming(part`u.partner_id`)}
+    where true ${naming(part`k.partner_id`)}`)
 }

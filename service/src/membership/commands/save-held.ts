@@ -1,5 +1,6 @@
 import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
-import { type Query, sql } from '../../db/sql.ts'
+import type { Layout } from '../../db/database.ts'
+import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
 import type { Enrolment } from '../rules/state.ts'
 import type { BatchWrites, DocumentChange } from './batch-writes.ts'
 import { ids } from './save-users.ts'
@@ -57,11 +58,13 @@ export function writeDocuments(changes: readonly DocumentChange[]): Query {
 }
 
 /** Deletes documents. */
-export function deleteDocuments(changes: readonly DocumentChange[]): Query {
+export function deleteDocuments(changes: readonly DocumentChange[], { isSpread }: Layout): Query {
   const { partners, services } = ids(changes.map(change => change.user))
+  const naming = namingPartners(isSpread, partners)
   return sql`
     delete from documents d
     using unnest(${partners}::uuid[], ${services}::uuid[], ${texts(changes.map(change => change.kind))}::text[])
       as gone (partner_id, service_id, kind)
-    where d.partner_id = gone.partner_id and d.service_id = gone.service_id and d.kind = gone.kind`
+    where d.partner_id = gone.partner_id and d.service_id = gone.service_id and d.kind = gone.kind
+      ${naming(part`d.partner_id`)}`
 }

@@ -1,6 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
-import { type Query, sql, timestamp } from '../../db/sql.ts'
+import type { Layout } from '../../db/database.ts'
+import { namingPartners, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { BatchWrites, EventRow, HistoryRow, ReservedKey } from './batch-writes.ts'
 import { ids } from './save-users.ts'
 
@@ -49,32 +50,63 @@ export function insertEvents(rows: readonly EventRow[], createdAt: Instant): Que
       and (w.all_events or added.eventname = any(w.events))`
 }
 
+/**
+ * The same on a cluster, where one statement for all would gather the events at the coordinator and send them to every node:
+ * three that each run on the partner's own.
+ */
+export function insertEventsThere(rows: readonly EventRow[], createdAt: Instant): Query[] {
+  const partnerId = rows[0]?.user.partnerId
+  const count = rows.length
+  const eventIds = uuids(rows.map(row => row.id))
+  return [
+    sql`
+    update event_log_heads set last = last + ${count} where partner_id = ${partnerId}`,
+    sql`
+    insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
+    select head.partner_id, head.last - ${count} + place, row.event_id, row.service_id, row.userid, row.eventname, row.body,
+      row.data, ${timestamp(createdAt)}::timestamptz
+    from event_log_heads head
+    cross join unnest(${eventIds}::uuid[], ${uuids(rows.map(row => row.user.serviceId))}::uuid[],
+      ${texts(rows.map(row => row.user.userid))}::text[], ${texts(rows.map(row => row.eventname))}::text[],
+      ${bytes(rows.map(row => row.body))}::bytea[], ${documents(rows.map(row => JSON.stringify(row.data)))}::jsonb[])
+      with ordinality as row (event_id, service_id, userid, eventname, body, data, place)
+    where head.partner_id = ${partnerId}`,
+    sql`
+    insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)
+    select e.partner_id, w.endpoint_id, e.event_id, e.service_id, e.position, ${timestamp(createdAt)}::timestamptz,
+      ${timestamp(createdAt)}::timestamptz, w.ordering = 'user'
+    from webhook_endpoints w
+    join events e on e.partner_id = w.partner_id and (w.all_events or e.eventname = any(w.events))
+    where w.partner_id = ${partnerId} and w.deleted_at is null
+      and e.partner_id = ${partnerId} and e.event_id = any(${eventIds}::uuid[])`,
+  ]
+}
+
 /** Deletes keys that have lapsed, so that they are free. */
-export function deleteKeys(keys: BatchWrites['staleKeys']): Query {
+export function deleteKeys(keys: BatchWrites['staleKeys'], { isSpread }: Layout): Query {
+  const partners = uuids(keys.map(key => key.partnerId))
+  const naming = namingPartners(isSpread, partners)
   return sql`
     delete from idempotency_keys k
-    using unnest(${uuids(keys.map(key => key.partnerId))}::uuid[], ${texts(keys.map(key => key.operation))}::text[],
+    using unnest(${partners}::uuid[], ${texts(keys.map(key => key.operation))}::text[],
       ${bytes(keys.map(key => key.keyHash))}::bytea[]) as stale (partner_id, operation, key_hash)
-    where k.partner_id = stale.partner_id and k.operation = stale.operation and k.key_hash = stale.key_hash`
+    where k.partner_id = stale.partner_id and k.operation = stale.operation and k.key_hash = stale.key_hash
+      ${naming(part`k.partner_id`)}`
 }
 
 /** Adds the keys that commands have spent; one that is there already fails the transaction. */
 export function insertKeys(keys: readonly ReservedKey[], createdAt: Instant): Query {
   return sql`
-    with added as (
-      insert into idempotency_keys (partner_id, operation, key_hash, request_hash, attempt_id, service_id,
-        prefill_number, sealed_answer, created_at, expires_at)
-      select partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number, sealed_answer,
-        ${timestamp(createdAt)}::timestamptz, expires_at
-      from unnest(${uuids(keys.map(key => key.partnerId))}::uuid[], ${texts(keys.map(key => key.operation))}::text[],
-        ${bytes(keys.map(key => key.keyHash))}::bytea[], ${bytes(keys.map(key => key.requestHash))}::bytea[],
-        ${uuids(keys.map(key => key.attemptId))}::uuid[], ${uuids(keys.map(key => key.serviceId))}::uuid[],
-        ${integers(keys.map(key => key.prefillNumber ?? null))}::integer[],
-        ${bytes(keys.map(key => key.sealedAnswer ?? null))}::bytea[],
-        ${timestamps(keys.map(key => key.expiresAt))}::timestamptz[])
-        as row (partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number, sealed_answer,
-          expires_at)
-      on conflict do nothing returning 1
-    )
-    select 1 / (count(*) = ${keys.length})::integer as are_all from added`
+    insert into idempotency_keys (partner_id, operation, key_hash, request_hash, attempt_id, service_id,
+      prefill_number, sealed_answer, created_at, expires_at)
+    select partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number, sealed_answer,
+      ${timestamp(createdAt)}::timestamptz, expires_at
+    from unnest(${uuids(keys.map(key => key.partnerId))}::uuid[], ${texts(keys.map(key => key.operation))}::text[],
+      ${bytes(keys.map(key => key.keyHash))}::bytea[], ${bytes(keys.map(key => key.requestHash))}::bytea[],
+      ${uuids(keys.map(key => key.attemptId))}::uuid[], ${uuids(keys.map(key => key.serviceId))}::uuid[],
+      ${integers(keys.map(key => key.prefillNumber ?? null))}::integer[],
+      ${bytes(keys.map(key => key.sealedAnswer ?? null))}::bytea[],
+      ${timestamps(keys.map(key => key.expiresAt))}::timestamptz[])
+      as row (partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number, sealed_answer,
+        expires_at)`
 }

@@ -1,5 +1,6 @@
 import { bytes, texts } from '../../db/binary-array.ts'
-import { type Query, sql } from '../../db/sql.ts'
+import type { Layout } from '../../db/database.ts'
+import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
 import type { User } from '../rules/state.ts'
 import { ids } from './save-users.ts'
 import type { SearchHash } from './search-hashes.ts'
@@ -7,10 +8,13 @@ import type { SearchHash } from './search-hashes.ts'
 type Row = { readonly user: User } & SearchHash
 
 /** Writes the hashes of changed accounts, and deletes those of what they no longer have. */
-export function saveSearchHashes(rows: readonly Row[]): Query[] {
+export function saveSearchHashes(rows: readonly Row[], layout: Layout): Query[] {
   const kept = rows.filter(row => row.hash !== undefined)
   const gone = rows.filter(row => row.hash === undefined)
-  return [...(kept.length > 0 ? [writeHashes(kept)] : []), ...(gone.length > 0 ? [deleteHashes(gone)] : [])]
+  return [
+    ...(kept.length > 0 ? [writeHashes(kept)] : []),
+    ...(gone.length > 0 ? [deleteHashes(gone, layout)] : []),
+  ]
 }
 
 function writeHashes(rows: readonly Row[]): Query {
@@ -22,11 +26,13 @@ function writeHashes(rows: readonly Row[]): Query {
     on conflict (partner_id, service_id, kind) do update set hash = excluded.hash`
 }
 
-function deleteHashes(rows: readonly Row[]): Query {
+function deleteHashes(rows: readonly Row[], { isSpread }: Layout): Query {
   const { partners, services } = ids(rows.map(({ user }) => user))
+  const naming = namingPartners(isSpread, partners)
   return sql`
     delete from search_hashes t
     using unnest(${partners}::uuid[], ${services}::uuid[], ${texts(rows.map(({ kind }) => kind))}::text[])
       as gone (partner_id, service_id, kind)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id and t.kind = gone.kind`
+    where t.partner_id = gone.partner_id and t.service_id = gone.service_id and t.kind = gone.kind
+      ${naming(part`t.partner_id`)}`
 }

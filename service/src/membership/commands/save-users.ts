@@ -1,6 +1,7 @@
 import { type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
 import { booleans, bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
-import { type Query, sql, timestamp } from '../../db/sql.ts'
+import type { Layout } from '../../db/database.ts'
+import { namingPartners, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import { dueAt } from '../rules/apply-due.ts'
 import type { User } from '../rules/state.ts'
 import type { BatchWrites, ChangedUser, ErasedUserRow } from './batch-writes.ts'
@@ -15,12 +16,14 @@ export function ids(users: readonly { partnerId: string; serviceId: string }[]) 
 }
 
 /** Takes the names of erased users from them, for the new users of these names. */
-export function giveUpNames(users: BatchWrites['renamed']): Query {
+export function giveUpNames(users: BatchWrites['renamed'], { isSpread }: Layout): Query {
   const { partners, services } = ids(users)
+  const naming = namingPartners(isSpread, partners)
   return sql`
     update users u set is_current = false
     from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where u.partner_id = gone.partner_id and u.service_id = gone.service_id`
+    where u.partner_id = gone.partner_id and u.service_id = gone.service_id
+      ${naming(part`u.partner_id`)}`
 }
 
 /** Whether the user is as `insertUsers` writes it. */
@@ -40,19 +43,15 @@ export function insertUsers(entries: readonly ChangedUser[]): Query {
   const users = entries.map(entry => entry.user)
   const { partners, services } = ids(users)
   return sql`
-    with added as (
-      insert into users (partner_id, service_id, userid, version, status, created_at, updated_at, prefill_count,
-        prefill_written_at, entry_expires_at, due_at)
-      select partner_id, service_id, userid, version, 'prefilled', created_at, created_at, 1, created_at, expires_at,
-        expires_at
-      from unnest(${partners}::uuid[], ${services}::uuid[], ${texts(users.map(user => user.userid))}::text[],
-        ${integers(entries.map(entry => entry.version))}::integer[],
-        ${timestamps(users.map(user => user.createdAt))}::timestamptz[],
-        ${timestamps(users.map(user => prefillExpiresAt(user.createdAt)))}::timestamptz[])
-        as row (partner_id, service_id, userid, version, created_at, expires_at)
-      on conflict do nothing returning 1
-    )
-    select 1 / (count(*) = ${entries.length})::integer as are_all from added`
+    insert into users (partner_id, service_id, userid, version, status, created_at, updated_at, prefill_count,
+      prefill_written_at, entry_expires_at, due_at)
+    select partner_id, service_id, userid, version, 'prefilled', created_at, created_at, 1, created_at, expires_at,
+      expires_at
+    from unnest(${partners}::uuid[], ${services}::uuid[], ${texts(users.map(user => user.userid))}::text[],
+      ${integers(entries.map(entry => entry.version))}::integer[],
+      ${timestamps(users.map(user => user.createdAt))}::timestamptz[],
+      ${timestamps(users.map(user => prefillExpiresAt(user.createdAt)))}::timestamptz[])
+      as row (partner_id, service_id, userid, version, created_at, expires_at)`
 }
 
 /** Adds the wrapped data keys of new users. */
@@ -64,9 +63,10 @@ export function insertDataKeys(entries: readonly ChangedUser[]): Query {
 }
 
 /** Writes users at the versions that were read; another version fails the transaction. */
-export function updateUsers(entries: readonly ChangedUser[]): Query {
+export function updateUsers(entries: readonly ChangedUser[], { isSpread }: Layout): Query {
   const users = entries.map(entry => entry.user)
   const { partners, services } = ids(users)
+  const naming = namingPartners(isSpread, partners)
   const swaps = documents(
     users.map(user =>
       user.swap
@@ -109,6 +109,7 @@ export function updateUsers(entries: readonly ChangedUser[]): Query {
           entry_expires_at, offer, offer_since, offer_version, offer_in_force, offer_admits, pending_offer, pending_offer_at,
           swap_pairs, swap_at, cancel_at, cancel_requested_at, cancel_reason, erased_at, due_at)
       where u.partner_id = row.partner_id and u.service_id = row.service_id and u.version = row.read_version
+        ${naming(part`u.partner_id`)}
       returning 1
     )
     select 1 / (count(*) = ${entries.length})::integer as are_all from written`
@@ -119,9 +120,10 @@ export function updateUsers(entries: readonly ChangedUser[]): Query {
  * reasons and history what tells nothing of the person. The keys of the user's requests go with time, and tell of the
  * erasure until then.
  */
-export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant): Query[] {
+export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSpread }: Layout): Query[] {
   const users = erased.map(({ user }) => user)
   const { partners, services } = ids(users)
+  const naming = namingPartners(isSpread, partners)
   return [
     sql`
     insert into erasures (partner_id, service_id, erased_at)
@@ -133,13 +135,15 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant): Query
     update users u set is_current = false
     from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ name }) => name)}::text[])
       as gone (partner_id, service_id, name)
-    where u.partner_id = gone.partner_id and u.userid = gone.name and u.is_current and u.service_id <> gone.service_id`,
+    where u.partner_id = gone.partner_id and u.userid = gone.name and u.is_current and u.service_id <> gone.service_id
+      ${naming(part`u.partner_id`)}`,
     sql`
     update users u set userid = gone.name, offer = null, offer_since = null, offer_version = null, offer_in_force = false,
       offer_admits = true, cancel_at = null, cancel_requested_at = null, cancel_reason = null
     from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ name }) => name)}::text[])
       as gone (partner_id, service_id, name)
-    where u.partner_id = gone.partner_id and u.service_id = gone.service_id`,
+    where u.partner_id = gone.partner_id and u.service_id = gone.service_id
+      ${naming(part`u.partner_id`)}`,
     // As text, since a cluster takes no function here whose result could depend on the session, as those of JSON may.
     sql`
     update history h set reference = null, lines = ('[' || coalesce((
@@ -147,28 +151,36 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant): Query
         || regexp_replace((line -> 3)::text, ':.*"$', '"') || ']', ',' order by place)
       from jsonb_array_elements(h.lines) with ordinality as told (line, place) where line ->> 0 = 'user'), '') || ']')::jsonb
     from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where h.partner_id = gone.partner_id and h.service_id = gone.service_id`,
+    where h.partner_id = gone.partner_id and h.service_id = gone.service_id
+      ${naming(part`h.partner_id`)}`,
     sql`
     delete from enrolments t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id`,
+    where t.partner_id = gone.partner_id and t.service_id = gone.service_id
+      ${naming(part`t.partner_id`)}`,
     sql`
     delete from consents t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id`,
+    where t.partner_id = gone.partner_id and t.service_id = gone.service_id
+      ${naming(part`t.partner_id`)}`,
     sql`
     delete from confirmations t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id`,
+    where t.partner_id = gone.partner_id and t.service_id = gone.service_id
+      ${naming(part`t.partner_id`)}`,
     sql`
     delete from beneficiary_designations t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id`,
+    where t.partner_id = gone.partner_id and t.service_id = gone.service_id
+      ${naming(part`t.partner_id`)}`,
     sql`
     delete from search_hashes t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id`,
+    where t.partner_id = gone.partner_id and t.service_id = gone.service_id
+      ${naming(part`t.partner_id`)}`,
     sql`
     delete from data_keys k using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where k.partner_id = gone.partner_id and k.service_id = gone.service_id`,
+    where k.partner_id = gone.partner_id and k.service_id = gone.service_id
+      ${naming(part`k.partner_id`)}`,
     sql`
     delete from documents d using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where d.partner_id = gone.partner_id and d.service_id = gone.service_id`,
+    where d.partner_id = gone.partner_id and d.service_id = gone.service_id
+      ${naming(part`d.partner_id`)}`,
     // One statement each: on a table that was never analysed a join reads the links of all partners.
     ...users.map(
       user => sql`
@@ -182,7 +194,8 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant): Query
     sql`
     update idempotency_keys k set sealed_answer = null
     from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where k.partner_id = gone.partner_id and k.service_id = gone.service_id and k.sealed_answer is not null`,
+    where k.partner_id = gone.partner_id and k.service_id = gone.service_id and k.sealed_answer is not null
+      ${naming(part`k.partner_id`)}`,
   ]
 }
 

@@ -1,3 +1,4 @@
+import type { Layout } from '../../db/database.ts'
 import type { Query } from '../../db/sql.ts'
 import { insertRetained } from '../erasures/retained-rows.ts'
 import type { BatchWrites, EventRow, ReservedKey } from './batch-writes.ts'
@@ -5,7 +6,7 @@ import { insertConfirmations } from './confirmations.ts'
 import { saveConsents } from './consent-records.ts'
 import { decideDesignations, insertDesignations } from './designations.ts'
 import { deleteDocuments, inTurn, saveEnrolments, writeDocuments } from './save-held.ts'
-import { deleteKeys, insertEvents, insertHistory, insertKeys } from './save-log.ts'
+import { deleteKeys, insertEvents, insertEventsThere, insertHistory, insertKeys } from './save-log.ts'
 import { saveSearchHashes } from './save-search-hashes.ts'
 import {
   eraseUsers,
@@ -19,11 +20,14 @@ import {
 
 /**
  * The statements that write a batch in one transaction: one for each table that it touches, and last, as they hold up
- * other writers of the partner until the commit, one for each event log. Everybody else may write meanwhile. A user that
- * has another version by now, and a new user or a key that somebody else has stored, fail the statement, as a row too few
- * divides by zero. Rows are sent in one order everywhere, so that two batches do not wait for each other in a ring.
+ * other writers of the partner until the commit, those for each event log. Everybody else may write meanwhile. A user that
+ * has another version by now fails the statement, as a row too few divides by zero; a new user or a key that somebody else
+ * has stored, since there can be one only. Rows are sent in one order everywhere, so that two batches do not wait for each
+ * other in a ring.
  */
-export function statementsOf(writes: BatchWrites): Query[] {
+export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
+  const some = <T>(rows: readonly T[], statement: (rows: readonly T[], layout: Layout) => Query) =>
+    rows.length > 0 ? [statement(rows, layout)] : []
   const users = sortedBy(writes.users, ({ user }) => `${user.partnerId} ${user.serviceId}`)
   const known = users.filter(({ readVersion }) => readVersion > 0)
   const fresh = sortedBy(
@@ -56,18 +60,21 @@ export function statementsOf(writes: BatchWrites): Query[] {
     ...some(writes.designations, insertDesignations),
     ...some(written, writeDocuments),
     ...some(deleted, deleteDocuments),
-    ...saveSearchHashes(written.flatMap(({ user, found = [] }) => found.map(one => ({ user, ...one })))),
+    ...saveSearchHashes(
+      written.flatMap(({ user, found = [] }) => found.map(one => ({ user, ...one }))),
+      layout,
+    ),
     ...some(writes.history, rows => insertHistory(rows, writes.recordedAt)),
     ...some(writes.retained, insertRetained),
-    ...(writes.erased.length > 0 ? eraseUsers(writes.erased, writes.recordedAt) : []),
+    ...(writes.erased.length > 0 ? eraseUsers(writes.erased, writes.recordedAt, layout) : []),
     ...revokeLinks(writes.ended, writes.recordedAt),
     ...writes.alongside,
-    ...byPartner(writes.events).map(events => insertEvents(events, writes.recordedAt)),
+    ...byPartner(writes.events).flatMap(events =>
+      layout.isSpread
+        ? insertEventsThere(events, writes.recordedAt)
+        : insertEvents(events, writes.recordedAt),
+    ),
   ]
-}
-
-function some<T>(rows: readonly T[], statement: (rows: readonly T[]) => Query): Query[] {
-  return rows.length > 0 ? [statement(rows)] : []
 }
 
 function sortedBy<T>(rows: readonly T[], orderOf: (row: T) => string): T[] {

@@ -1,5 +1,5 @@
 import type { Executor } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { namingPartners, part, sql } from '../../db/sql.ts'
 
 /** A version of a user that somebody holds. */
 export type HeldVersion = {
@@ -13,12 +13,14 @@ export type HeldVersion = {
  * A user that was erased, or gave up its name, has another version.
  */
 export async function findUnchanged(db: Executor, held: readonly HeldVersion[]): Promise<Set<number>> {
+  const partners = listOf(held.map(one => one.partnerId))
+  const naming = namingPartners(db.layout.isSpread, partners)
   const rows = await db.query<{ place: number }>(sql`
     select held.place::integer as place
-    from unnest(${listOf(held.map(one => one.partnerId))}::uuid[], ${listOf(held.map(one => one.serviceId))}::uuid[],
+    from unnest(${partners}::uuid[], ${listOf(held.map(one => one.serviceId))}::uuid[],
       ${listOf(held.map(one => one.version))}::integer[]) with ordinality as held (partner_id, service_id, version, place)
     join users u on u.partner_id = held.partner_id and u.service_id = held.service_id and u.version = held.version
-    where u.is_current`)
+    where u.is_current ${naming(part`u.partner_id`)}`)
   return new Set(rows.map(row => row.place - 1))
 }
 
