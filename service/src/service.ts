@@ -4,6 +4,7 @@
  */
 import { openDelivery } from './assembly/delivery.ts'
 import { openListener } from './assembly/listener.ts'
+import { listErasure } from './assembly/operations.ts'
 import type { ServiceOptions } from './assembly/options.ts'
 import { openSchedules } from './assembly/schedules.ts'
 import { openShared } from './assembly/shared.ts'
@@ -83,6 +84,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         consoleUrl: at.url,
         onWebhookChange: delivery.dispatcher.refresh,
         mayNotWrite,
+        noteErasure: erasure => listErasure(options, erasure),
       },
       at,
     )

@@ -51,7 +51,7 @@ export function partnerHandlers(
 }
 
 /** Adds an erasure to the list outside the database; refuses the erasure with `unavailable` where the list cannot be written. */
-async function listErasure({ erasures, log }: ServiceOptions, erasure: ListedErasure): Promise<void> {
+export async function listErasure({ erasures, log }: ServiceOptions, erasure: ListedErasure): Promise<void> {
   try {
     await erasures?.note(erasure)
   } catch (cause) {

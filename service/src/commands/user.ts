@@ -1,4 +1,4 @@
-import { eraseAccount } from '../accounts/lifecycle.ts'
+import { certificateOf, eraseForOperator, wordsOfCertificate } from '../accounts/erasure.ts'
 import { sealReason } from '../audit/reason.ts'
 import { dateAt, formatTimestamp, isZone, localTimestamp } from '../calendar/calendar.ts'
 import {
@@ -12,9 +12,8 @@ import { residenceOf } from '../membership/commands/documents.ts'
 import { openCommandExecutor } from '../membership/commands/executor.ts'
 import type { Reading } from '../membership/commands/reader.ts'
 import { findRefusedCreates } from '../membership/commands/refused-creates.ts'
-import { listRetained } from '../membership/erasures/retained-rows.ts'
-import { refuse } from '../membership/rules/refusal.ts'
-import { isHeld, isKnown, type User } from '../membership/rules/state.ts'
+import { isRefusal } from '../membership/rules/refusal.ts'
+import { isHeld } from '../membership/rules/state.ts'
 import { factsAt, knownBenefit, offerOf, partnerOffers, type Terms } from '../membership/rules/terms.ts'
 import { viewTimeline, viewUser } from '../membership/rules/view.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -176,37 +175,13 @@ const erase: Command = {
       // Opened first: an erasure that could not be listed is not begun.
       const list = await erasureListOf(config, dataDir)
       const executor = openCommandExecutor(memberContext(workspace))
-      const outcome = await executor.submit({
-        ...{ partner, userid, who: 'operator', why: 'erase', actor: systemUser() },
-        decide: ({ member, now, terms }) => {
-          const answer = (after: User) => ({ serviceId: after.serviceId, erasedAt: after.erasedAt ?? now })
-          if (member?.user.status === 'erased') return { answer }
-          if (!isKnown(member?.user)) return refuse('user_not_found')
-          return { change: eraseAccount(member.user, now, terms()), answer }
-        },
-      })
-      if (!('reply' in outcome)) throw new OperatorError('This partner has no user of that userid.')
-      const { serviceId, erasedAt } = outcome.reply
+      const erased = await eraseForOperator(executor, { partner, userid, actor: systemUser() })
+      if (isRefusal(erased)) throw new OperatorError('This partner has no user of that userid.')
+      const { serviceId } = erased
       record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
-      const erasedat = formatTimestamp(erasedAt)
-      await list?.note({ partnerId, serviceId, erasedAt: erasedat })
-      const kept = await listRetained(database, partnerId, serviceId)
-      const view = { partnerid: partnerId, serviceid: serviceId, status: 'erased', erasedat, retained: kept }
-      input.print(view, [
-        `Certificate of erasure, made ${formatTimestamp(real())}`,
-        `partner    ${partnerId}`,
-        `serviceid  ${serviceId}`,
-        `erased     ${erasedat}`,
-        '',
-        'Destroyed: the data key of this person, and with it prefill, profile and drafts; benefits held, consents,',
-        'confirmations and beneficiaries; links and sessions; the userid, of which a keyed hash is left.',
-        ...(kept.length === 0
-          ? ['Nothing of it is kept for any term.']
-          : kept.map(one => `Kept, sealed under a key of its own until ${one.keptuntil}: ${one.kind}.`)),
-        'Within a day the wrapped key leaves the files of an embedded database;',
-        'with your own PostgreSQL after the next `enrolment maintain` and checkpoint. Backups made before live on until you',
-        'delete them (docs/privacy.md).',
-      ])
+      const certificate = await certificateOf(database, { ...erased, partnerId })
+      await list?.note({ partnerId, serviceId, erasedAt: certificate.erasedat })
+      input.print(certificate, [...wordsOfCertificate(certificate, real())])
     }),
 }
 

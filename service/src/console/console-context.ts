@@ -4,6 +4,7 @@ import type { Log } from '../log.ts'
 import type { Person } from '../membership/commands/documents.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
 import type { Reader } from '../membership/commands/reader.ts'
+import type { ListedErasure } from '../membership/erasures/list.ts'
 import type { Terms } from '../membership/rules/terms.ts'
 import type { Directory } from '../partners/directory.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
@@ -26,6 +27,8 @@ export type ConsoleContext = SignInContext & {
   readonly consoleUrl: string | undefined
   /** True while writes are refused: on a quiet copy, and while the disk is nearly full. */
   readonly mayNotWrite: () => boolean
+  /** Puts an erasure on the list outside the database; rejects where that is not on the disk. */
+  readonly noteErasure: (erasure: ListedErasure) => Promise<void>
   /** Wakes the dispatcher after a change of endpoints or of what waits. */
   readonly onWebhookChange: () => void
 }

@@ -1,3 +1,4 @@
+import { eraseScreens } from './acts/erase.ts'
 import { exportScreens } from './acts/export.ts'
 import { linkScreens } from './acts/link.ts'
 import { resendScreens } from './acts/resend.ts'
@@ -20,6 +21,7 @@ export const screens: readonly Screen[] = [
   ...actScreens,
   ...linkScreens,
   ...exportScreens,
+  ...eraseScreens,
   ...resendScreens,
   ...dueScreens,
   ...webhookScreens,

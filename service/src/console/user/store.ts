@@ -82,6 +82,19 @@ export function readLinks(db: Executor, user: Pick<User, 'partnerId' | 'userid'>
     order by created_at desc limit 20`)
 }
 
+/** Whether an operator asked for an erasure that was done, did it alone, or confirmed it. */
+export async function tookPartInErasure(
+  db: Executor,
+  { partnerId, serviceId }: Pick<User, 'partnerId' | 'serviceId'>,
+  operatorId: string,
+): Promise<boolean> {
+  const rows = await db.query(sql`
+    select from audit_log
+    where partner_id = ${partnerId} and service_id = ${serviceId} and actor_kind = 'operator' and actor = ${operatorId}
+      and action in ('erase user', 'erase on request', 'confirm erase') and result = 'done' limit 1`)
+  return rows.length > 0
+}
+
 /** Who looked at a user or worked on it, newest first. */
 export type SeenRow = {
   at: Instant

@@ -72,6 +72,7 @@ ${facts([
   ['Known since', when(createdAt, partner.timezone)],
   ['Erased', when(erasedAt, partner.timezone)],
 ])}
+${hasRole(visit.operator, 'support') && html`<p><a href="/users/${serviceId}/certificate">Certificate of erasure</a> <span class="hint">for who asked for it or confirmed it</span></p>`}
 ${part('Who looked and worked here', seenRows(visit, { partner, serviceId, seen }))}`,
   }
 }
@@ -92,7 +93,7 @@ function factsOfUser(visit: Visit, { partner, user, now, serviceId }: Dossier): 
 function actions({ user, serviceId }: Dossier): Slot {
   const fitting = acts.filter(act => act.fits(user))
   if (!isKnown(user)) return ''
-  return html`<ul class="row links">${fitting.map(act => html`<li><a class="button" href="/users/${serviceId}/act/${act.name}">${act.title}</a></li>`)}<li><a class="button" href="/users/${serviceId}/link">Make a link</a></li><li><a class="button" href="/users/${serviceId}/export">Export all we hold</a></li></ul>`
+  return html`<ul class="row links">${fitting.map(act => html`<li><a class="button" href="/users/${serviceId}/act/${act.name}">${act.title}</a></li>`)}<li><a class="button" href="/users/${serviceId}/link">Make a link</a></li><li><a class="button" href="/users/${serviceId}/export">Export all we hold</a></li><li><a class="button" href="/users/${serviceId}/erase">Erase for good</a></li></ul>`
 }
 
 const MASKED = html`<span class="hint">••••••, shown to support</span>`

@@ -1,0 +1,148 @@
+import { certificateOf, type Erasure, eraseForOperator, wordsOfCertificate } from '../../accounts/erasure.ts'
+import { eraseAccount } from '../../accounts/lifecycle.ts'
+import { formatTimestamp } from '../../calendar/calendar.ts'
+import type { Query } from '../../db/sql.ts'
+import { html, type Slot } from '../../http/html.ts'
+import { effectOf, type Effect as UserEffect } from '../../membership/rules/effect.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
+import { isKnown } from '../../membership/rules/state.ts'
+import { record, recordAlongside } from '../page/record.ts'
+import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
+import { reasonOf } from '../reason.ts'
+import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
+import type { Effect, RequestKind } from '../requests/request.ts'
+import { type Dossier, isErased, openDossier } from '../user/dossier.ts'
+import { tookPartInErasure } from '../user/store.ts'
+import { actionForm, part, reasonField } from '../views/parts.ts'
+import type { Moment } from './act.ts'
+import { showEffect } from './effect.ts'
+import { livingDossier, ofWhom } from './screens.ts'
+
+/** Erasing a person for good, and the proof of it. */
+export const eraseScreens: readonly Screen[] = [
+  { method: 'GET', path: '/users/:serviceid/erase', role: 'support', section: 'users', answer: ask },
+  {
+    ...{ method: 'POST', path: '/users/:serviceid/erase', role: 'support' },
+    ...{ changes: true, section: 'users', answer: take },
+  },
+  {
+    ...{ method: 'GET', path: '/users/:serviceid/certificate', role: 'support' },
+    ...{ section: 'users', answer: certificate },
+  },
+]
+
+/** An erasure that a second person confirms. */
+export const erasureRequest: RequestKind = {
+  action: 'erase',
+  title: 'Erase a user',
+  role: 'support',
+  async preview(visit, { serviceId = '' }): Promise<Effect> {
+    const dossier = await openDossier(visit, serviceId)
+    if (isErased(dossier) || !isKnown(dossier.user)) return { refused: GONE }
+    return { shown: html`${ofWhom(dossier)}${shown(dossier)}`, effect: erasureEffect(dossier).text }
+  },
+  async perform(visit, { serviceId = '', effect, askedBy }, decision) {
+    const dossier = await openDossier(visit, serviceId)
+    if (isErased(dossier)) return { refused: GONE }
+    const erased = await erase(visit, dossier, { effect, actor: askedBy, alongside: decision })
+    return erased ? { to: `/users/${serviceId}` } : { refused: CHANGED }
+  },
+}
+
+const GONE = 'The user is erased already, or not known any more.'
+const CHANGED = 'The user has changed since this was asked for. Look again at what would happen now.'
+
+async function ask(visit: Visit): Promise<Answer> {
+  return page(visit, await livingDossier(visit))
+}
+
+async function page(visit: Visit, dossier: Dossier, isChanged = false): Promise<Answer> {
+  const isSecond = await needsSecondPerson(visit, 'erase')
+  return {
+    title: 'Erase for good',
+    body: html`${ofWhom(dossier)}
+${isChanged && html`<p class="notice" role="status">${CHANGED}</p>`}
+${part('What would happen', shown(dossier))}
+${part(
+  isSecond ? 'Ask for it' : 'Do it',
+  html`<p class="hint">${isSecond ? 'It cannot be taken back, so a second person confirms it; until then nothing happens.' : 'It cannot be taken back.'} To hand the person a copy first, export all we hold.</p>
+${actionForm(visit, {
+  action: `/users/${dossier.serviceId}/erase`,
+  button: isSecond ? 'Ask a second person' : 'Erase for good',
+  look: 'danger',
+  fields: html`<input type="hidden" name="seen" value="${erasureEffect(dossier).text}">${reasonField('why-erase')}`,
+})}`,
+)}
+<p><a href="/users/${dossier.serviceId}">Leave it as it is</a></p>`,
+  }
+}
+
+async function take(visit: Visit): Promise<Answer> {
+  const dossier = await livingDossier(visit)
+  const reason = reasonOf(visit)
+  const effect = erasureEffect(dossier).text
+  // What was seen is what is done: a change that came between is shown first.
+  if (visit.form.get('seen') !== effect) return page(visit, dossier, true)
+  const { partner, serviceId } = dossier
+  if (await needsSecondPerson(visit, 'erase'))
+    return askSecondPerson(visit, { action: 'erase', partner, serviceId, reason, payload: {}, effect })
+  const deed = { action: 'erase user', partner, serviceId, reason }
+  const erased = await erase(visit, dossier, {
+    ...{ effect, actor: visit.operator.operatorId, alongside: [recordAlongside(visit, deed)] },
+  })
+  return erased ? { to: `/users/${serviceId}` } : page(visit, await livingDossier(visit), true)
+}
+
+/** Erases where that would do what was seen; `undefined` where it would do something else now. */
+async function erase(
+  visit: Visit,
+  { partner, user, serviceId }: Dossier,
+  { effect, ...by }: { effect: string; actor: string; alongside: readonly Query[] },
+): Promise<Erasure | undefined> {
+  const erased = await eraseForOperator(visit.context.executor, {
+    ...{ partner, userid: user.userid, requestId: visit.requestId, ...by },
+    objects: (found, now, terms) =>
+      found.serviceId !== serviceId ||
+      found.status === 'erased' ||
+      erasureEffect({ user: found, now, terms }).text !== effect,
+  })
+  if (isRefusal(erased)) return undefined
+  const erasedAt = formatTimestamp(erased.erasedAt)
+  await visit.context.noteErasure({ partnerId: partner.partnerId, serviceId, erasedAt })
+  return erased
+}
+
+/** What an erasure would do. */
+function erasureEffect(moment: Moment): UserEffect {
+  return effectOf(eraseAccount(moment.user, moment.now, moment.terms), moment, 'erase')
+}
+
+function shown(dossier: Dossier): Slot {
+  return html`${showEffect(erasureEffect(dossier), dossier.partner.timezone)}
+<p>Destroyed for good: the data key of this person, and with it prefill, account and drafts; benefits held, consents, confirmations and beneficiaries; links and sessions; the userid. The serviceid, the dates of changes and the audit log stay, and what the law makes the partner keep.</p>`
+}
+
+/** The proof, for those who asked for the erasure or confirmed it. */
+async function certificate(visit: Visit): Promise<Answer> {
+  const { database, real } = visit.context
+  const dossier = await openDossier(visit, visit.params['serviceid'] ?? '')
+  if (!isErased(dossier)) throw notHere('certificate')
+  const { partner, serviceId, erasedAt } = dossier
+  const deed = { action: 'download certificate', partner, serviceId }
+  const { partnerId } = partner
+  if (!(await tookPartInErasure(database, { partnerId, serviceId }, visit.operator.operatorId))) {
+    await record(visit, { ...deed, result: 'refused' })
+    throw new ConsoleRefusal(
+      403,
+      'Not yours',
+      'The certificate is for who asked for the erasure and who confirmed it. `enrolment user erase` prints it again.',
+    )
+  }
+  const made = await certificateOf(database, { partnerId, serviceId, erasedAt })
+  await record(visit, deed)
+  return {
+    file: `erasure-${serviceId}.txt`,
+    type: 'text/plain; charset=utf-8',
+    content: `${wordsOfCertificate(made, real()).join('\n')}\n`,
+  }
+}
