@@ -4,7 +4,7 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { type Account, runAs } from './programs.ts'
 
 /** The system user that root creates for PostgreSQL alone. */
-export const ownAccountName = 'enrolment-pg'
+const ownAccountName = 'enrolment-pg'
 /** The system user that root uses when it cannot create one; other programs may run as it too. */
 export const sharedAccountName = 'nobody'
 

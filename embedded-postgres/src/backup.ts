@@ -19,7 +19,7 @@ export type Manifest = {
 type ManifestFile = { readonly path: string; readonly size: number; readonly sha256: string }
 
 /** The name of the manifest, which is written last: a directory without it holds no complete backup. */
-export const manifestName = 'manifest.json'
+const manifestName = 'manifest.json'
 
 /**
  * Copies a running database into the new directory `into` with PostgreSQL's own backup functions, and then reads

@@ -7,7 +7,6 @@ import {
   boundaryAfter,
   dateAt,
   dateOfAge,
-  daysBetween,
   effectiveInstant,
   formatTimestamp,
   type Instant,
@@ -18,7 +17,6 @@ import {
   lockedFrom,
   type PlainDate,
   parseTimestamp,
-  periodStart,
   prefillExpiresAt,
   reinstatableUntil,
   startOfDate,
@@ -134,15 +132,14 @@ describe('real dates', () => {
     expect(() => addDays('0000-01-01', -1)).toThrow(RangeError)
   })
 
-  test('adding days and counting them are each other’s inverse, across month ends and leap days', () => {
+  test('adding the days between two dates leads from one to the other, across month ends and leap days', () => {
     expect(addDays('2024-02-28', 1)).toBe('2024-02-29')
     expect(addDays('2023-02-28', 1)).toBe('2023-03-01')
     expect(addDays('2025-12-31', 1)).toBe('2026-01-01')
     expect(addDays('0099-12-31', 1)).toBe('0100-01-01')
     fc.assert(
       fc.property(anyDate, anyDate, (from, to) => {
-        expect(addDays(from, daysBetween(from, to))).toBe(to)
-        expect(Math.sign(daysBetween(from, to))).toBe(from < to ? 1 : from === to ? 0 : -1)
+        expect(addDays(from, (Date.parse(to) - Date.parse(from)) / DAY)).toBe(to)
       }),
     )
   })
@@ -277,7 +274,7 @@ describe('the boundary', () => {
   test('is later than now, the first instant of a month, and the next one: none is skipped', () => {
     fc.assert(
       fc.property(zone, instant, (inZone, at) => {
-        const start = periodStart(at, inZone)
+        const start = startOfDate(`${wallDate(at, inZone).slice(0, 7)}-01` as PlainDate, inZone)
         const boundary = boundaryAfter(at, inZone)
         expect(start).toBeLessThanOrEqual(at)
         expect(boundary).toBeGreaterThan(at)
@@ -285,8 +282,6 @@ describe('the boundary', () => {
         expect(wallDate(boundary - 1, inZone).slice(0, 7) < wallDate(boundary, inZone).slice(0, 7)).toBe(true)
         expect(boundaryAfter(start, inZone)).toBe(boundary)
         expect(boundaryAfter(boundary - 1, inZone)).toBe(boundary)
-        expect(periodStart(boundary, inZone)).toBe(boundary)
-        expect(periodStart(boundary - 1, inZone)).toBe(start)
       }),
       { numRuns: 1_000 },
     )

@@ -31,11 +31,6 @@ export function startOfDate(date: PlainDate, zone: Zone): Instant {
   return startOfDay(dayOf(date), zone)
 }
 
-/** The first instant of the calendar month that holds `instant` in `zone`; never after `instant`. */
-export function periodStart(instant: Instant, zone: Zone): Instant {
-  return startOfDay(firstOfMonth(dayAt(instant, zone), 0), zone)
-}
-
 /**
  * The boundary that follows `instant`: the first instant of the next calendar month in `zone`, always later than
  * `instant`. A period ends, the next one starts, and swaps take effect at this one instant.
@@ -60,11 +55,6 @@ export function isLocked(now: Instant, boundary: Instant, cutoffHours: number): 
 /** The date `days` calendar days after `date`, before it when negative. Throws RangeError outside the years 0000 to 9999. */
 export function addDays(date: PlainDate, days: number): PlainDate {
   return writeDay(dayOf(date) + days)
-}
-
-/** How many calendar days `to` lies after `from`; negative when it lies before. */
-export function daysBetween(from: PlainDate, to: PlainDate): number {
-  return dayOf(to) - dayOf(from)
 }
 
 /**

@@ -37,7 +37,7 @@ export type Input = {
 }
 
 /** The options that every command has. */
-export const everyOption: Readonly<Record<string, Option>> = {
+const everyOption: Readonly<Record<string, Option>> = {
   data: {
     type: 'string',
     value: 'DIR',

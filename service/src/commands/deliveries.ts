@@ -83,7 +83,7 @@ export function answeredLine(attempt: ReturnType<typeof attemptOf> | null): stri
 }
 
 /** An id that an option names; `undefined` where it is not given. Throws UsageError where it is none. */
-export function uuidOf(input: Input, name: string): string | undefined {
+function uuidOf(input: Input, name: string): string | undefined {
   const text = input.text(name)
   if (text !== undefined && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text))
     throw new UsageError(`--${name} must be an id like 019abc12-0000-7000-8000-000000000000; see --help.`)

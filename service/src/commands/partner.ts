@@ -29,7 +29,7 @@ import { addForOperator, eventsOf } from './webhook.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
 /** What managing partners needs, and the offers of today's catalogue. */
-export async function manageContextOf(
+async function manageContextOf(
   workspace: Workspace,
 ): Promise<ManageContext & { offers: readonly Offer[] }> {
   const { database, keyring, installation, real } = workspace

@@ -150,7 +150,7 @@ async function note(session: Executor, { name }: Migration): Promise<void> {
 }
 
 /** Runs the work again while others hold what it needs. Throws OperatorError when they never let go. */
-export async function whenLocksAllow<T>(
+async function whenLocksAllow<T>(
   name: string,
   { patience = PATIENCE, onHeldUp }: MigrateOptions,
   work: () => Promise<T>,

@@ -24,7 +24,7 @@ export function join(pieces: readonly Slot[], between: string): Html {
 }
 
 /** Text as it may stand between tags and inside quoted attributes. */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/[&<>"'`]/g, character => escapes[character] ?? character)
 }
 

@@ -327,7 +327,7 @@ function asServiceError(error: unknown, limits: RequestLimits, request: FastifyR
 }
 
 /** Answers an error in the form of its path; what is not a refusal is logged whole and answered with a request id only. */
-export function sendProblem(
+function sendProblem(
   context: ServerContext,
   error: ServiceError,
   request: FastifyRequest,

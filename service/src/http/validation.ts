@@ -45,7 +45,7 @@ const smallParts = 512
 const charactersInPart = 32
 
 /** Whether a value has at most 512 parts: values, names, and each 32 characters of a text. */
-export function isSmall(value: unknown): boolean {
+function isSmall(value: unknown): boolean {
   let left = smallParts
   const count = (one: unknown): boolean => {
     left -= typeof one === 'string' ? 1 + one.length / charactersInPart : 1

@@ -1,15 +1,9 @@
-import { decodeUuid, encodeUuid } from '../vault/base62.ts'
+import { encodeUuid } from '../vault/base62.ts'
 import { OAuthRefusal } from './refusal.ts'
 
 /** The client id of a partner. */
 export function clientIdOf(partnerId: string): string {
   return `enr_client_${encodeUuid(partnerId)}`
-}
-
-/** The partner that a client id names, or `undefined`. */
-export function partnerIdOf(clientId: string): string | undefined {
-  const match = /^enr_client_([\dA-Za-z]{22})$/.exec(clientId)
-  return match?.[1] && decodeUuid(match[1])
 }
 
 /**

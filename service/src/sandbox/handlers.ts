@@ -44,7 +44,7 @@ export type ClockContext = {
 }
 
 /** How far a sandbox clock may be ahead of real time: twenty years. */
-export const maxAheadMs = 20 * 366 * DAY_MS
+const maxAheadMs = 20 * 366 * DAY_MS
 
 /**
  * Moves a partner's clock to `to` and applies every change that becomes due, in order. Returns the partner's

@@ -8,7 +8,7 @@ type Person = { readonly userid: string; readonly outcome: string; readonly step
 /** The one event whose delivery fails: no other person of the sandbox raises it. */
 const failingEvent = 'offer_reinstate_successful'
 /** Nothing listens on the discard port, so that each attempt fails. */
-export const failingUrl = 'http://127.0.0.1:9/person-webhook-fails'
+const failingUrl = 'http://127.0.0.1:9/person-webhook-fails'
 
 /** The people of a sandbox, on the demo catalogue. */
 const people: readonly Person[] = [

@@ -14,7 +14,7 @@ import { ids } from './save-users.ts'
 type Place = { readonly partnerId: string; readonly serviceId: string }
 
 /** Seals what shows that a consent was given with the user's data key. */
-export function sealEvidence(dataKey: Buffer, evidence: string, { partnerId, serviceId }: Place): Buffer {
+function sealEvidence(dataKey: Buffer, evidence: string, { partnerId, serviceId }: Place): Buffer {
   return seal(dataKey, evidence, { purpose: 'consents.evidence', partnerId, serviceId })
 }
 

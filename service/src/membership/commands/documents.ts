@@ -37,9 +37,6 @@ export function residenceOf(person: Person | undefined): Residence | undefined {
   return { dob: person.dob as PlainDate, state, zipcode }
 }
 
-/** A sealed document with the instant of its last write. */
-export type SealedDocument = { readonly sealed: Buffer; readonly writtenAt: Instant }
-
 function documentBinding(kind: DocumentKind, partnerId: string, serviceId: string): Binding {
   return {
     purpose: `documents.${kind}`,

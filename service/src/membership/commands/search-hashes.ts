@@ -3,7 +3,7 @@ import { keyedHash } from '../../vault/hash.ts'
 import type { Person } from './documents.ts'
 
 /** What an account can be found by besides its names. */
-export const SEARCH_KINDS = ['email', 'phone'] as const
+const SEARCH_KINDS = ['email', 'phone'] as const
 /** One of them. */
 export type SearchKind = (typeof SEARCH_KINDS)[number]
 

@@ -146,7 +146,7 @@ function keyOf({ partnerId, userid }: UserName): string {
 type Kept = MadeFrom & { readonly text: string; readonly until: Instant }
 
 /** Opens answers; the last `most` are kept. `onGrown` is told of the bytes that they take. */
-export function openAnswers(
+function openAnswers(
   onGrown: (bytes: number) => void,
   count: { same: number; made: number },
   most = MAX_ANSWERS,

@@ -6,7 +6,7 @@ import type { Verdict } from './backoff.ts'
 export const DISABLE_AFTER = 3 * DAY_MS
 
 /** The times without a success after which partner and operator are notified, once each. */
-export const NOTICE_AFTER: readonly number[] = [HOUR_MS, DAY_MS, 2 * DAY_MS]
+const NOTICE_AFTER: readonly number[] = [HOUR_MS, DAY_MS, 2 * DAY_MS]
 
 /** How an endpoint has done since its last success; plain data that is stored with the endpoint. */
 export type Health = {

@@ -4,7 +4,7 @@ import type { Database, Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 
 /** How long the log of attempts is kept. */
-export const ATTEMPTS_KEPT_MS = 30 * DAY_MS
+const ATTEMPTS_KEPT_MS = 30 * DAY_MS
 /** How many days ahead a service creates partitions by itself. */
 const DAYS_AHEAD = 7
 

@@ -22,7 +22,7 @@ export type ReplayOutcome = {
 }
 
 /** The most events that one request queues. */
-export const MOST_REPLAYED = 10_000
+const MOST_REPLAYED = 10_000
 
 /** How far the time in an event's id may be from its creation. */
 const SPREAD_MS = MINUTE_MS
