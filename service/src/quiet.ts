@@ -24,9 +24,9 @@ export async function resume(db: Executor): Promise<boolean> {
 /** A process that waits until its copy may act. */
 export type Quiet = { isQuiet(): boolean; close(): Promise<void> }
 
-const lookMs = 1000
+const checkMs = 1000
 
-/** Looks once a second whether the copy may act again, and calls `onResume` once; one that is not quiet is never asked. */
+/** Checks once a second whether a quiet copy may act again, and then calls `onResume` once. A copy that is not quiet is never checked. */
 export function watchQuiet(context: {
   database: Database
   isQuiet: boolean
@@ -36,8 +36,8 @@ export function watchQuiet(context: {
   let quiet = context.isQuiet
   let isClosed = false
   let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> = Promise.resolve()
-  const look = async () => {
+  let checking: Promise<void> = Promise.resolve()
+  const check = async () => {
     try {
       if (!(await isQuiet(context.database))) quiet = false
     } catch (error) {
@@ -49,8 +49,8 @@ export function watchQuiet(context: {
   }
   const wait = () => {
     timer = setTimeout(() => {
-      looking = look()
-    }, lookMs)
+      checking = check()
+    }, checkMs)
   }
   if (quiet) wait()
   return {
@@ -58,7 +58,7 @@ export function watchQuiet(context: {
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await looking
+      await checking
     },
   }
 }

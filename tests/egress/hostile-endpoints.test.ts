@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Outgoing, OutgoingOptions } from '../../service/src/webhooks/egress/outgoing.ts'
 import { createResolver } from '../../service/src/webhooks/egress/resolver.ts'
-import { judge } from '../../service/src/webhooks/endpoint/backoff.ts'
+import { assess } from '../../service/src/webhooks/endpoint/backoff.ts'
 import { goByTicks } from '../ticks.ts'
 import { CERTIFICATES } from './certificates.ts'
 import { drip, type Endpoint, flood, reply, type Script } from './endpoint.ts'
@@ -127,7 +127,7 @@ describe('an endpoint without an answer is classified within the deadline', () =
     const outcome = await attemptOnce(await endpoint(script), limit)
     expect(outcome).toMatchObject({ errorClass, address: '127.0.0.1' })
     expect(outcome).not.toHaveProperty('status', expect.anything())
-    expect(judge(outcome, 0)).toEqual({ kind: 'failed', blame: 'endpoint' })
+    expect(assess(outcome, 0)).toEqual({ kind: 'failed', blame: 'endpoint' })
   })
 })
 
@@ -231,7 +231,7 @@ describe('the status decides, whatever happens to the body', () => {
     const outcome = await attemptOnce(await endpoint(script), { deadlineMs: 1000 })
     expect(outcome).toMatchObject({ status: 200 })
     if (name !== 'never begins') expect(outcome).toMatchObject({ snippet: expect.stringMatching(/^abc/) })
-    expect(judge(outcome, 0)).toEqual({ kind: 'delivered' })
+    expect(assess(outcome, 0)).toEqual({ kind: 'delivered' })
   })
   test('no more than 1 KiB of the body is kept, as text that PostgreSQL accepts', async () => {
     const kept = async (body: Buffer) => {
@@ -260,14 +260,14 @@ describe('an answer counts as sent, and nothing more is read into it', () => {
   })
   test('410 disables the endpoint', async () => {
     const outcome = await attemptOnce(await endpoint(answering(reply('410 Gone'))))
-    expect(judge(outcome, 0)).toEqual({ kind: 'gone' })
+    expect(assess(outcome, 0)).toEqual({ kind: 'gone' })
   })
   test('Retry-After 1e12 pauses for 24 hours', async () => {
     for (const text of ['1e12', '1000000000000']) {
       const outcome = await attemptOnce(
         await endpoint(answering(reply('429 Slow down', '', [`retry-after: ${text}`]))),
       )
-      expect(judge(outcome, 0)).toEqual({ kind: 'failed', blame: 'event', pausedUntil: 86_400_000 })
+      expect(assess(outcome, 0)).toEqual({ kind: 'failed', blame: 'event', pausedUntil: 86_400_000 })
     }
   })
   test('the first of two Retry-After headers counts', async () => {

@@ -5,7 +5,7 @@ import { parseAllowList } from '../../service/src/webhooks/egress/address.ts'
 import { faultOf } from '../../service/src/webhooks/egress/outcome.ts'
 import type { Outgoing, OutgoingOptions } from '../../service/src/webhooks/egress/outgoing.ts'
 import { createResolver, type NameResolver } from '../../service/src/webhooks/egress/resolver.ts'
-import { judge } from '../../service/src/webhooks/endpoint/backoff.ts'
+import { assess } from '../../service/src/webhooks/endpoint/backoff.ts'
 import { goByTicks } from '../ticks.ts'
 import { CERTIFICATES } from './certificates.ts'
 import { type Endpoint, reply } from './endpoint.ts'
@@ -184,7 +184,7 @@ describe('faults of our own are told apart', () => {
     expect(outgoing.connections()).toBe(0)
     await expect.poll(() => silent.open() + handshake.open()).toBe(0)
     const late = await outgoing.send({ endpointId: 'a', url: silent.url }, request)
-    expect(judge(late, 0)).toEqual({ kind: 'unspent', fault: 'stopped' })
+    expect(assess(late, 0)).toEqual({ kind: 'unspent', fault: 'stopped' })
   })
   test('a deadline that passed while this process stood still is no time-out of the endpoint', async () => {
     const target = await endpoint({})
@@ -204,7 +204,7 @@ describe('faults of our own are told apart', () => {
   test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])('%s is our shortage', code => {
     const error = Object.assign(new Error(code), { code })
     expect(faultOf(error, 'connect').errorClass).toBe('exhausted')
-    expect(judge({ errorClass: 'exhausted', timings: { totalMs: 1 } }, 0).kind).toBe('unspent')
+    expect(assess({ errorClass: 'exhausted', timings: { totalMs: 1 } }, 0).kind).toBe('unspent')
   })
   test('a name server that answers nothing is our fault, but silence about a single name is the fault of that name', async () => {
     names.zones.set('silent.example', 'silent')

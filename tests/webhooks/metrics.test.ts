@@ -232,11 +232,11 @@ const note = {
     body: Buffer.alloc(0),
   },
   failed: {
-    verdict: { kind: 'failed', blame: 'endpoint' },
+    assessment: { kind: 'failed', blame: 'endpoint' },
     last: { ...attempt, outcome: { status: 500, snippet: '', timings: { totalMs: 1 } } },
   },
   unspent: {
-    verdict: { kind: 'unspent', fault: 'resolver' },
+    assessment: { kind: 'unspent', fault: 'resolver' },
     last: { ...attempt, outcome: { errorClass: 'resolver', timings: { totalMs: 1 } } },
     disposition: { kind: 'unchanged' },
   },

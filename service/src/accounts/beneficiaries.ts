@@ -45,11 +45,11 @@ export function namingBenefits(user: User, terms: Terms): readonly NamingBenefit
  */
 export function proposeBeneficiariesOf(
   user: User,
-  wish: { readonly name: string; readonly beneficiaries: readonly NamedBeneficiary[] },
+  input: { readonly name: string; readonly beneficiaries: readonly NamedBeneficiary[] },
   now: Instant,
   terms: Terms,
 ): NewlyNamed | Refusal {
-  const { name, beneficiaries } = wish
+  const { name, beneficiaries } = input
   checkBenefits([{ field: 'name', name }], { user, terms })
   const benefit = knownBenefit(terms, user, name)
   if (benefit?.beneficiaries === undefined)

@@ -88,12 +88,12 @@ export function beneficiaryHandlers(context: {
   /** What is in force beside a proposal that is being made. */
   const currentOf = async (
     { partner }: Caller,
-    wish: { readonly userid: string; readonly name: string },
+    input: { readonly userid: string; readonly name: string },
   ): Promise<readonly OpenDesignation[]> => {
-    const reading = await reader.read(partner, wish.userid)
+    const reading = await reader.read(partner, input.userid)
     if (!reading || !isActive(reading.user) || reading.user.designations.length === 0) return []
     const versions = await readDesignations(database, { partner, user: reading.user })
-    return versions.filter(({ benefit, status }) => benefit === wish.name && status === 'confirmed')
+    return versions.filter(({ benefit, status }) => benefit === input.name && status === 'confirmed')
   }
 
   return { getBeneficiaries: get, proposeBeneficiaries: propose }
@@ -112,16 +112,16 @@ function namingOf(
 function viewBeneficiaries(
   { benefit, naming }: NamingBenefit,
   versions: readonly OpenDesignation[],
-  wish: { readonly locale: Locale; readonly withVersions: boolean },
+  input: { readonly locale: Locale; readonly withVersions: boolean },
 ): BenefitBeneficiaries {
   const own = versions.filter(one => one.benefit === benefit.name)
   const newest = (status: OpenDesignation['status']) => own.filter(one => one.status === status).at(-1)
   const [current, proposed] = [newest('confirmed'), newest('proposed')]
   return {
-    ...{ name: benefit.name, displayname: benefit.displayname[wish.locale], naming },
+    ...{ name: benefit.name, displayname: benefit.displayname[input.locale], naming },
     current: current ? viewDesignation(current) : null,
     proposed: proposed ? viewDesignation(proposed) : null,
-    ...(wish.withVersions ? { versions: own.map(viewDesignation) } : {}),
+    ...(input.withVersions ? { versions: own.map(viewDesignation) } : {}),
   }
 }
 

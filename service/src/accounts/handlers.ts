@@ -17,7 +17,7 @@ import { badField, badFields, fieldError, ServiceError } from '../http/service-e
 import { type AccountCommands, activeAccount } from '../membership/commands/account-command.ts'
 import type { CommandContext } from '../membership/commands/command.ts'
 import { type Person, residenceOf } from '../membership/commands/documents.ts'
-import { erasedAnswer } from '../membership/commands/key-verdicts.ts'
+import { erasedAnswer } from '../membership/commands/key-decisions.ts'
 import type { Reader } from '../membership/commands/reader.ts'
 import type { RefusedCreate } from '../membership/commands/refused-creates.ts'
 import type { ListedErasure } from '../membership/erasures/list.ts'
@@ -76,7 +76,7 @@ export function accountHandlers(context: {
     checkBirthDate(body.dob, clock.now(partner), partner.timezone)
     return commands.run(request, { userid: body.userid, why: 'create', startsAnew: true }, commandContext => {
       const stored = commandContext.member?.user
-      const wish = readCreate(body, partner, commandContext)
+      const input = readCreate(body, partner, commandContext)
       if (stored?.status === 'active') return refuse('user_exists')
       const entry =
         stored?.entryExpiresAt === undefined ? undefined : commandContext.member?.person('prefill')
@@ -91,7 +91,7 @@ export function accountHandlers(context: {
         now: commandContext.now,
         locale: request.locale,
       })
-      const start = { offer: wish.offer, picks: body.benefits ?? [], consents, startsAt: wish.startsAt }
+      const start = { offer: input.offer, picks: body.benefits ?? [], consents, startsAt: input.startsAt }
       const created = createAccount(commandContext.orNew(), start, commandContext.now, terms)
       if (isRefusal(created)) return created
       return {
@@ -156,13 +156,13 @@ export function accountHandlers(context: {
   /** What a cancel would answer, by the functions that it goes through; a key has no effect. */
   const previewCancel = async (
     request: Parameters<typeof cancel>[0],
-    wish: Parameters<typeof cancelAccount>[1] & { userid: string },
+    input: Parameters<typeof cancelAccount>[1] & { userid: string },
   ) => {
-    const found = await reader.read(request.caller.partner, wish.userid)
+    const found = await reader.read(request.caller.partner, input.userid)
     const reading =
-      found?.user.status === 'cancelled' ? found : await commands.look(request as never, wish.userid)
+      found?.user.status === 'cancelled' ? found : await commands.read(request as never, input.userid)
     const { user, terms, now } = reading
-    const { user: cancelled } = cancelAccount(user, wish, now, terms)
+    const { user: cancelled } = cancelAccount(user, input, now, terms)
     const after = isActive(cancelled) ? projectPendingChanges(cancelled, terms, { user, at: now }) : cancelled
     return viewCancelled(after, terms)
   }

@@ -89,7 +89,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     baseUrl,
     real,
     log,
-    onTick: pools.look,
+    onTick: pools.sample,
   })
   refuseWhileQuiet(app, { isQuiet: quiet.isQuiet, pagesBelow: `${basePath}/register` })
 

@@ -80,7 +80,7 @@ export function benefitHandlers(context: {
   ): Promise<Swap> => {
     const named = [...namesIn('add', lists.add), ...namesIn('remove', lists.remove)]
     if (lists.previewOnly) {
-      const { user, terms, now } = await context.commands.look(request, lists.userid)
+      const { user, terms, now } = await context.commands.read(request, lists.userid)
       checkBenefits(named, { user, terms })
       const change = swapBenefitsOf(user, lists, now, terms)
       if (isRefusal(change)) throw problemOfRefusal(change, request.locale)

@@ -26,23 +26,23 @@ export type SingleChange = Changed & { readonly enrolment: Enrolment }
  */
 export function enrolBenefitOf(
   user: User,
-  wish: { name: string; consents: readonly Consent[] },
+  input: { name: string; consents: readonly Consent[] },
   now: Instant,
   terms: Terms,
 ): SingleChange | Refusal {
-  const asked: User = { ...user, consents: mergeConsents(user.consents, wish.consents) }
-  const held = heldEnrolment(user, wish.name)
+  const asked: User = { ...user, consents: mergeConsents(user.consents, input.consents) }
+  const held = heldEnrolment(user, input.name)
   if (held) return completeEnrolment(asked, held, now, terms)
   const planned = user.enrolments.find(
-    enrolment => enrolment.benefit === wish.name && isLive(enrolment) && enrolment.plannedBy === 'swap',
+    enrolment => enrolment.benefit === input.name && isLive(enrolment) && enrolment.plannedBy === 'swap',
   )
-  if (planned && wish.consents.length > 0) {
+  if (planned && input.consents.length > 0) {
     return { user: { ...asked, updatedAt: now }, events: [], enrolment: planned }
   }
-  const place = placeFor(user, wish.name, now, terms)
+  const place = placeFor(user, input.name, now, terms)
   if (isRefusal(place)) return place
   const { benefit, offer, isFixed, startsAt } = place
-  const kept = isSwapLocked(user, now, terms) ? asked : withoutSwapOf(asked, wish.name)
+  const kept = isSwapLocked(user, now, terms) ? asked : withoutSwapOf(asked, input.name)
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
   const enrolment: Enrolment = { ...newEnrolment(asked, terms, fresh), isSingle: true }
   const enrolled = withEnrolment({ ...kept, updatedAt: now }, enrolment)

@@ -29,9 +29,7 @@ import { addForOperator, eventsOf } from './webhook.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
 /** What managing partners needs, and the offers of today's catalogue. */
-async function manageContextOf(
-  workspace: Workspace,
-): Promise<ManageContext & { offers: readonly Offer[] }> {
+async function manageContextOf(workspace: Workspace): Promise<ManageContext & { offers: readonly Offer[] }> {
   const { database, keyring, installation, real } = workspace
   const published = openPublished({ database, real })
   await published.prepare([])

@@ -23,8 +23,8 @@ const TABLES = [
   'page_sessions',
 ]
 
-/** After so many events of this process it looks at the tables; later the database's own rhythm is quick enough. */
-const LOOKS_AT: readonly number[] = [64, 512, 4096, 32_768]
+/** After so many events of this process it checks the tables; later the database's own rhythm is quick enough. */
+const CHECKED_AT: readonly number[] = [64, 512, 4096, 32_768]
 
 /**
  * Opens the watch over what the planner knows. A plan is made once and kept, and one that was made while a table was new
@@ -33,13 +33,13 @@ const LOOKS_AT: readonly number[] = [64, 512, 4096, 32_768]
  */
 export function openStatistics(database: Database, onError: (error: unknown) => void): Statistics {
   let events = 0
-  let looks = 0
+  let checks = 0
   let underWay: Promise<void> | undefined
 
   const noteEvents = (count: number) => {
     events += count
-    if (underWay || events < (LOOKS_AT[looks] ?? Number.POSITIVE_INFINITY)) return
-    while (events >= (LOOKS_AT[looks] ?? Number.POSITIVE_INFINITY)) looks += 1
+    if (underWay || events < (CHECKED_AT[checks] ?? Number.POSITIVE_INFINITY)) return
+    while (events >= (CHECKED_AT[checks] ?? Number.POSITIVE_INFINITY)) checks += 1
     underWay = analyse(database, events)
       .catch(onError)
       .finally(() => {

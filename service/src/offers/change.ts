@@ -8,7 +8,7 @@ import { endsByItself, hasPendingCancel, isHeld, isLive, type User } from '../me
 import { isAvailable, judgeOfferAt, offerOf, partnerOffer, type Terms } from '../membership/rules/terms.ts'
 
 /** What a partner asks for. */
-export type Wish = {
+export type OfferChangeInput = {
   readonly offername: string
   readonly action: 'upgrade' | 'downgrade' | 'auto'
   readonly effective: 'auto' | 'immediate' | 'nextperiod'
@@ -28,16 +28,22 @@ export type OfferChange = Changed & {
  * Moves a user to another offer, now or at the next period, or says why not. A newer change replaces a pending one,
  * the same one asked for again stays as it is; asking for the current offer undoes it. A pending swap that no longer fits is dropped.
  */
-export function changeOfferOf(user: User, wish: Wish, now: Instant, terms: Terms): OfferChange | Refusal {
+export function changeOfferOf(
+  user: User,
+  input: OfferChangeInput,
+  now: Instant,
+  terms: Terms,
+): OfferChange | Refusal {
   const current = offerOf(terms, user)
   const offer =
-    partnerOffer(terms, wish.offername) ?? (wish.offername === user.offer?.name ? current : undefined)
+    partnerOffer(terms, input.offername) ?? (input.offername === user.offer?.name ? current : undefined)
   if (!current || !offer) return refuse('offername_unknown')
   if (offer.offer === current.offer)
     return user.pendingOffer ? undoOfferChangeOf(user, now, terms) : refuse('already_on_offer')
   const direction = offer.rank > current.rank ? 'upgrade' : 'downgrade'
-  if (wish.action !== 'auto' && wish.action !== direction) return refuse('direction_mismatch')
-  const isImmediate = wish.effective === 'immediate' || (wish.effective === 'auto' && direction === 'upgrade')
+  if (input.action !== 'auto' && input.action !== direction) return refuse('direction_mismatch')
+  const isImmediate =
+    input.effective === 'immediate' || (input.effective === 'auto' && direction === 'upgrade')
   // At the boundary the cancel comes first: there will be no period in which the offer could begin.
   if (!isImmediate && hasPendingCancel(user)) return refuse('cancel_pending')
   const boundary = nextBoundary(user, now, terms)

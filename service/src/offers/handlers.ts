@@ -19,7 +19,7 @@ import { offerOf, partnerOffers, type Terms } from '../membership/rules/terms.ts
 import { offerDetailsOf, pendingOfferOf } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
-import { changeOfferOf, type OfferChange, undoOfferChangeOf, type Wish } from './change.ts'
+import { changeOfferOf, type OfferChange, type OfferChangeInput, undoOfferChangeOf } from './change.ts'
 import { checkPreview, makePreview } from './preview.ts'
 
 /** Moves users between offers, lists and previews the moves (contract §8). */
@@ -29,10 +29,10 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
   const change: Handler<typeof changeOffer, Caller> = request => {
     const { body } = request
     const { partner } = request.caller
-    const wish = wishOf(body)
+    const input = inputOf(body)
     return commands.change(request, { userid: body.userid, why: 'offer change' }, (user, now, terms) => {
-      checkOwn(user, wish, { partner, terms })
-      const changed = changeOfferOf(user, wish, now, terms)
+      checkOwn(user, input, { partner, terms })
+      const changed = changeOfferOf(user, input, now, terms)
       if (isRefusal(changed)) return changed
       const takesCoverAtOnce = changed.isImmediate && changed.direction === 'downgrade'
       if (takesCoverAtOnce && !body.previewid) {
@@ -44,7 +44,7 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
       }
       if (
         body.previewid &&
-        !checkPreview(body.previewid, { partner, user, wish, changed, now: clock.real() })
+        !checkPreview(body.previewid, { partner, user, input, changed, now: clock.real() })
       )
         return refuse('preview_stale')
       return {
@@ -69,7 +69,7 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
     )
 
   const available: Handler<typeof listAvailableOffers, Caller> = async request => {
-    const { user, terms, now } = await commands.look(request, request.body.userid)
+    const { user, terms, now } = await commands.read(request, request.body.userid)
     const current = offerOf(terms, user)
     return partnerOffers(terms)
       .filter(offer => offer.offer !== current?.offer)
@@ -78,13 +78,13 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
         const effectiveAt = isUpgrade
           ? Math.max(now, user.offer?.since ?? now)
           : nextBoundary(user, now, terms)
-        const wish = { offername: offer.offer, action: 'auto', effective: 'auto' } as const
+        const input = { offername: offer.offer, action: 'auto', effective: 'auto' } as const
         return {
           offer: offer.offer,
           displayname: offer.displayname[request.locale],
           direction: isUpgrade ? ('upgrade' as const) : ('downgrade' as const),
           effectiveattimestamp: formatTimestamp(effectiveAt),
-          reasons: reasonsOf(changeOfferOf(user, wish, now, terms)).map(reason => ({
+          reasons: reasonsOf(changeOfferOf(user, input, now, terms)).map(reason => ({
             field: reason.field,
             code: reason.code,
             message: reason.text[request.locale],
@@ -94,13 +94,13 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
   }
 
   const preview: Handler<typeof previewOfferChange, Caller> = async request => {
-    const wish = wishOf(request.body)
-    const { user, terms, now } = await commands.look(request, request.body.userid)
+    const input = inputOf(request.body)
+    const { user, terms, now } = await commands.read(request, request.body.userid)
     const { partner } = request.caller
-    checkOwn(user, wish, { partner, terms })
-    const changed = changeOfferOf(user, wish, now, terms)
+    checkOwn(user, input, { partner, terms })
+    const changed = changeOfferOf(user, input, now, terms)
     if (isRefusal(changed)) throw problemOfRefusal(changed, request.locale)
-    const { previewid, expiresAt } = makePreview({ partner, user, wish, changed, now: clock.real() })
+    const { previewid, expiresAt } = makePreview({ partner, user, input, changed, now: clock.real() })
     return { ...viewChange(changed.user, changed), previewid, expiresat: formatTimestamp(expiresAt) }
   }
 
@@ -112,11 +112,11 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
   }
 }
 
-function wishOf(body: {
+function inputOf(body: {
   offername: string
-  action?: Wish['action'] | ''
-  effective?: Wish['effective'] | ''
-}): Wish {
+  action?: OfferChangeInput['action'] | ''
+  effective?: OfferChangeInput['effective'] | ''
+}): OfferChangeInput {
   return {
     offername: body.offername,
     action: body.action || 'auto',
@@ -125,10 +125,10 @@ function wishOf(body: {
 }
 
 /** An offer that is neither the partner's nor the user's own is a fault of the request, not of the user. */
-function checkOwn(user: User, wish: Wish, context: { partner: Partner; terms: Terms }): void {
+function checkOwn(user: User, input: OfferChangeInput, context: { partner: Partner; terms: Terms }): void {
   const isKnown =
-    wish.offername === user.offer?.name ||
-    partnerOffers(context.terms).some(offer => offer.offer === wish.offername)
+    input.offername === user.offer?.name ||
+    partnerOffers(context.terms).some(offer => offer.offer === input.offername)
   if (!isKnown) throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
 }
 

@@ -2,12 +2,12 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { User } from '../membership/rules/state.ts'
 import type { Partner } from '../partners/partner.ts'
 import { keyedHash, sameHash } from '../vault/hash.ts'
-import type { OfferChange, Wish } from './change.ts'
+import type { OfferChange, OfferChangeInput } from './change.ts'
 
 const validMs = 15 * 60_000
 
 /** What a preview shows, and when in real time: a sandbox's clock makes none older. */
-type Previewed = { partner: Partner; user: User; wish: Wish; changed: OfferChange; now: Instant }
+type Previewed = { partner: Partner; user: User; input: OfferChangeInput; changed: OfferChange; now: Instant }
 
 /**
  * Names a preview by a keyed hash of what it showed, so that nothing needs to be kept: the change holds as long as it
@@ -33,11 +33,11 @@ export function checkPreview(previewid: string, previewed: Previewed): boolean {
 
 const nameBytes = 8 + 32
 
-function nameOf({ partner, user, wish, changed }: Previewed, expiresAt: Instant): Buffer {
+function nameOf({ partner, user, input, changed }: Previewed, expiresAt: Instant): Buffer {
   const expiry = Buffer.alloc(8)
   expiry.writeBigUInt64BE(BigInt(expiresAt))
   const shown = JSON.stringify([
-    wish.offername,
+    input.offername,
     changed.direction,
     changed.isImmediate,
     // An immediate change takes effect whenever it is asked for; a later one at its boundary.

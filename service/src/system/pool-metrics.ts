@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 /** The metrics of the database's connection pools. */
 export type PoolMetrics = {
   /** Samples the pools; called ten times a second, so that changes between two scrapes count too. */
-  look(): void
+  sample(): void
   /** Asks the database whether it answers, and returns the metrics as Prometheus text. */
   render(): Promise<string>
 }
@@ -24,11 +24,11 @@ export function poolMetrics(pools: Readonly<Record<string, Database>>): PoolMetr
   const waiting = gauge('database_pool_waiting', 'Transactions and statements that wait for a connection')
   const busySeconds = counter(
     'database_pool_busy_seconds_total',
-    'Busy time, summed over connections; looked at ten times a second',
+    'Busy time, summed over connections; sampled ten times a second',
   )
   const waitSeconds = counter(
     'database_pool_wait_seconds_total',
-    'Time for which connections were waited for, summed; looked at ten times a second',
+    'Time for which connections were waited for, summed; sampled ten times a second',
   )
   const each = Object.entries(pools).map(([pool, database]) => ({
     database,
@@ -48,12 +48,12 @@ export function poolMetrics(pools: Readonly<Record<string, Database>>): PoolMetr
   const answers = each.map(({ database }) =>
     openLastRead(() => database.query(sql`select 1 as one`), [] as unknown[]),
   )
-  let lookedAt = performance.now()
+  let sampledAt = performance.now()
   return {
-    look() {
+    sample() {
       const now = performance.now()
-      const passed = (now - lookedAt) / 1000
-      lookedAt = now
+      const passed = (now - sampledAt) / 1000
+      sampledAt = now
       for (const { database, sums } of each) {
         const use = database.use()
         sums.busy += use.busy * passed

@@ -34,7 +34,7 @@ export type AccountCommands = {
     decide: (user: User, now: Instant, terms: Terms) => Decided<Reply> | Refusal,
   ): Promise<Reply>
   /** Reads an active account with its rules and its owner's data, for previews. */
-  look(request: AnyRequest, userid: string): Promise<Reading>
+  read(request: AnyRequest, userid: string): Promise<Reading>
 }
 
 /** The account of a commandContext, or why there is none to change. */
@@ -76,7 +76,7 @@ export function openAccountCommands(context: {
         const user = activeAccount(commandContext)
         return 'refused' in user ? user : decide(user, commandContext.now, commandContext.terms())
       }),
-    async look(request, userid) {
+    async read(request, userid) {
       const { partner } = request.caller
       const reading = await context.reader.read(partner, userid)
       const { user } = reading ?? {}

@@ -1,7 +1,7 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import { ServiceError } from '../../http/service-error.ts'
 import { isRefusal, type Refusal } from '../rules/refusal.ts'
-import type { Outcome } from './command.ts'
+import type { CommandResult } from './command.ts'
 
 /** The problem that a refusal becomes, its reasons in the caller's language. */
 export function problemOfRefusal(
@@ -21,7 +21,7 @@ export function problemOfRefusal(
 
 /** The reply of a command, marked as a replay where it is one; throws the problem of a refusal. */
 export function replyOf<Reply>(
-  outcome: Outcome<Reply>,
+  outcome: CommandResult<Reply>,
   request: { readonly locale: Locale; readonly setHeader: (name: string, value: string) => void },
 ): Reply {
   if (isRefusal(outcome)) throw problemOfRefusal(outcome, request.locale)

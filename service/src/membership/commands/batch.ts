@@ -6,17 +6,17 @@ import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { retain } from '../erasures/retain.ts'
-import { applyDueChanges, projectPendingChanges, type Step } from '../rules/apply-due.ts'
+import { type AppliedChange, applyDueChanges, projectPendingChanges } from '../rules/apply-due.ts'
 import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User, versionsOf } from '../rules/state.ts'
 import type { BatchWrites } from './batch-writes.ts'
-import type { Change, Command, CommandContext, ExecutorContext, Outcome } from './command.ts'
+import type { Change, Command, CommandContext, CommandResult, ExecutorContext } from './command.ts'
 import { sealConfirmation } from './confirmations.ts'
 import { freshConsents } from './consent-records.ts'
 import { sealDesignation } from './designations.ts'
 import { type DocumentKind, type Person, sealAnswer, sealDocument } from './documents.ts'
 import { erasedName } from './erased-name.ts'
-import { judgeKey, type KeyVerdict, keyName, reservedKey, type SeenKey, seenKeyOf } from './key-verdicts.ts'
+import { judgeKey, type KeyDecision, keyName, reservedKey, type SeenKey, seenKeyOf } from './key-decisions.ts'
 import { loadKeys, loadUsersWithDocuments } from './load.ts'
 import { dataKeyOf, type LoadedUser, loadedUserOf, newLoadedUser, personOf } from './loaded-user.ts'
 import type { UserRow } from './rows.ts'
@@ -24,7 +24,7 @@ import { searchHashesOf } from './search-hashes.ts'
 import { designationName, noWrites, recordChange, type Writes, writesOf } from './writes.ts'
 
 /** How one command of a batch went. */
-export type Result = Settled<Outcome<unknown>>
+export type Result = Settled<CommandResult<unknown>>
 
 /** Commands as they were decided on what was read, and what is to be written for that. */
 export type DecidedBatch = {
@@ -179,7 +179,7 @@ function decideSafely(state: BatchState, command: Command<unknown>): Result {
   }
 }
 
-function decide(state: BatchState, command: Command<unknown>): Outcome<unknown> {
+function decide(state: BatchState, command: Command<unknown>): CommandResult<unknown> {
   const { context, users, clockOffsets } = state
   const { partner } = command
   const loaded = users.get(nameOf({ partnerId: partner.partnerId, userid: command.userid }))
@@ -191,7 +191,7 @@ function decide(state: BatchState, command: Command<unknown>): Outcome<unknown> 
 
   const person = (kind: DocumentKind) => (loaded ? personOf(loaded, partner, kind) : undefined)
   const accountTerms = context.terms(partner, () => person('profile'))
-  const steps: Step[] = loaded ? applyDueChanges(loaded.user, now, accountTerms) : []
+  const steps: AppliedChange[] = loaded ? applyDueChanges(loaded.user, now, accountTerms) : []
   const current = steps.at(-1)?.after ?? loaded?.user
   const isErased = current?.status === 'erased'
   const commandContext: CommandContext = {
@@ -228,27 +228,27 @@ function judgeSeenKey(
   state: BatchState,
   reservation: KeyReservation,
   { command, loaded, now }: { command: Command<unknown>; loaded: LoadedUser | undefined; now: Instant },
-): Outcome<unknown> | undefined {
+): CommandResult<unknown> | undefined {
   const { partnerId } = command.partner
   const { operation, keyHash } = reservation
   const known = state.seenKeys.get(keyName(partnerId, operation, keyHash))
   if (!known) return undefined
-  const verdict = judgeKey(reservation, known, {
+  const decision = judgeKey(reservation, known, {
     now,
     real: state.real,
     userid: command.userid,
     held: loaded?.user,
     dataKey: () => dataKeyOf(loaded, command.partner),
   })
-  if (verdict.kind === 'answered') return answered(verdict)
+  if (decision.kind === 'answered') return answered(decision)
   state.writes.staleKeys.push({ partnerId, operation, keyHash })
   return undefined
 }
 
-function answered(verdict: Extract<KeyVerdict, { kind: 'answered' }>): Outcome<unknown> {
-  return 'code' in verdict
-    ? { ...refuse(verdict.code), replayed: verdict.replayed }
-    : { reply: verdict.reply, replayed: verdict.replayed }
+function answered(decision: Extract<KeyDecision, { kind: 'answered' }>): CommandResult<unknown> {
+  return 'code' in decision
+    ? { ...refuse(decision.code), replayed: decision.replayed }
+    : { reply: decision.reply, replayed: decision.replayed }
 }
 
 /** Only what was answered 2xx spends a key; the answer is kept sealed with the user's data key. */
@@ -276,7 +276,7 @@ function spendKey(
 
 type Applied = {
   change: Change
-  steps: readonly Step[]
+  steps: readonly AppliedChange[]
   loaded: LoadedUser | undefined
   current: User | undefined
   now: Instant
@@ -300,7 +300,7 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
     change.user.status === 'active'
       ? projectPendingChanges(change.user, terms, { user: before, at: now })
       : change.user
-  const ownStep: Step = { at: now, before, after, events: change.events }
+  const ownStep: AppliedChange = { at: now, before, after, events: change.events }
 
   const { real } = state
   for (const step of steps) recordChange(writes, mine, step, { who: 'schedule', why: 'due', real })
@@ -352,7 +352,7 @@ function writeConfirmation(state: BatchState, partner: Partner, mine: LoadedUser
   state.writes.confirmations.push({ user, id: uuidv7(createdAt), reference, sealed, createdAt })
 }
 
-function hasLapsed(step: Step): boolean {
+function hasLapsed(step: AppliedChange): boolean {
   return step.before.entryExpiresAt !== undefined && step.after.entryExpiresAt === undefined
 }
 

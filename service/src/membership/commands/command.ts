@@ -67,7 +67,7 @@ export type Command<Reply> = {
 }
 
 /** How a command went: its answer, or a refusal; `replayed` when an idempotency key had it answered before. */
-export type Outcome<Reply> =
+export type CommandResult<Reply> =
   | { readonly reply: Reply; readonly replayed: boolean }
   | (Refusal & { readonly replayed: boolean })
 

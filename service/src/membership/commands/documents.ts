@@ -1,4 +1,4 @@
-import type { Instant, PlainDate } from '../../calendar/calendar.ts'
+import type { PlainDate } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { type Binding, seal, unseal, unwrapKey, wrapKey } from '../../vault/seal.ts'
 import type { Residence } from '../rules/terms.ts'

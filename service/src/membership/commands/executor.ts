@@ -5,14 +5,14 @@ import { failureOf } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
 import { ServiceError } from '../../http/service-error.ts'
 import { type DecidedBatch, decideBatch, nameOf, PartialDecision, type Result } from './batch.ts'
-import type { Command, ExecutorContext, Outcome } from './command.ts'
+import type { Command, CommandResult, ExecutorContext } from './command.ts'
 import { statementsOf } from './save.ts'
 import { openWaitingRoom } from './waiting-room.ts'
 
 /** The one way in which users change. */
 export type CommandExecutor = {
   /** Runs a command; resolves when what it wrote is durable. Rejects with ServiceError `unavailable` or `internal`. */
-  submit<Reply>(command: Command<Reply>): Promise<Outcome<Reply>>
+  submit<Reply>(command: Command<Reply>): Promise<CommandResult<Reply>>
   /** Commands that wait or are under way. */
   pending(): number
 }
@@ -41,15 +41,15 @@ export function openCommandExecutor(context: ExecutorContext, maxBatch = 128): C
   const nameOfUser = ({ partner, userid }: Command<unknown>) =>
     nameOf({ partnerId: partner.partnerId, userid })
   const beside = { least: leastBeside, afterMs: longBatchMs, nameOf: nameOfUser }
-  const lanes = coalesceApart<Command<unknown>, Outcome<unknown>>(queueOf, { maxBatch, beside, run })
-  const pending = () => lanes.pending() + waitingRoom.pending()
+  const queues = coalesceApart<Command<unknown>, CommandResult<unknown>>(queueOf, { maxBatch, beside, run })
+  const pending = () => queues.pending() + waitingRoom.pending()
   return {
     async submit<Reply>(command: Command<Reply>) {
       if (pending() >= mostPending) throw new ServiceError('unavailable')
-      if (!waitingRoom.holds(command)) return lanes(command) as Promise<Outcome<Reply>>
+      if (!waitingRoom.holds(command)) return queues(command) as Promise<CommandResult<Reply>>
       const result = await waitingRoom.enter(command)
       if (!result.ok) throw result.error
-      return result.value as Outcome<Reply>
+      return result.value as CommandResult<Reply>
     },
     pending,
   }

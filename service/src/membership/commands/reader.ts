@@ -5,7 +5,7 @@ import { failureOf } from '../../db/failure.ts'
 import { sql } from '../../db/sql.ts'
 import { ServiceError } from '../../http/service-error.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { applyDueChanges, type Step } from '../rules/apply-due.ts'
+import { type AppliedChange, applyDueChanges } from '../rules/apply-due.ts'
 import { type HistoryLine, linesOf, type Who } from '../rules/history.ts'
 import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
@@ -23,7 +23,7 @@ export type Reading = {
   readonly terms: Terms
   readonly now: Instant
   /** What was due and is not in the table yet. */
-  readonly steps: readonly Step[]
+  readonly steps: readonly AppliedChange[]
   /** What has been answered about the stored state; `undefined` where something was due. */
   readonly answers: Answers | undefined
   /** Whether the stored state was in memory already, so that the user is asked for again and again. */

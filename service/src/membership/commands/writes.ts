@@ -1,7 +1,7 @@
 import type { EventName } from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import type { Step } from '../rules/apply-due.ts'
+import type { AppliedChange } from '../rules/apply-due.ts'
 import type { Raised } from '../rules/events.ts'
 import { linesOf } from '../rules/history.ts'
 import type { Designation, User } from '../rules/state.ts'
@@ -50,7 +50,7 @@ export function noWrites(): Writes {
 export function recordChange(
   writes: Writes,
   mine: LoadedUser,
-  step: Step,
+  step: AppliedChange,
   by: Pick<Command<unknown>, 'who' | 'why' | 'actor' | 'requestId' | 'reference'> & { real: Instant },
 ): void {
   const { before, after: user } = step

@@ -15,7 +15,7 @@ import {
 import type { Terms } from './terms.ts'
 
 /** One change of a user: what it was, what it became, when, and what was raised. */
-export type Step = {
+export type AppliedChange = {
   readonly at: Instant
   readonly before: User
   readonly after: User
@@ -40,8 +40,8 @@ export function dueAt(user: User): Instant | undefined {
 }
 
 /** Applies everything due up to and at `now`, in order, each at its own instant; nothing due: no steps. */
-export function applyDueChanges(user: User, now: Instant, terms: Terms): Step[] {
-  const steps: Step[] = []
+export function applyDueChanges(user: User, now: Instant, terms: Terms): AppliedChange[] {
+  const steps: AppliedChange[] = []
   let before = user
   for (;;) {
     const at = dueAt(before)

@@ -1,5 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Step } from './apply-due.ts'
+import type { AppliedChange } from './apply-due.ts'
 import type { Enrolment, User } from './state.ts'
 import { enrolmentMayMove, userMayMove } from './transitions.ts'
 
@@ -20,7 +20,7 @@ export type HistoryLine = {
  * The lines that tell the difference a step made. Throws when a state moved where its table does not allow it: a
  * fault of ours that must not be stored.
  */
-export function linesOf(step: Step, who: Who, why: string): HistoryLine[] {
+export function linesOf(step: AppliedChange, who: Who, why: string): HistoryLine[] {
   const lines: HistoryLine[] = []
   const note = (what: string, from: string, to: string, because = why) => {
     if (from !== to) lines.push({ at: step.at, what, from, to, who, why: because })
@@ -70,7 +70,7 @@ export function linesOf(step: Step, who: Who, why: string): HistoryLine[] {
 }
 
 /** What brought a due change of the user as a whole. */
-function whyOfDue({ before, after }: Step, why: string): string {
+function whyOfDue({ before, after }: AppliedChange, why: string): string {
   if (after.status === 'cancelled') return `cancel: ${after.cancel?.reason ?? why}`
   if (after.status === 'none') return 'prefill expired'
   if (before.pendingOffer && !after.pendingOffer) return 'offer change'

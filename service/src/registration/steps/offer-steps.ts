@@ -162,7 +162,7 @@ function previewed(visit: Visit, offername: string) {
   return {
     partner: visit.partner,
     user: visit.user,
-    wish: wishFor(offername),
+    input: wishFor(offername),
     now: visit.context.clock.real(),
   }
 }

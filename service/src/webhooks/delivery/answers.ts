@@ -5,11 +5,11 @@ import type { Directory } from '../../partners/directory.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
 import { NIL_UUID } from '../../vault/uuid.ts'
-import type { Outcome } from '../egress/outcome.ts'
+import type { AttemptOutcome } from '../egress/outcome.ts'
 import type { Attempt, Result } from './result.ts'
 
 /** Where the answer to one try belongs. */
-type Place = { readonly partnerId: string; readonly serviceId: string; readonly attemptId: string }
+type AttemptRef = { readonly partnerId: string; readonly serviceId: string; readonly attemptId: string }
 
 /**
  * Seals what endpoints answered to tries that failed: an answer may echo the person's data, so it hangs on the data key of
@@ -38,8 +38,8 @@ export async function sealAnswers(
     const partner = row && (await directory.partner(partnerId))
     const key = partner && answerKey(partner, row.service_id, row.wrapped_key)
     if (!row || !key) continue
-    const place = { partnerId, serviceId: row.service_id, attemptId: attempt.attemptId }
-    sealed.set(attempt, seal(key, text, bindingOf(place)))
+    const ref = { partnerId, serviceId: row.service_id, attemptId: attempt.attemptId }
+    sealed.set(attempt, seal(key, text, bindingOf(ref)))
   }
   return sealed
 }
@@ -48,7 +48,7 @@ export async function sealAnswers(
 export function openAnswer(
   partner: Partner,
   sealed: Buffer,
-  of: Omit<Place, 'partnerId'> & { readonly wrappedKey: Buffer | null },
+  of: Omit<AttemptRef, 'partnerId'> & { readonly wrappedKey: Buffer | null },
 ): string | null {
   const key = answerKey(partner, of.serviceId, of.wrappedKey)
   if (!key) return null
@@ -63,12 +63,12 @@ function answerKey(partner: Partner, serviceId: string, wrappedKey: Buffer | nul
   return wrappedKey === null ? undefined : openDataKey(partner, serviceId, wrappedKey)
 }
 
-function bindingOf({ partnerId, serviceId, attemptId }: Place) {
+function bindingOf({ partnerId, serviceId, attemptId }: AttemptRef) {
   return { purpose: `delivery_attempts ${attemptId}`, partnerId, serviceId }
 }
 
 /** What of an outcome is worth keeping: the words of a refusal help to find its cause, those of a success do not. */
-function keptOf(outcome: Outcome): string | undefined {
+function keptOf(outcome: AttemptOutcome): string | undefined {
   if (outcome.status === undefined || outcome.snippet === '') return undefined
   return outcome.status >= 200 && outcome.status <= 299 ? undefined : outcome.snippet
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { nextAttemptAt, type Verdict } from '../endpoint/backoff.ts'
+import { type Assessment, nextAttemptAt } from '../endpoint/backoff.ts'
 import { afterAttempt } from '../endpoint/breaker.ts'
-import { afterVerdict, type HealthAction } from '../endpoint/health.ts'
+import { type HealthAction, healthAfter } from '../endpoint/health.ts'
 import { healthOf, type Item, type OwnedEndpoint } from './owned-endpoint.ts'
 import type { Outage } from './release.ts'
 import type { Attempt, Disposition, HealthRecord } from './result.ts'
@@ -27,33 +27,40 @@ const OWN_FAULT_MS: readonly number[] = [1000, 2000, 5000, 10_000, 30_000]
 export function applyOutcome(
   owned: OwnedEndpoint,
   item: Item,
-  ended: { version: number; verdict: Verdict; last: Attempt; at: Instant; limit: number; random: number },
+  ended: {
+    version: number
+    assessment: Assessment
+    last: Attempt
+    at: Instant
+    limit: number
+    random: number
+  },
 ): AppliedOutcome {
-  const { verdict, last, at, limit } = ended
-  if (verdict.kind === 'unspent') pauseAfterOwnFault(owned, at)
+  const { assessment, last, at, limit } = ended
+  if (assessment.kind === 'unspent') pauseAfterOwnFault(owned, at)
   else owned.ownFaults = 0
   if (ended.version !== owned.endpoint.version)
     return {
-      disposition: dispositionOf(item, verdict, ended),
+      disposition: dispositionOf(item, assessment, ended),
       isChanged: false,
       outage: undefined,
       action: NO_ACTION,
     }
   const before = healthOf(owned)
-  const result = { eventId: item.event_id, verdict, startedAt: last.startedAt, endedAt: at }
+  const result = { eventId: item.event_id, assessment, startedAt: last.startedAt, endedAt: at }
   owned.breaker = afterAttempt(owned.breaker, result, limit)
   owned.certificateEndsAt = last.outcome.certificateEndsAt ?? owned.certificateEndsAt
-  const { health, action } = afterVerdict(owned.health, verdict, at)
+  const { health, action } = healthAfter(owned.health, assessment, at)
   owned.health = health
-  if (verdict.kind === 'failed' && verdict.pausedUntil !== undefined)
-    owned.pausedUntil = Math.max(owned.pausedUntil ?? 0, verdict.pausedUntil)
-  if (verdict.kind === 'delivered') {
+  if (assessment.kind === 'failed' && assessment.pausedUntil !== undefined)
+    owned.pausedUntil = Math.max(owned.pausedUntil ?? 0, assessment.pausedUntil)
+  if (assessment.kind === 'delivered') {
     if (owned.pausedUntil !== null && owned.pausedUntil <= at) owned.pausedUntil = null
     owned.acceptedPair = last.pair
     if (last.pair === 'next') owned.nextAcceptedAt ??= at
   }
   return {
-    disposition: dispositionOf(item, verdict, ended),
+    disposition: dispositionOf(item, assessment, ended),
     isChanged: isChanged(before, owned),
     outage:
       before.breaker.open !== null && owned.breaker.open === null
@@ -86,11 +93,11 @@ export function pauseAfterOwnFault(owned: OwnedEndpoint, at: Instant): void {
 
 function dispositionOf(
   item: Item,
-  verdict: Verdict,
+  assessment: Assessment,
   { at, random }: { at: Instant; random: number },
 ): Disposition {
-  if (verdict.kind === 'delivered') return { kind: 'delivered' }
-  if (verdict.kind === 'unspent') return { kind: 'unchanged' }
+  if (assessment.kind === 'delivered') return { kind: 'delivered' }
+  if (assessment.kind === 'unspent') return { kind: 'unchanged' }
   const attempts = item.attempts + 1
   const dueAt = nextAttemptAt(attempts, at, random)
   if (dueAt === 'dead') return { kind: 'dead', attempts }

@@ -117,7 +117,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     for (const owned of endpoints.all()) {
       if (partnerIds && !partnerIds.has(owned.partnerId)) continue
       // The clock may have moved past the end of a pause.
-      if (!partnerIds) endpoints.place(owned)
+      if (!partnerIds) endpoints.offer(owned)
       dueReader.request(owned)
     }
   }
@@ -129,9 +129,9 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     timers.set('poll', pollMs / 2, () => {
       const now = performance.now()
       for (const owned of endpoints.all()) {
-        if (owned.activeUntil < now || now - owned.lookedAt < pollMs * 0.75) continue
+        if (owned.activeUntil < now || now - owned.readAt < pollMs * 0.75) continue
         // The clock may have moved past the end of a pause.
-        endpoints.place(owned)
+        endpoints.offer(owned)
         dueReader.request(owned)
       }
       if (now < busyUntil) poll()

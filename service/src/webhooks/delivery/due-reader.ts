@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
 import { groupsOf } from '../../db/spread.ts'
 import { describeCause, type Log } from '../../log.ts'
-import { type Ask, type DueRow, type Place, readDue } from './due.ts'
+import { type Ask, type DueRow, type QueuePosition, readDue } from './due.ts'
 import { asksOf, type Item, type OwnedEndpoint, queueItem } from './owned-endpoint.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
 import type { Timers } from './timers.ts'
@@ -87,10 +87,10 @@ export function openDueReader(context: {
     const ends = endsOf(rows)
     for (const [ask, { owned }] of asked) {
       const { count = 0, last } = ends.get(ask) ?? {}
-      const place = last && { dueAt: last.due_at, eventId: last.event_id }
+      const position = last && { dueAt: last.due_at, eventId: last.event_id }
       owned.readUpTo[ask.work] =
-        place && count >= ask.quota ? laterOf(owned.readUpTo[ask.work], place) : undefined
-      endpoints.place(owned)
+        position && count >= ask.quota ? laterOf(owned.readUpTo[ask.work], position) : undefined
+      endpoints.offer(owned)
     }
     context.onFound()
     if (behind.length > 0) await park(behind)
@@ -109,9 +109,9 @@ export function openDueReader(context: {
   }
 
   const asksNow = (owned: OwnedEndpoint): Ask[] => {
-    owned.lookedAt = performance.now()
-    const fromHead = owned.lookedAt >= (headTimes.get(owned) ?? 0)
-    if (fromHead) headTimes.set(owned, owned.lookedAt + HEAD_MS)
+    owned.readAt = performance.now()
+    const fromHead = owned.readAt >= (headTimes.get(owned) ?? 0)
+    if (fromHead) headTimes.set(owned, owned.readAt + HEAD_MS)
     return asksOf(owned, { limit: endpointSlots, quota: endpoints.quota(), now: real(), fromHead })
   }
 
@@ -178,8 +178,8 @@ function endsOf(rows: readonly DueRow[]): Map<Ask, { count: number; last: DueRow
   return ends
 }
 
-/** A read from the head may end before the place that an earlier read had reached: the later place counts. */
-function laterOf(known: Place | undefined, place: Place): Place {
-  if (!known || known.dueAt < place.dueAt) return place
-  return known.dueAt === place.dueAt && known.eventId < place.eventId ? place : known
+/** A read from the head may end before the position that an earlier read had reached: the later position counts. */
+function laterOf(known: QueuePosition | undefined, position: QueuePosition): QueuePosition {
+  if (!known || known.dueAt < position.dueAt) return position
+  return known.dueAt === position.dueAt && known.eventId < position.eventId ? position : known
 }

@@ -2,27 +2,27 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
 import { groupsOf } from '../../db/spread.ts'
 import { namingPartners, part, sql, timestamp } from '../../db/sql.ts'
-import type { Work } from './fairness.ts'
+import type { QueueKind } from './fairness.ts'
 
 /** How much is wanted of one kind of work of one endpoint. */
 export type Ask = {
   readonly partnerId: string
   readonly endpointId: string
-  readonly work: Work
+  readonly work: QueueKind
   readonly quota: number
   /** Where an earlier read ended; from the head when absent. */
-  readonly after: Place | undefined
+  readonly after: QueuePosition | undefined
 }
 
-/** A place in one queue of deliveries. */
-export type Place = { readonly dueAt: Instant; readonly eventId: string }
+/** A position in one queue of deliveries. */
+export type QueuePosition = { readonly dueAt: Instant; readonly eventId: string }
 
 /** A delivery that is due, with the event it carries. */
 export type DueRow = {
   /** What it was found for. */
   ask: Ask
   event_id: string
-  work: Work
+  work: QueueKind
   attempts: number
   due_at: Instant
   body: Buffer

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createTurns, type Due, type Turn, type Turns, type Work } from './fairness.ts'
+import { createTurns, type Due, type QueueKind, type Turn, type Turns } from './fairness.ts'
 
 type Endpoint = {
   due: Due
@@ -45,7 +45,7 @@ function introduce(turns: Turns, id: string) {
 }
 
 const plenty = 1_000_000
-function dueOnly(work: Work): Due {
+function dueOnly(work: QueueKind): Due {
   return { fresh: 0, retry: 0, replay: 0, limit: 50, [work]: plenty }
 }
 function fresh(count = plenty, limit = 50): Due {

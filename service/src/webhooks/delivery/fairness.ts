@@ -1,5 +1,5 @@
 /** Why a try is due: an event's first try, a later one, or one that somebody asked to repeat. */
-export type Work = 'fresh' | 'retry' | 'replay'
+export type QueueKind = 'fresh' | 'retry' | 'replay'
 
 /** What an endpoint has due, and how many tries it may have in flight at once: 0 while its breaker is open. */
 export type Due = {
@@ -12,7 +12,7 @@ export type Due = {
 /** The right to make one try now; it holds one slot until it is settled. */
 export type Turn = {
   readonly endpointId: string
-  readonly work: Work
+  readonly work: QueueKind
   readonly startedAt: number
   /** Which share of the slots it uses. */
   readonly share: Share
@@ -35,7 +35,7 @@ export type Turns = {
 }
 
 /** `slow` and `unknown` are for all work of endpoints that are slow, or of which no try has ended yet. */
-type Share = Work | 'slow' | 'unknown'
+type Share = QueueKind | 'slow' | 'unknown'
 
 const SHARES: readonly Share[] = ['retry', 'replay', 'slow', 'unknown', 'fresh']
 
@@ -89,7 +89,7 @@ type EndpointQueue = {
   /** Oldest first. */
   inFlight: Set<Turn>
   /** What it was served last while all its work was in one share. */
-  lastWork: Work
+  lastQueue: QueueKind
   /** The shares in whose rings it stands, as bits. */
   offered: number
 }
@@ -111,7 +111,7 @@ export function createTurns(slots: number): Turns {
   const used: Record<Share, number> = { fresh: 0, retry: 0, replay: 0, slow: 0, unknown: 0 }
   const inUse = () => used.fresh + used.retry + used.replay + used.slow + used.unknown
 
-  const place = (queue: EndpointQueue, now: number) => {
+  const enqueue = (queue: EndpointQueue, now: number) => {
     const offered = offeredBy(queue, now)
     // Most often nothing has changed, and this is asked several times for each try.
     if (offered === queue.offered) return
@@ -130,21 +130,21 @@ export function createTurns(slots: number): Turns {
   }
 
   const take = (queue: EndpointQueue, share: Share, now: number): Turn => {
-    const work = isWork(share) ? share : nextWork(queue)
+    const work = isQueueKind(share) ? share : nextQueue(queue)
     const charged = queue.typicalMs ?? UNKNOWN_MS
     const turn: Turn = { endpointId: queue.endpointId, work, startedAt: now, share, charged }
     queue.due[work] -= 1
     queue.inFlight.add(turn)
     used[share] += 1
     queue.account -= charged
-    place(queue, now)
+    enqueue(queue, now)
     return turn
   }
 
   const serve = (share: Share, now: number): Turn | undefined => {
     const ring = rings[share]
     for (const queue of ring) {
-      place(queue, now)
+      enqueue(queue, now)
       if (!ring.has(queue)) continue
       if (queue.account > 0) return take(queue, share, now)
       queue.account += QUANTUM_MS[share]
@@ -171,7 +171,7 @@ export function createTurns(slots: number): Turns {
         queues.set(endpointId, queue)
       }
       queue.due = { ...due }
-      place(queue, now)
+      enqueue(queue, now)
     },
     next(now) {
       // Twice, since the first walk may find an endpoint that has become slow, and move it.
@@ -185,7 +185,7 @@ export function createTurns(slots: number): Turns {
       queue.typicalMs = queue.typicalMs === undefined ? took : queue.typicalMs * 0.75 + took * 0.25
       const settled = queue.account + turn.charged - took
       queue.account = Math.min(QUANTUM_MS[turn.share], Math.max(-MOST_DEBT_MS, settled))
-      place(queue, now)
+      enqueue(queue, now)
     },
     forget(endpointId) {
       const queue = queues.get(endpointId)
@@ -200,7 +200,7 @@ function newQueue(endpointId: string): EndpointQueue {
   const due = { fresh: 0, retry: 0, replay: 0, limit: 0 }
   return {
     ...{ endpointId, due, account: 0, typicalMs: undefined },
-    ...{ inFlight: new Set(), lastWork: 'replay', offered: 0 },
+    ...{ inFlight: new Set(), lastQueue: 'replay', offered: 0 },
   }
 }
 
@@ -212,19 +212,19 @@ function hasWork({ due }: EndpointQueue): boolean {
   return due.fresh > 0 || due.retry > 0 || due.replay > 0
 }
 
-const AFTER: Readonly<Record<Work, readonly Work[]>> = {
+const AFTER: Readonly<Record<QueueKind, readonly QueueKind[]>> = {
   fresh: ['retry', 'replay', 'fresh'],
   retry: ['replay', 'fresh', 'retry'],
   replay: ['fresh', 'retry', 'replay'],
 }
 
 /** Where one share has all work of an endpoint, the kinds take turns. */
-function nextWork(queue: EndpointQueue): Work {
-  queue.lastWork = AFTER[queue.lastWork].find(work => queue.due[work] > 0) ?? 'fresh'
-  return queue.lastWork
+function nextQueue(queue: EndpointQueue): QueueKind {
+  queue.lastQueue = AFTER[queue.lastQueue].find(work => queue.due[work] > 0) ?? 'fresh'
+  return queue.lastQueue
 }
 
-function isWork(share: Share): share is Work {
+function isQueueKind(share: Share): share is QueueKind {
   return share !== 'slow' && share !== 'unknown'
 }
 

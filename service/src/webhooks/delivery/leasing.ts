@@ -94,7 +94,7 @@ export function openLeasing(context: {
     reviewAll(owned => leases.get(owned.endpointId)?.has_due ?? true)
     for (const owned of endpoints.all()) {
       // The clock may have moved past the end of a pause.
-      endpoints.place(owned)
+      endpoints.offer(owned)
       if (leases.get(owned.endpointId)?.has_due) context.onDue(owned)
     }
     context.onBeat()
@@ -131,7 +131,7 @@ export function openLeasing(context: {
       replaceEndpoint(owned, opened.endpoint, opened.credentials)
       if (opened.endpoint.disabled_at !== null) endpoints.leave(owned)
       else context.onDue(owned)
-      endpoints.place(owned)
+      endpoints.offer(owned)
     }
   }
 

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
 import { openLastRead } from '../../db/last-read.ts'
-import type { Verdict } from '../endpoint/backoff.ts'
+import type { Assessment } from '../endpoint/backoff.ts'
 import { type Backlog, certificateEnds, endpointStates, readBacklog, readCertificates } from './backlog.ts'
 import type { Item } from './owned-endpoint.ts'
 import type { Attempt, Disposition } from './result.ts'
@@ -10,7 +10,7 @@ import type { Attempt, Disposition } from './result.ts'
 /** The numbers of webhook delivery, for Prometheus. */
 export type WebhookMetrics = {
   /** Counts the end of one try. */
-  note(item: Item, ended: { verdict: Verdict; last: Attempt; disposition: Disposition }): void
+  note(item: Item, ended: { assessment: Assessment; last: Attempt; disposition: Disposition }): void
   /**
    * The text that Prometheus reads. It asks the database for what waits; while that does not answer, it tells what was
    * found last, and how old that has grown.
@@ -86,14 +86,14 @@ export function webhookMetrics(context: { database: Database; real: () => Instan
   const expiries = openLastRead(() => readCertificates(database, real()), new Map<string, number>())
 
   return {
-    note(item, { verdict, last, disposition }) {
+    note(item, { assessment, last, disposition }) {
       const { outcome, startedAt } = last
       const { dnsMs = 0, connectMs = 0, tlsMs = 0, totalMs } = outcome.timings
-      outcomes[outcomeOf(verdict)].inc()
+      outcomes[outcomeOf(assessment)].inc()
       if (disposition.kind === 'delivered' || disposition.kind === 'dead') fates[disposition.kind].inc()
-      if (verdict.kind !== 'delivered')
+      if (assessment.kind !== 'delivered')
         errors.inc({ reason: outcome.errorClass ?? `${Math.floor(outcome.status / 100)}xx` })
-      if (item.attempts === 0 && item.work === 'fresh' && verdict.kind !== 'unspent') {
+      if (item.attempts === 0 && item.work === 'fresh' && assessment.kind !== 'unspent') {
         latency.observe(Math.max(0, startedAt + dnsMs + connectMs + tlsMs - item.created_at) / 1000)
       }
       duration.observe(totalMs / 1000)
@@ -114,6 +114,6 @@ export function webhookMetrics(context: { database: Database; real: () => Instan
   }
 }
 
-function outcomeOf(verdict: Verdict): 'delivered' | 'failed' | 'unspent' {
-  return verdict.kind === 'delivered' || verdict.kind === 'unspent' ? verdict.kind : 'failed'
+function outcomeOf(assessment: Assessment): 'delivered' | 'failed' | 'unspent' {
+  return assessment.kind === 'delivered' || assessment.kind === 'unspent' ? assessment.kind : 'failed'
 }

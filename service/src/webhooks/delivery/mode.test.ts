@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Verdict } from '../endpoint/backoff.ts'
+import type { Assessment } from '../endpoint/backoff.ts'
 import { afterAttempt, type Breaker, closedBreaker } from '../endpoint/breaker.ts'
 import { beginLeaving, beginRelease, endRelease, type ModeState, modeOf, roomIn } from './mode.ts'
 
@@ -16,10 +16,10 @@ function state(changes: Partial<ModeState> = {}): ModeState {
     ...changes,
   }
 }
-const failed: Verdict = { kind: 'failed', blame: 'endpoint' }
-const delivered: Verdict = { kind: 'delivered' }
-function after(breaker: Breaker, verdict: Verdict, at: number): Breaker {
-  return afterAttempt(breaker, { eventId: `e${at}`, verdict, startedAt: at, endedAt: at }, limit)
+const failed: Assessment = { kind: 'failed', blame: 'endpoint' }
+const delivered: Assessment = { kind: 'delivered' }
+function after(breaker: Breaker, assessment: Assessment, at: number): Breaker {
+  return afterAttempt(breaker, { eventId: `e${at}`, assessment, startedAt: at, endedAt: at }, limit)
 }
 function afterFailures(count: number): Breaker {
   let breaker = closedBreaker()

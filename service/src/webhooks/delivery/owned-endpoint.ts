@@ -3,8 +3,8 @@ import type { Breaker } from '../endpoint/breaker.ts'
 import type { WireCredentials } from '../endpoint/credentials.ts'
 import type { EndpointRow } from '../endpoint/endpoint.ts'
 import type { Health } from '../endpoint/health.ts'
-import type { Ask, DueRow, Place } from './due.ts'
-import type { Due, Work } from './fairness.ts'
+import type { Ask, DueRow, QueuePosition } from './due.ts'
+import type { Due, QueueKind } from './fairness.ts'
 import { type ModeState, roomIn } from './mode.ts'
 import type { HealthRecord, HeldLease, Pair } from './result.ts'
 
@@ -25,7 +25,7 @@ const HEAD_QUOTA = 32
  */
 const ENOUGH = 64
 
-const WORKS: readonly Work[] = ['fresh', 'retry', 'replay']
+const QUEUE_KINDS: readonly QueueKind[] = ['fresh', 'retry', 'replay']
 
 /** One endpoint that this process owns: its queues and its health. Plain state, without input or output. */
 export type OwnedEndpoint = {
@@ -46,21 +46,21 @@ export type OwnedEndpoint = {
   /** Faults on our side in a row, and until when we wait because of them. */
   ownFaults: number
   ownFaultUntil: Instant
-  readonly queues: Readonly<Record<Work, Item[]>>
+  readonly queues: Readonly<Record<QueueKind, Item[]>>
   /** Until when it is read often, on the clock of `performance.now()`: work came a moment ago, and more may come. */
   activeUntil: number
   /** When the last read of it began, on the same clock. */
-  lookedAt: number
+  readAt: number
   /** Raised when the queues are read anew: the answer to a read that began before is thrown away. */
   generation: number
-  /** For each kind of which the database has more than was read: the place up to which it was read. */
-  readonly readUpTo: Record<Work, Place | undefined>
+  /** For each kind of which the database has more than was read: the position up to which it was read. */
+  readonly readUpTo: Record<QueueKind, QueuePosition | undefined>
   /** The kinds that a read has left out since they were last read. */
-  readonly passedBy: Record<Work, boolean>
+  readonly passedBy: Record<QueueKind, boolean>
   /** Everything held, by event; changed by `queueItem` and `letGo` only. */
   readonly held: Map<string, Item>
   /** How many of each kind are held. */
-  readonly heldOf: Record<Work, number>
+  readonly heldOf: Record<QueueKind, number>
 }
 
 /** The state of an endpoint whose lease this process has just taken. */
@@ -80,7 +80,7 @@ export function ownEndpoint(
     ownFaults: 0,
     ownFaultUntil: 0,
     activeUntil: 0,
-    lookedAt: Number.NEGATIVE_INFINITY,
+    readAt: Number.NEGATIVE_INFINITY,
     generation: 0,
     queues: { fresh: [], retry: [], replay: [] },
     readUpTo: { fresh: undefined, retry: undefined, replay: undefined },
@@ -116,14 +116,14 @@ function knownOf(endpoint: EndpointRow) {
 
 /** Forgets the deliveries that wait in memory; the database still has them. */
 export function emptyQueues(owned: OwnedEndpoint): void {
-  for (const work of WORKS) {
+  for (const work of QUEUE_KINDS) {
     for (const item of owned.queues[work].splice(0)) letGo(owned, item)
     readAgain(owned, work)
   }
 }
 
 /** Makes the next read begin at the head of the queue, whatever was read before. */
-export function readAgain(owned: OwnedEndpoint, work: Work): void {
+export function readAgain(owned: OwnedEndpoint, work: QueueKind): void {
   owned.readUpTo[work] = undefined
   owned.generation += 1
 }
@@ -134,14 +134,14 @@ export function dueIn(owned: OwnedEndpoint, limit: number, now: Instant): Due {
   const { fresh, retry, replay } = owned.queues
   const due = { fresh: fresh.length, retry: retry.length, replay: replay.length, limit: room }
   if (owned.breaker.open === null || room === 0) return due
-  const probe = oldestWork(owned)
+  const probe = oldestQueue(owned)
   const none = { fresh: 0, retry: 0, replay: 0, limit: room }
   return probe === undefined ? none : { ...none, [probe]: 1 }
 }
 
-function oldestWork({ queues }: OwnedEndpoint): Work | undefined {
-  let oldest: Work | undefined
-  for (const work of WORKS) {
+function oldestQueue({ queues }: OwnedEndpoint): QueueKind | undefined {
+  let oldest: QueueKind | undefined
+  for (const work of QUEUE_KINDS) {
     const head = queues[work][0]
     const best = oldest && queues[oldest][0]
     if (head && (!best || head.due_at < best.due_at)) oldest = work
@@ -164,18 +164,18 @@ export function asksOf(
   // While few attempts may be under way, reading far ahead would only fill the memory.
   const quota = isProbing ? 1 : Math.min(options.quota, room * 16)
   const { partnerId, endpointId, queues, readUpTo, passedBy, heldOf: count } = owned
-  return WORKS.flatMap(work => {
+  return QUEUE_KINDS.flatMap(work => {
     const missing = quota - queues[work].length
-    const place = readUpTo[work]
-    // A delivery that was parked until its turn came lies before that place.
-    const isFromHead = place === undefined || isProbing || owned.endpoint.ordering === 'user'
-    if (!isFromHead && options.fromHead && place.dueAt > options.now - LATE_MS)
+    const position = readUpTo[work]
+    // A delivery that was parked until its turn came lies before that position.
+    const isFromHead = position === undefined || isProbing || owned.endpoint.ordering === 'user'
+    if (!isFromHead && options.fromHead && position.dueAt > options.now - LATE_MS)
       return [{ partnerId, endpointId, work, after: undefined, quota: count[work] + HEAD_QUOTA }]
     if (isFromHead && (missing <= 0 || (!options.fromHead && queues[work].length >= enoughOf(quota)))) {
       passedBy[work] = true
       return []
     }
-    const after = isFromHead ? undefined : place
+    const after = isFromHead ? undefined : position
     if (after && (missing <= 0 || !isLow(owned, work, quota))) return []
     passedBy[work] = false
     // Held deliveries are still at the head of the queue and are returned again, so ask for that many more.
@@ -203,10 +203,10 @@ function enoughOf(quota: number): number {
 
 /** Whether a queue runs low of which the database has, or may have, more. */
 export function runsLow(owned: OwnedEndpoint, quota: number): boolean {
-  return WORKS.some(work => isLow(owned, work, quota))
+  return QUEUE_KINDS.some(work => isLow(owned, work, quota))
 }
 
-function isLow(owned: OwnedEndpoint, work: Work, quota: number): boolean {
+function isLow(owned: OwnedEndpoint, work: QueueKind, quota: number): boolean {
   return (
     (owned.readUpTo[work] !== undefined && owned.queues[work].length <= quota / 2) ||
     (owned.passedBy[work] && owned.queues[work].length < enoughOf(quota))

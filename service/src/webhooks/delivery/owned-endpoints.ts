@@ -16,7 +16,7 @@ export type OwnedEndpoints = {
   /** How many deliveries of one kind are read ahead for each endpoint. */
   quota(): number
   /** Offers what the endpoint has to send now; while it is paused, does so again when the pause ends. */
-  place(owned: OwnedEndpoint): void
+  offer(owned: OwnedEndpoint): void
   /** Starts no more attempts there; the next heartbeat releases the endpoint once nothing is under way. */
   leave(owned: OwnedEndpoint): void
   /** Forgets an endpoint that another process owns now. */
@@ -43,7 +43,7 @@ export function openOwnedEndpoints(context: {
   const turns = createTurns(context.slots)
   const isOwned = (owned: OwnedEndpoint) => endpoints.get(owned.endpointId) === owned
 
-  const place = (owned: OwnedEndpoint) => {
+  const offer = (owned: OwnedEndpoint) => {
     if (!isOwned(owned)) return
     turns.offer(owned.endpointId, dueIn(owned, endpointSlots, real()), performance.now())
     const mode = modeOf(owned, real())
@@ -53,7 +53,7 @@ export function openOwnedEndpoints(context: {
     // Timers may fire a moment early.
     timers.set(`owned ${owned.endpointId}`, at - real() + 2, () => {
       if (!isOwned(owned)) return
-      place(owned)
+      offer(owned)
       context.onOpen(owned)
     })
 
@@ -65,11 +65,11 @@ export function openOwnedEndpoints(context: {
     isOwned,
     quota: () =>
       Math.max(LEAST_QUOTA, Math.min(MOST_QUOTA, Math.floor(ROWS_IN_MEMORY / Math.max(1, endpoints.size)))),
-    place,
+    offer,
     leave(owned) {
       beginLeaving(owned)
       emptyQueues(owned)
-      place(owned)
+      offer(owned)
     },
     drop(owned) {
       emptyQueues(owned)

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Outcome } from '../egress/outcome.ts'
+import type { AttemptOutcome } from '../egress/outcome.ts'
 import type { Breaker } from '../endpoint/breaker.ts'
-import type { Work } from './fairness.ts'
+import type { QueueKind } from './fairness.ts'
 
 /** Which of two pairs of credentials a try used. */
 export type Pair = 'current' | 'next'
@@ -11,14 +11,14 @@ export type Attempt = {
   readonly attemptId: string
   readonly startedAt: Instant
   readonly pair: Pair
-  readonly outcome: Outcome
+  readonly outcome: AttemptOutcome
 }
 
 /** What happens to a delivery after an attempt. */
 export type Disposition =
   | { readonly kind: 'delivered' }
   /** Another try at `dueAt`; `attempts` are spent. */
-  | { readonly kind: 'later'; readonly attempts: number; readonly dueAt: Instant; readonly work: Work }
+  | { readonly kind: 'later'; readonly attempts: number; readonly dueAt: Instant; readonly work: QueueKind }
   | { readonly kind: 'dead'; readonly attempts: number }
   /** Nothing was spent: the row stays as it is. */
   | { readonly kind: 'unchanged' }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
-import { judge, type Verdict } from '../endpoint/backoff.ts'
+import { type Assessment, assess } from '../endpoint/backoff.ts'
 import type { HealthAction } from '../endpoint/health.ts'
 import { type AppliedOutcome, applyOutcome, pauseAfterOwnFault } from './apply-outcome.ts'
 import { makeAttempt } from './attempt.ts'
@@ -75,7 +75,7 @@ export function openSending(context: SendingContext): Sending {
   const pump = () => {
     const changed = new Set(touched)
     touched.clear()
-    for (const owned of changed) endpoints.place(owned)
+    for (const owned of changed) endpoints.offer(owned)
     const starting: { owned: OwnedEndpoint; item: Item; turn: Turn }[] = []
     while (context.maySend() && writer.pending() < context.slots * UNWRITTEN) {
       const turn = turns.next(performance.now())
@@ -87,7 +87,7 @@ export function openSending(context: SendingContext): Sending {
         changed.add(owned)
       } else {
         turns.settle(turn, performance.now())
-        if (owned) endpoints.place(owned)
+        if (owned) endpoints.offer(owned)
       }
     }
     // Once the turns are dealt out: they may have emptied a queue for which there is room still, and no try may end for long.
@@ -147,17 +147,17 @@ export function openSending(context: SendingContext): Sending {
     }
     const { requests, last } = attempted
     const at = real()
-    const verdict = judge(last.outcome, at)
+    const assessment = assess(last.outcome, at)
     const wasOwned = endpoints.isOwned(owned)
     const applied = applyOutcome(owned, item, {
       version,
-      verdict,
+      assessment,
       last,
       at,
       limit: context.endpointSlots,
       random: Math.random(),
     })
-    context.metrics.note(item, { verdict, last, disposition: applied.disposition })
+    context.metrics.note(item, { assessment, last, disposition: applied.disposition })
     const change = changeOf(owned, applied, at)
     if (change?.disable) {
       disabled.add(owned)
@@ -168,7 +168,7 @@ export function openSending(context: SendingContext): Sending {
       emptyQueues(owned)
     }
     pumpSoon(owned)
-    if (isStopped(verdict)) return undefined
+    if (isStopped(assessment)) return undefined
     // Before the success is stored: a crash in between leaves an endpoint that is still to be probed.
     if (applied.outage !== undefined) await release(owned, applied.outage)
     return { owned, item, requests, applied, change, wasOwned }
@@ -271,8 +271,8 @@ type Ended = {
   readonly wasOwned: boolean
 }
 
-function isStopped(verdict: Verdict): boolean {
-  return verdict.kind === 'unspent' && verdict.fault === 'stopped'
+function isStopped(assessment: Assessment): boolean {
+  return assessment.kind === 'unspent' && assessment.fault === 'stopped'
 }
 
 /** Tells the operator that an endpoint fails for long, or was disabled. */

@@ -59,7 +59,7 @@ export interface Unanswered extends Ended {
 }
 
 /** How one attempt ended: with a status or with an error class, never both. */
-export type Outcome = Answered | Unanswered
+export type AttemptOutcome = Answered | Unanswered
 
 /** Whether an error class is a fault of ours, so that the attempt is not counted. */
 export function isOwnFault(errorClass: ErrorClass): errorClass is OwnFault {

@@ -4,7 +4,7 @@
  */
 import type { ConnectOptions } from './connect.ts'
 import { type AttemptRequest, type Connection, type ConnectionAnswer, openConnection } from './connection.ts'
-import { Fault, faultOf, type Outcome, type Timings, timeoutFault } from './outcome.ts'
+import { type AttemptOutcome, Fault, faultOf, type Timings, timeoutFault } from './outcome.ts'
 
 /** The target of an attempt. Connections of one endpoint are never used for another, even at the same address. */
 export type Destination = {
@@ -25,7 +25,7 @@ export type Outgoing = {
    * Makes one request within the deadline of an attempt, of which `spentMs` have passed already. Never rejects: a
    * failure is part of the outcome.
    */
-  send(destination: Destination, request: AttemptRequest, spentMs?: number): Promise<Outcome>
+  send(destination: Destination, request: AttemptRequest, spentMs?: number): Promise<AttemptOutcome>
   /** Closes the idle connections of an endpoint that was changed or removed; busy ones close after their attempt. */
   forget(endpointId: string): void
   /** How many connections are open or being opened. */
@@ -162,14 +162,17 @@ type Attempt = {
   fault?: Fault
 }
 
-function answered(attempt: Attempt, { status, snippet, retryAfter, statusAt }: ConnectionAnswer): Outcome {
+function answered(
+  attempt: Attempt,
+  { status, snippet, retryAfter, statusAt }: ConnectionAnswer,
+): AttemptOutcome {
   const timings = timingsOf(attempt)
   timings.firstByteMs = Math.round(statusAt - attempt.startedAt)
   const { address, certificateEndsAt } = attempt.connection?.trace ?? {}
   return { status, snippet, retryAfter, address, certificateEndsAt, timings }
 }
 
-function failed(attempt: Attempt, { errorClass, cause }: Fault): Outcome {
+function failed(attempt: Attempt, { errorClass, cause }: Fault): AttemptOutcome {
   // A blocked address is kept from the partner: it may tell what a name means inside the operator's network.
   const address = errorClass === 'blocked_address' ? undefined : attempt.connection?.trace.address
   return { errorClass, cause, address, timings: timingsOf(attempt) }

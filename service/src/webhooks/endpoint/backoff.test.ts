@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { ErrorClass, Outcome } from '../egress/outcome.ts'
-import { ATTEMPT_DELAYS, judge, mostAttemptsWithin, nextAttemptAt } from './backoff.ts'
+import type { AttemptOutcome, ErrorClass } from '../egress/outcome.ts'
+import { ATTEMPT_DELAYS, assess, mostAttemptsWithin, nextAttemptAt } from './backoff.ts'
 
 const HOUR = 3_600_000
 const now = Date.parse('2026-03-01T12:00:00.000Z')
-function answer(status: number, retryAfter?: string): Outcome {
+function answer(status: number, retryAfter?: string): AttemptOutcome {
   return {
     status,
     snippet: '',
@@ -13,7 +13,7 @@ function answer(status: number, retryAfter?: string): Outcome {
     ...(retryAfter !== undefined && { retryAfter }),
   }
 }
-function fault(errorClass: ErrorClass): Outcome {
+function fault(errorClass: ErrorClass): AttemptOutcome {
   return { errorClass, timings: { totalMs: 1 } }
 }
 
@@ -55,44 +55,44 @@ describe('the schedule', () => {
   })
 })
 
-describe('the verdict', () => {
+describe('the assessment', () => {
   test.each([200, 201, 202, 204, 206, 299])('%i is a success', status => {
-    expect(judge(answer(status), now)).toEqual({ kind: 'delivered' })
+    expect(assess(answer(status), now)).toEqual({ kind: 'delivered' })
   })
   test.each([500, 501, 502, 503, 504, 599, 408, 425])('%i speaks about the endpoint', status => {
-    expect(judge(answer(status), now)).toEqual({ kind: 'failed', blame: 'endpoint' })
+    expect(assess(answer(status), now)).toEqual({ kind: 'failed', blame: 'endpoint' })
   })
   test.each([401, 403])('%i speaks about the credentials', status => {
-    expect(judge(answer(status), now)).toEqual({ kind: 'failed', blame: 'credentials' })
+    expect(assess(answer(status), now)).toEqual({ kind: 'failed', blame: 'credentials' })
   })
   test.each([300, 301, 302, 307, 308, 304, 400, 404, 405, 409, 413, 422, 429, 451])(
     '%i may be about the event',
     status => {
-      expect(judge(answer(status), now)).toEqual({ kind: 'failed', blame: 'event' })
+      expect(assess(answer(status), now)).toEqual({ kind: 'failed', blame: 'event' })
     },
   )
   test('410 disables the endpoint', () => {
-    expect(judge(answer(410, '5'), now)).toEqual({ kind: 'gone' })
+    expect(assess(answer(410, '5'), now)).toEqual({ kind: 'gone' })
   })
   test.each<ErrorClass>([
     ...(['dns', 'blocked_address', 'connect', 'tls', 'timeout', 'reset'] as const),
     ...(['protocol', 'headers_too_large'] as const),
   ])('%s speaks about the endpoint', errorClass => {
-    expect(judge(fault(errorClass), now)).toEqual({ kind: 'failed', blame: 'endpoint' })
+    expect(assess(fault(errorClass), now)).toEqual({ kind: 'failed', blame: 'endpoint' })
   })
   test.each<ErrorClass>(['exhausted', 'resolver', 'stalled', 'stopped', 'unexpected'])(
     '%s is ours and spends no try',
     errorClass => {
-      expect(judge(fault(errorClass), now)).toEqual({ kind: 'unspent', fault: errorClass })
+      expect(assess(fault(errorClass), now)).toEqual({ kind: 'unspent', fault: errorClass })
     },
   )
 })
 
 describe('Retry-After', () => {
   const pause = (status: number, text: string) => {
-    const verdict = judge(answer(status, text), now)
-    return verdict.kind === 'failed' && verdict.pausedUntil !== undefined
-      ? verdict.pausedUntil - now
+    const assessment = assess(answer(status, text), now)
+    return assessment.kind === 'failed' && assessment.pausedUntil !== undefined
+      ? assessment.pausedUntil - now
       : undefined
   }
   test.each([

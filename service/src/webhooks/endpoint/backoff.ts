@@ -1,6 +1,6 @@
 /** What an outcome means for its delivery and its endpoint, and when the next attempt is due (contract §10). */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../calendar/calendar.ts'
-import { isOwnFault, type Outcome, type OwnFault } from '../egress/outcome.ts'
+import { type AttemptOutcome, isOwnFault, type OwnFault } from '../egress/outcome.ts'
 
 const SECOND = 1000
 
@@ -52,7 +52,7 @@ export function mostAttemptsWithin(ms: number): number {
 export type Blame = 'endpoint' | 'credentials' | 'event'
 
 /** What one outcome means for its delivery and its endpoint. */
-export type Verdict =
+export type Assessment =
   /** A 2xx: the event is delivered. */
   | { kind: 'delivered' }
   /** The attempt is spent. With `pausedUntil`, the endpoint asked for nothing at all to be sent before that time. */
@@ -63,7 +63,7 @@ export type Verdict =
   | { kind: 'unspent'; fault: OwnFault }
 
 /** Judges an outcome by the table of contract §10. */
-export function judge(outcome: Outcome, now: number): Verdict {
+export function assess(outcome: AttemptOutcome, now: number): Assessment {
   if (outcome.errorClass !== undefined) {
     if (isOwnFault(outcome.errorClass)) return { kind: 'unspent', fault: outcome.errorClass }
     return { kind: 'failed', blame: 'endpoint' }

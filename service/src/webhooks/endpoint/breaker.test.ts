@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Blame, Verdict } from './backoff.ts'
+import type { Assessment, Blame } from './backoff.ts'
 import { afterAttempt, type Breaker, closedBreaker, failuresLeft, OPEN_FOR, roomOf } from './breaker.ts'
 
 const LIMIT = 8
@@ -10,10 +10,10 @@ function play(start: Breaker = closedBreaker()) {
   let breaker = start
   let now = 1_000_000
   let events = 0
-  const give = (verdict: Verdict, { eventId = `e${events}`, startedAt = now } = {}) => {
+  const give = (assessment: Assessment, { eventId = `e${events}`, startedAt = now } = {}) => {
     events += 1
     now += 1000
-    breaker = afterAttempt(breaker, { eventId, verdict, startedAt, endedAt: now }, LIMIT)
+    breaker = afterAttempt(breaker, { eventId, assessment, startedAt, endedAt: now }, LIMIT)
     return run
   }
   const run = {
@@ -150,16 +150,16 @@ describe('after an outage', () => {
 })
 
 test('whatever happens, an endpoint is never left without a next try, and never gets more than its bound', () => {
-  const verdict = fc.oneof(
-    fc.constant<Verdict>({ kind: 'delivered' }),
+  const assessment = fc.oneof(
+    fc.constant<Assessment>({ kind: 'delivered' }),
     fc
       .constantFrom<Blame>('endpoint', 'credentials', 'event')
-      .map((blame): Verdict => ({ kind: 'failed', blame })),
-    fc.constant<Verdict>({ kind: 'unspent', fault: 'stopped' }),
-    fc.constant<Verdict>({ kind: 'gone' }),
+      .map((blame): Assessment => ({ kind: 'failed', blame })),
+    fc.constant<Assessment>({ kind: 'unspent', fault: 'stopped' }),
+    fc.constant<Assessment>({ kind: 'gone' }),
   )
   const step = fc.record({
-    verdict,
+    assessment,
     eventId: fc.constantFrom('a', 'b', 'c', 'd'),
     wait: fc.nat(1_000_000),
     age: fc.nat(15_000),
@@ -167,7 +167,7 @@ test('whatever happens, an endpoint is never left without a next try, and never 
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), steps => {
       const run = play()
-      for (const { verdict: given, eventId, wait, age } of steps) {
+      for (const { assessment: given, eventId, wait, age } of steps) {
         run.wait(wait).give(given, { eventId, startedAt: run.now - age })
         expect(run.room()).toBeLessThanOrEqual(LIMIT)
         expect(roomOf(run.breaker, LIMIT, run.now + 900_000)).toBeGreaterThan(0)

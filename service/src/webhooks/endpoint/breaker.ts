@@ -1,6 +1,6 @@
 /** The circuit breaker of an endpoint, as pure functions: when it opens, how it probes, and how fast it lets a backlog go. */
 import { MINUTE_MS } from '../../calendar/calendar.ts'
-import type { Verdict } from './backoff.ts'
+import type { Assessment } from './backoff.ts'
 
 const SECOND = 1000
 /** How long the breaker stays open. Each failed probe moves on to the next entry; the last one repeats. */
@@ -42,7 +42,7 @@ type OpenState = {
 /** An attempt that has ended. */
 export type AttemptResult = {
   eventId: string
-  verdict: Verdict
+  assessment: Assessment
   startedAt: number
   endedAt: number
 }
@@ -71,11 +71,11 @@ export function failuresLeft({ endpointInRow, credentialsInRow }: Breaker): numb
 
 /** The breaker after one more attempt; `limit` is how many attempts the endpoint may have in flight at most. */
 export function afterAttempt(breaker: Breaker, result: AttemptResult, limit: number): Breaker {
-  const { verdict } = result
-  if (verdict.kind === 'delivered') return afterSuccess(breaker, limit)
-  if (verdict.kind !== 'failed') return breaker
+  const { assessment } = result
+  if (assessment.kind === 'delivered') return afterSuccess(breaker, limit)
+  if (assessment.kind !== 'failed') return breaker
   if (breaker.open !== null) return afterProbe(breaker, breaker.open, result)
-  const counted = count(breaker, result.eventId, verdict.blame)
+  const counted = count(breaker, result.eventId, assessment.blame)
   const by = reasonToOpen(counted)
   if (by === undefined) return counted
   return { ...counted, window: null, open: opened(0, by, result.endedAt) }
@@ -98,11 +98,11 @@ function isUntouched({ endpointInRow, credentialsInRow, failedEvents, open, wind
 function afterProbe(
   breaker: Breaker,
   open: OpenState,
-  { eventId, verdict, startedAt, endedAt }: AttemptResult,
+  { eventId, assessment, startedAt, endedAt }: AttemptResult,
 ): Breaker {
   // An attempt that began before the breaker opened is not a probe and brings nothing new.
-  if (verdict.kind !== 'failed' || startedAt < open.until) return breaker
-  if (verdict.blame === 'event' && open.by !== 'event') {
+  if (assessment.kind !== 'failed' || startedAt < open.until) return breaker
+  if (assessment.blame === 'event' && open.by !== 'event') {
     // The endpoint answers again and rejects only this event, which must not delay the others.
     return count({ ...closedBreaker(), window: 1 }, eventId, 'event')
   }

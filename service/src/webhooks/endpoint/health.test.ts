@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import type { Verdict } from './backoff.ts'
-import { afterVerdict, goodHealth, review } from './health.ts'
+import type { Assessment } from './backoff.ts'
+import { goodHealth, healthAfter, review } from './health.ts'
 
 const HOUR = 3_600_000
 const start = 1_000_000_000
-const failed: Verdict = { kind: 'failed', blame: 'endpoint' }
+const failed: Assessment = { kind: 'failed', blame: 'endpoint' }
 
 test('72 h after the first failure since the last success the endpoint is disabled, with three notices before', () => {
   let health = goodHealth()
   const actions: [number, string][] = []
   for (let minute = 0; minute <= 72 * 60; minute += 10) {
-    const step = afterVerdict(health, failed, start + minute * 60_000)
+    const step = healthAfter(health, failed, start + minute * 60_000)
     health = step.health
     if (step.action.kind !== 'none') actions.push([minute / 60, step.action.kind])
   }
@@ -23,7 +23,7 @@ test('72 h after the first failure since the last success the endpoint is disabl
 })
 
 test('a notice says since when it fails and when it will be disabled', () => {
-  const { health } = afterVerdict(goodHealth(), failed, start)
+  const { health } = healthAfter(goodHealth(), failed, start)
   expect(review(health, start + HOUR).action).toEqual({
     kind: 'notice',
     failingSince: start,
@@ -32,7 +32,7 @@ test('a notice says since when it fails and when it will be disabled', () => {
 })
 
 test('time counts also while nothing is due, and a missed notice is given once', () => {
-  const { health } = afterVerdict(goodHealth(), failed, start)
+  const { health } = healthAfter(goodHealth(), failed, start)
   const late = review(health, start + 50 * HOUR)
   expect(late.action.kind).toBe('notice')
   expect(review(late.health, start + 51 * HOUR).action.kind).toBe('none')
@@ -41,10 +41,10 @@ test('time counts also while nothing is due, and a missed notice is given once',
 })
 
 test('one success starts the count anew', () => {
-  const failing = afterVerdict(goodHealth(), failed, start)
-  const healed = afterVerdict(failing.health, { kind: 'delivered' }, start + 71 * HOUR)
+  const failing = healthAfter(goodHealth(), failed, start)
+  const healed = healthAfter(failing.health, { kind: 'delivered' }, start + 71 * HOUR)
   expect(healed).toEqual({ health: goodHealth(), action: { kind: 'none' } })
-  const again = afterVerdict(healed.health, failed, start + 72 * HOUR)
+  const again = healthAfter(healed.health, failed, start + 72 * HOUR)
   expect(again).toEqual({
     health: { failingSince: start + 72 * HOUR, notices: 0 },
     action: { kind: 'none' },
@@ -52,9 +52,9 @@ test('one success starts the count anew', () => {
 })
 
 test('a fault of our own counts for nothing, and 410 disables at once', () => {
-  const own = afterVerdict(goodHealth(), { kind: 'unspent', fault: 'resolver' }, start)
+  const own = healthAfter(goodHealth(), { kind: 'unspent', fault: 'resolver' }, start)
   expect(own).toEqual({ health: goodHealth(), action: { kind: 'none' } })
-  expect(afterVerdict(goodHealth(), { kind: 'gone' }, start).action).toEqual({
+  expect(healthAfter(goodHealth(), { kind: 'gone' }, start).action).toEqual({
     kind: 'disable',
     because: 'gone',
   })

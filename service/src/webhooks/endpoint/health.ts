@@ -1,6 +1,6 @@
 /** When a failing endpoint is reported and when it is disabled, as pure functions. */
 import { DAY_MS, HOUR_MS } from '../../calendar/calendar.ts'
-import type { Verdict } from './backoff.ts'
+import type { Assessment } from './backoff.ts'
 
 /** How long an endpoint may go without a success before it is disabled. */
 export const DISABLE_AFTER = 3 * DAY_MS
@@ -29,14 +29,14 @@ export type HealthAction =
   | { kind: 'disable'; because: 'failing' | 'gone' }
 
 /** The health after one more attempt, and what is to be done; a fault of ours changes nothing. */
-export function afterVerdict(
+export function healthAfter(
   health: Health,
-  verdict: Verdict,
+  assessment: Assessment,
   at: number,
 ): { health: Health; action: HealthAction } {
-  if (verdict.kind === 'unspent') return { health, action: { kind: 'none' } }
-  if (verdict.kind === 'delivered') return { health: goodHealth(), action: { kind: 'none' } }
-  if (verdict.kind === 'gone') return { health, action: { kind: 'disable', because: 'gone' } }
+  if (assessment.kind === 'unspent') return { health, action: { kind: 'none' } }
+  if (assessment.kind === 'delivered') return { health: goodHealth(), action: { kind: 'none' } }
+  if (assessment.kind === 'gone') return { health, action: { kind: 'disable', because: 'gone' } }
   return review({ ...health, failingSince: health.failingSince ?? at }, at)
 }
 

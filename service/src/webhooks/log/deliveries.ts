@@ -68,7 +68,7 @@ type Found = Omit<ListedDelivery, 'eventname' | 'userid'>
 
 type Read = (
   db: Executor,
-  wish: { partnerId: string; limit: number; endpointId: string | null; events: readonly string[] },
+  input: { partnerId: string; limit: number; endpointId: string | null; events: readonly string[] },
 ) => Promise<Omit<Found, 'status'>[]>
 
 const reads: Record<ListedDelivery['status'], Read> = {

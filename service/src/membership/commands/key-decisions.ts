@@ -21,7 +21,7 @@ export type SeenKey = {
 }
 
 /** What a seen key means for a command: it has its answer, or the key has lapsed and is free. */
-export type KeyVerdict =
+export type KeyDecision =
   | { readonly kind: 'free' }
   | { readonly kind: 'answered'; readonly code: ErrorCode; readonly replayed: boolean }
   | { readonly kind: 'answered'; readonly reply: unknown; readonly replayed: boolean }
@@ -60,7 +60,7 @@ export function judgeKey(
     held: User | undefined
     dataKey: () => Buffer | undefined
   },
-): KeyVerdict {
+): KeyDecision {
   const isMine = seen.attemptId === reservation.attemptId
   if (!isMine && isLapsed(reservation, seen, context)) return { kind: 'free' }
   const { held } = context

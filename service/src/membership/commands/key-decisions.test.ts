@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import { newUser, type User } from '../rules/state.ts'
-import { judgeKey, type SeenKey } from './key-verdicts.ts'
+import { judgeKey, type SeenKey } from './key-decisions.ts'
 
 const day = 86_400_000
 const now = Date.UTC(2027, 2, 10)
@@ -77,14 +77,14 @@ function judge(told: Story) {
     attemptId: told.isMine ? 'attempt-1' : 'attempt-2',
     mode: told.mode,
   }
-  const verdict = judgeKey(reservation, seen, {
+  const decision = judgeKey(reservation, seen, {
     now,
     real: now,
     userid: 'u1',
     held,
     dataKey: () => undefined,
   })
-  return { verdict, isLapsed: expiresAt <= now, erasedAt }
+  return { decision, isLapsed: expiresAt <= now, erasedAt }
 }
 
 function always(check: (told: Story, judged: ReturnType<typeof judge>) => void, stories = story) {
@@ -98,15 +98,15 @@ function always(check: (told: Story, judged: ReturnType<typeof judge>) => void, 
 
 describe('a seen key', () => {
   test('is free exactly when its time is over: 90 days from the last write, 24 h from the rest', () => {
-    always((_, { verdict, isLapsed }) => expect(verdict.kind === 'free').toBe(isLapsed))
+    always((_, { decision, isLapsed }) => expect(decision.kind === 'free').toBe(isLapsed))
   })
 
   test('never lets another request through while it lives', () => {
     always(
-      (_, { verdict, isLapsed, erasedAt }) => {
+      (_, { decision, isLapsed, erasedAt }) => {
         if (isLapsed) return
-        expect(verdict).toMatchObject({ kind: 'answered', replayed: false })
-        if (erasedAt === undefined) expect(verdict).toMatchObject({ code: 'idempotency_key_reused' })
+        expect(decision).toMatchObject({ kind: 'answered', replayed: false })
+        if (erasedAt === undefined) expect(decision).toMatchObject({ code: 'idempotency_key_reused' })
       },
       story.map(told => ({ ...told, isSame: false })),
     )
@@ -114,12 +114,12 @@ describe('a seen key', () => {
 
   test('of an erased user is user_erased, but for the erase itself, which gets its answer again', () => {
     always(
-      (told, { verdict, isLapsed, erasedAt }) => {
+      (told, { decision, isLapsed, erasedAt }) => {
         if (isLapsed) return
-        if (told.mode !== 'erase') expect(verdict).toMatchObject({ code: 'user_erased' })
-        else if (!told.isSame) expect(verdict).toMatchObject({ code: 'idempotency_key_reused' })
+        if (told.mode !== 'erase') expect(decision).toMatchObject({ code: 'user_erased' })
+        else if (!told.isSame) expect(decision).toMatchObject({ code: 'idempotency_key_reused' })
         else {
-          expect(verdict).toMatchObject({
+          expect(decision).toMatchObject({
             replayed: true,
             reply: {
               userid: 'u1',
@@ -136,10 +136,10 @@ describe('a seen key', () => {
 
   test('of a prefill tells whether newer data has come since', () => {
     always(
-      (told, { verdict, isLapsed }) => {
+      (told, { decision, isLapsed }) => {
         if (isLapsed) return
         const code = told.newer > 0 ? 'prefill_superseded' : 'user_exists'
-        expect(verdict).toEqual({ kind: 'answered', code, replayed: true })
+        expect(decision).toEqual({ kind: 'answered', code, replayed: true })
       },
       story.map(told => ({ ...told, mode: 'prefill', isSame: true, erasedAgo: undefined })),
     )
@@ -147,9 +147,9 @@ describe('a seen key', () => {
 
   test('of another write gives the first answer again', () => {
     always(
-      (_, { verdict, isLapsed }) => {
+      (_, { decision, isLapsed }) => {
         if (isLapsed) return
-        expect(verdict).toEqual({ kind: 'answered', reply: firstAnswer, replayed: true })
+        expect(decision).toEqual({ kind: 'answered', reply: firstAnswer, replayed: true })
       },
       story.map(told => ({ ...told, mode: 'keyed', isSame: true, erasedAgo: undefined })),
     )
@@ -157,9 +157,9 @@ describe('a seen key', () => {
 
   test('claimed by this very attempt, whose commit was lost, is a success and no replay', () => {
     always(
-      (told, { verdict }) => {
+      (told, { decision }) => {
         const reply = told.mode === 'prefill' ? 'prefill saved' : firstAnswer
-        expect(verdict).toEqual({ kind: 'answered', reply, replayed: false })
+        expect(decision).toEqual({ kind: 'answered', reply, replayed: false })
       },
       story.map(told => ({ ...told, isMine: true, isSame: true, erasedAgo: undefined })),
     )
