@@ -113,8 +113,8 @@ const owners: Readonly<Record<string, Table>> = {
     ...screens,
     [delivery]: 'writes: each result changes the health, in the transaction that stores it',
   }),
-  endpoint_leases: ownedBy(delivery),
-  dispatchers: ownedBy(delivery),
+  endpoint_leases: ownedBy(delivery, screens),
+  dispatchers: ownedBy(delivery, screens),
   deliveries: ownedBy(delivery, {
     ...screens,
     [executor]: 'writes: deliveries are queued in the transaction that raises their event',

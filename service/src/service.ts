@@ -66,6 +66,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       lastRequestAt = performance.now()
     },
   })
+  const rendered = [
+    delivery.metrics,
+    ...listener.metrics,
+    dueMetrics({ database, clock, partners: allPartners }),
+  ]
+  const metrics = async () => (await Promise.all(rendered.map(render => render()))).join('')
   const openConsole = (at: NonNullable<ServiceOptions['console']>) =>
     startConsole(
       {
@@ -76,6 +82,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         clock,
         terms: users.terms,
         log,
+        metrics,
         trail: shared.trail,
         keyring,
         mode,
@@ -117,17 +124,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   if (quiet.isQuiet()) log('quiet')
   else act()
 
-  const metrics = [
-    delivery.metrics,
-    ...listener.metrics,
-    dueMetrics({ database, clock, partners: allPartners }),
-  ]
   return {
     address,
     baseUrl: listener.baseUrl(),
     consoleUrl: consoleListener?.url,
     dispatcher: delivery.dispatcher,
-    metrics: async () => (await Promise.all(metrics.map(render => render()))).join(''),
+    metrics,
     runDue: schedules.schedule.runAll,
     drain: listener.drain,
     close: stop,

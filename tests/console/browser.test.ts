@@ -49,7 +49,7 @@ describeInBrowser('the console in a browser', () => {
     ...['/', `/users/${serviceid}`, '/due?days=30', '/webhooks', `/webhooks/${webhookid}`, '/partners'],
     ...[`/partners/${partner.partnerId}`, '/audit', `/users/${serviceid}/act/cancel`],
     ...[`/users/${serviceid}/act/offer`, `/users/${serviceid}/link`],
-    ...['/catalogue', '/catalogue/versions/1', '/catalogue/diff?from=1&to=1'],
+    ...['/catalogue', '/catalogue/versions/1', '/catalogue/diff?from=1&to=1', '/service'],
   ]
 
   const kinds = [

@@ -1,10 +1,12 @@
 import { backUpDatabase, borrowEmbeddedDatabase, restoreDatabase } from '@benefit-enrolment/embedded-postgres'
+import { addEntries, noPartner } from '../audit/entries.ts'
 import { type Config, readConfig } from '../config.ts'
-import { openDatabase } from '../db/database.ts'
+import { type DatabaseAddress, openDatabase } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'
 import { makeQuiet, resume } from '../quiet.ts'
+import { uuidv7 } from '../vault/uuid.ts'
 import type { Command, Input } from './command.ts'
-import { dataDirOf, hasDatabase, onDatabase, reach } from './workspace.ts'
+import { dataDirOf, hasDatabase, onDatabase, reach, systemUser } from './workspace.ts'
 
 const backup: Command = {
   name: 'backup',
@@ -21,6 +23,7 @@ const backup: Command = {
     const borrowed = await borrowEmbeddedDatabase({ dataDir })
     try {
       const { startedAt, endedAt, files } = await backUpDatabase({ dataDir, address: borrowed.address, into })
+      await noteBackup(borrowed.address, endedAt)
       const bytes = files.reduce((sum, file) => sum + file.size, 0)
       input.print({ directory: into, startedat: startedAt, endedat: endedAt, files: files.length, bytes }, [
         `backed up to ${into}: ${files.length} files, ${Math.ceil(bytes / 2 ** 20)} MiB, each read back and compared`,
@@ -32,6 +35,20 @@ const backup: Command = {
       await borrowed.release()
     }
   },
+}
+
+/** Puts a backup on record, so that the console can say when the last one was made. */
+async function noteBackup(address: DatabaseAddress, endedAt: string): Promise<void> {
+  const database = openDatabase(address, { max: 1, onError: () => {}, statementTimeoutMs: 60_000 })
+  const at = Date.parse(endedAt)
+  const entry = { partnerId: noPartner, entryId: uuidv7(at), at, times: 1, action: 'backup', result: 'done' }
+  try {
+    await addEntries(database, [{ ...entry, actorKind: 'command', actor: systemUser() }])
+  } catch {
+    // The backup is there and was read back: that it could not be noted, as on a full disk, must not say otherwise.
+  } finally {
+    await database.close()
+  }
 }
 
 const restore: Command = {

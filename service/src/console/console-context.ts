@@ -19,6 +19,8 @@ export type ConsoleContext = SignInContext & {
   readonly clock: Clock
   readonly terms: (partner: Partner, person: () => Person | undefined) => Terms
   readonly log: Log
+  /** The numbers of this process, as Prometheus reads them. */
+  readonly metrics: () => Promise<string>
   /** Notes who was refused before anybody knew who that is. */
   readonly trail: Pick<Trail, 'note' | 'noteRefusal'>
   /** Where people and partners reach the service: links for users are made from it. */

@@ -11,6 +11,7 @@ import { passkeyScreens } from './page/passkey-screens.ts'
 import type { Screen } from './page/screen.ts'
 import { partnerScreens } from './partner/screens.ts'
 import { requestScreens } from './requests/screens.ts'
+import { serviceScreens } from './service/screens.ts'
 import { userScreens } from './user/screens.ts'
 import { webhookScreens } from './webhooks/screens.ts'
 
@@ -30,4 +31,5 @@ export const screens: readonly Screen[] = [
   ...requestScreens,
   ...auditScreens,
   ...passkeyScreens,
+  ...serviceScreens,
 ]

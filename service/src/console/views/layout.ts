@@ -12,6 +12,7 @@ const navigation: readonly { section: string; label: string; path: string; key: 
   { section: 'requests', label: 'Requests', path: '/requests', key: 'r', role: 'support' },
   { section: 'catalogue', label: 'Catalogue', path: '/catalogue', key: 'c', role: 'viewer' },
   { section: 'audit', label: 'Audit', path: '/audit', key: 'a', role: 'viewer' },
+  { section: 'service', label: 'Service', path: '/service', key: 's', role: 'viewer' },
 ]
 
 /** A page of the console in its frame, for somebody who is signed in. */

@@ -1,0 +1,176 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { listPublications } from '../../catalogue/published.ts'
+import { newestMigration } from '../../db/migrate.ts'
+import { html, type Slot } from '../../http/html.ts'
+import { credentialsByPepper, partnersByRootKey } from '../../partners/key-use.ts'
+import type { KeySet } from '../../vault/keyring.ts'
+import { serviceVersion } from '../../version.ts'
+import { record } from '../page/record.ts'
+import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../page/screen.ts'
+import { facts, part, table, tag, when } from '../views/parts.ts'
+import { type Figures, readFigures } from './figures.ts'
+import { databaseFacts, installedSince, lastDone, livingProcesses, unscrubbed } from './store.ts'
+
+/** How the service itself stands: processes, what lags, load, database, keys and backups. Nothing of anybody's data. */
+export const serviceScreens: readonly Screen[] = [
+  { method: 'GET', path: '/service', role: 'viewer', section: 'service', answer: show },
+]
+
+async function show(visit: Visit): Promise<Answer> {
+  if (visit.operator.partners !== undefined) {
+    await record(visit, { action: 'look at service', result: 'refused' })
+    throw new ConsoleRefusal(
+      403,
+      'Not for some partners',
+      'These figures are of all partners together, and you work for some of them.',
+    )
+  }
+  const { database, real, metrics } = visit.context
+  const [text, processes, erasures, installation, done, versions] = await Promise.all([
+    metrics(),
+    livingProcesses(database),
+    unscrubbed(database),
+    installedSince(database),
+    lastDone(database, ['backup', 'keyring rotate']),
+    listPublications(database),
+  ])
+  await record(visit, { action: 'look at service', result: 'shown' })
+  const figures = readFigures(text)
+  const now = real()
+  const [newest] = versions
+  return {
+    title: 'The service',
+    body: html`${installation?.quiet_since != null && html`<section class="notice bad"><h2>Quiet since ${when(installation.quiet_since, 'UTC')}</h2><p>This copy looks, and changes nothing: no deliveries, no due changes, no writes. <code>enrolment resume</code> ends that.</p></section>`}
+${visit.context.mayNotWrite() && installation?.quiet_since == null && html`<section class="notice bad"><h2>Writes are refused</h2><p>The disk is nearly full.</p></section>`}
+<div class="columns"><div>
+${part('Lags', lagsOf(figures, { erasures, now }))}
+${part('Processes', processesOf(processes))}
+${part('This process', thisProcess(figures))}
+</div><div>
+${part('Database', await databasePart(visit))}
+${part('Keys', await keysPart(visit, { rotatedAt: done.get('keyring rotate'), since: installation?.created_at }))}
+${part(
+  'Version and backup',
+  facts([
+    ['Service', serviceVersion],
+    ['Node.js', process.version],
+    ['Schema', await newestMigration(database)],
+    ['Kind', installation?.sandbox ? 'sandbox' : 'live'],
+    [
+      'Catalogue',
+      newest
+        ? html`<a href="/catalogue/versions/${newest.version}">version ${newest.version}</a>, ${when(newest.publishedAt, 'UTC')}`
+        : 'none',
+    ],
+    [
+      'Last backup',
+      done.has('backup')
+        ? html`${when(done.get('backup') ?? 0, 'UTC')} (<code>enrolment backup</code>)`
+        : 'not known here: of a database of your own ask what backs it up',
+    ],
+  ]),
+)}
+</div></div>`,
+  }
+}
+
+/** Older than this it says that something stands still: what is due is applied, and sent, within seconds. */
+const LATE_SECONDS = 120
+/** The keys of erased users have left the files within a day. */
+const SCRUB_SECONDS = 86_400
+
+function lagsOf(
+  figures: Figures,
+  { erasures, now }: { erasures: { users: number; since: Instant | null }; now: Instant },
+): Slot {
+  const due = figures('due_changes_lag_seconds')
+  const oldest = (state: string) => figures('webhook_oldest_due_seconds', ['state', state])
+  const scrub = erasures.since === null ? 0 : (now - erasures.since) / 1000
+  return facts([
+    ['Due changes', lag(due, LATE_SECONDS)],
+    ['Webhooks to healthy endpoints', lag(oldest('ok'), LATE_SECONDS)],
+    [
+      'Webhooks to failing endpoints',
+      html`${lag(oldest('failing'), Number.POSITIVE_INFINITY)} <a href="/webhooks">by endpoint</a>`,
+    ],
+    ['Webhooks that wait', figures('webhook_waiting')],
+    ['Webhooks given up', figures('webhook_dead')],
+    ['Keys of erased users', html`${erasures.users} still in files ${lag(scrub, SCRUB_SECONDS)}`],
+  ])
+}
+
+function lag(seconds: number, late: number): Slot {
+  const text =
+    seconds < 1 ? 'no lag' : seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`
+  return tag(text, seconds > late ? 'bad' : 'good')
+}
+
+function processesOf(processes: Awaited<ReturnType<typeof livingProcesses>>): Slot {
+  return html`${table({
+    caption: 'Processes that say that they live',
+    columns: ['Process', 'Sends to'],
+    rows: processes.map(one => [html`<code>${one.dispatcher_id}</code>`, `${one.endpoints} endpoints`]),
+    empty: 'No process delivers webhooks.',
+  })}<p class="hint">As the database knows them. A quiet copy is none of them.</p>`
+}
+
+function thisProcess(figures: Figures): Slot {
+  const { rss } = process.memoryUsage()
+  return html`${facts([
+    ['Runs for', `${Math.round(process.uptime() / 60)} min`],
+    ['Requests in flight', figures('http_requests_in_flight')],
+    ['Requests answered', figures('http_requests_total')],
+    [
+      'Requests shed',
+      html`${figures('http_requests_shed_total')}${figures('http_requests_shed_total') > 0 && html` ${tag('since its start', 'wait')}`}`,
+    ],
+    ['Event loop delay', `${Math.round(figures('http_event_loop_delay_seconds') * 1000)} ms`],
+    ['Memory', `${Math.round(rss / 2 ** 20)} MiB`],
+    ['Users remembered', figures('memory_users')],
+    ['Database connections', `${figures('database_pool_busy')} busy of ${figures('database_pool_size')}`],
+    ['Waiting for one', figures('database_pool_waiting')],
+  ])}<p class="hint">Of the process that shows this page. All processes together: <code>/metrics</code> of each.</p>`
+}
+
+async function databasePart({ context }: Visit): Promise<Slot> {
+  const found = await databaseFacts(context.database)
+  if (!found) return html`<p>It does not say.</p>`
+  const open = found.oldest_transaction
+  return facts([
+    ['PostgreSQL', `${found.version}${context.database.layout.isSpread ? ', spread by Citus' : ''}`],
+    ['Size', `${(found.bytes / 2 ** 30).toFixed(2)} GiB`],
+    ['Connections', `${found.connections} of ${found.most_connections}`],
+    ['Oldest open transaction', open === null ? 'none' : when(open, 'UTC')],
+    ['Runs since', when(found.started_at, 'UTC')],
+    ['Log archived', found.archived_at === null ? 'never, or not here' : when(found.archived_at, 'UTC')],
+    found.is_replica && ['Role', tag('replica: it takes no writes', 'bad')],
+  ])
+}
+
+async function keysPart(
+  { context }: Visit,
+  { rotatedAt, since }: { rotatedAt: Instant | undefined; since: Instant | undefined },
+): Promise<Slot> {
+  const { database, keyring, real } = context
+  const [roots, peppers] = await Promise.all([
+    partnersByRootKey(database),
+    credentialsByPepper(database, real()),
+  ])
+  const rows = (kind: string, keys: KeySet, use: ReadonlyMap<string, number>, what: string): Slot[][] =>
+    [...keys.byId.keys()].map(id => [
+      html`${kind} <code>${id}</code>`,
+      id === keys.current.id ? tag('in use', 'good') : tag('older', 'plain'),
+      `${use.get(id) ?? 0} ${what}`,
+    ])
+  const day = rotatedAt ?? since
+  return html`${table({
+    caption: 'Root keys and peppers, by their ids',
+    columns: ['Key', 'State', 'Hangs on it'],
+    rows: [
+      ...rows('Root key', keyring.rootKeys, roots, 'partners'),
+      ...rows('Pepper', keyring.peppers, peppers, 'credentials'),
+    ],
+    empty: 'None.',
+  })}
+<p class="hint">${day === undefined ? '' : rotatedAt === undefined ? html`Not rotated by a command that is on record; the installation dates from ${when(day, 'UTC')}.` : html`Rotated last ${when(day, 'UTC')}.`} Retire an older one once nothing hangs on it: <code>enrolment keyring show</code>.</p>`
+}
