@@ -69,15 +69,7 @@ export async function startConsole(
     // Of its own: what operators look at is no load of partners.
     counts: openRequestCounts(),
   })
-  void app.register(async scope => {
-    mountGuards(scope, server)
-    mountFiles(scope, files)
-    mountSignIn(scope, server)
-    mountPasskeySignIn(scope, server)
-    mountProviderSignIn(scope, server)
-    for (const screen of screens) mountScreen(scope, server, screen)
-    mountRest(scope, server)
-  })
+  void app.register(async scope => mountConsole(scope, server))
   try {
     await app.listen({ host, port, backlog: 256 })
   } catch (error) {
@@ -91,6 +83,17 @@ export async function startConsole(
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   url = `http://${name}:${listening.port}`
   return { url: context.consoleUrl ?? url, close: () => app.close() }
+}
+
+/** Every address of the console, behind its guards: those that need a session, and those that lead to one. */
+export function mountConsole(app: FastifyInstance, server: ConsoleServer): void {
+  mountGuards(app, server)
+  mountFiles(app, server.files)
+  mountSignIn(app, server)
+  mountPasskeySignIn(app, server)
+  mountProviderSignIn(app, server)
+  for (const screen of screens) mountScreen(app, server, screen)
+  mountRest(app, server)
 }
 
 /** Before anything else: the headers that browsers heed, whether the console was meant, and whether a form is its own. */

@@ -1,0 +1,377 @@
+import { randomUUID } from 'node:crypto'
+import { request as send } from 'node:http'
+import Fastify from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { noPartner } from '../../service/src/audit/entries.ts'
+import type { ConsoleContext } from '../../service/src/console/console-context.ts'
+import { ROLES, type Role } from '../../service/src/console/operators/operator.ts'
+import { openProvider } from '../../service/src/console/operators/provider.ts'
+import { disableOperator } from '../../service/src/console/operators/store.ts'
+import { readConsoleFiles } from '../../service/src/console/page/console-files.ts'
+import { mountConsole } from '../../service/src/console/page/listener.ts'
+import { insertRequest } from '../../service/src/console/requests/store.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { consoleOf, type Desk, signIn } from './desk.ts'
+import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts'
+
+// Who may do what, told a second time: a route that is not here fails, and so does one whose role is another than here.
+const leastRole: Readonly<Record<string, Role>> = {
+  'GET /': 'viewer',
+  'POST /find': 'viewer',
+  'GET /users/:serviceid': 'viewer',
+  'POST /users/:serviceid/person': 'support',
+  'GET /users/:serviceid/act/:act': 'support',
+  'POST /users/:serviceid/act/:act': 'support',
+  'GET /users/:serviceid/link': 'support',
+  'POST /users/:serviceid/link': 'support',
+  'GET /users/:serviceid/export': 'support',
+  'POST /users/:serviceid/export': 'support',
+  'GET /users/:serviceid/erase': 'support',
+  'POST /users/:serviceid/erase': 'support',
+  'GET /users/:serviceid/certificate': 'support',
+  'GET /users/:serviceid/resend/:eventid': 'support',
+  'POST /users/:serviceid/resend/:eventid': 'support',
+  'GET /due': 'viewer',
+  'GET /due.csv': 'support',
+  'GET /webhooks': 'viewer',
+  'GET /webhooks/:endpointid': 'viewer',
+  'POST /webhooks/:endpointid/replay': 'support',
+  'POST /webhooks/:endpointid/pause': 'admin',
+  'POST /webhooks/:endpointid/enable': 'admin',
+  'GET /partners': 'viewer',
+  'GET /partners/:partnerid': 'viewer',
+  'POST /partners/:partnerid/rotate': 'admin',
+  'POST /partners/:partnerid/revoke': 'admin',
+  'POST /partners/:partnerid/disable': 'admin',
+  'POST /partners/:partnerid/enable': 'admin',
+  'GET /catalogue': 'viewer',
+  'GET /catalogue/versions/:version': 'viewer',
+  'GET /catalogue/diff': 'viewer',
+  'POST /catalogue/check': 'admin',
+  'POST /catalogue/draft': 'admin',
+  'POST /catalogue/publish': 'admin',
+  'GET /requests': 'support',
+  'GET /requests/:requestid': 'support',
+  'POST /requests/:requestid/confirm': 'support',
+  'POST /requests/:requestid/refuse': 'support',
+  'POST /requests/:requestid/withdraw': 'support',
+  'GET /audit': 'viewer',
+  'GET /audit.csv': 'support',
+  'POST /audit/verify': 'viewer',
+  'GET /passkeys': 'viewer',
+  'POST /passkeys/add': 'viewer',
+  'POST /passkeys/remove': 'viewer',
+}
+
+// What needs no session, and what a stranger gets there.
+const withoutSession: Readonly<Record<string, readonly number[]>> = {
+  'GET /sign-in/:token': [410],
+  'POST /sign-in/:token': [410],
+  'GET /sign-in/passkey': [200],
+  'POST /sign-in/passkey': [422],
+  'GET /sign-in/provider': [303],
+  'GET /sign-in/provider/return': [400],
+  'POST /sign-out': [200],
+  'GET /signed-out': [200],
+  'GET /*': [401],
+}
+
+type Route = {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly takesFiles: boolean
+}
+
+let identity: IdentityProvider
+let service: TestService
+let own: TestPartner
+let base = ''
+let routes: readonly Route[] = []
+let values: Readonly<Record<string, string>> = {}
+const desks = new Map<Role, Desk>()
+let stranger: Desk
+
+beforeAll(async () => {
+  identity = await startIdentityProvider()
+  service = await startTestService({ console: true, signIn: identity.settings })
+  base = consoleOf(service)
+  identity.serve([base])
+  routes = await mountedRoutes()
+  own = await service.newPartner({ name: 'Canary Harbor' })
+  const other = await service.newPartner({ name: 'Corner Bank' })
+  const { serviceid } = await own.client.createUser({
+    ...{ ...ada, userid: 'userid-canary', offername: 'plus', benefits: ['telehealth'] },
+  })
+  const { events } = await own.client.listEvents({ userid: 'userid-canary' })
+  const endpoint = { url: 'http://127.0.0.1:9/canary', username: 'canary', password: 'correct horse' }
+  const { webhookid } = await own.client.createWebhook(endpoint)
+  for (const role of ROLES) desks.set(role, await signIn(service, role))
+  stranger = await signIn(service, 'admin', [other.partnerId])
+  const requestId = randomUUID()
+  await service.database.query(
+    insertRequest({
+      ...{ partner_id: own.partnerId, request_id: requestId, action: 'void', service_id: serviceid },
+      ...{ sealed: Buffer.from('canary'), asked_by: deskOf('support').operatorId },
+      ...{ asked_at: service.now(), expires_at: service.now() + 3_600_000 },
+    }),
+  )
+  values = {
+    ...{ serviceid, eventid: events[0]?.eventid ?? '', endpointid: webhookid, partnerid: own.partnerId },
+    ...{ requestid: requestId, act: 'cancel', version: '1', token: 'enr_ol_sandbox_x', '*': 'nowhere' },
+  }
+})
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+  await identity.close()
+})
+
+/** Every route as the console mounts it. */
+async function mountedRoutes(): Promise<readonly Route[]> {
+  const found: Route[] = []
+  const app = Fastify({ exposeHeadRoutes: false })
+  app.addHook('onRoute', ({ method, url, config }) => {
+    for (const one of [method].flat())
+      found.push({
+        ...{ name: `${one} ${url}`, method: one, path: url },
+        takesFiles: config?.takes === 'multipart/form-data',
+      })
+  })
+  const provider = openProvider(identity.settings, service.now)
+  const place = { consoleUrl: undefined, port: 0 }
+  const context = {} as ConsoleContext
+  mountConsole(app, { context, place, files: await readConsoleFiles(), provider })
+  await app.ready()
+  await app.close()
+  return found
+}
+
+function deskOf(role: Role): Desk {
+  const desk = desks.get(role)
+  if (!desk) throw new Error(`nobody has signed in as ${role}`)
+  return desk
+}
+
+function isFile({ path }: Route) {
+  return path.startsWith('/files/')
+}
+function ofSessions() {
+  return routes.filter(route => route.name in leastRole)
+}
+
+/** The address of a route with what belongs to the partner; fails where the matrix has no value for a part of it. */
+function addressOf({ path, name }: Route) {
+  const query = /audit|due/.test(path) ? `?partner=${own.partnerId}` : ''
+  return (
+    path.replace(/:(\w+)|\*/g, (part, word: string) => {
+      const value = values[word ?? part]
+      if (value === undefined) throw new Error(`${name} has a part without a value here: ${part}`)
+      return value
+    }) + query
+  )
+}
+
+type Sent = { readonly cookie?: string; readonly token?: string; readonly headers?: Record<string, string> }
+
+/** Sends what a page of the console would: all fields that a form may have, of the partner. */
+async function ask(route: Route, { cookie, token = 'x', headers = { origin: base } }: Sent = {}) {
+  const fields = {
+    reason: 'ticket 4711',
+    what: values['serviceid'] ?? '',
+    partner: own.partnerId,
+    sure: 'yes',
+  }
+  const body = route.takesFiles ? new FormData() : new URLSearchParams()
+  for (const [name, value] of Object.entries({ token, ...fields })) body.append(name, value)
+  const answer = await fetch(base + addressOf(route), {
+    method: route.method,
+    redirect: 'manual',
+    headers: { ...headers, ...(cookie === undefined ? {} : { cookie }) },
+    ...(route.method === 'POST' ? { body } : {}),
+  })
+  return { status: answer.status, text: await answer.text() }
+}
+
+/** What must not be seen by who may not see the person or the partner. */
+function canariesIn(text: string) {
+  return [
+    'userid-canary',
+    'Canary Harbor',
+    'canary.example',
+    'Adacanary',
+    'ada.canary',
+    '127.0.0.1:9/canary',
+  ].filter(canary => text.includes(canary))
+}
+
+/** The token that the forms of a desk's pages carry. */
+async function tokenOf(desk: Desk) {
+  return /name="token" value="([^"]+)"/.exec((await desk.get('/')).text)?.[1] ?? ''
+}
+
+/** What a refused request must leave as it is. */
+async function stateOfPartner() {
+  return service.database.query(sql`
+    select (select count(*)::int from history) as changes,
+      (select count(*)::int from events) as events,
+      (select count(*)::int from deliveries) as deliveries,
+      (select count(*)::int from credentials where revoked_at is null) as credentials,
+      (select count(*)::int from partners where disabled_at is null) as partners,
+      (select count(*)::int from page_sessions) as links,
+      (select count(*)::int from catalogue_versions) as catalogues,
+      (select count(*)::int from operator_requests where outcome is null) as requests,
+      (select count(*)::int from webhook_endpoints where disabled_at is null) as endpoints`)
+}
+
+test('every route has a row', () => {
+  const known = new Set([...Object.keys(leastRole), ...Object.keys(withoutSession)])
+  expect(routes.filter(route => !isFile(route) && !known.has(route.name)).map(({ name }) => name)).toEqual([])
+  expect(ofSessions().length).toBeGreaterThan(30)
+  const missing = Object.keys(withoutSession).filter(name => !routes.some(route => route.name === name))
+  expect(missing).toEqual([])
+})
+
+test('without a session, and with one that has ended, nobody sees or does anything', async () => {
+  const ended = async (end: (desk: Desk) => Promise<unknown>) => {
+    const desk = await signIn(service, 'admin')
+    const token = await tokenOf(desk)
+    await end(desk)
+    return { cookie: desk.cookie, token }
+  }
+  const expired = (desk: Desk) =>
+    service.database.query(sql`
+      update operator_sessions set expires_at = created_at where operator_id = ${desk.operatorId}`)
+  const disabled = async (desk: Desk) => {
+    const [row] = await service.database.query<{ name: string }>(sql`
+      select name from operators where operator_id = ${desk.operatorId}`)
+    return disableOperator(service.database, row?.name ?? '', service.now())
+  }
+  const callers: readonly (readonly [who: string, sent: Sent])[] = [
+    ['nobody', {}],
+    ['a made-up session', { cookie: deskOf('admin').cookie.replace(/.{8}$/, 'AAAAAAAA') }],
+    ['an expired session', await ended(expired)],
+    ['a signed-out session', await ended(desk => desk.post('/sign-out'))],
+    ['a disabled operator', await ended(disabled)],
+  ]
+  const before = await stateOfPartner()
+  for (const [who, sent] of callers) {
+    for (const route of ofSessions()) {
+      const { status, text } = await ask(route, sent)
+      expect([who, route.name, status, canariesIn(text)]).toEqual([who, route.name, 401, []])
+    }
+    for (const route of routes.filter(({ name }) => name in withoutSession)) {
+      const { status, text } = await ask(route, sent)
+      expect([who, route.name, withoutSession[route.name]?.includes(status), canariesIn(text)]).toEqual([
+        ...[who, route.name, true, []],
+      ])
+    }
+  }
+  expect(await stateOfPartner()).toEqual(before)
+})
+
+test('a lower role is refused, on record, and sees nothing of it', async () => {
+  const before = await stateOfPartner()
+  for (const role of ROLES) {
+    const desk = deskOf(role)
+    const token = await tokenOf(desk)
+    const wanted: string[] = []
+    for (const route of ofSessions()) {
+      const least = leastRole[route.name] ?? 'viewer'
+      if (ROLES.indexOf(role) >= ROLES.indexOf(least)) continue
+      wanted.push(route.name)
+      const { status, text } = await ask(route, { cookie: desk.cookie, token })
+      expect([role, route.name, status, canariesIn(text)]).toEqual([role, route.name, 403, []])
+    }
+    const rows = await service.database.query<{ action: string }>(sql`
+      select action from audit_log
+      where partner_id = ${noPartner} and actor = ${desk.operatorId} and result = 'refused' order by entry_id`)
+    expect(rows.map(({ action }) => action)).toEqual(wanted)
+  }
+  expect(await stateOfPartner()).toEqual(before)
+})
+
+test('who works for another partner finds nothing of this one', async () => {
+  const before = await stateOfPartner()
+  const token = await tokenOf(stranger)
+  for (const route of ofSessions()) {
+    const { status, text } = await ask(route, { cookie: stranger.cookie, token })
+    const isNamed = /:(serviceid|eventid|endpointid|partnerid|requestid)/.test(route.path)
+    const isThis = isNamed || /audit|due/.test(route.path)
+    expect([route.name, isThis ? status : 'any', canariesIn(text)]).toEqual([
+      ...[route.name, isThis ? 404 : 'any', []],
+    ])
+    expect([route.name, status < 500]).toEqual([route.name, true])
+  }
+  expect(await stateOfPartner()).toEqual(before)
+})
+
+test('a form without the session’s token, or from elsewhere, does nothing for anybody', async () => {
+  const before = await stateOfPartner()
+  const desk = deskOf('admin')
+  const { cookie } = desk
+  const token = await tokenOf(desk)
+  const foreign = await tokenOf(await signIn(service, 'admin'))
+  const wrong: readonly (readonly [what: string, sent: Sent])[] = [
+    ['no token', { cookie, token: '' }],
+    ['the token of another session', { cookie, token: foreign }],
+    ['no origin', { cookie, token, headers: {} }],
+    ['a foreign origin', { cookie, token, headers: { origin: 'https://evil.example' } }],
+    ['the origin of the API', { cookie, token, headers: { origin: service.baseUrl } }],
+    ['an opaque origin', { cookie, token, headers: { origin: 'null' } }],
+    ['another site', { cookie, token, headers: { origin: base, 'sec-fetch-site': 'cross-site' } }],
+  ]
+  for (const [what, sent] of wrong)
+    for (const route of routes.filter(({ method }) => method === 'POST')) {
+      // These have no session to take a token from: the origin alone guards them.
+      if (/token/.test(what) && route.path.startsWith('/sign-in')) continue
+      const { status } = await ask(route, sent)
+      expect([what, route.name, status]).toEqual([what, route.name, 403])
+    }
+  expect((await desk.get('/')).status).toBe(200)
+  expect(await stateOfPartner()).toEqual(before)
+})
+
+test('by another name the console answers nothing, not even a file', async () => {
+  const { port } = new URL(base)
+  const { cookie } = deskOf('admin')
+  const askAs = (route: Route, host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = {
+        host,
+        cookie,
+        origin: `http://${host}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      }
+      send({ host: '127.0.0.1', port, path: addressOf(route), method: route.method, headers }, answer => {
+        answer.resume()
+        answer.on('end', () => resolve(answer.statusCode))
+      })
+        .on('error', reject)
+        .end()
+    })
+  for (const route of routes)
+    for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`])
+      expect([route.name, host, await askAs(route, host)]).toEqual([route.name, host, 421])
+})
+
+test('the role of a row, and each above it, gets through; a viewer sees no person anywhere', async () => {
+  const people: Role[] = []
+  for (const role of ROLES) {
+    const desk = deskOf(role)
+    for (const route of ofSessions()) {
+      if (ROLES.indexOf(role) < ROLES.indexOf(leastRole[route.name] ?? 'admin')) continue
+      const { status, text } = await ask(route, { cookie: desk.cookie, token: await tokenOf(desk) })
+      expect([role, route.name, status]).not.toEqual([role, route.name, 401])
+      // Nobody decides what was asked for by the same role of the same person, which is a refusal of another kind.
+      if (!route.path.startsWith('/requests/'))
+        expect([role, route.name, status !== 403]).toEqual([role, route.name, true])
+      expect([role, route.name, status < 500]).toEqual([role, route.name, true])
+      const seen = canariesIn(text).filter(one => !['Canary Harbor', '127.0.0.1:9/canary'].includes(one))
+      if (seen.length > 0) people.push(role)
+      if (role === 'viewer') expect([role, route.name, seen]).toEqual([role, route.name, []])
+    }
+  }
+  // What a viewer is looked through for is there to be seen.
+  expect([...new Set(people)]).toEqual(['support', 'admin'])
+})
