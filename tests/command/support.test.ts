@@ -133,10 +133,20 @@ test('who was refused is found by user show, with the request and the rules, and
   const rows = await sandbox.database.query(sql`select * from refused_creates`)
   expect(JSON.stringify(rows)).not.toMatch(/refused"|canary|NY/i)
 
+  // So is a body that is not as the description says, but for names that the caller made up.
+  const misshapen = { userid: 'misshapen', ...ada, offername: 'low', dob: 5, Adacanary: 1 } as never
+  expect(await codeOf(partner.client.createUser(misshapen))).toBe('bad_request')
+  const misread = await vi.waitFor(() => json<Shown>('user', 'show', partner.partnerid, 'misshapen'), soon)
+  expect(misread.refusedcreates).toMatchObject([{ code: 'bad_request' }])
+  expect(misread.refusedcreates[0]?.reasons.map(({ field }) => field).toSorted()).toEqual(['body', 'dob'])
+  expect(JSON.stringify(await sandbox.database.query(sql`select * from refused_creates`))).not.toMatch(
+    /misshapen|canary/i,
+  )
+
   await partner.client.createUser({ userid: 'refused', ...ada, state: 'NY', offername: 'low' })
   expect(await show()).toMatchObject({ user: { userid: 'refused' }, refusedcreates: [{ requestid }] })
   await partner.client.eraseUser({ userid: 'refused' })
-  expect(await sandbox.database.query(sql`select * from refused_creates`)).toEqual([])
+  expect(await sandbox.database.query(sql`select * from refused_creates`)).toHaveLength(1)
 })
 
 test('user show tells times in the zone that is asked for, also the partner’s own', async () => {

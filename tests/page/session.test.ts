@@ -410,6 +410,17 @@ describe('the button that enrols', () => {
   })
 })
 
+test('an enrolment that no plan allows is noted for the operator, without anything of the person', async () => {
+  const { database } = rig.running
+  await rig.newPerson({ dob: '2020-05-05' })
+  const visitor = await open()
+  expect((await visitor.post('/register/enrol', recordsAgreed)).view).toBe('NO_BENEFITS')
+  const notes = () =>
+    database.query<{ code: string; reasons: unknown }>(sql`
+      select code, reasons from refused_creates where partner_id = ${rig.partner.partnerId}`)
+  await expect.poll(notes).toEqual([{ code: 'ineligible', reasons: [] }])
+})
+
 describe('what was answered', () => {
   test('is kept sealed, and deleted when the person enrols', async () => {
     const visitor = await open()

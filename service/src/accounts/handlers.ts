@@ -19,7 +19,7 @@ import type { CommandContext } from '../membership/commands/command.ts'
 import { type Person, residenceOf } from '../membership/commands/documents.ts'
 import { erasedAnswer } from '../membership/commands/key-decisions.ts'
 import type { Reader } from '../membership/commands/reader.ts'
-import type { RefusedCreate } from '../membership/commands/refused-creates.ts'
+import type { NoteRefused } from '../membership/commands/refused-creates.ts'
 import type { ListedErasure } from '../membership/erasures/list.ts'
 import { projectPendingChanges } from '../membership/rules/apply-due.ts'
 import { consentsOf } from '../membership/rules/consents.ts'
@@ -51,7 +51,7 @@ export function accountHandlers(context: {
   /** Puts an erasure on the list outside the database; rejects where that is not on the disk. */
   noteErasure: (erasure: ListedErasure) => Promise<void>
   /** Keeps that a create was refused, and why. */
-  noteRefused: (partner: Partner, userid: string, refused: RefusedCreate) => void
+  noteRefused: NoteRefused
 }) {
   const { commands, reader, clock, noteErasure, noteRefused } = context
 

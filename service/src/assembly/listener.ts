@@ -1,3 +1,4 @@
+import { noteRefusedBodies } from '../accounts/refused-bodies.ts'
 import { newestMigration } from '../db/migrate.ts'
 import { probeWrites } from '../db/write-probe.ts'
 import { mountDocs } from '../docs/mount.ts'
@@ -124,6 +125,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     baseUrl,
     basePath,
     log,
+    noteRefused: users.noteRefused,
     noteOpened: ({ partnerId, sessionId, serviceId }) =>
       trail.note({
         partnerId,
@@ -144,6 +146,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     basePath,
     authenticate: authenticatePartner({ directory, refuse, real }),
     limit: caller => limit(caller.partner),
+    onRefusedBody: noteRefusedBodies({ clock, noteRefused: users.noteRefused }),
   }
   const { dispatcher } = context.delivery
   mountOperations(app, partnerHandlers(shared, users, { dispatcher, baseUrl }), mounting)

@@ -6,7 +6,6 @@ import { benefitHandlers } from '../benefits/handlers.ts'
 import type { Handlers } from '../http/mount.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { describeCause } from '../log.ts'
-import { openRefusedCreates } from '../membership/commands/refused-creates.ts'
 import type { ListedErasure } from '../membership/erasures/list.ts'
 import { offerHandlers } from '../offers/handlers.ts'
 import type { Caller } from '../partners/authenticate.ts'
@@ -25,7 +24,7 @@ type PartnerOperationId = Exclude<OperationIdOf<'partner'>, SandboxOperationId>
 /** The handlers of all operations that a partner may call; a missing one does not compile. */
 export function partnerHandlers(
   { options, clock, mode, trail }: Shared,
-  { executor, reader, memory, commands }: Users,
+  { executor, reader, memory, commands, noteRefused }: Users,
   { dispatcher, baseUrl }: { dispatcher: Delivery['dispatcher']; baseUrl: () => string },
 ): Handlers<Caller, PartnerOperationId> {
   const { database, keyring, real } = options
@@ -39,7 +38,7 @@ export function partnerHandlers(
         reader,
         clock,
         noteErasure: erasure => listErasure(options, erasure),
-        noteRefused: openRefusedCreates(database),
+        noteRefused,
       }),
       ...beneficiaryHandlers({ commands, reader, database, clock }),
     }),

@@ -5,6 +5,7 @@ import { type CommandExecutor, openCommandExecutor } from '../membership/command
 import { guardWrites } from '../membership/commands/guard-writes.ts'
 import { openTerms } from '../membership/commands/open-terms.ts'
 import { openReader, type Reader } from '../membership/commands/reader.ts'
+import { type NoteRefused, openRefusedCreates } from '../membership/commands/refused-creates.ts'
 import { openUserMemory, type UserMemory } from '../membership/commands/user-memory.ts'
 import type { Delivery } from './delivery.ts'
 import type { Shared } from './shared.ts'
@@ -19,6 +20,8 @@ export type Users = {
   /** Carries out what falls due, in short batches, so that it never delays a request. */
   readonly dueExecutor: CommandExecutor
   readonly commands: AccountCommands
+  /** Keeps which creates were refused, and why. */
+  readonly noteRefused: NoteRefused
 }
 
 /** Opens what reads and changes users. What it commits wakes the delivery of webhooks. */
@@ -57,6 +60,7 @@ export function openUsers(
     executor,
     dueExecutor: guardWrites(openCommandExecutor(context, commandsOfADueBatch), mayNotWrite),
     commands: openAccountCommands({ executor, reader, terms }),
+    noteRefused: openRefusedCreates(database),
   }
 }
 

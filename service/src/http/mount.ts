@@ -2,7 +2,7 @@ import { type Operation, type OperationId, type Operations, operations } from '@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type OperationReply, type OperationRequest, ReadyJson, ReadyText } from './operation-request.ts'
 import { localeOf } from './problem.ts'
-import { badField, type ServiceError } from './service-error.ts'
+import { badField, ServiceError } from './service-error.ts'
 import { compileCheck, queryOf } from './validation.ts'
 
 /** A handler of each operation; a missing one does not compile. */
@@ -28,6 +28,16 @@ export type MountContext<Caller> = {
   readonly limit: (
     caller: Caller,
   ) => { headers: Readonly<Record<string, string>>; refusal: ServiceError | undefined } | undefined
+  /** Called with a body that its schema refused, before the refusal is answered. */
+  readonly onRefusedBody?: (caller: Caller, refused: RefusedBody) => void
+}
+
+/** A body that is not as the operation's schema says, and what is wrong with it. */
+export type RefusedBody = {
+  readonly operation: Operation
+  readonly body: unknown
+  readonly requestId: string
+  readonly error: ServiceError
 }
 
 /** Mounts the operations: route, validation, handler and serialisation follow from their declarations. */
@@ -87,7 +97,15 @@ function mountOperation<Caller>(
       checkParams?.(request.params)
       const asked = request.url.includes('?') ? queryOf(request.query) : {}
       checkQuery?.(asked)
-      checkBody?.(request.body)
+      try {
+        checkBody?.(request.body)
+      } catch (error) {
+        if (error instanceof ServiceError)
+          context.onRefusedBody?.(callers.get(request) as Caller, {
+            ...{ operation, body: request.body, requestId: request.id, error },
+          })
+        throw error
+      }
       const [path = '', query = ''] = request.url.split('?', 2)
       const answer = await handler({
         operation,

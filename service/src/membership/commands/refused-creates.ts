@@ -13,6 +13,9 @@ export type RefusedCreate = {
   readonly reasons: readonly { readonly field: string; readonly code: string }[]
 }
 
+/** Keeps that a create was refused, and why. */
+export type NoteRefused = (partner: Partner, userid: string, refused: RefusedCreate) => void
+
 type Noted = RefusedCreate & { readonly partnerId: string; readonly hash: Buffer }
 
 /** What stands for a userid: nobody without the partner's key can tell whose it is. */
@@ -24,9 +27,7 @@ export function refusedHash({ hashKey }: Pick<Partner, 'hashKey'>, userid: strin
  * Notes refused creates, so that "why is this person not enrolled?" has an answer where there is no user. Nobody waits for
  * it: a note that fails is lost.
  */
-export function openRefusedCreates(
-  database: Database,
-): (partner: Partner, userid: string, refused: RefusedCreate) => void {
+export function openRefusedCreates(database: Database): NoteRefused {
   const write = coalesce<Noted, void>({
     maxBatch: 500,
     run: async notes => {

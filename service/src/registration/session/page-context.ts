@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts'
 import type { Person } from '../../membership/commands/documents.ts'
 import type { CommandExecutor } from '../../membership/commands/executor.ts'
 import type { Reader } from '../../membership/commands/reader.ts'
+import type { NoteRefused } from '../../membership/commands/refused-creates.ts'
 import type { Terms } from '../../membership/rules/terms.ts'
 import type { Directory } from '../../partners/directory.ts'
 import type { Clock, Partner } from '../../partners/partner.ts'
@@ -25,6 +26,8 @@ export type PageContext = {
   readonly baseUrl: () => string
   readonly basePath: string
   readonly log: Log
+  /** Keeps that an enrollment was refused when it was sent, and why. */
+  readonly noteRefused: NoteRefused
   /** Notes that a person's data was shown to whoever opened a link. */
   readonly noteOpened: (session: {
     partnerId: string

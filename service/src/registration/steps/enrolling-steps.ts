@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@benefit-enrolment/contract'
 import { createAccount } from '../../accounts/lifecycle.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import type { Person } from '../../membership/commands/documents.ts'
@@ -58,7 +59,10 @@ export const enrol: Step = {
   show: check.show,
   post: async (visit, form) => {
     const found = foundPlan(visit)
-    if ('to' in found) return found
+    if ('to' in found) {
+      if (found.to === 'none') noteRefused(visit, 'ineligible')
+      return found
+    }
     if (isStale(visit, form)) return 'conflict'
     if (visit.draft.picks === undefined && found.selectable.length > 0) return { to: 'benefits' }
     const unnamed = mustName(visit, chosenBenefits(visit, found))
@@ -112,8 +116,14 @@ async function enrolNow(
   if (outcome === 'done') return noteDone(visit, 'enrolled', reference)
   if (outcome === 'conflict' || outcome === 'gone') return outcome
   if (outcome === 'user_exists') return repeated(visit, reference)
+  noteRefused(visit, outcome)
   // The rules or the catalogue have changed under the answers: the person sees what is open now.
   return { to: 'plan' }
+}
+
+/** So that `enrolment user show` tells why somebody who pressed the button is no member. */
+function noteRefused({ context, partner, user, requestId }: Visit, code: ErrorCode): void {
+  context.noteRefused(partner, user.userid, { at: context.clock.real(), requestId, code, reasons: [] })
 }
 
 /** The person is a member already: by this very session, of which this is another press, or by another way. */

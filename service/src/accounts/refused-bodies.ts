@@ -1,0 +1,31 @@
+import { createUser } from '@benefit-enrolment/contract'
+import type { RefusedBody } from '../http/mount.ts'
+import type { NoteRefused } from '../membership/commands/refused-creates.ts'
+import type { Caller } from '../partners/authenticate.ts'
+import type { Clock } from '../partners/partner.ts'
+
+/**
+ * Notes creates whose bodies the schema refused, where the userid can be read. Only fields that the schema names are kept:
+ * an unknown name is the caller's own, and may say anything.
+ */
+export function noteRefusedBodies({
+  clock,
+  noteRefused,
+}: {
+  clock: Clock
+  noteRefused: NoteRefused
+}): (caller: Caller, refused: RefusedBody) => void {
+  return ({ partner }, { operation, body, requestId, error }) => {
+    if (operation.id !== createUser.id) return
+    const userid = typeof body === 'object' && body !== null && 'userid' in body ? body.userid : undefined
+    if (typeof userid !== 'string' || userid.length > LONGEST_USERID) return
+    const reasons = error.errors.map(({ field, code }) => {
+      const [top = ''] = field.split(/[.[]/)
+      return { field: Object.hasOwn(createUser.body.properties, top) ? top : 'body', code }
+    })
+    noteRefused(partner, userid, { at: clock.real(), requestId, code: error.code, reasons })
+  }
+}
+
+/** Longer ones are no userid of anybody's. */
+const LONGEST_USERID = 256
