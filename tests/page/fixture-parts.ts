@@ -313,6 +313,8 @@ export const tellings: readonly {
   readonly told: DoneView['told']
   /** The last day of what the view lists, where it ends. */
   readonly ends?: string
+  /** True where that day is not ahead. */
+  readonly over?: true
   readonly undo?: true
 }[] = [
   { name: 'enrolled-from', outcome: 'enrolled', told: { what: 'enrolled', from: '2026-12-01' } },
@@ -334,7 +336,7 @@ export const tellings: readonly {
     told: { what: 'swapped', from: '2026-12-01' },
   },
   ...(['today', 'past', 'neverbegun'] as const).map(timing => ({
-    ...({ name: `cancelled-${timing}`, outcome: 'cancelled', ends: '2026-11-20' } as const),
+    ...({ name: `cancelled-${timing}`, outcome: 'cancelled', ends: '2026-11-20', over: true } as const),
     told: {
       ...({ what: 'cancelled', lastday: '2026-11-20', timing, hasDropped: false } as const),
       backuntil: Date.UTC(2026, 11, 20, 17, 30),

@@ -88,6 +88,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       name: 'start-comeback',
       view: {
         ...{ view: 'START', page, firstname: 'Ana', shared: [], resumed: false, choosesplan: true },
+        known: ['name', 'dob', 'contact', 'address'],
         comeback: { offername: 'Harbor Plus', benefits: lines },
       },
     },
@@ -391,6 +392,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
           consents: [],
         },
         to: { offer: 'plus', displayname: 'Harbor Plus', direction: 'upgrade', effectiveon, reasons: [] },
+        dropsswap: true,
         ...{ gained: waiting(lines.slice(0, 2), { from: effectiveon }), lost: [], kept: lines.slice(2) },
       },
     },
@@ -485,9 +487,14 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         ...(shell === 'frame' ? { resulttoken: 'result-of-the-fixture' } : {}),
       },
     },
-    ...tellings.map(({ name, outcome, told, ends, undo }): Example => {
+    ...tellings.map(({ name, outcome, told, ends, over, undo }): Example => {
       const benefits =
-        ends === undefined ? lines : lines.map(({ startson: _, ...line }) => ({ ...line, endson: ends }))
+        ends === undefined
+          ? lines
+          : lines.map(({ startson: _, ...line }) => ({
+              ...line,
+              ...(over ? { endedon: ends } : { endson: ends }),
+            }))
       const view = { view: 'DONE', page, outcome, reference: 'BE-5N3T-66KQ', told, benefits } as const
       const done = { ...view, completedat: Date.UTC(2026, 10, 20, 17, 30), ...redirect }
       return { name: `done-${name}`, view: undo ? { ...done, undountil: lockedat } : done }
@@ -521,6 +528,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       name: 'already-enrolled-leaving',
       view: {
         ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', suggested: [] },
+        leaving: '2026-11-30',
         benefits: lines.map(({ startson: _, ...line }) => ({
           ...line,
           since: '2026-03-01',

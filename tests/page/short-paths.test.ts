@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adaAsks } from '../rig.ts'
 import { ana } from './fixture-parts.ts'
 import { type Rig, startRig } from './rig.ts'
-import { newVisitor, recordsAgreed, type Shown, type Visitor } from './visitor.ts'
+import { newVisitor, recordsAgreed, type Shown, type Visitor, wordsOf } from './visitor.ts'
 
 let rig: Rig
 // The middle of a month: the last day before a boundary is locked.
@@ -134,7 +134,8 @@ describe('a change of offer', () => {
     expect((await visitor.post('/register/offer')).status).toBe(422)
     const chosen = await visitor.post('/register/offer', { offername: 'plus' })
     expect(chosen.view).toBe('OFFER_CONFIRM')
-    expect(chosen.html).toContain('Hospital cash')
+    expect(wordsOf(chosen)).toContain('What you should know Hospital cash Insurer Seaview Mutual')
+    expect(wordsOf(chosen)).toContain('Your total Free')
     const done = await visitor.post('/register/offer/confirm')
     expect(done.view).toBe('DONE')
     await visitor.get(chosen.path)

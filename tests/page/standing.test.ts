@@ -16,6 +16,7 @@ const catalogue = catalogueOf(
       ...{ offer: 'coast', rank: 2, selectable: ['dental', 'vision', 'legal'], slots: 3 },
       rules: [stateRule('coast_only', { in: ['FL'] })],
     },
+    { offer: 'grand', rank: 3, fixed: ['legal'], selectable: ['dental', 'vision'], slots: 2 },
   ],
 )
 
@@ -69,6 +70,14 @@ describe('whoever has planned a cancel', () => {
     expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ conditions: ['cancelpending'] })
   })
 
+  test('can keep them on the first view', async () => {
+    const visitor = await member()
+    await client().cancelUser({ userid: rig.userid() })
+    const overview = await visitor.get('/register/overview')
+    expect(wordsOf(overview)).toContain('Your benefits end on March 31, 2027 You can still keep them.')
+    expect(wordsOf(await visitor.post('/register/cancel/undo'))).toContain('You keep your benefits')
+  })
+
   test('sees the end of what they add all the same', async () => {
     const visitor = await member()
     await client().cancelUser({ userid: rig.userid() })
@@ -100,8 +109,41 @@ describe('whoever no longer fits the rules of their plan', () => {
   })
 })
 
+test.each([
+  ['en', 'The swap that you had planned will not happen.', 'Dental You have had this since March 10, 2027'],
+  ['es', 'El intercambio que tenía previsto no se hará.', 'Dental ES Lo tiene desde el 10 de marzo de 2027'],
+] as const)('a plan that calls off a planned swap says so before and after, in %s', async (...told) => {
+  const [locale, dropped, stays] = told
+  const visitor = await member('coast', { locale })
+  await client().swapBenefits({ userid: rig.userid(), add: ['legal'], remove: ['dental'] })
+  await visitor.get('/register/offer')
+  const confirm = await visitor.post('/register/offer', { offername: 'grand' })
+  expect(wordsOf(confirm)).toContain(dropped)
+  expect(wordsOf(confirm)).toContain(stays)
+  const done = await visitor.post('/register/offer/confirm')
+  expect(wordsOf(done)).toContain(dropped)
+  expect(wordsOf(done)).toContain(stays)
+})
+
+test('a plan change that leaves a planned swap as it is says nothing of it', async () => {
+  const visitor = await member('small')
+  await client().swapBenefits({ userid: rig.userid(), add: ['legal'], remove: ['dental'] })
+  await visitor.get('/register/offer')
+  const confirm = await visitor.post('/register/offer', { offername: 'coast' })
+  expect(wordsOf(confirm)).not.toContain('will not happen')
+  expect(wordsOf(await visitor.post('/register/offer/confirm'))).not.toContain('will not happen')
+})
+
+test('a former member is not told that nothing is known of them', async () => {
+  await member()
+  await client().cancelUser({ userid: rig.userid(), effective: 'immediate' })
+  const start = await (await openLink(rig, { offername: '' })).get('/register/start')
+  expect(wordsOf(start)).toContain('What we know from before Name Date of birth Email and phone Address')
+  expect(wordsOf(start)).not.toContain('did not share any details')
+})
+
 test('a planned change is said to be replaced by a new choice only where there is one', async () => {
-  const visitor = await member()
+  const visitor = await member('grand')
   await client().changeOffer({ userid: rig.userid(), offername: 'small', action: 'auto', effective: 'auto' })
   const open = await visitor.get('/register/offer')
   expect(wordsOf(open)).toContain('A new choice replaces this change.')
@@ -109,4 +151,5 @@ test('a planned change is said to be replaced by a new choice only where there i
   const locked = await (await openLink(rig, { offername: '' })).get('/register/offer')
   expect(wordsOf(locked)).toContain('You move to small on April 1, 2027')
   expect(wordsOf(locked)).not.toContain('A new choice replaces this change.')
+  expect(wordsOf(locked)).not.toContain('Choose the plan you want.')
 })

@@ -369,6 +369,11 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
         ),
       ],
     })
+    expect(listed(done)).toContainEqual([
+      say('Dental discount', 'Descuento dental'),
+      say(`Ended on ${on(today)}`, `Terminó el ${on(today)}`),
+      say('Costs you nothing', 'No le cuesta nada'),
+    ])
     expect(await user()).toMatchObject({ status: 'cancelled' })
     expect(await stateOf('dental')).toBe('ended')
     const back = await session(language)

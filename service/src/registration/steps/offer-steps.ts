@@ -3,7 +3,7 @@ import type { Benefit } from '../../catalogue/model.ts'
 import { isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { type Consent, hasPendingCancel, heldEnrolment } from '../../membership/rules/state.ts'
+import { type Consent, hasPendingCancel, heldEnrolment, isInForce } from '../../membership/rules/state.ts'
 import {
   isAvailable,
   judgeOfferAt,
@@ -75,6 +75,7 @@ export const offerConfirm: Step = {
     const { changed, choice } = found
     const unnamed = namingFirst(visit, found)
     if (unnamed) return unnamed
+    const dropsSwap = visit.user.swap !== undefined && changed.user.swap === undefined
     const preview = makePreview({ ...previewed(visit, choice.offer), changed })
     return {
       view: 'OFFER_CONFIRM',
@@ -84,7 +85,8 @@ export const offerConfirm: Step = {
       previewid: preview.previewid,
       gained: gainedBenefits(visit, changed).map(benefit => lineOf(visit, benefit, changed.effectiveAt)),
       lost: lostLines(visit, changed),
-      kept: heldLines(visit, changed.kept),
+      kept: heldLines(dropsSwap ? withoutSwap(visit) : visit, changed.kept),
+      ...(dropsSwap ? { dropsswap: true } : {}),
       ...(changed.isImmediate ? {} : { undountil: lockedFrom(changed.effectiveAt, current.cutoffhours) }),
       naming: namingLines(visit, gainedBenefits(visit, changed), addressOf(choice.offer)),
       consents: consentsOf(visit, changed, typed.isPosted ? typed.form : undefined),
@@ -222,6 +224,17 @@ function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {
     const held = heldEnrolment(visit.user, name)
     return held && knownBenefit(visit.terms, visit.user, name) ? [standingLine(visit, held)] : []
   })
+}
+
+/** The visit as if no swap were planned: what was to go by it stays. */
+function withoutSwap(visit: Visit): Visit {
+  const leaving = visit.user.swap?.pairs.map(({ remove }) => remove) ?? []
+  const enrolments = visit.user.enrolments.map(enrolment =>
+    leaving.includes(enrolment.benefit) && isInForce(enrolment)
+      ? { ...enrolment, endsAt: enrolment.ownEnd?.at }
+      : enrolment,
+  )
+  return { ...visit, user: { ...visit.user, enrolments } }
 }
 
 /** What is lost is told with its last day: today, where it goes at once; what has not begun has none. */

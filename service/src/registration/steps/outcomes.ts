@@ -4,7 +4,7 @@ import { completeSession, type PageOutcome } from '../session/store.ts'
 import { pageOf, type Visit, wayBack } from '../session/visit.ts'
 import type { NamingNews } from '../views/parts.ts'
 import { newerThanConfirmed } from './answers.ts'
-import { liveLines } from './cards.ts'
+import { leavingOn, liveLines } from './cards.ts'
 import { copiesOf, copyAddress } from './copies.ts'
 import { memberPaths } from './member-choices.ts'
 import { namingNews } from './naming.ts'
@@ -62,6 +62,7 @@ export const overview: Step = {
   show: async visit => {
     const offer = offerOf(visit.terms, visit.user)
     if (!visit.isMember || !offer) return { to: '' }
+    const leaving = leavingOn(visit)
     return {
       view: 'ALREADY_ENROLLED',
       page: pageOf(visit),
@@ -70,6 +71,7 @@ export const overview: Step = {
       suggested: newerThanConfirmed(visit.sent, visit.person),
       paths: memberPaths(visit),
       ...ineligibleIn(visit),
+      ...(leaving === undefined ? {} : { leaving }),
       copies: await copiesOf(visit),
       ...namingIn(visit),
       ...wayBack(visit),

@@ -21,12 +21,18 @@ export const start: Step = {
       page: pageOf(visit),
       ...(visit.person.firstname === undefined ? {} : { firstname: visit.person.firstname }),
       shared: groupsIn(visit.sent),
+      ...knownFromBefore(visit),
       resumed: visit.draft.version > 0,
       choosesplan: choosesPlan(visit),
       ...(back ? { comeback: back } : {}),
     }
   },
   post: visit => ({ to: visit.draft.picks === undefined ? 'details' : 'check' }),
+}
+
+/** A former member's details are known though the partner has sent none since. */
+function knownFromBefore({ user, sent, person }: Visit): { known?: readonly DetailsGroup[] } {
+  return user.status === 'cancelled' && groupsIn(sent).length === 0 ? { known: groupsIn(person) } : {}
 }
 
 /** What is known of a newcomer, each with a link to change it. */

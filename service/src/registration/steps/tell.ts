@@ -99,8 +99,13 @@ function tellOfferChange(visit: Visit, { lines, own }: Past): Telling | undefine
   if (user.pendingOffer) {
     const { name, at } = user.pendingOffer
     const what = rankOf(visit, name) > rankOf(visit, user.offer?.name ?? '') ? 'upgraded' : 'downgraded'
-    const from = dayOf(visit, at)
-    return { told: { what, plan: planName(visit, name), from }, benefits, ...undoUntil(visit, at) }
+    const planned = {
+      what,
+      plan: planName(visit, name),
+      from: dayOf(visit, at),
+      dropsSwap: dropsSwap(own),
+    } as const
+    return { told: planned, benefits, ...undoUntil(visit, at) }
   }
   const wanted = own
     .filter(({ what, to }) => to !== '' && /^(offer|pending offer|offer to start)$/.test(what))
@@ -108,7 +113,12 @@ function tellOfferChange(visit: Visit, { lines, own }: Past): Telling | undefine
   if (wanted === undefined || user.offer?.name !== wanted) return undefined
   const before = lines.filter(({ what, from, to }) => what === 'offer' && from !== '' && to === wanted).at(-1)
   const what = rankOf(visit, wanted) > rankOf(visit, before?.from ?? '') ? 'upgraded' : 'downgraded'
-  return { told: { what, plan: planName(visit, wanted) }, benefits }
+  return { told: { what, plan: planName(visit, wanted), dropsSwap: dropsSwap(own) }, benefits }
+}
+
+/** Whether a planned swap went with a change of plan. */
+function dropsSwap(own: readonly HistoryLine[]): boolean {
+  return own.some(({ what, to }) => what === 'swap' && to === '')
 }
 
 function tellCancel(visit: Visit, { lines, own }: Past): Telling | undefined {
@@ -142,8 +152,8 @@ function tellCancel(visit: Visit, { lines, own }: Past): Telling | undefined {
 
 function endedLine(visit: Visit) {
   return (enrolment: Enrolment): BenefitLine => {
-    const { startson: _, ...line } = enrolmentLine(visit, enrolment)
-    return { ...line, endson: lastDayOf(visit, enrolment.endsAt ?? visit.now) }
+    const { startson: _, endson: __, ...line } = enrolmentLine(visit, enrolment)
+    return { ...line, endedon: lastDayOf(visit, enrolment.endsAt ?? visit.now) }
   }
 }
 

@@ -18,6 +18,7 @@ export function benefitLine(page: Page, texts: Texts, line: BenefitLine): Html {
     line.waits && waitsText(page, line.waits),
     line.since && texts.benefits.status.enrolled(dayText(page.locale, line.since)),
     line.endson && texts.done.ends(dayText(page.locale, line.endson)),
+    line.endedon && texts.done.ended(dayText(page.locale, line.endedon)),
     line.cost && costLine(page, texts, line.cost),
   ].filter(fact => fact)
   return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${texts.done.action}</p>`}</div>`

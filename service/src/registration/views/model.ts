@@ -81,6 +81,8 @@ export interface StartView extends ViewOf<'START'> {
   readonly firstname?: string
   /** The groups of details that the partner shared. */
   readonly shared: readonly DetailsGroup[]
+  /** The groups known from an earlier membership, where the partner shared none. */
+  readonly known?: readonly DetailsGroup[]
   /** True when a draft is taken up again. */
   readonly resumed: boolean
   /** What a person who canceled can have back at once. */
@@ -185,6 +187,8 @@ export interface OfferConfirmView extends ViewOf<'OFFER_CONFIRM'>, Asking {
   readonly gained: readonly BenefitLine[]
   readonly lost: readonly BenefitLine[]
   readonly kept: readonly BenefitLine[]
+  /** True where the change calls off a swap that was planned. */
+  readonly dropsswap?: boolean
   readonly undountil?: Instant
   readonly naming?: readonly NamingLine[]
   readonly consents: readonly ConsentText[]
@@ -272,6 +276,8 @@ export interface AlreadyEnrolledView extends ViewOf<'ALREADY_ENROLLED'> {
   /** Groups in which the partner sent newer data than the person confirmed. */
   readonly suggested: readonly DetailsGroup[]
   readonly paths: MemberPaths
+  /** The last day of all benefits, where they are about to end. */
+  readonly leaving?: Day
   /** Where the person's details no longer fit the rules of their plan: why. */
   readonly ineligible?: { readonly reasons: readonly string[] }
   /** What the person agreed to, newest first. */

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
+import { costsOf, coverageSection, priceSection } from './coverage.ts'
 import { consentFields, draftField, errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
 import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
@@ -10,6 +11,7 @@ import type { BenefitLine, OfferChoice } from './parts.ts'
 import { leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
+import { standingTexts } from './texts-standing.ts'
 
 /** The offers to choose from, with the one in force. */
 export function offerChange(view: OfferChangeView, texts: Texts): Content {
@@ -28,7 +30,7 @@ export function offerChange(view: OfferChangeView, texts: Texts): Content {
     back: `${page.root}/overview`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.title}</h1>
-${leaving === undefined && html`<p class="lead">${words.lead}</p>`}
+${open.length > 0 && html`<p class="lead">${words.lead}</p>`}
 ${leaving !== undefined && leavingNotice(page, leaving, 'offer')}
 ${leaving === undefined && locked && notice(words.locked, words.lockedtext(dayText(page.locale, view.opensagainon)))}
 ${pending && pendingOffer(view, texts, { ...pending, isOpen: open.length > 0 })}
@@ -72,6 +74,9 @@ export function offerConfirm(view: OfferConfirmView, texts: Texts): Content {
 ${list(words.gained, view.gained)}
 ${list(words.lost, view.lost)}
 ${list(words.kept, view.kept)}
+${view.dropsswap && html`<p class="withsign">${icon('alert')}${standingTexts(page.locale).dropsswap}</p>`}
+${priceSection(page, costsOf([...view.gained, ...view.kept]))}
+${coverageSection(page, view.gained)}
 ${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, texts, undountil))}</p>`}
 ${namingSection(page, view.naming)}
 ${form(answers, 'offer/confirm', [

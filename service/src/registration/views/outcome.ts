@@ -6,7 +6,7 @@ import type { Content } from './layout.ts'
 import { benefitList, memberPaths } from './lists.ts'
 import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, ProblemView } from './model.ts'
 import type { NamingNews } from './parts.ts'
-import { ineligibleNotice } from './standing.ts'
+import { ineligibleNotice, leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 import { beneficiaryTexts } from './texts-beneficiaries.ts'
@@ -17,6 +17,8 @@ import { toldWords } from './told.ts'
 export function done(view: DoneView, texts: Texts): Content {
   const { page, outcome, reference, benefits, undountil } = view
   const words = texts.done
+  // What a change from a day takes away is listed beside what it brings: their sum is what nobody pays.
+  const isWhole = outcome === 'enrolled' || (outcome === 'changed' && !('from' in view.told))
   const { title, lead, next } = toldWords(
     page,
     texts,
@@ -36,7 +38,8 @@ export function done(view: DoneView, texts: Texts): Content {
 <p class="lead">${lead}</p>
 ${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, texts, undountil))}</p>`}
 ${benefits.length > 0 && html`<section><h2>${words.benefits}</h2>${benefitList(page, texts, benefits)}</section>`}
-${outcome === 'enrolled' && [priceSection(page, costsOf(benefits)), coverageSection(page, benefits)]}
+${isWhole && priceSection(page, costsOf(benefits))}
+${outcome !== 'cancelled' && outcome !== 'undone' && coverageSection(page, benefits)}
 ${namingNews(page, view.naming)}
 ${view.copyurl && html`<p class="documents">${copyLink(page, { address: view.copyurl, text: coverageTexts(page.locale).copy.link })}</p>`}
 <section class="panel"><h2>${words.next}</h2><ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
@@ -57,6 +60,7 @@ ${
   html`<p class="notice info">${icon('info')}<span>${texts.details.suggested(page.partner.displayname)}: ${new Intl.ListFormat(page.locale).format(view.suggested.map(group => texts.group[group]))}</span></p>`
 }
 ${namingNews(page, view.naming)}
+${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
 ${ineligibleNotice(page, texts, view.ineligible && { offername: view.offername, ...view.ineligible })}
 ${benefitList(page, texts, view.benefits)}
 ${memberPaths(page, texts, view.paths)}

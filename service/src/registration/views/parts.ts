@@ -116,6 +116,8 @@ export type BenefitLine = {
   /** Instead of `startson` where cover began before. */
   readonly since?: Day
   readonly endson?: Day
+  /** Instead of `endson` where cover is over. */
+  readonly endedon?: Day
   readonly cost?: Cost
   readonly coverage?: Coverage
   /** Something still to do before it starts. */

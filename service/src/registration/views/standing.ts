@@ -9,7 +9,7 @@ import type { Texts } from './texts.ts'
 import { standingTexts } from './texts-standing.ts'
 
 /** Says to a member whose benefits are about to end what that closes, with the button that keeps them. */
-export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer'): Html {
+export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer' | 'all'): Html {
   const words = standingTexts(page.locale).leaving
   return html`${notice(words.title(dayText(page.locale, lastday)), words[what])}
 <form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keep}</button></p></form>`

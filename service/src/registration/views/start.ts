@@ -45,7 +45,8 @@ ${primary(texts.shell.continue)}
 
 /** The first view of the journey. */
 export function start(view: StartView, texts: Texts): Content {
-  const { page, shared, firstname, resumed } = view
+  const { page, shared, known = [], firstname, resumed } = view
+  const groups = known.length > 0 ? known : shared
   const words = texts.start
   const partner = page.partner.displayname
   const answers = { page, texts, errors: [], kept: {} }
@@ -63,10 +64,10 @@ ${benefitList(page, texts, view.comeback.benefits)}
 <section class="panel"><h2>${words.steps}</h2>
 <ol class="steps"><li>${words.step1}</li>${view.choosesplan && html`<li>${view.choosesplan === 'perhaps' ? words.stepperhaps : words.stepplan}</li>`}<li>${words.step2}</li><li>${words.step3}</li></ol>
 <p class="hint withsign">${icon('clock')}${words.time}</p></section>
-<section><h2>${words.shared(partner)}</h2>
+<section><h2>${known.length > 0 ? words.known : words.shared(partner)}</h2>
 ${
-  shared.length > 0
-    ? html`<ul class="ticks">${shared.map(group => html`<li>${icon('check')}${texts.group[group]}</li>`)}</ul><p>${words.sharedtext}</p>`
+  groups.length > 0
+    ? html`<ul class="ticks">${groups.map(group => html`<li>${icon('check')}${texts.group[group]}</li>`)}</ul><p>${words.sharedtext}</p>`
     : html`<p>${words.sharednone(partner)}</p>`
 }</section>
 ${form(answers, 'start', primary(resumed ? words.resume : words.button, icon('arrow')))}`,

@@ -1,6 +1,7 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
 import { worthText } from './benefits.ts'
+import { costsOf, coverageSection, priceSection } from './coverage.ts'
 import {
   type Answers,
   consentFields,
@@ -97,6 +98,7 @@ ${form(answers, 'swap/choose', [
 /** The chosen swap side by side, with the day and until when it can be undone. */
 export function swapConfirm(view: SwapConfirmView, texts: Texts): Content {
   const { page, pairs, effectiveon, lockedat, consents } = view
+  const coming = pairs.map(pair => pair.in)
   const words = texts.swap
   const answers = { page, texts, errors: view.errors ?? [], kept: {} }
   return {
@@ -109,6 +111,8 @@ export function swapConfirm(view: SwapConfirmView, texts: Texts): Content {
 ${pairList(page, texts, pairs, dayText(page.locale, effectiveon))}
 ${pairs.some(({ out }) => out) && html`<p>${words.gap}</p>`}
 <p class="withsign">${icon('clock')}${words.until(deadlineText(page, texts, lockedat))}</p>
+${priceSection(page, costsOf(coming), true)}
+${coverageSection(page, coming)}
 ${namingSection(page, view.naming)}
 ${form(answers, 'swap/confirm', [
   placesOf(pairs).map(([place, name]) => html`<input type="hidden" name="replace.${place}" value="${name}">`),

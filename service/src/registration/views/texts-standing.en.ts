@@ -5,8 +5,10 @@ export const standingEn = {
     title: (on: string) => `Your benefits end on ${on}`,
     swap: 'You can swap a benefit only if you keep them.',
     offer: 'You can change your plan only if you keep them.',
+    all: 'You can still keep them.',
     keep: 'Keep my benefits',
   },
+  dropsswap: 'The swap that you had planned will not happen.',
   /** To a member whose details no longer fit the rules of their plan. */
   ineligible: {
     title: (plan: string) => `Your details no longer fit the rules of ${plan}`,

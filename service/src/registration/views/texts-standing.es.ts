@@ -6,8 +6,10 @@ export const standingEs: typeof standingEn = {
     title: on => `Sus beneficios terminan el ${on}`,
     swap: 'Solo puede intercambiar un beneficio si decide conservarlos.',
     offer: 'Solo puede cambiar de plan si decide conservarlos.',
+    all: 'Todavía puede conservarlos.',
     keep: 'Conservar mis beneficios',
   },
+  dropsswap: 'El intercambio que tenía previsto no se hará.',
   ineligible: {
     title: plan => `Sus datos ya no cumplen las reglas de ${plan}`,
     keeps: plan =>

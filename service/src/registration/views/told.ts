@@ -3,6 +3,7 @@ import { dayText, deadlineText } from './format.ts'
 import type { Day } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
+import { standingTexts } from './texts-standing.ts'
 import { type ToldTexts, toldTexts } from './texts-told.ts'
 
 /** What was done and since when it holds: `from` is a day that lies ahead; without it, it holds now. */
@@ -10,7 +11,13 @@ export type Told =
   | { readonly what: 'enrolled'; readonly from?: Day }
   /** A member added so many benefits. */
   | { readonly what: 'added'; readonly count: number; readonly from?: Day }
-  | { readonly what: 'upgraded' | 'downgraded'; readonly plan: string; readonly from?: Day }
+  | {
+      readonly what: 'upgraded' | 'downgraded'
+      readonly plan: string
+      readonly from?: Day
+      /** True when a planned swap went with it. */
+      readonly dropsSwap?: boolean
+    }
   | { readonly what: 'swapped'; readonly from?: Day }
   /** `ahead`: the last day of coverage is still to come. */
   | {
@@ -64,7 +71,8 @@ function wordsOf(page: Page, texts: Texts, told: Told, words: ToldTexts): ToldWo
     case 'upgraded':
     case 'downgraded': {
       const { now, from } = words[told.what]
-      return told.from === undefined ? now(told.plan) : from(told.plan, on(told.from))
+      const said = told.from === undefined ? now(told.plan) : from(told.plan, on(told.from))
+      return told.dropsSwap ? { ...said, next: [standingTexts(page.locale).dropsswap, ...said.next] } : said
     }
     case 'cancelled':
       return cancelledWords(page, texts, told, words)
