@@ -143,7 +143,9 @@ const owners: Readonly<Record<string, Table>> = {
   operator_links: ownedBy('console'),
   operator_passkeys: ownedBy('console'),
   operator_sessions: ownedBy('console'),
-  operator_requests: ownedBy('console'),
+  operator_requests: ownedBy('console', {
+    [executor]: 'writes: an erasure closes what was asked about its user',
+  }),
   refused_creates: ownedBy(executor),
 }
 
@@ -151,7 +153,7 @@ const owners: Readonly<Record<string, Table>> = {
 const withoutStatements: readonly string[] = []
 const expected: Readonly<Record<string, readonly string[]>> = {
   beneficiary_designations: ['console', 'commands', executor],
-  operator_requests: ['commands', executor],
+  operator_requests: ['commands'],
   operators: ['commands'],
   retained_records: ['console', executor],
   search_hashes: ['console', 'commands', 'membership/search'],

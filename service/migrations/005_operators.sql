@@ -54,6 +54,7 @@ create table operator_requests (
   action text not null check (action in ('void', 'move', 'erase', 'publish')),
   service_id uuid,
   -- What is asked for and why, sealed with the partner's key; with the root key where it concerns no partner.
+  -- Empty once the user is erased.
   sealed bytea not null,
   asked_by uuid not null,
   asked_at timestamptz not null,

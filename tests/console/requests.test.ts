@@ -130,6 +130,19 @@ describe('what needs a second person', () => {
     expect(await one.events()).not.toContain('benefit_enrollment_corrected')
   })
 
+  test('lapses with the erasure of its user, and nothing of what was asked is left', async () => {
+    const { userid, serviceid, ask } = await newUser()
+    const { path } = await ask(asker)
+    await partner.client.eraseUser({ userid })
+    const rows = await service.database.query<{ outcome: string; bytes: number }>(sql`
+      select outcome, length(sealed) as bytes from operator_requests where service_id = ${serviceid}`)
+    expect(rows).toEqual([{ outcome: 'lapsed', bytes: 0 }])
+    const shown = await other.get(path)
+    expect(shown.text).toContain('>lapsed<')
+    expect(shown.text).not.toContain('ticket 4711')
+    expect((await other.post(`${path}/confirm`, { reason: 'too late' })).status).toBe(409)
+  })
+
   test('is done once where two confirm it at the same time', async () => {
     const { ask, events } = await newUser()
     const third = await signIn(service, 'admin')

@@ -66,9 +66,10 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     ),
     ...some(writes.history, rows => insertHistory(rows, writes.recordedAt)),
     ...some(writes.retained, insertRetained),
+    // Before an erasure, which closes what was asked about its user: the request that it is done on is decided by then.
+    ...writes.alongside,
     ...(writes.erased.length > 0 ? eraseUsers(writes.erased, writes.recordedAt, layout) : []),
     ...revokeLinks(writes.ended, writes.recordedAt),
-    ...writes.alongside,
     ...byPartner(writes.events).flatMap(events =>
       layout.isSpread
         ? insertEventsThere(events, writes.recordedAt)
