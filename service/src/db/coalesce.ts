@@ -4,41 +4,43 @@ export type Settled<Result> = { ok: true; value: Result } | { ok: false; error: 
 /** A call that waits for its batch. */
 type Waiting<Call, Result> = { call: Call; settled: (result: Settled<Result>) => void }
 
-/** A function whose concurrent calls travel together. */
+/** A function whose concurrent calls are gathered into batches. */
 export type Coalesced<Call, Result> = {
   (call: Call): Promise<Result>
-  /** The same without a promise, for what is called very often: `settled` must not throw. */
+  /** The same without a promise, for frequent calls: `settled` must not throw. */
   enqueue(call: Call, settled: (result: Settled<Result>) => void): void
-  /** Calls that wait or are under way. */
+  /** How many calls wait or are under way. */
   pending(): number
 }
 
 /** How calls are gathered and run. */
 export type Coalescing<Call, Result> = {
   readonly maxBatch: number
-  /** Two batches begin no sooner after each other than that, for calls that nobody waits for; a lone call goes at once. */
+  /**
+   * The least time between the starts of two batches, for calls that nothing waits for; a lone call starts at once.
+   */
   readonly paceMs?: number
   /** When a second batch may run beside the first; absent: never. */
   readonly beside?: Beside<Call>
-  /** A result may itself be a promise: that call is answered later, and holds up no batch. */
+  /** A result may itself be a promise: that call is answered later and delays no batch. */
   readonly run: (calls: Call[]) => Promise<(Settled<Result> | Promise<Settled<Result>>)[]>
 }
 
 /** A second batch runs beside the first when it is large, or when the first takes long. */
 export type Beside<Call> = {
-  /** So many calls have to wait: small batches cost more for each call than they gain by starting early. */
+  /** The least calls for a second batch: small batches cost more for each call than they gain by starting early. */
   readonly least: number
-  /** A batch that has taken so long lets the next one start whatever its size. */
+  /** After a batch has taken this long, the next one may start whatever its size. */
   readonly afterMs: number
-  /** Calls of one name are never in two batches at once, and keep their order. */
+  /** Calls of the same name are never in two batches at once, and keep their order. */
   readonly nameOf: (call: Call) => string
 }
 
 /**
- * Gathers the calls that arrive while a batch is under way and hands them on as the next batch. A batch begins once all
- * that this turn of the event loop has received is read; there is no other wait: a lone call goes at once, and batches
- * grow with the load, so the cost of a call falls as load rises.
- * When `run` rejects, every call of that batch rejects with the same error.
+ * Gathers the calls that arrive while a batch is under way and runs them as the next batch. A batch starts once
+ * everything is read that the sockets hold in this turn of the event loop; there is no other wait. So a lone call
+ * starts at once, and batches grow with the load, which lowers the cost of each call. When `run` rejects, every call
+ * of that batch rejects with the same error.
  */
 export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coalesced<Call, Result> {
   const { maxBatch, paceMs = 0, beside, run } = options
@@ -133,12 +135,12 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
   return Object.assign(call, { enqueue, pending: () => queue.length + underWay })
 }
 
-/** So many queues are kept although they are empty: to forget one costs a turn of the event loop. */
+/** How many empty queues are kept, because forgetting one costs a turn of the event loop. */
 const FEW_QUEUES = 64
 
 /**
- * The same with a queue for each name that `queueOf` gives: calls of different queues never share a batch and never wait
- * for each other. A queue that is empty is forgotten, as names may be what a stranger sends.
+ * The same with a queue for each name that `queueOf` returns: calls of different queues never share a batch and never
+ * wait for each other. Empty queues are forgotten, because callers may choose the names.
  */
 export function coalesceApart<Call, Result>(
   queueOf: (call: Call) => string,
@@ -151,7 +153,7 @@ export function coalesceApart<Call, Result>(
     queues.set(name, queue)
     queue.enqueue(call, result => {
       settled(result)
-      // Its batch ends a moment after the last of its calls.
+      // The batch ends a moment after the last of its calls.
       if (queues.size > FEW_QUEUES)
         setImmediate(() => queue.pending() === 0 && queues.get(name) === queue && queues.delete(name))
     })

@@ -3,7 +3,10 @@ import { type DatabaseAddress, openDatabase } from './database.ts'
 import { failureOf } from './failure.ts'
 import { sql } from './sql.ts'
 
-/** What every session must have: requests would otherwise wait without end, or plans read whole tables. */
+/**
+ * The settings that every database session must have: otherwise requests would wait without end, or plans read whole
+ * tables.
+ */
 const EXPECTED = {
   statement_timeout: '5s',
   lock_timeout: '2s',
@@ -16,16 +19,18 @@ const POOLER =
   'Connect to PostgreSQL directly, or through a pooler in session mode that passes start-up options on (docs/operating.md, "A pooler in front of PostgreSQL").'
 
 /**
- * Reaches the database once and checks that its sessions are what the service needs. Throws OperatorError with a
- * sentence when it cannot be reached, and when a pooler in between shares or changes sessions.
+ * Connects to the database once and checks that its sessions are as the service needs them. Throws OperatorError with
+ * a sentence when the database cannot be reached, or when a pooler shares or changes sessions.
  */
 export async function checkConnection(address: DatabaseAddress): Promise<void> {
-  // Longer than a request may wait: a start beside a machine's other starts is no reason to say that nothing is there.
+  // Longer than a request may wait: while other processes start on the same machine, a slow answer does not mean that
+  // no database is there.
   const database = openDatabase(address, { max: 2, onError: () => {}, connectTimeoutMs: 10_000 })
   try {
     await database.alone(async one => {
       const first = await backendOf(one)
-      // Two open connections with one server process between them: sessions are lent for a transaction only.
+      // Two connections that are open at once share a server process, so a pooler lends sessions for a transaction
+      // only.
       const second = await database.alone(backendOf)
       if (first === second)
         throw new OperatorError(
@@ -55,7 +60,7 @@ async function backendOf(session: {
   return row?.pid ?? 0
 }
 
-/** Says in a sentence why the database cannot be reached; `undefined` when the error says something else. */
+/** The reason why the database cannot be reached, as a sentence; `undefined` when the error has another cause. */
 export function explainConnection(error: unknown): string | undefined {
   const code = (error as { code?: string }).code ?? ''
   const text = error instanceof Error ? error.message : ''

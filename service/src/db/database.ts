@@ -4,58 +4,61 @@ import { failureOf } from './failure.ts'
 import { parseTimestamp } from './parse-timestamp.ts'
 import type { Query } from './sql.ts'
 
-/** Where a database is reached: a URL, or the socket of the embedded one. */
+/** The address of a database: a URL, or the socket of the embedded one. */
 export type DatabaseAddress = { url: string } | { host: string; port: number; user: string; database: string }
 
-/** How tables lie, once `learnLayout` has looked; until then as on plain PostgreSQL. */
+/** How the tables are spread, after `learnLayout`; before that as on plain PostgreSQL. */
 export type Layout = {
-  /** Partners may lie on different nodes: statements and transactions then hold one partner's. */
+  /** Partners may be stored on different nodes, so statements and transactions must stay within one partner. */
   isSpread: boolean
 }
 
 /** Runs statements, alone or inside a transaction. */
 export type Executor = {
-  /** Shared with what wraps a pool. */
+  /** Shared with wrappers of the pool. */
   readonly layout: Layout
-  /** Runs one statement and gives its rows. */
+  /** Runs one statement and returns its rows. */
   query<Row>(query: Query): Promise<Row[]>
 }
 
 /** A pool of connections. */
 export type Database = Executor & {
   /**
-   * Runs `work` in one transaction, again up to five times when the database asks for it.
-   * A commit whose answer was lost rejects with `CommitUnknown`.
+   * Runs `work` in one transaction, up to five times when the database asks to run it again. If the answer to the
+   * commit was lost, rejects with `CommitUnknown`.
    */
   transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>
   /**
-   * Runs statements in one transaction that is sent whole, its commit included: nothing that it locks ever waits for this
-   * process. Rejects with the failure of the first statement that fails, and then nothing is written; a commit whose
-   * answer was lost rejects with `CommitUnknown`. `lockMs` is how long each waits for what somebody else holds; absent: as
+   * Sends statements and their commit together as one transaction, so that no lock ever waits for this process.
+   * Rejects with the failure of the first statement that fails, and then nothing is written; if the answer to the
+   * commit was lost, rejects with `CommitUnknown`. `lockMs` is how long each statement waits for a lock; absent: as
    * long as any statement.
    */
   commit(statements: readonly Query[], lockMs?: number): Promise<void>
-  /** Runs reads on one connection, so that they travel together and each sees at least what those before it saw. */
+  /** Runs reads on one connection, so that they travel together and each sees at least what the earlier ones saw. */
   together<T>(work: (db: Executor) => Promise<T>): Promise<T>
-  /** Runs statements given as plain text: for migrations, and for what takes no bound values. */
+  /** Runs statements given as plain text, for migrations and statements that take no bound values. */
   script(text: string): Promise<void>
-  /** Runs statements on one connection outside a transaction, which is closed afterwards with all that was set on it. */
+  /**
+   * Runs statements on one connection outside a transaction. The connection is closed afterwards, with all settings
+   * made on it.
+   */
   alone<T>(work: (session: Executor) => Promise<T>): Promise<T>
   close(): Promise<void>
   /** Connections that are busy right now. */
   busy(): number
-  /** How the pool is used right now: of how many connections at most, and how many wait for one. */
+  /** The use of the pool right now: its size, its busy connections, and how many callers wait for one. */
   use(): { readonly busy: number; readonly waiting: number; readonly most: number }
-  /** Counts connections that broke: behind them may be another server by now, with other rows. */
+  /** How many connections have broken. After that another server, with other rows, may answer. */
   lostConnections(): number
 }
 
-/** The connection broke while a commit was under way: whether it took place is not known. */
+/** The connection broke during a commit: whether it took place is not known. */
 export class CommitUnknown extends Error {
   override name = 'CommitUnknown'
 }
 
-/** For how long a statement waits for what somebody else holds. */
+/** How long a statement waits for a lock. */
 export const lockTimeoutMs = 2000
 
 /** Opens a pool whose statements and waits for locks are limited; the database itself is first asked by a query. */
@@ -65,7 +68,7 @@ export function openDatabase(
     max: number
     onError: (error: Error) => void
     statementTimeoutMs?: number
-    /** For how long a connection is waited for, be it a new one or one that others use. */
+    /** How long a caller waits for a connection, a new one or one in use. */
     connectTimeoutMs?: number
   },
 ): Database {
@@ -113,8 +116,8 @@ export function openDatabase(
     options.onError(error)
   })
 
-  // Between a connection's first answer and whoever waits for it nobody listens: an error in the same packet would end
-  // the process.
+  // While a connection is handed to its caller nothing listens to it, and an error in the same packet would end the
+  // process.
   pool.on('connect', client => client.on('error', ignore))
 
   const noteLost = () => {
@@ -123,7 +126,7 @@ export function openDatabase(
 
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect()
-    // A connection may break while nobody waits on it; the next query reports it.
+    // A connection may break while it is idle; the next query reports it.
     client.on('error', noteLost)
     let broken: Error | undefined
     try {
@@ -157,7 +160,7 @@ export function openDatabase(
         result = await work(tx)
         await begun
       } catch (thrown) {
-        // Of statements that travel together the one after the failed one may be told first; it is not the reason.
+        // The failure of a later statement may be reported first; it is not the reason.
         const error = failureOf(thrown).followsAnother ? firstFailure : thrown
         if (!failureOf(error).connectionIsUnsafe) await client.query('rollback')
         throw error
@@ -224,7 +227,7 @@ export function openDatabase(
     },
     close: async () => {
       await pool.end()
-      // A client that has no password to give leaves its connection open, and the server waits a minute for one.
+      // A client without a password leaves its connection open, and the server waits a minute for one.
       for (const socket of sockets) socket.destroy()
     },
     busy: () => pool.totalCount - pool.idleCount,
@@ -239,7 +242,10 @@ export function openDatabase(
 
 function ignore() {}
 
-/** Has all that `send` sends before it first waits leave in one write: each costs both sides some 10 µs. */
+/**
+ * Lets everything that `send` sends before it first waits leave in one write, since each write costs both sides about
+ * 10 µs.
+ */
 function atOnce<T>(client: pg.PoolClient, send: () => T): T {
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
   stream.cork()
@@ -251,8 +257,8 @@ function atOnce<T>(client: pg.PoolClient, send: () => T): T {
 }
 
 /**
- * How a transaction begins that is sent whole. The settings of a session reach the coordinator of a cluster only: without a
- * limit of its own a node would wait for a row until the coordinator gives the whole statement up.
+ * The start of a transaction that is sent whole. On a cluster the settings of a session reach the coordinator only:
+ * without a limit of its own a node would wait for a row until the coordinator gives up the whole statement.
  */
 function beginning({ isSpread }: Layout, lockMs: number | undefined): string {
   if (isSpread)
@@ -261,8 +267,8 @@ function beginning({ isSpread }: Layout, lockMs: number | undefined): string {
 }
 
 /**
- * Whether what a commit was answered says that nothing was committed: on a connection that lives on, and not on a cluster,
- * whose coordinator fails a commit too when the node it was passed on to does not answer.
+ * Whether the answer to a commit proves that nothing was committed. It does on a connection that stays open, but not
+ * on a cluster, whose coordinator also fails a commit when a node does not answer.
  */
 function tellsOfCommit(error: pg.DatabaseError, { isSpread }: Layout): boolean {
   return !failureOf(error).connectionIsUnsafe && !isSpread
@@ -277,7 +283,7 @@ function executor(runner: pg.Pool | pg.PoolClient, layout: Layout): Executor {
 
 const numberTypes = new Set<number>([20, 700, 701])
 const timestampTypes = new Set<number>([1114, 1184])
-/** Instants come as milliseconds, 64-bit integers as numbers (ours stay far below 2^53). */
+/** Instants are read as milliseconds, and 64-bit integers as numbers (ours stay far below 2^53). */
 const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
   if (format !== 'binary' && numberTypes.has(oid)) return Number
   if (format !== 'binary' && timestampTypes.has(oid)) return parseTimestamp

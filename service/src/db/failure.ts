@@ -4,9 +4,9 @@ export type Failure = {
   readonly connectionIsUnsafe: boolean
   /** The same transaction may succeed when it is run again. */
   readonly retryTransaction: boolean
-  /** Somebody else wrote first: decide again on what is there now. */
+  /** Another process wrote first: decide again on the state that it left. */
   readonly lostRace: boolean
-  /** A row or key that somebody else holds was not given up in time. */
+  /** A row or key was locked by another transaction for too long. */
   readonly lockTimedOut: boolean
   /** The database cannot serve now; the caller answers 503. */
   readonly unavailable: boolean
@@ -16,8 +16,8 @@ export type Failure = {
 
 const retryCodes = new Set(['40001', '40P01'])
 /**
- * Besides serialization failures and deadlocks: a unique key that was hit, and the division by zero by which a statement
- * that wrote a row too few fails its transaction (`membership/commands/save.ts`).
+ * Besides serialization failures and deadlocks: a violated unique key, and the division by zero by which a statement
+ * that wrote too few rows fails its transaction (`membership/commands/save.ts`).
  */
 const lostRaceCodes = new Set([...retryCodes, '23505', '22012'])
 const connectionClasses = ['08', '57P']
@@ -34,12 +34,12 @@ const networkCodes = new Set([
   'EAI_AGAIN',
 ])
 
-/** Judges an error of the database; an unknown one is nothing of all that. */
+/** What an error of the database means; every member is false for an unknown error. */
 export function failureOf(error: unknown): Failure {
   const code = codeOf(error)
   const lost = isLostConnection(error, code) || connectionClasses.some(prefix => code.startsWith(prefix))
   return {
-    // A statement that timed out leaves the session in doubt: the client is thrown away.
+    // After a statement that timed out the state of the session is unknown, so the client is discarded.
     connectionIsUnsafe: lost || code === '57014' || code === '25P03',
     retryTransaction: retryCodes.has(code),
     lostRace: lostRaceCodes.has(code),
@@ -55,7 +55,7 @@ function codeOf(error: unknown): string {
     : ''
 }
 
-/** How the coordinator of a cluster tells, as an internal error, that a node has just gone away. */
+/** How the coordinator of a cluster reports, as an internal error, that a node has just gone away. */
 const lostNode = /server closed the connection|could not commit transaction for shard|connection not open/
 
 // node-postgres reports a lost connection and its own time-outs without a code.

@@ -1,12 +1,12 @@
-/** What was read last, and whether it was read just now. */
+/** The last value that was read, and whether it was read just now. */
 export type LastRead<T> = { readonly value: T; readonly isFresh: boolean }
 
-/** Less than Prometheus waits for an answer: numbers that are not of the database are told in any case. */
+/** Less than Prometheus waits for an answer, so that metrics which need no database are always reported. */
 const patienceMs = 3000
 
 /**
- * Reads something again and again for the metrics. While the database does not answer within three seconds, what was read
- * last is given again; and as long as a read is under way no other begins, so that scrapes never pile up in a pool.
+ * Reads a value again and again for the metrics. While the database does not answer within three seconds, the last
+ * value is returned. While a read is under way no other starts, so that scrapes never pile up in a pool.
  */
 export function openLastRead<T>(read: () => Promise<T>, before: T): () => Promise<LastRead<T>> {
   let value = before

@@ -7,17 +7,17 @@ import { type Migration, ownMigrations, readMigrations } from './migrations.ts'
 import { beginSpreading, spreadState, spreadTables } from './spread.ts'
 import { type Query, sql } from './sql.ts'
 
-/** What the database holds of the schema of this version. */
+/** How the schema of the database compares with this version. */
 export type SchemaState =
   | { readonly kind: 'empty' | 'current' }
   | { readonly kind: 'old'; readonly missing: readonly string[] }
   | { readonly kind: 'future'; readonly unknown: readonly string[] }
 
-/** For how long a migration waits for a lock, and how often it comes back. */
+/** How long a migration waits for a lock, and how often it tries again. */
 export type Patience = { readonly lockTimeoutMs: number; readonly tries: number; readonly pauseMs: number }
 
-// Whoever asks for a table after a waiting migration waits behind it. Requests give a lock two seconds: half of that
-// lets every one of them through.
+// A request that needs a table waits behind a migration that waits for it. Requests wait two seconds for a lock: half
+// of that lets all of them through.
 const PATIENCE: Patience = { lockTimeoutMs: 1000, tries: 40, pauseMs: 1000 }
 
 /** How to migrate. */
@@ -29,9 +29,9 @@ export type MigrateOptions = {
 }
 
 /**
- * Brings the schema up and returns the names of the migrations it applied; safe to run twice at once, and safe beside a
- * service that serves. Needs no right to make tables where nothing is missing.
- * Throws OperatorError on a schema from the future, and when a table is not given up in time.
+ * Applies the missing migrations and returns their names. It is safe to run twice at once, and beside a service that
+ * serves. It needs no right to create tables when nothing is missing. Throws OperatorError on a schema of a newer
+ * version, and when a table stays locked for too long.
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<readonly string[]> {
   const { folder = ownMigrations } = options
@@ -40,14 +40,14 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
   refuseFuture(state)
   if (state.kind === 'current') return []
   return database.alone(async session => {
-    // A migration takes as long as it takes.
+    // A migration has no time limit.
     await session.query(sql`select set_config('statement_timeout', '0', false),
       set_config('idle_in_transaction_session_timeout', '0', false)`)
     await takeTurn(session)
     const applied: string[] = []
     const lacking = await missing(session, migrations)
     const spread = await spreadState(session)
-    // Tables that grew up on one node stay there until the operator says otherwise.
+    // Tables that were filled on one node stay there until the operator decides otherwise.
     const spreads = spread === 'spread' || (spread === 'unspread' && lacking.length === migrations.length)
     for (const migration of lacking) {
       await whenLocksAllow(migration.name, options, () => apply(session, migration, { ...options, spreads }))
@@ -106,10 +106,10 @@ async function missing(session: Executor, migrations: readonly Migration[]): Pro
   return migrations.filter(({ name }) => !done.has(name))
 }
 
-/** Two commands that migrate at once take turns. */
+/** Two commands that migrate at the same time take turns. */
 async function takeTurn(session: Executor): Promise<void> {
   for (;;) {
-    // Asked again and again, since a statement that waits would in turn be waited for by `create index concurrently`.
+    // It polls, because `create index concurrently` would wait for a statement that waits here.
     const [turn] = await session.query<{ mine: boolean }>(
       sql`select pg_try_advisory_lock(7236549812) as mine`,
     )
@@ -118,14 +118,14 @@ async function takeTurn(session: Executor): Promise<void> {
   }
 }
 
-/** Runs one file, spreads the tables it made over the cluster where there is one, and notes the file as applied. */
+/** Runs one file, spreads its new tables over the cluster if there is one, and records the file as applied. */
 async function apply(
   session: Executor,
   migration: Migration,
   { patience = PATIENCE, spreads }: MigrateOptions & { spreads: boolean },
 ): Promise<void> {
   const isOne = migration.kind === 'one transaction'
-  // What runs outside a transaction takes no lock that stops reads or writes, so its waiting holds nobody up.
+  // Statements outside a transaction take no lock that stops reads or writes, so their waiting stops nothing.
   await session.query(
     sql`select set_config('lock_timeout', ${isOne ? `${patience.lockTimeoutMs}` : '0'}, false)`,
   )
@@ -149,7 +149,7 @@ async function note(session: Executor, { name }: Migration): Promise<void> {
   await session.query(sql`insert into migrations (name, applied_at) values (${name}, clock_timestamp())`)
 }
 
-/** Runs the work again while others hold what it needs. Throws OperatorError when they never let go. */
+/** Runs the work again while others hold its locks. Throws OperatorError when they never let go. */
 async function whenLocksAllow<T>(
   name: string,
   { patience = PATIENCE, onHeldUp }: MigrateOptions,

@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** Where the migrations of this version lie. */
+/** The folder of this version’s migrations. */
 export const ownMigrations = new URL('../../migrations/', import.meta.url)
 
 /** One file of the migrations folder. */
 export type Migration = {
   readonly name: string
-  /** One transaction for the whole file, or none: then each statement stands alone and may be repeated. */
+  /** Whether the whole file is one transaction; otherwise each statement stands alone and may be repeated. */
   readonly kind: 'one transaction' | 'no transaction'
   /** Sent one after the other; each ends with a semicolon at the end of a line. */
   readonly statements: readonly string[]

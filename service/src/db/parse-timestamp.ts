@@ -1,6 +1,7 @@
 /**
- * The milliseconds of a timestamp as a session of ours writes it, in ISO form and UTC: a third of the cost of `Date.parse`,
- * which counts where every row has three of them. Finer parts are cut off; what is no such text, like `infinity`, is NaN.
+ * The milliseconds of a timestamp that one of our sessions wrote, in ISO form and UTC, for a third of the cost of
+ * `Date.parse`: it counts where every row has three of them. Fractions of a millisecond are cut off; any other text,
+ * such as `infinity`, is NaN.
  */
 export function parseTimestamp(text: string): number {
   if (!isPlain(text)) return Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))
@@ -9,7 +10,7 @@ export function parseTimestamp(text: string): number {
   return day + seconds * 1000 + (text.charCodeAt(19) === DOT ? milliseconds(text) : 0)
 }
 
-/** Of four digits for the year, the first not a zero, and in UTC. */
+/** Whether the year has four digits, the first not a zero, and the zone is UTC. */
 function isPlain(text: string): boolean {
   return (
     text.charCodeAt(4) === DASH &&

@@ -1,13 +1,13 @@
 import pg from 'pg'
 import type { DatabaseAddress } from './database.ts'
 
-/** How a rewrite went: whether nothing of deleted rows is left in the table's file, and in the log files. */
+/** Whether anything of deleted rows is left in the table’s file, and in the log files. */
 export type Rewritten = { readonly isTableClean: boolean; readonly isLogClean: boolean }
 
 /**
- * Writes a table anew, so that nothing of deleted rows stays in its file, and lets PostgreSQL go on in a new log file
- * where it may be told to. A plain VACUUM leaves bytes behind. Who reads or writes the table waits meanwhile; rejects when
- * it was in use for two seconds, or is not ours.
+ * Rewrites a table, so that nothing of deleted rows stays in its file, and makes PostgreSQL start a new log file if
+ * this role may. A plain VACUUM leaves bytes behind. Reads and writes of the table wait meanwhile. Rejects when the
+ * table was in use for two seconds, or belongs to another role.
  */
 export async function rewriteTable(address: DatabaseAddress, table: string): Promise<Rewritten> {
   const client = new pg.Client({
@@ -18,7 +18,7 @@ export async function rewriteTable(address: DatabaseAddress, table: string): Pro
   client.on('error', () => undefined)
   let left: number | undefined
   client.on('notice', notice => {
-    // Rows that some open transaction may still see are copied; this notice tells it, whatever language the server speaks.
+    // Rows that an open transaction may still see are copied; this notice reports it in every language of the server.
     const dead = /^(\d+) /.exec(notice.detail ?? '')?.[1]
     if (dead !== undefined) left = (left ?? 0) + Number(dead)
   })
@@ -31,7 +31,7 @@ export async function rewriteTable(address: DatabaseAddress, table: string): Pro
   }
 }
 
-/** Goes on in a new log file and gives up those before; false where this role may not. */
+/** Starts a new log file and releases the older ones; false where this role may not. */
 async function leaveLog(client: pg.Client): Promise<boolean> {
   try {
     await client.query('select pg_switch_wal()')

@@ -7,7 +7,7 @@ import { type Place, tablePlaces } from './table-places.ts'
 /** Whether the tables are spread over the nodes of a Citus cluster; `plain` is PostgreSQL without that extension. */
 export type SpreadState = 'plain' | 'unspread' | 'spread'
 
-/** How the tables of a database lie. */
+/** How the tables of a database are stored. */
 export async function spreadState(db: Executor): Promise<SpreadState> {
   const [citus] = await db.query(sql`select 1 from pg_extension where extname = 'citus'`)
   if (!citus) return 'plain'
@@ -16,12 +16,15 @@ export async function spreadState(db: Executor): Promise<SpreadState> {
   return users?.is_spread ? 'spread' : 'unspread'
 }
 
-/** Looks once how the tables lie, for all that asks `database.layout` from here on. */
+/** Reads once how the tables are spread, and stores it in `database.layout`. */
 export async function learnLayout(database: Database): Promise<void> {
   database.layout.isSpread = (await spreadState(database)) === 'spread'
 }
 
-/** The rows as they may travel together: those of each partner apart where tables are spread, all of them elsewhere. */
+/**
+ * The rows in groups that one statement may hold: one group for each partner where tables are spread, else a single
+ * group.
+ */
 export function groupsOf<Row extends { readonly partnerId: string }>(
   { layout }: Pick<Database, 'layout'>,
   rows: readonly Row[],
@@ -93,7 +96,7 @@ export async function spreadGrown(database: Database): Promise<readonly string[]
   })
 }
 
-/** A table that is used while it is spread would lose what is written meanwhile: all are taken at once, or none. */
+/** All tables are locked at once, or none: rows written to a table while it is spread would be lost. */
 async function lockAll(tx: Executor): Promise<void> {
   const names = [...tablePlaces.keys()]
   await tx.query(plain(`lock table ${names.join(', ')} in access exclusive mode`))
@@ -123,7 +126,7 @@ async function spreadTable(tx: Executor, name: string, place: Place): Promise<vo
   if (place === 'on every node') {
     await tx.query(unhurried(sql`select create_reference_table(${name}::regclass)`))
   } else {
-    // One group: what belongs to a partner lies on one node, and a transaction of one partner never leaves it.
+    // One group for all tables: a partner’s rows are on one node, so its transactions never leave that node.
     const group = name === ANCHOR ? 'none' : ANCHOR
     await tx.query(
       unhurried(
@@ -135,10 +138,10 @@ async function spreadTable(tx: Executor, name: string, place: Place): Promise<vo
     await tx.query(unhurried(sql`select truncate_local_data_after_distributing_table(${part}::regclass)`))
 }
 
-/** The table that all others lie beside. */
+/** The table whose partners decide where the rows of all others are stored. */
 const ANCHOR = 'users'
 
-/** The rows that were there stay on the coordinator, hidden behind the spread table, until they are removed. */
+/** The old rows stay on the coordinator, hidden behind the spread table, until they are removed. */
 async function tablesWithRows(tx: Executor, name: string): Promise<readonly string[]> {
   const rows = await tx.query<{ part: string }>(sql`
     select c.oid::regclass::text as part from pg_class c

@@ -1,15 +1,15 @@
 import type { Database } from './database.ts'
 import { sql } from './sql.ts'
 
-/** Sees to it that the planner knows of tables that grow quickly. */
+/** Keeps the planner’s statistics up to date for tables that grow quickly. */
 export type Statistics = {
-  /** Says that so many events were committed: about as many users or changes of users. */
+  /** Counts committed events, which are about as many as the changes of users. */
   noteEvents(count: number): void
-  /** Fulfils when no table is being analysed. */
+  /** Fulfills when no table is being analyzed. */
   idle(): Promise<void>
 }
 
-/** What grows with each user and each change. */
+/** The tables that grow with each user and each change. */
 const TABLES = [
   'users',
   'data_keys',
@@ -23,13 +23,16 @@ const TABLES = [
   'page_sessions',
 ]
 
-/** After so many events of this process it checks the tables; later the database's own rhythm is quick enough. */
+/**
+ * The counts of this process’s events at which it checks the tables; after the last, the database’s own schedule is
+ * fast enough.
+ */
 const CHECKED_AT: readonly number[] = [64, 512, 4096, 32_768]
 
 /**
- * Opens the watch over what the planner knows. A plan is made once and kept, and one that was made while a table was new
- * or nearly empty may read all users of a partner for each of them: until the table is analysed, which the database by
- * itself does minutes later. Tables that it knows to be as large as what this process wrote are left alone.
+ * Watches how many rows the planner believes a table to have. PostgreSQL keeps plans; one made while a table was
+ * nearly empty may read all users of a partner to find one, until the table is analyzed, which happens minutes later
+ * by itself. Tables whose size the planner knows well enough are left alone.
  */
 export function openStatistics(database: Database, onError: (error: unknown) => void): Statistics {
   let events = 0
@@ -50,7 +53,7 @@ export function openStatistics(database: Database, onError: (error: unknown) => 
   return { noteEvents, idle: async () => underWay }
 }
 
-/** Analyses the tables that the planner takes to have fewer rows than this. */
+/** Analyzes the tables that the planner believes to have fewer rows than this. */
 async function analyse(database: Database, rows: number): Promise<void> {
   const unknown = await database.query<{ name: string }>(sql`
     select c.relname as name from pg_class c

@@ -1,10 +1,10 @@
-/** Where the rows of a table lie on a cluster. Plain PostgreSQL knows no difference. */
+/** How the rows of a table are stored on a cluster. It makes no difference on plain PostgreSQL. */
 export type Place = 'by partner' | 'on every node' | 'on the coordinator'
 
 /**
- * Where each table lies on a Citus cluster. All that belongs to a partner lies on the partner's node, so that a
- * transaction of one partner stays on one node; small tables that many statements join are copied to every node; what
- * must be written while a node is away stays on the coordinator. `users` comes first: the others lie beside it.
+ * How each table is stored on a Citus cluster. All rows of a partner are on one node, so that its transactions stay
+ * on that node; small tables that many statements join are copied to every node; tables that must be written while a
+ * node is away stay on the coordinator. `users` comes first, because the others are stored beside it.
  */
 export const tablePlaces: ReadonlyMap<string, Place> = new Map([
   ...namesOf(
@@ -13,22 +13,22 @@ export const tablePlaces: ReadonlyMap<string, Place> = new Map([
     'event_log_heads events idempotency_keys',
     'webhook_endpoints endpoint_health endpoint_leases deliveries dead_deliveries delivery_attempts',
     'page_sessions access_tokens',
-    // Written with each use, and never read together with the credential on a hot path.
+    // Written with each use, and never read together with the credential in a frequent statement.
     'credential_uses',
     'audit_log audit_blocks erasures retained_records refused_creates operator_requests',
   ),
   ...namesOf(
     'on every node',
     'installation catalogue_versions files',
-    // Read with the first request of a process for a partner, whichever node its data lies on.
+    // Read at a process’s first request for a partner, whichever node has its rows.
     'partners credentials',
-    // They belong to no partner, and are few.
+    // These few rows belong to no partner.
     'operators operator_links operator_passkeys operator_sessions',
   ),
   ...namesOf(
     'on the coordinator',
     'migrations',
-    // Each process says every two seconds that it lives: on every node that would fail while one of them is away.
+    // Every process updates its row every two seconds, which would fail on a copied table while any node is away.
     'dispatchers',
   ),
 ])

@@ -8,13 +8,13 @@ import { NIL_UUID } from '../../vault/uuid.ts'
 import type { AttemptOutcome } from '../egress/outcome.ts'
 import type { Attempt, Result } from './result.ts'
 
-/** Where the answer to one try belongs. */
+/** The attempt that an answer belongs to. */
 type AttemptRef = { readonly partnerId: string; readonly serviceId: string; readonly attemptId: string }
 
 /**
- * Seals what endpoints answered to tries that failed: an answer may echo the person's data, so it hangs on the data key of
- * the event's user, and an erasure reaches it. A test ping has no user; its answer hangs on the partner's key. Nothing is
- * kept of a 2xx, and nothing of a user whose key is gone.
+ * Seals what endpoints answered to failed attempts. An answer may echo personal data, so it is sealed with the data
+ * key of the event’s user, and an erasure makes it unreadable. A test event has no user; its answer is sealed with
+ * the partner’s key. Answers with a 2xx are not kept, nor any of a user whose key is gone.
  */
 export async function sealAnswers(
   { database, directory }: { database: Pick<Database, 'query' | 'layout'>; directory: PartnerSource },
@@ -57,7 +57,7 @@ export function openAnswer(
 
 type PartnerSource = Pick<Directory, 'partner'>
 
-/** The key that the answers about this user hang on; `undefined` when it is gone. */
+/** The key that seals answers about this user; `undefined` when it is gone. */
 function answerKey(partner: Partner, serviceId: string, wrappedKey: Buffer | null): Buffer | undefined {
   if (serviceId === NIL_UUID) return partner.key.key
   return wrappedKey === null ? undefined : openDataKey(partner, serviceId, wrappedKey)
@@ -67,7 +67,10 @@ function bindingOf({ partnerId, serviceId, attemptId }: AttemptRef) {
   return { purpose: `delivery_attempts ${attemptId}`, partnerId, serviceId }
 }
 
-/** What of an outcome is worth keeping: the words of a refusal help to find its cause, those of a success do not. */
+/**
+ * The text of an answer that is worth keeping: the words of a refusal help to find its cause, those of a success do
+ * not.
+ */
 function keptOf(outcome: AttemptOutcome): string | undefined {
   if (outcome.status === undefined || outcome.snippet === '') return undefined
   return outcome.status >= 200 && outcome.status <= 299 ? undefined : outcome.snippet

@@ -9,7 +9,7 @@ import type { Attempt, Disposition, HealthRecord } from './result.ts'
 /** What one attempt means for the delivery, for the stored state of the endpoint, and for the operator's log. */
 export type AppliedOutcome = {
   readonly disposition: Disposition
-  /** Whether what is kept of the endpoint has changed. */
+  /** Whether the stored state of the endpoint has changed. */
   readonly isChanged: boolean
   /** The outage of which this was the end; `undefined` when it was the end of none. */
   readonly outage: Outage | undefined

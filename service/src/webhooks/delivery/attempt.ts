@@ -7,16 +7,16 @@ import type { Item, OwnedEndpoint } from './owned-endpoint.ts'
 import type { Attempt } from './result.ts'
 
 /**
- * Makes one try of a delivery. Where new credentials are on trial it begins with them, and after a 401 repeats the
- * request at once with the present ones, in what is left of the time of one try; the last request is the one that
- * counts. Never rejects.
+ * Makes one attempt at a delivery. While new credentials are on trial they are used first, and after a 401 the
+ * request is repeated at once with the present ones, in the time that is left for the attempt; the last request is
+ * the one that counts. Never rejects.
  */
 export async function makeAttempt(
   owned: OwnedEndpoint,
   item: Item,
   { outgoing, real }: { outgoing: Outgoing; real: () => Instant },
 ): Promise<{ requests: Attempt[]; last: Attempt }> {
-  // Of one moment: somebody may change the endpoint between two requests.
+  // Both are read at the same moment, because the partner may change the endpoint between two requests.
   const { endpoint, credentials } = owned
   const destination = { endpointId: endpoint.endpoint_id, url: endpoint.url }
   const pairs = pairsAt(credentials, { nextAcceptedAt: owned.nextAcceptedAt, now: real() })

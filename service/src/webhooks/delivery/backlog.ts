@@ -2,7 +2,7 @@ import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 
-/** How an endpoint does. */
+/** The state of an endpoint, as the metrics name it. */
 export const endpointStates = ['ok', 'failing', 'paused', 'disabled'] as const
 
 /** What waits at the endpoints of one state, and what was given up there. */
@@ -14,7 +14,7 @@ export type Backlog = {
   oldest_due_at: Instant | null
 }
 
-/** Sums up what waits, by the state of the endpoints; of each endpoint `limit` deliveries at most are counted. */
+/** Counts the waiting deliveries by the state of their endpoints, at most `limit` of each endpoint. */
 export function readBacklog(db: Executor, options: { now: Instant; limit: number }): Promise<Backlog[]> {
   return db.query<Backlog>(sql`
     select state, count(*)::integer as endpoints, coalesce(sum(waiting), 0)::integer as waiting,
@@ -55,10 +55,10 @@ export function readBacklog(db: Executor, options: { now: Instant; limit: number
     group by state`)
 }
 
-/** By when the certificate of an endpoint ends. */
+/** How soon the certificate of an endpoint ends. */
 export const certificateEnds = ['past', 'within 7 days', 'within 30 days', 'later'] as const
 
-/** How many certificates end when; endpoints that speak plain http, or were never reached, have none. */
+/** How many certificates end how soon. An endpoint without TLS, or one that was never reached, has none. */
 export async function readCertificates(db: Executor, now: Instant): Promise<Map<string, number>> {
   const rows = await db.query<{ ends: string; count: number }>(sql`
     select case when h.certificate_ends_at <= ${timestamp(now)} then 'past'

@@ -19,13 +19,15 @@ export type Inventory = { endpoints: number; underWay: number; unwritten: number
 
 /** Delivers webhooks, together with the dispatchers of other processes on the same database. */
 export type Dispatcher = {
-  /** Looks for new work now, at the endpoints of these partners or at all. */
+  /** Reads what is due now, at the endpoints of these partners or at all. */
   nudge(partnerIds?: ReadonlySet<string>): void
-  /** Looks for new, changed and removed endpoints now, and for new work everywhere. */
+  /** Finds new, changed and removed endpoints now, and what is due everywhere. */
   refresh(): void
   /** Fulfils when this process has nothing under way and nothing that it could send now. */
   idle(): Promise<void>
-  /** Starts no more tries, waits for those under way (within bounds), and leaves the endpoints to others. */
+  /**
+   * Starts no more attempts, waits for those under way (within bounds), and leaves the endpoints to other processes.
+   */
   close(): Promise<void>
   inventory(): Inventory
 }
@@ -43,15 +45,15 @@ export type DispatcherContext = {
 
 /** How a dispatcher works; all have defaults. */
 export type DispatcherOptions = {
-  /** Tries under way at once, over all endpoints. */
+  /** Attempts under way at once, over all endpoints. */
   readonly slots?: number
-  /** Tries under way at once at one endpoint. */
+  /** Attempts under way at once at one endpoint. */
   readonly endpointSlots?: number
   /** How long a process owns its endpoints without a heartbeat; it beats three times in that time. */
   readonly leaseMs?: number
   /** About how often this process asks for work that other processes added, while there is work; when idle, the heartbeat finds it. */
   readonly pollMs?: number
-  /** How long `close` waits for tries under way. */
+  /** How long `close` waits for attempts under way. */
   readonly graceMs?: number
 }
 

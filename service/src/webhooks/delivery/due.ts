@@ -4,13 +4,13 @@ import { groupsOf } from '../../db/spread.ts'
 import { namingPartners, part, sql, timestamp } from '../../db/sql.ts'
 import type { QueueKind } from './fairness.ts'
 
-/** How much is wanted of one kind of work of one endpoint. */
+/** How many deliveries to read from one queue of one endpoint. */
 export type Ask = {
   readonly partnerId: string
   readonly endpointId: string
   readonly work: QueueKind
   readonly quota: number
-  /** Where an earlier read ended; from the head when absent. */
+  /** The position at which an earlier read ended; absent: read from the head of the queue. */
   readonly after: QueuePosition | undefined
 }
 
@@ -19,7 +19,7 @@ export type QueuePosition = { readonly dueAt: Instant; readonly eventId: string 
 
 /** A delivery that is due, with the event it carries. */
 export type DueRow = {
-  /** What it was found for. */
+  /** The request of the read that found it. */
   ask: Ask
   event_id: string
   work: QueueKind
@@ -27,7 +27,7 @@ export type DueRow = {
   due_at: Instant
   body: Buffer
   created_at: Instant
-  /** The version of the endpoint by which it is to be sent. */
+  /** The version of the endpoint when it was read. */
   version: number
   /** An earlier event of the same user is still to be delivered there. */
   behind: boolean
@@ -36,10 +36,10 @@ export type DueRow = {
 const NIL = '00000000-0000-0000-0000-000000000000'
 
 /**
- * The oldest due deliveries of each kind asked for, in one statement. It walks the index from the head of each queue
- * and stops at the quota, so that its cost follows the number of asks and never the backlog. Disabled endpoints give
- * nothing. Both parts of an event's key come from its delivery: with the partner of the ask, which comes again and again,
- * a planner that knows nothing of the table yet takes it for cheaper to read all the partner's events for each.
+ * Reads the oldest due deliveries for all asks in one statement. It walks the index from the head of each queue and
+ * stops at the quota, so its cost grows with the number of asks and not with the backlog. A disabled endpoint has
+ * none. Events are joined by the delivery’s own partner and event: joined by the partner of the ask, which repeats, a
+ * planner that knows nothing of the table yet prefers to read all events of the partner for each.
  */
 export async function readDue(
   db: Pick<Database, 'query' | 'layout'>,
@@ -47,7 +47,7 @@ export async function readDue(
   now: Instant,
 ): Promise<DueRow[]> {
   if (!db.layout.isSpread) return readAsks(db, asks, now)
-  // A partner whose node is away has nothing due just now, and nobody else waits for it.
+  // While a node is away, its partners have nothing due, and no other partner waits for them.
   const reads = groupsOf(db, asks).map(group => readAsks(db, group, now))
   const settled = await Promise.allSettled(reads)
   const rows = settled.flatMap(result => (result.status === 'fulfilled' ? result.value : []))
@@ -98,7 +98,7 @@ async function readAsks(
   return found
 }
 
-/** A row names its ask by a number, rather than by ids that would be sent and read again for each. */
+/** A row names its ask by number: two ids would have to be sent and read for each row. */
 type Found = Omit<DueRow, 'ask' | 'work'> & { number: number }
 
 function dueRow(ask: Ask, row: Found): DueRow {

@@ -5,18 +5,20 @@ import { credentialsOf, type WireCredentials } from '../endpoint/credentials.ts'
 import { type EndpointRow, readEndpoints } from '../endpoint/endpoint.ts'
 import { openSecrets } from '../endpoint/secrets.ts'
 
-/** An endpoint with what its tries are authenticated and signed with. */
+/** An endpoint with the credentials and keys that its attempts need. */
 export type LoadedEndpoint = { readonly endpoint: EndpointRow; readonly credentials: WireCredentials }
 
-/** Reads endpoints with what is needed to send to them. */
+/** Reads endpoints with everything needed to send to them. */
 export type Opening = {
-  /** Opens the secrets of these endpoints. One that cannot be opened is left out: it must stop nobody else. */
+  /**
+   * Opens the secrets of these endpoints. One whose secrets cannot be opened is left out, so that it stops no other.
+   */
   read(ids: readonly { partnerId: string; endpointId: string }[]): Promise<LoadedEndpoint[]>
-  /** Forgets what was told of endpoints that are not ours any more; their new owner tells of them. */
+  /** Forgets which failures were logged for endpoints that another process owns now; that process logs its own. */
   forgetOthers(ours: ReadonlySet<string>): void
 }
 
-/** Opens the reading of endpoints. That one cannot be opened is told when it begins and when it ends. */
+/** Opens the loader. It logs once when an endpoint cannot be opened, and once when it can be again. */
 export function openEndpointLoader(context: {
   database: Database
   directory: Pick<Directory, 'partner'>

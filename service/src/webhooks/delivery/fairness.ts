@@ -1,7 +1,10 @@
-/** Why a try is due: an event's first try, a later one, or one that somebody asked to repeat. */
+/**
+ * Why an attempt is due: the first attempt of an event, a later one, or one that a partner or operator asked to
+ * repeat.
+ */
 export type QueueKind = 'fresh' | 'retry' | 'replay'
 
-/** What an endpoint has due, and how many tries it may have in flight at once: 0 while its breaker is open. */
+/** What an endpoint has due, and how many attempts it may have under way at once: 0 while its breaker is open. */
 export type Due = {
   fresh: number
   retry: number
@@ -9,7 +12,7 @@ export type Due = {
   limit: number
 }
 
-/** The right to make one try now; it holds one slot until it is settled. */
+/** The right to make one attempt now; it holds one slot until it is settled. */
 export type Turn = {
   readonly endpointId: string
   readonly work: QueueKind
@@ -20,13 +23,13 @@ export type Turn = {
   readonly charged: number
 }
 
-/** Deals out the slots for tries among the endpoints that have something due. */
+/** Divides the slots for attempts among the endpoints that have something due. */
 export type Turns = {
-  /** Says what an endpoint has due from now on, in place of what was said before. */
+  /** Sets what an endpoint has due; replaces what was set before. */
   offer(endpointId: string, due: Due, now: number): void
-  /** The next try to make; `undefined` when no slot is free for anything that is due. */
+  /** The next attempt to make; `undefined` when no slot is free for anything that is due. */
   next(now: number): Turn | undefined
-  /** Frees the slot of a try that has ended and charges its endpoint for the time. */
+  /** Frees the slot of an attempt that has ended and charges its endpoint for the time. */
   settle(turn: Turn, now: number): void
   /** Drops what an endpoint has due, and its account; its turns may still be settled. */
   forget(endpointId: string): void
@@ -34,7 +37,7 @@ export type Turns = {
   inUse(): number
 }
 
-/** `slow` and `unknown` are for all work of endpoints that are slow, or of which no try has ended yet. */
+/** `slow` and `unknown` are for all deliveries of endpoints that are slow, or of which no attempt has ended yet. */
 type Share = QueueKind | 'slow' | 'unknown'
 
 const SHARES: readonly Share[] = ['retry', 'replay', 'slow', 'unknown', 'fresh']
@@ -55,10 +58,10 @@ const PART: Readonly<Record<Exclude<Share, 'fresh'>, number>> = {
 /** The part that only fresh work of healthy endpoints may use, so that it finds a free slot when it comes. */
 const RESERVE = 1 / 4
 
-/** An endpoint is slow when its tries usually take longer, or one is taking longer right now. */
+/** An endpoint is slow when its attempts usually take longer, or one is taking longer right now. */
 const SLOW_MS = 1000
 
-/** What one visit adds to an endpoint's account, in milliseconds of a slot: about one try. */
+/** What one visit adds to an endpoint’s account, in milliseconds of a slot: about one attempt. */
 const QUANTUM_MS: Readonly<Record<Share, number>> = {
   fresh: 20,
   retry: 20,
@@ -67,16 +70,18 @@ const QUANTUM_MS: Readonly<Record<Share, number>> = {
   slow: SLOW_MS,
 }
 
-/** What the first try of an endpoint is charged beforehand. */
+/** What the first attempt at an endpoint is charged beforehand. */
 const UNKNOWN_MS = 100
 
-/** Even the fastest try costs something. */
+/** Even the fastest attempt costs something. */
 const LEAST_MS = 1
 
-/** No debt beyond one try that ran into the deadline: old waste is not held against an endpoint for long. */
+/**
+ * An endpoint’s debt is at most one attempt that ran into the deadline, so that old waste does not count for long.
+ */
 const MOST_DEBT_MS = 15_000
 
-/** How many tries an endpoint may have in flight before its first one has shown how long they take. */
+/** How many attempts an endpoint may have under way before its first one has shown how long they take. */
 const UNKNOWN_ROOM = 4
 
 type EndpointQueue = {
@@ -84,13 +89,13 @@ type EndpointQueue = {
   due: Due
   /** Milliseconds of a slot that it may still use in this round; negative after an expensive try. */
   account: number
-  /** How long its tries take, on a moving average; undefined before the first. */
+  /** How long its attempts take, on a moving average; undefined before the first. */
   typicalMs: number | undefined
   /** Oldest first. */
   inFlight: Set<Turn>
-  /** What it was served last while all its work was in one share. */
+  /** The kind of its last turn while all its deliveries were in one share. */
   lastQueue: QueueKind
-  /** The shares in whose rings it stands, as bits. */
+  /** The shares whose rings it is in, as bits. */
   offered: number
 }
 
@@ -113,7 +118,7 @@ export function createTurns(slots: number): Turns {
 
   const enqueue = (queue: EndpointQueue, now: number) => {
     const offered = offeredBy(queue, now)
-    // Most often nothing has changed, and this is asked several times for each try.
+    // Usually nothing has changed, and this is called several times for each attempt.
     if (offered === queue.offered) return
     queue.offered = offered
     for (const share of SHARES) {
@@ -218,7 +223,7 @@ const AFTER: Readonly<Record<QueueKind, readonly QueueKind[]>> = {
   replay: ['fresh', 'retry', 'replay'],
 }
 
-/** Where one share has all work of an endpoint, the kinds take turns. */
+/** Where one share has all deliveries of an endpoint, the kinds take turns. */
 function nextQueue(queue: EndpointQueue): QueueKind {
   queue.lastQueue = AFTER[queue.lastQueue].find(work => queue.due[work] > 0) ?? 'fresh'
   return queue.lastQueue
@@ -237,7 +242,7 @@ function offeredBy(queue: EndpointQueue, now: number): number {
   return (due.fresh > 0 ? BIT.fresh : 0) | (due.retry > 0 ? BIT.retry : 0) | (due.replay > 0 ? BIT.replay : 0)
 }
 
-/** The one share for all work of an endpoint; `undefined` for one that is known to be quick. */
+/** The share of all deliveries of an endpoint; `undefined` for one that is known to be fast. */
 function commonShare({ typicalMs, inFlight }: EndpointQueue, now: number): 'slow' | 'unknown' | undefined {
   const [oldest] = inFlight
   if (oldest !== undefined && now - oldest.startedAt > SLOW_MS) return 'slow'

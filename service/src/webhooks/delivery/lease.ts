@@ -2,9 +2,10 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 
-// An endpoint belongs to the process that its lease names, for as long as that process lives: to live on is one row a beat,
-// however many endpoints it has. Whoever takes leases of the dead locks their rows in `dispatchers` first and looks at the
-// time again, so that a process which wakes at that moment either lives on before or sees what it has lost.
+// A lease names the process that owns an endpoint, for as long as that process lives. To report that it lives, a
+// process writes one row at each heartbeat, however many endpoints it owns. A process that takes over leases of dead
+// processes first locks their rows in `dispatchers` and checks the time again, so that a process which wakes up at
+// that moment either stays alive or learns what it has lost.
 
 /** An endpoint that this process owns. */
 export type Lease = {
@@ -16,41 +17,41 @@ export type Lease = {
   has_due: boolean
 }
 
-/** An endpoint by its name. */
+/** The name of an endpoint. */
 export type NamedEndpoint = { readonly partnerId: string; readonly endpointId: string }
 
 /** How this process takes part in sharing the endpoints. */
 export type Share = {
   readonly dispatcherId: string
   readonly leaseMs: number
-  /** By which it is told where something is due. */
+  /** The clock that says what is due. */
   readonly now: Instant
 }
 
 /** An endpoint that nobody owned when it was read. */
 export type FreeEndpoint = NamedEndpoint & {
-  /** Who was the last to own it, and under which epoch; by both the endpoint is taken only as it was seen. */
+  /** Its last owner and epoch: the endpoint is taken only while both are still the same. */
   readonly owner: string | null
   readonly epoch: number
 }
 
-/** What a process owns after a beat. */
+/** What a process owns after a heartbeat. */
 export type Owned = {
   readonly leases: readonly Lease[]
-  /** How many endpoints are its part: those above it are to be given up. */
+  /** How many endpoints this process should own; it gives up those beyond. */
   readonly part: number
-  /** Endpoints of its part that nobody owns. */
+  /** Endpoints without an owner that this process should take. */
   readonly free: readonly FreeEndpoint[]
 }
 
-/** How many endpoints are taken at once: it bounds what a beat costs when another process ends. */
+/** How many endpoints are taken at once, which bounds the cost of a heartbeat after another process has ended. */
 export const TAKEN_AT_ONCE = 1000
 
 /**
- * Says that this process lives, and tells what it owns, where something is due there (so that an idle process asks for
- * nothing else), and what it may take. What is not in the answer is not owned any more. `onAlive` is called when the process
- * lived on without a gap: then nobody can have taken what it owned, even if the rest fails. All times of leases are the
- * database's.
+ * Reports that this process lives, and returns what it owns, where something is due there (so that an idle process
+ * needs no other query), and what it may take. It no longer owns what is not in the answer. `onAlive` is called when
+ * the process lived without a gap: then no other process can have taken what it owns, even if the rest fails. All
+ * times of leases are the database’s.
  */
 export async function beat(database: Database, share: Share, onAlive: () => void): Promise<Owned> {
   // On one server both are one transaction, which is most of what an idle process costs. On a cluster they stay apart:
@@ -70,7 +71,9 @@ export async function beat(database: Database, share: Share, onAlive: () => void
   return { leases, part, free: wanted > 0 ? await readFree(database, { share, others: living, wanted }) : [] }
 }
 
-/** Lives on; returns the other processes that live, or `undefined` where this one is new or was late. */
+/**
+ * Prolongs this process’s life; returns the other living processes, or `undefined` if this one is new or was late.
+ */
 async function sayAlive(db: Executor, share: Share): Promise<readonly string[] | undefined> {
   const [row] = await db.query<{ is_alive: boolean; others: string[] }>(sql`
     with alive as (
@@ -84,7 +87,7 @@ async function sayAlive(db: Executor, share: Share): Promise<readonly string[] |
   return row?.is_alive ? row.others : undefined
 }
 
-/** Joins those that live: others may have taken what it owned, and what is read from here on shows what is left. */
+/** Joins the living processes. Others may have taken what this one owned; a later read shows what is left. */
 async function enter(db: Executor, share: Share): Promise<readonly string[]> {
   for (;;) {
     await db.query(sql`
@@ -138,7 +141,7 @@ async function readFree(
   }))
 }
 
-/** Takes those of these endpoints that are free still; gives the epochs of what was taken. */
+/** Takes those of these endpoints that are still free; returns their new epochs. */
 export function take(
   database: Database,
   dispatcherId: string,
@@ -170,12 +173,12 @@ export function take(
   })
 }
 
-/** Gives up endpoints of which nothing is under way any more; one that somebody took since then stays theirs. */
+/** Gives up endpoints at which nothing is under way; one that another process took in the meantime stays with it. */
 export async function leave(
   db: Executor,
   leaving: readonly (NamedEndpoint & { readonly epoch: number })[],
 ): Promise<void> {
-  // By the key of each, which an update of many by a list would not promise.
+  // An insert finds each row by its key; a planner may not do so for an update of many rows.
   await db.query(sql`
     insert into endpoint_leases as l (partner_id, endpoint_id, owner, epoch)
     select row.partner_id, row.endpoint_id, null::uuid, row.epoch
@@ -185,11 +188,15 @@ export async function leave(
     on conflict (partner_id, endpoint_id) do update set owner = null where l.epoch = excluded.epoch`)
 }
 
-/** Gives everything up at once, so that others need not wait for the leases to end; forgets the long dead. */
+/**
+ * Gives up everything at once, so that others need not wait for the leases to end; deletes processes that died long
+ * ago.
+ */
 export async function giveUp(db: Executor, dispatcherId: string): Promise<void> {
   await db.query(sql`
     update dispatchers set until = '-infinity' where dispatcher_id = ${dispatcherId}::uuid`)
-  // Leases lie with their partners and name no row here by a foreign key: who is still named is asked first.
+  // On a cluster leases are stored with their partners, so no foreign key protects the rows here: first see which are
+  // still named.
   const named = await db.query<{ owner: string }>(sql`
     select distinct owner from endpoint_leases where owner is not null`)
   await db.query(sql`

@@ -12,17 +12,17 @@ import { logHealthAction } from './sending.ts'
 import type { Timers } from './timers.ts'
 import type { Writer } from './writer.ts'
 
-/** Keeps the leases of this process's even part of the endpoints. */
+/** Holds the leases of this process’s even share of the endpoints. */
 export type Leasing = {
-  /** Beats now, or right after the beat that is under way. */
+  /** Sends a heartbeat now, or right after the one that is under way. */
   request(): void
-  /** Reads endpoints anew that somebody changed. */
+  /** Reads again endpoints that a partner or operator changed. */
   renew(changed: readonly OwnedEndpoint[]): Promise<void>
   /** Whether the leases hold at this moment. */
   hold(): boolean
-  /** Whether a beat is under way or wanted. */
+  /** Whether a heartbeat is under way or requested. */
   isBusy(): boolean
-  /** What is under way; fulfils always. */
+  /** The heartbeat that is under way; always fulfils. */
   underWay(): Promise<void> | undefined
 }
 
@@ -125,7 +125,7 @@ export function openLeasing(context: {
       }
       if (opened.endpoint.url !== owned.endpoint.url) {
         context.outgoing.forget(owned.endpointId)
-        // Tries under way at the old address take no place at the new one, of which nothing is known yet.
+        // Attempts under way at the old address do not count at the new one, of which nothing is known yet.
         endpoints.turns.forget(owned.endpointId)
       }
       replaceEndpoint(owned, opened.endpoint, opened.credentials)
@@ -141,20 +141,22 @@ export function openLeasing(context: {
       .filter(owned => owned.phase !== 'leaving')
       .slice(part)
     for (const owned of surplus) endpoints.leave(owned)
-    // Those that stay too quiet to be given up at a try's end are given up by the next beat.
+    // Endpoints at which no attempt ends are given up at the next heartbeat.
     if (surplus.some(owned => owned.held.size === 0)) isWanted = true
   }
 
-  /** Time passes for a failing endpoint also while nothing is due there. */
+  /** The time for which an endpoint has failed grows even while nothing is due there. */
   const reviewAll = (mayHaveDue: (owned: OwnedEndpoint) => boolean): void => {
     for (const owned of endpoints.all()) {
       const { health, action } = review(owned.health, real())
       if (action.kind === 'none' || owned.phase === 'leaving') continue
-      // What is due there decides: it may be us who were away for so long. While it keeps us away, time does.
+      // Do not disable an endpoint while deliveries are due there, because this process may have been down: their
+      // attempts decide. While the endpoint has asked for a pause, the time since its first failure decides.
       const isPaused = (owned.pausedUntil ?? 0) > real()
       if (action.kind === 'disable' && mayHaveDue(owned) && !isPaused) continue
       owned.health = health
-      // Not awaited: when an outage of many ends in as many notices, the leases must be renewed meanwhile.
+      // Not awaited: after an outage of many endpoints there is much to carry out, and the leases must be renewed
+      // meanwhile.
       void carryOut(owned, action)
     }
   }

@@ -9,19 +9,22 @@ import type { Attempt, Disposition } from './result.ts'
 
 /** The numbers of webhook delivery, for Prometheus. */
 export type WebhookMetrics = {
-  /** Counts the end of one try. */
+  /** Counts one attempt that has ended. */
   note(item: Item, ended: { assessment: Assessment; last: Attempt; disposition: Disposition }): void
   /**
-   * The text that Prometheus reads. It asks the database for what waits; while that does not answer, it tells what was
-   * found last, and how old that has grown.
+   * The text that Prometheus reads. It asks the database for the backlog; while the database does not answer, it
+   * repeats the last backlog with its age.
    */
   render(): Promise<string>
 }
 
-/** How much is counted exactly of what waits at one endpoint: to count a million takes too long. */
+/** Up to how many waiting deliveries of an endpoint are counted exactly: counting a million takes too long. */
 const COUNTED = 10_000
 
-/** The usual reasons stand at zero from the start, so that the first failure is seen as a rise; rarer ones come with it. */
+/**
+ * The usual reasons are reported as zero from the start, so that the first failure shows as an increase; rarer ones
+ * appear when they happen.
+ */
 const commonReasons = ['4xx', '5xx', 'connect', 'dns', 'reset', 'timeout', 'tls']
 
 /** Sets the numbers up. */
@@ -59,7 +62,7 @@ export function webhookMetrics(context: { database: Database; real: () => Instan
   })
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers })
-  // To find the one of a label costs more than to count.
+  // Looking up a counter by its label costs more than counting.
   const outcomes = {
     delivered: tries.labels('delivered'),
     failed: tries.labels('failed'),

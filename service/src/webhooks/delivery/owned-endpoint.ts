@@ -12,16 +12,16 @@ import type { HealthRecord, HeldLease, Pair } from './result.ts'
 export type Item = Omit<DueRow, 'ask' | 'behind' | 'version'>
 
 /**
- * How late an event may be committed after it was raised: transactions last for seconds, and clocks differ. Places older
- * than this are not read again before everything behind them is done.
+ * How long after it was raised an event may be committed: transactions last for seconds, and clocks differ. Positions
+ * older than this are not read again before everything behind them is done.
  */
 const LATE_MS = 60_000
 /** How many late commits one read of a head may return; the next read returns the rest. */
 const HEAD_QUOTA = 32
 
 /**
- * A queue as long as this is left out of reads: otherwise each new event would have all of it read again, for ever at an
- * endpoint that accepts nothing.
+ * A queue as long as this is left out of reads. Otherwise each new event would have the whole queue read again, and
+ * never end at an endpoint that accepts nothing.
  */
 const ENOUGH = 64
 
@@ -43,19 +43,19 @@ export type OwnedEndpoint = {
   certificateEndsAt: Instant | null
   /** Changed by `beginLeaving`, `beginRelease` and `endRelease` only. */
   phase: ModeState['phase']
-  /** Faults on our side in a row, and until when we wait because of them. */
+  /** How many faults on our side happened in a row, and until when the endpoint pauses because of them. */
   ownFaults: number
   ownFaultUntil: Instant
   readonly queues: Readonly<Record<QueueKind, Item[]>>
-  /** Until when it is read often, on the clock of `performance.now()`: work came a moment ago, and more may come. */
+  /** Until when it is read often, because something was due a moment ago; on the clock of `performance.now()`. */
   activeUntil: number
   /** When the last read of it began, on the same clock. */
   readAt: number
-  /** Raised when the queues are read anew: the answer to a read that began before is thrown away. */
+  /** Raised when the queues are emptied: the answer to an older read is then ignored. */
   generation: number
-  /** For each kind of which the database has more than was read: the position up to which it was read. */
+  /** For each queue of which the database has more than was read: the position up to which it was read. */
   readonly readUpTo: Record<QueueKind, QueuePosition | undefined>
-  /** The kinds that a read has left out since they were last read. */
+  /** The queues that were left out of a read since they were last read. */
   readonly passedBy: Record<QueueKind, boolean>
   /** Everything held, by event; changed by `queueItem` and `letGo` only. */
   readonly held: Map<string, Item>
@@ -192,7 +192,7 @@ export function queueItem(owned: OwnedEndpoint, item: Item): boolean {
   return true
 }
 
-/** Says that a delivery is not held any more. */
+/** Forgets a delivery that was held. */
 export function letGo(owned: OwnedEndpoint, item: Item): void {
   if (owned.held.delete(item.event_id)) owned.heldOf[item.work] -= 1
 }
@@ -201,7 +201,7 @@ function enoughOf(quota: number): number {
   return Math.min(ENOUGH, quota / 4)
 }
 
-/** Whether a queue runs low of which the database has, or may have, more. */
+/** Whether a queue is short although the database has, or may have, more of it. */
 export function runsLow(owned: OwnedEndpoint, quota: number): boolean {
   return QUEUE_KINDS.some(work => isLow(owned, work, quota))
 }

@@ -4,14 +4,15 @@ import { sql, timestamp } from '../../db/sql.ts'
 import { mostAttemptsWithin } from '../endpoint/backoff.ts'
 import type { HeldLease } from './result.ts'
 
-/** A time in which an endpoint took nothing: from the first failure to the answer that ended it. */
+/** An outage: from the first failure to the answer that ended it. */
 export type Outage = { readonly from: Instant; readonly to: Instant }
 
 /**
- * Releases what was tried in an outage, replays too: it need not wait for its retry date, and stands at its place in
- * age among what was held (contract §10). Whatever has spent more tries than fit into the outage failed before it, and
- * keeps its schedule: it may be what the endpoint never takes, and would spend all its tries on the outages it makes.
- * What was never tried is due already, as is what is parked, and neither is touched: the cost follows the tries made.
+ * Makes due what was attempted in an outage, replays too, at the place that its age gives it (contract §10), instead
+ * of at its retry date. A delivery with more attempts than fit into the outage failed before it, and keeps its
+ * schedule: the endpoint may never accept it, and it would spend all attempts on the outages that it causes.
+ * Deliveries without an attempt are due already, and parked ones stay parked, so the cost grows with the attempts
+ * made.
  */
 export async function releaseAttempted(
   db: Executor,

@@ -3,7 +3,7 @@ import type { AttemptOutcome } from '../egress/outcome.ts'
 import type { Breaker } from '../endpoint/breaker.ts'
 import type { QueueKind } from './fairness.ts'
 
-/** Which of two pairs of credentials a try used. */
+/** Which of two pairs of credentials an attempt used. */
 export type Pair = 'current' | 'next'
 
 /** One request that was made, as the log keeps it. */
@@ -17,13 +17,13 @@ export type Attempt = {
 /** What happens to a delivery after an attempt. */
 export type Disposition =
   | { readonly kind: 'delivered' }
-  /** Another try at `dueAt`; `attempts` are spent. */
+  /** Another attempt at `dueAt`; `attempts` are spent. */
   | { readonly kind: 'later'; readonly attempts: number; readonly dueAt: Instant; readonly work: QueueKind }
   | { readonly kind: 'dead'; readonly attempts: number }
   /** Nothing was spent: the row stays as it is. */
   | { readonly kind: 'unchanged' }
 
-/** What the owner knows of an endpoint and has to be kept. */
+/** The state of an endpoint that its owner stores. */
 export type HealthRecord = {
   readonly revision: number
   readonly breaker: Breaker
@@ -35,14 +35,17 @@ export type HealthRecord = {
   readonly certificateEndsAt: Instant | null
 }
 
-/** The lease under which the owner of an endpoint writes. It is the same object each time, so that a batch finds it at once. */
+/**
+ * The lease under which a process writes about an endpoint. It is the same object each time, so that a batch finds it
+ * by identity.
+ */
 export type HeldLease = { readonly partnerId: string; readonly endpointId: string; readonly epoch: number }
 
-/** The end of one try. */
+/** The end of one attempt at a delivery, which may have been two requests. */
 export type Result = {
   readonly lease: HeldLease
   readonly eventId: string
-  /** Which try of the delivery it was. */
+  /** Its number among the attempts at the delivery, from 1. */
   readonly number: number
   readonly disposition: Disposition
   readonly attempts: readonly Attempt[]
@@ -57,7 +60,10 @@ export type EndpointChange = {
   readonly disable?: { readonly version: number; readonly reason: 'failing' | 'gone'; readonly at: Instant }
 }
 
-/** Which leases still hold, and for which of them the endpoint was disabled: it is not where somebody changed it meanwhile. */
+/**
+ * Which leases still hold, and for which of them the endpoint was disabled: it was not, if the partner changed it in
+ * the meantime.
+ */
 export type Written = { readonly owned: ReadonlySet<HeldLease>; readonly disabled: ReadonlySet<HeldLease> }
 
 /** A delivery whose turn has not come: an earlier event of its user is still to be delivered. */

@@ -24,17 +24,17 @@ import type { Attempt, EndpointChange } from './result.ts'
 import type { Timers } from './timers.ts'
 import type { Receipt, Writer } from './writer.ts'
 
-/** Sends what is queued, by turns, and writes what came of it. */
+/** Sends queued deliveries by turns, and writes their results. */
 export type Sending = {
-  /** Starts as many tries as there are turns for. */
+  /** Starts as many attempts as there are turns for. */
   pump(): void
-  /** How many tries are under way; one is until its result is written. */
+  /** How many attempts are under way; an attempt is under way until its result is written. */
   underWay(): number
-  /** Fulfils when none is. */
+  /** Fulfils when no attempt is under way. */
   ended(): Promise<void>
 }
 
-/** What the sending of deliveries works with. */
+/** What sending needs of the other parts. */
 export type SendingContext = {
   readonly endpoints: OwnedEndpoints
   readonly writer: Writer
@@ -46,30 +46,30 @@ export type SendingContext = {
   readonly endpointSlots: number
   readonly real: () => Instant
   readonly log: Log
-  /** Whether tries may be started: not without a lease, and not while closing. */
+  /** Whether attempts may be started: not without a lease, and not while closing. */
   readonly maySend: () => boolean
   readonly onAttempt: () => void
-  /** Something is to be given up. */
+  /** Called when an endpoint should be given up. */
   readonly onLeft: () => void
   readonly onQuiet: () => void
 }
 
 /**
- * Results that may wait to be written, for each slot: what is not written yet is sent again after a crash. While one batch
- * is under way the next gathers; with room for little more than a batch the sending stood still meanwhile.
+ * How many results may wait to be written, for each slot; after a crash they are sent again. The next batch gathers
+ * while one is written: with room for little more than one batch, sending paused in between.
  */
 const UNWRITTEN = 4
 
-/** Opens the sending; nothing is sent before the first `pump`. */
+/** Prepares sending; nothing is sent before the first `pump`. */
 export function openSending(context: SendingContext): Sending {
   const { endpoints, writer, dueReader, timers, real, log } = context
   const { turns } = endpoints
   const waiting: (() => void)[] = []
   let underWay = 0
-  /** Lanes at which a try has ended or was written since the last `pump`. */
+  /** Endpoints at which an attempt has ended or was written since the last `pump`. */
   const touched = new Set<OwnedEndpoint>()
   const dueTimes = new WeakMap<OwnedEndpoint, Instant>()
-  /** Lanes that are left because their endpoint is being disabled: that is done and told once. */
+  /** Endpoints that are being disabled, which is done and logged only once. */
   const disabled = new WeakSet<OwnedEndpoint>()
 
   const pump = () => {
@@ -90,7 +90,8 @@ export function openSending(context: SendingContext): Sending {
         if (owned) endpoints.offer(owned)
       }
     }
-    // Once the turns are dealt out: they may have emptied a queue for which there is room still, and no try may end for long.
+    // After the turns are divided: they may have emptied a queue that has room again, and perhaps no attempt ends for
+    // long.
     for (const owned of changed) if (runsLow(owned, endpoints.quota())) dueReader.request(owned)
     for (const { owned, item, turn } of starting) void begin(owned, item, turn)
     context.onQuiet()
@@ -136,7 +137,7 @@ export function openSending(context: SendingContext): Sending {
     context.onQuiet()
   }
 
-  /** Makes a try and draws its conclusions; gives nothing when there is nothing to be written. */
+  /** Makes an attempt and applies its outcome; returns nothing when there is nothing to write. */
   const deliver = async (owned: OwnedEndpoint, item: Item, turn: Turn): Promise<Ended | undefined> => {
     const { version } = owned.endpoint
     let attempted: Awaited<ReturnType<typeof makeAttempt>>
@@ -169,7 +170,7 @@ export function openSending(context: SendingContext): Sending {
     }
     pumpSoon(owned)
     if (isStopped(assessment)) return undefined
-    // Before the success is stored: a crash in between leaves an endpoint that is still to be probed.
+    // Before the success is stored: after a crash in between, the endpoint is probed again.
     if (applied.outage !== undefined) await release(owned, applied.outage)
     return { owned, item, requests, applied, change, wasOwned }
   }
@@ -196,12 +197,12 @@ export function openSending(context: SendingContext): Sending {
 
   const refused = (owned: OwnedEndpoint, error: unknown): Receipt => {
     log('webhook_result_refused', describeCause(error))
-    // Its row stays as it was; without a pause it would be sent again at once.
+    // Its row stays as it was, so without a pause it would be sent again at once.
     pauseAfterOwnFault(owned, real())
     return { isOwned: true, isDisabled: false }
   }
 
-  /** What follows once a result is written. */
+  /** Continues once a result is written. */
   const goOn = ({ owned, item, applied, change, wasOwned }: Ended, { isOwned, isDisabled }: Receipt) => {
     dueReader.noteEnded(owned, item)
     letGo(owned, item)
@@ -209,7 +210,7 @@ export function openSending(context: SendingContext): Sending {
     const isTold = change?.disable ? isDisabled : isOwned && applied.action.kind === 'notice'
     if (isTold) logHealthAction(log, owned, applied.action)
     if (endpoints.isOwned(owned)) lookOn(owned, item, applied)
-    // Others may have waited for room among what is to be written.
+    // Attempts may have waited for room among the results to be written.
     pumpSoon(owned)
   }
 
@@ -235,13 +236,13 @@ export function openSending(context: SendingContext): Sending {
   const lookOn = (owned: OwnedEndpoint, item: Item, { disposition }: AppliedOutcome) => {
     if (owned.phase === 'leaving' && owned.held.size === 0) context.onLeft()
     if (disposition.kind === 'later') noteDue(owned, disposition.dueAt)
-    // Its row is due still, before what was read last.
+    // Its row is still due, and lies before the position that was read last.
     if (disposition.kind === 'unchanged') readAgain(owned, item.work)
     const mayFreeAnother = disposition.kind === 'unchanged' || owned.endpoint.ordering === 'user'
     if (mayFreeAnother) dueReader.request(owned)
   }
 
-  /** A retry that we wrote ourselves need not wait for the next look. */
+  /** Sets a timer for a retry that this process wrote, so that it need not wait for the next read. */
   const noteDue = (owned: OwnedEndpoint, at: Instant) => {
     const name = `due ${owned.endpointId}`
     const known = dueTimes.get(owned)
@@ -260,7 +261,7 @@ export function openSending(context: SendingContext): Sending {
   }
 }
 
-/** A try that has ended, of which something is to be written. */
+/** An attempt that has ended, with a result to be written. */
 type Ended = {
   readonly owned: OwnedEndpoint
   readonly item: Item
@@ -275,7 +276,7 @@ function isStopped(assessment: Assessment): boolean {
   return assessment.kind === 'unspent' && assessment.fault === 'stopped'
 }
 
-/** Tells the operator that an endpoint fails for long, or was disabled. */
+/** Logs that an endpoint has failed for long, or was disabled. */
 export function logHealthAction(log: Log, owned: OwnedEndpoint, action: HealthAction): void {
   const about = { partnerid: owned.partnerId, webhookid: owned.endpointId }
   if (action.kind === 'notice') {

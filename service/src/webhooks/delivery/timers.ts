@@ -2,16 +2,16 @@ import { HOUR_MS } from '../../calendar/time.ts'
 
 /** Timers by name: setting one again replaces it. */
 export type Timers = {
-  /** Runs `run` after so many milliseconds, an hour at most. */
+  /** Calls `run` after this many milliseconds, an hour at most. */
   set(name: string, ms: number, run: () => void): void
   has(name: string): boolean
   clear(name: string): void
-  /** Clears all of them; later ones are not set any more. */
+  /** Clears all timers; later ones are ignored. */
   close(): void
   count(): number
 }
 
-/** Whoever waits for longer looks again when it is over. */
+/** The longest time of a timer; a caller that waits for longer is called early and sets it again. */
 const LONGEST_MS = HOUR_MS
 
 /** Opens a set of timers. */

@@ -9,36 +9,34 @@ import type { Behind, EndpointChange, HeldLease, Result, Written } from './resul
 import { parkDeliveries } from './save-parked.ts'
 import { writeResults } from './save-results.ts'
 
-/** One thing that the owner of an endpoint writes about it. */
+/** One entry that the owner of an endpoint writes about it. */
 export type Entry =
   | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange | undefined }
   | { readonly kind: 'park'; readonly rows: readonly Behind[] }
   /** The endpoint has recovered from an outage. */
   | { readonly kind: 'release'; readonly lease: HeldLease; readonly outage: Outage }
 
-/** Whether the endpoint is still owned, without which nothing was written; and whether it was disabled. */
+/** Whether the endpoint is still owned (if not, nothing was written), and whether it was disabled. */
 export type Receipt = { readonly isOwned: boolean; readonly isDisabled: boolean }
 
-/**
- * Writes what the owner learnt. Rejects when the database refuses the entry for its own sake, or has gone while the writer stops.
- */
+/** Writes entries. Rejects when the database refuses the entry itself, or is unreachable while the writer stops. */
 export type Writer = {
   write(entry: Entry): Promise<Receipt>
-  /** The same without a promise, for results: nothing is written as often. `settled` must not throw. */
+  /** The same without a promise, for results, because nothing is written as often. `settled` must not throw. */
   enqueue(entry: Entry, settled: (receipt: Settled<Receipt>) => void): void
   /** How many entries wait or are being written. */
   pending(): number
-  /** Tries no more when the database fails. */
+  /** From now on gives up when the database fails. */
   stop(): void
 }
 
 const RETRY_MS = 250
-/** Under load a statement for a hundred results costs hardly more than one for ten. */
+/** How long a batch gathers: a statement for a hundred results costs hardly more than one for ten. */
 const PACE_MS = 10
 
 /**
- * Opens the writer, by which a process writes all its results: in batches, one after the other, each repeated for as long
- * as the database does not answer. A repeat changes nothing that the first write did.
+ * Opens the writer of this process. It writes batches one after the other, and repeats each until the database
+ * answers; a repeat changes nothing that the first write did.
  */
 export function openWriter(context: {
   database: Database
@@ -51,7 +49,8 @@ export function openWriter(context: {
 
   const run = async (entries: Entry[], isRepeat: boolean): Promise<Written> => {
     const results = entries.flatMap(entry => (entry.kind === 'result' && entry.result ? [entry.result] : []))
-    // Only the newest state counts, for each lease apart: of two leases of one endpoint the older may have ended.
+    // Only the newest state of each lease counts. A process may have held two leases of one endpoint, and the older
+    // may have ended.
     const changes = new Map<HeldLease, EndpointChange>()
     for (const entry of entries) {
       if (entry.kind !== 'result' || !entry.change) continue
@@ -113,7 +112,7 @@ export function openWriter(context: {
   }
 }
 
-/** Whose entry it is; what is parked at once is of one partner where tables are spread. */
+/** The partner of an entry. Where tables are spread, everything that is parked together belongs to one partner. */
 function partnerOf(entry: Entry): string {
   if (entry.kind === 'park') return entry.rows[0]?.partnerId ?? ''
   if (entry.kind === 'release') return entry.lease.partnerId
