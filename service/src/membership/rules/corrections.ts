@@ -136,9 +136,9 @@ function refusedStart(
   if (startsAt === undefined) return undefined
   if (startsAt < wrong.pickedAt - MOST_BACK_MS)
     return no('firstday', 'too_early', 'A start moves back to a year before the pick at most.')
-  if (isOver) return undefined
-  if (user.offer && !user.offer.inForce && startsAt < user.offer.since)
+  if (isActive(user) && user.offer && !user.offer.inForce && startsAt < user.offer.since)
     return no('firstday', 'before_offer', 'The offer itself begins later.')
+  if (isOver) return undefined
   // What begins after the next boundary could be ended by a change before it ever began.
   return startsAt > nextBoundary(user, now, terms)
     ? no('firstday', 'too_late', 'A start moves to the beginning of the next period at most.')
