@@ -1,20 +1,23 @@
 import { html, type Slot } from '../../http/html.ts'
-import { OperatorError } from '../../operator-error.ts'
 import { lastUses } from '../../partners/credential-uses.ts'
-import { changePartner, type ManageContext, revokeKey, rotateKey } from '../../partners/manage.ts'
+import { changePartner, revokeKey, rotateKey } from '../../partners/manage.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { listCredentials } from '../../partners/store.ts'
 import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
-import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../page/screen.ts'
-import { ownPartner, ownPartners } from '../partners.ts'
+import type { Answer, Screen, Visit } from '../page/screen.ts'
+import { ownPartner } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
 import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
+import { partnerListScreens } from './list.ts'
+import { manageContext, managed } from './manage.ts'
+import { partnerSettingScreens } from './settings.ts'
 import { findFirstSteps, readDisabledReason, writeDisabledReason } from './store.ts'
 
 /** Who integrates the service, with what credentials, and stopping one. */
 export const partnerScreens: readonly Screen[] = [
-  { method: 'GET', path: '/partners', role: 'viewer', section: 'partners', answer: list },
+  ...partnerListScreens,
+  ...partnerSettingScreens,
   {
     method: 'GET',
     path: '/partners/:partnerid',
@@ -56,26 +59,6 @@ export const partnerScreens: readonly Screen[] = [
   },
 ]
 
-async function list(visit: Visit): Promise<Answer> {
-  const partners = await ownPartners(visit)
-  return {
-    title: 'Partners',
-    body: part(
-      'By name',
-      table({
-        caption: 'Partners that you work for',
-        columns: ['Partner', 'State', 'Id'],
-        rows: partners.map(one => [
-          html`<a href="/partners/${one.partnerId}">${one.name}</a>`,
-          one.isDisabled ? tag('disabled', 'bad') : tag('enabled', 'good'),
-          html`<code>${one.partnerId}</code>`,
-        ]),
-        empty: 'There is no partner yet: `enrolment partner create` makes one.',
-      }),
-    ),
-  }
-}
-
 async function show(visit: Visit, told?: Slot): Promise<Answer> {
   const { database } = visit.context
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
@@ -96,11 +79,19 @@ ${isDisabled && html`<section class="notice bad"><h2>Disabled since ${when(partn
       ['Scopes', partner.scopes?.join(', ') ?? 'all'],
       ['API key', partner.apiKeyOptional ? 'optional' : 'needed'],
       ['Limit', partner.ratePerSecond === undefined ? 'none' : `${partner.ratePerSecond} requests a second`],
+      ['Look', lookOf(partner)],
+      [
+        'Notices',
+        Object.values(partner.legal)
+          .map(one => (typeof one === 'string' ? one : one.en))
+          .join(', ') || 'none set',
+      ],
       ['Help', Object.values(partner.help).join(', ') || 'none set'],
       ['Origins', partner.origins.join(', ') || 'none'],
       ['Leads back to', partner.redirects.join(', ') || 'nowhere'],
       ['Made', when(partner.createdAt, partner.timezone)],
     ])}</section>
+${hasRole(visit.operator, 'admin') && html`<ul class="row links"><li><a class="button" href="/partners/${partner.partnerId}/settings">Change settings, help and look</a></li></ul>`}
 <div class="columns"><div>
 ${part('Credentials', await credentialTable(visit, partner))}
 </div><div>
@@ -120,6 +111,24 @@ ${part(
 ${hasRole(visit.operator, 'admin') && stopPart(visit, partner)}
 </div></div>`,
   }
+}
+
+/** A partner's look in a line. */
+function lookOf({ look }: Partner): string {
+  const { logo, colors, ...plain } = look
+  return (
+    [
+      logo !== undefined && 'a logo',
+      colors &&
+        Object.entries(colors).map(([scheme, names]) => `${scheme}: ${Object.keys(names ?? {}).join(' ')}`),
+      ...Object.entries(plain)
+        .map(([name, value]) => `${name} ${value}`)
+        .sort(),
+    ]
+      .flat()
+      .filter(Boolean)
+      .join(', ') || 'the service’s own'
+  )
 }
 
 async function credentialTable(visit: Visit, partner: Partner): Promise<Slot> {
@@ -229,19 +238,4 @@ async function turn(visit: Visit, isDisabled: boolean): Promise<Answer> {
   visit.context.directory.forget(partner.partnerId)
   await record(visit, { action: isDisabled ? 'disable partner' : 'enable partner', partner, reason })
   return { to: `/partners/${partner.partnerId}` }
-}
-
-function manageContext({ context }: Visit): ManageContext {
-  const { database, keyring, mode, real } = context
-  return { database, keyring, mode, real, knownOffers: [] }
-}
-
-/** What a command would refuse with a sentence is refused with the same one here. */
-async function managed<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof OperatorError) throw new ConsoleRefusal(409, 'Not done', error.message)
-    throw error
-  }
 }

@@ -1,4 +1,11 @@
-import { addDays, dateAt, isRealDate, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
+import {
+  addDays,
+  dateAt,
+  formatTimestamp,
+  isRealDate,
+  type PlainDate,
+  startOfDate,
+} from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
@@ -8,12 +15,14 @@ import { record } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { isUuid, ownPartner, ownPartners } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
+import { csvLink, type List, listFile, listTable } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
 import { type EndpointLine, findEndpointLines, findOpenLines, MOST_COUNTED } from './store.ts'
 
 /** Endpoints by how they do, and what can be done about one. */
 export const webhookScreens: readonly Screen[] = [
-  { method: 'GET', path: '/webhooks', role: 'viewer', section: 'webhooks', answer: list },
+  { method: 'GET', path: '/webhooks', role: 'viewer', section: 'webhooks', answer: showList },
+  { method: 'GET', path: '/webhooks.csv', role: 'support', section: 'webhooks', answer: download },
   { method: 'GET', path: '/webhooks/:endpointid', role: 'viewer', section: 'webhooks', answer: show },
   {
     method: 'POST',
@@ -41,36 +50,68 @@ export const webhookScreens: readonly Screen[] = [
   },
 ]
 
-async function list(visit: Visit): Promise<Answer> {
+/** Endpoints, those in trouble first where the address says nothing else. */
+async function listOf(visit: Visit): Promise<List<EndpointLine>> {
   const { database, real } = visit.context
+  const now = real()
   const partners = await ownPartners(visit)
   const names = new Map(partners.map(({ partnerId, name }) => [partnerId, name]))
-  const lines = await findEndpointLines(database, [...names.keys()], real())
-  const state = visit.query.get('state') ?? 'all'
-  const shown = lines
-    .filter(line => state === 'all' || stateOf(line, real()) === state)
-    .sort((a, b) => rankOf(a, real()) - rankOf(b, real()) || b.waiting - a.waiting)
-  const states = ['all', ...STATES]
+  const state = STATES.find(one => one === visit.query.get('state')) ?? 'all'
+  const partner = visit.query.get('partner') ?? ''
+  const lines = await findEndpointLines(database, names.has(partner) ? [partner] : [...names.keys()], now)
+  return {
+    ...{ path: '/webhooks', caption: 'Webhook endpoints by health', empty: 'No endpoint of this kind.' },
+    filters: { state, partner },
+    rows: lines
+      .filter(line => state === 'all' || stateOf(line, now) === state)
+      .sort((a, b) => rankOf(a, now) - rankOf(b, now) || b.waiting - a.waiting),
+    columns: [
+      {
+        ...{ name: 'partner', label: 'Partner', value: line => names.get(line.partner_id) ?? '' },
+        cell: line => names.get(line.partner_id) ?? '',
+      },
+      {
+        ...{ name: 'endpoint', label: 'Endpoint', value: line => new URL(line.url).host },
+        cell: line => html`<a href="/webhooks/${line.endpoint_id}">${new URL(line.url).host}</a>`,
+      },
+      {
+        ...{ name: 'state', label: 'State', value: line => stateOf(line, now) },
+        cell: line => html`${stateTag(line, now)}<br><span class="hint">${words(line, now)}</span>`,
+      },
+      {
+        ...{ name: 'waiting', label: 'Waiting', value: line => line.waiting },
+        cell: line => countOf(line.waiting),
+      },
+      {
+        ...{ name: 'oldest', label: 'Oldest' },
+        value: line => (line.oldest_due_at === null ? '' : formatTimestamp(line.oldest_due_at)),
+        cell: line => (line.oldest_due_at === null ? '–' : when(line.oldest_due_at, 'UTC')),
+      },
+      {
+        ...{ name: 'givenup', label: 'Given up', value: line => line.dead },
+        cell: line => countOf(line.dead),
+      },
+    ],
+  }
+}
+
+async function showList(visit: Visit): Promise<Answer> {
+  const list = await listOf(visit)
+  const { state = '', partner = '' } = list.filters
+  const partners = await ownPartners(visit)
   return {
     title: 'Webhooks',
-    body: html`<form method="get" action="/webhooks" class="row"><p class="field"><label for="state">Show</label><select id="state" name="state">${states.map(one => html`<option value="${one}"${one === state ? html` selected` : ''}>${one}</option>`)}</select></p><button class="secondary">Show</button></form>
-${part(
-  'Endpoints, those in trouble first',
-  table({
-    caption: 'Webhook endpoints by health',
-    columns: ['Partner', 'Endpoint', 'State', 'Waiting', 'Oldest', 'Given up'],
-    rows: shown.map(line => [
-      names.get(line.partner_id) ?? '',
-      html`<a href="/webhooks/${line.endpoint_id}">${new URL(line.url).host}</a>`,
-      html`${stateTag(line, real())}<br><span class="hint">${words(line, real())}</span>`,
-      countOf(line.waiting),
-      line.oldest_due_at === null ? '–' : when(line.oldest_due_at, 'UTC'),
-      countOf(line.dead),
-    ]),
-    empty: 'No endpoint of this kind.',
-  }),
-)}`,
+    body: html`<form method="get" action="/webhooks" class="row">
+<p class="field"><label for="partner">Partner</label><select id="partner" name="partner"><option value="">all</option>${partners.map(one => html`<option value="${one.partnerId}"${one.partnerId === partner ? html` selected` : ''}>${one.name}</option>`)}</select></p>
+<p class="field"><label for="state">Show</label><select id="state" name="state">${['all', ...STATES].map(one => html`<option value="${one}"${one === state ? html` selected` : ''}>${one}</option>`)}</select></p><button class="secondary">Show</button></form>
+${part('Endpoints, those in trouble first', listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
   }
+}
+
+async function download(visit: Visit): Promise<Answer> {
+  const list = await listOf(visit)
+  await record(visit, { action: 'export webhooks' })
+  return listFile(list, visit.query, 'webhooks.csv')
 }
 
 async function show(visit: Visit, outcome?: Slot): Promise<Answer> {

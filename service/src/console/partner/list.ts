@@ -1,0 +1,68 @@
+import { html } from '../../http/html.ts'
+import { hasRole } from '../operators/operator.ts'
+import { record } from '../page/record.ts'
+import type { Answer, Screen, Visit } from '../page/screen.ts'
+import { ownPartners } from '../partners.ts'
+import { csvLink, type List, listFile, listTable } from '../views/list.ts'
+import { part, tag } from '../views/parts.ts'
+
+type Row = Awaited<ReturnType<typeof ownPartners>>[number]
+
+/** The partners that an operator works for, as a table and as a file. */
+export const partnerListScreens: readonly Screen[] = [
+  { method: 'GET', path: '/partners', role: 'viewer', section: 'partners', answer: show },
+  { method: 'GET', path: '/partners.csv', role: 'support', section: 'partners', answer: download },
+]
+
+const STATES = ['all', 'enabled', 'disabled'] as const
+
+async function listOf(visit: Visit): Promise<List<Row>> {
+  const state = STATES.find(one => one === visit.query.get('state')) ?? 'all'
+  const name = (visit.query.get('name') ?? '').trim()
+  const partners = await ownPartners(visit)
+  return {
+    path: '/partners',
+    caption: 'Partners that you work for',
+    empty:
+      partners.length === 0
+        ? 'There is no partner yet: `enrolment partner create` makes one.'
+        : 'No partner fits.',
+    filters: { state, name },
+    rows: partners
+      .filter(one => state === 'all' || one.isDisabled === (state === 'disabled'))
+      .filter(one => one.name.toLowerCase().includes(name.toLowerCase())),
+    columns: [
+      {
+        ...{ name: 'partner', label: 'Partner', value: row => row.name },
+        cell: row => html`<a href="/partners/${row.partnerId}">${row.name}</a>`,
+      },
+      {
+        ...{ name: 'state', label: 'State', value: row => (row.isDisabled ? 'disabled' : 'enabled') },
+        cell: row => (row.isDisabled ? tag('disabled', 'bad') : tag('enabled', 'good')),
+      },
+      {
+        ...{ name: 'partnerid', label: 'Id', value: row => row.partnerId },
+        cell: row => html`<code>${row.partnerId}</code>`,
+      },
+    ],
+  }
+}
+
+async function show(visit: Visit): Promise<Answer> {
+  const list = await listOf(visit)
+  const { state = '', name = '' } = list.filters
+  return {
+    title: 'Partners',
+    body: html`<form method="get" action="/partners" class="row">
+<p class="field"><label for="name">Name contains</label><input id="name" name="name" value="${name}" autocomplete="off"></p>
+<p class="field"><label for="state">State</label><select id="state" name="state">${STATES.map(one => html`<option${one === state ? html` selected` : ''}>${one}</option>`)}</select></p>
+<button class="secondary">Show</button></form>
+${part('Who integrates', listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
+  }
+}
+
+async function download(visit: Visit): Promise<Answer> {
+  const list = await listOf(visit)
+  await record(visit, { action: 'export partners' })
+  return listFile(list, visit.query, 'partners.csv')
+}

@@ -1,0 +1,132 @@
+import { openPublished } from '../../catalogue/published.ts'
+import { html, type Slot } from '../../http/html.ts'
+import { FONTS } from '../../look/look.ts'
+import { changePartner, type PartnerSettings } from '../../partners/manage.ts'
+import { record } from '../page/record.ts'
+import type { Answer, Screen, Visit } from '../page/screen.ts'
+import { ownPartner } from '../partners.ts'
+import { reasonOf } from '../reason.ts'
+import { actionForm, part, reasonField } from '../views/parts.ts'
+import { manageContext, managed } from './manage.ts'
+
+/** What an administrator may say of a partner: names, zone, addresses, help, look and offers. */
+export const partnerSettingScreens: readonly Screen[] = [
+  {
+    ...{ method: 'GET', path: '/partners/:partnerid/settings', role: 'admin' },
+    ...{ section: 'partners', answer: show },
+  },
+  {
+    ...{ method: 'POST', path: '/partners/:partnerid/settings', role: 'admin' },
+    ...{ changes: true, section: 'partners', answer: change },
+  },
+]
+
+async function show(visit: Visit): Promise<Answer> {
+  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const { help, legal, look } = partner
+  const offers = [...(await todaysOffers(visit)).values()].sort((a, b) => a.rank - b.rank)
+  return {
+    title: `Settings of ${partner.name}`,
+    body: html`<p class="hint">The same as \`enrolment partner update\`, by the same checks. Logo, scopes and how long records outlive an erasure are set by the command.</p>
+${actionForm(visit, {
+  action: `/partners/${partner.partnerId}/settings`,
+  button: 'Save the settings',
+  look: 'primary',
+  fields: html`${part(
+    'Partner',
+    html`${text('name', 'Name', partner.name)}
+${lines('aliases', 'Further names, one a line', partner.aliases)}
+${text('timezone', 'Time zone', partner.timezone)}
+${choice('locale', 'Language of its pages', partner.locale, { en: 'English', es: 'Spanish' })}
+${text('rate', 'Requests a second, empty for no limit', String(partner.ratePerSecond ?? ''))}
+${choice('apikey', 'API key', partner.apiKeyOptional ? 'optional' : 'needed', { needed: 'needed', optional: 'optional' })}
+<fieldset class="field"><legend><strong>Offers; none ticked means all</strong></legend>${offers.map(({ offer, displayname }) => html`<p class="check"><input type="checkbox" id="offer-${offer}" name="offer" value="${offer}"${partner.offers?.includes(offer) ? html` checked` : ''}><label for="offer-${offer}">${displayname.en}</label></p>`)}</fieldset>`,
+  )}
+${part(
+  'Addresses',
+  html`${lines('origins', 'Web origins that may embed the page, one a line', partner.origins)}
+${lines('redirects', 'Addresses that the page may lead back to, one a line', partner.redirects)}`,
+)}
+${part(
+  'Help and notices',
+  html`${text('helpphone', 'Help by phone', help.phone)}${text('helpemail', 'Help by email', help.email)}${text('helpurl', 'Help on the web', help.url)}
+${text('privacyurl', 'Privacy notice', legal.privacyurl)}${text('termsurl', 'Terms', legal.termsurl)}
+${text('operatorline', 'Who operates the benefits, in English', legal.operatorline?.en)}${text('operatorlinees', 'The same in Spanish', legal.operatorline?.es)}`,
+)}
+${part(
+  'Look',
+  html`${choice('scheme', 'Light or dark', look.scheme ?? '', { '': 'as the service has it', auto: 'as the device says', light: 'light', dark: 'dark' })}
+${text('colors', 'Colors, as JSON such as {"light":{"accent":"#0b4f9e"}}', look.colors ? JSON.stringify(look.colors) : '')}
+${text('radius', 'Radius of corners, 0 to 24', look.radius === undefined ? '' : String(look.radius))}
+${choice('font', 'Font', look.font ?? '', { '': 'as the service has it', ...Object.fromEntries(Object.keys(FONTS).map(name => [name, name])) })}`,
+)}
+${reasonField('why-settings')}`,
+})}
+<p><a href="/partners/${partner.partnerId}">Leave them as they are</a></p>`,
+  }
+}
+
+async function change(visit: Visit): Promise<Answer> {
+  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const reason = reasonOf(visit)
+  const { partnerId } = partner
+  const knownOffers = [...(await todaysOffers(visit)).keys()]
+  await managed(() =>
+    changePartner(partnerId, settingsOf(visit.form), { ...manageContext(visit), knownOffers }),
+  )
+  visit.context.directory.forget(partnerId)
+  await record(visit, { action: 'change partner', partner, reason })
+  return { to: `/partners/${partnerId}` }
+}
+
+function settingsOf(form: URLSearchParams): PartnerSettings {
+  const given = (name: string) => form.get(name)?.trim()
+  const list = (name: string) =>
+    given(name)
+      ?.split(/\s*\n\s*/)
+      .filter(line => line !== '')
+  const rate = given('rate')
+  return {
+    ...{
+      name: given('name'),
+      aliases: list('aliases'),
+      timezone: given('timezone'),
+      locale: given('locale'),
+    },
+    ...{ origins: list('origins'), redirects: list('redirects') },
+    ratePerSecond: rate === undefined ? undefined : rate === '' ? 0 : Number(rate),
+    apiKeyOptional: form.has('apikey') ? form.get('apikey') === 'optional' : undefined,
+    // Boxes that are not ticked are not sent, so that a form without any means all offers.
+    offers: form.has('name') ? form.getAll('offer') : undefined,
+    help: { phone: given('helpphone'), email: given('helpemail'), url: given('helpurl') },
+    legal: {
+      ...{ privacyUrl: given('privacyurl'), termsUrl: given('termsurl') },
+      ...{ operatorLine: given('operatorline'), operatorLineEs: given('operatorlinees') || undefined },
+    },
+    look: { scheme: given('scheme'), colors: given('colors'), radius: given('radius'), font: given('font') },
+  }
+}
+
+/** The offers of today's catalogue. */
+async function todaysOffers({ context }: Visit) {
+  const published = openPublished(context)
+  await published.prepare([])
+  return published.today().catalogue.offers
+}
+
+function text(name: string, label: string, value: string | undefined): Slot {
+  return html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" value="${value ?? ''}" autocomplete="off"></p>`
+}
+
+function lines(name: string, label: string, values: readonly string[]): Slot {
+  return html`<p class="field"><label for="${name}">${label}</label><textarea id="${name}" name="${name}" rows="3">${values.join('\n')}</textarea></p>`
+}
+
+function choice(
+  name: string,
+  label: string,
+  chosen: string,
+  options: Readonly<Record<string, string>>,
+): Slot {
+  return html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">${Object.entries(options).map(([value, shown]) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${shown}</option>`)}</select></p>`
+}
