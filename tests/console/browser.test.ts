@@ -49,6 +49,8 @@ describeInBrowser('the console in a browser', () => {
     ...['/', `/users/${serviceid}`, '/due?days=30', '/webhooks', `/webhooks/${webhookid}`, '/partners'],
     ...[`/partners/${partner.partnerId}`, '/audit', `/users/${serviceid}/act/cancel`],
     ...[`/users/${serviceid}/act/offer`, `/users/${serviceid}/link`],
+    ...['swap', 'swapoff', 'consent'].map(name => `/users/${serviceid}/act/${name}`),
+    ...[`/users/${serviceid}/export`, `/users/${serviceid}/erase`, `/partners/${partner.partnerId}/settings`],
     ...['/catalogue', '/catalogue/versions/1', '/catalogue/diff?from=1&to=1', '/service'],
   ]
 
