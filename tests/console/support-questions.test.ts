@@ -47,7 +47,7 @@ describeInBrowser('the nine questions of support', () => {
     const { path } = await newOperator(service, role)
     await page.goto(consoleOf(service) + path)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.waitForURL(consoleOf(service) + '/')
+    await page.waitForURL(`${consoleOf(service)}/`)
     return page
   }
 
@@ -119,7 +119,13 @@ describeInBrowser('the nine questions of support', () => {
     const page = await signedIn('support')
     await find(page, 'rider-hook')
     await expect
-      .poll(async () => (await page.reload(), page.content()), { timeout: 240_000, interval: 500 })
+      .poll(
+        async () => {
+          await page.reload()
+          return page.content()
+        },
+        { timeout: 240_000, interval: 500 },
+      )
       .toContain('waiting after HTTP 422')
     await page.goto(`${consoleOf(service)}/`)
     await walk('Did they get our webhook, and what did they say?', 'webhook', page, [

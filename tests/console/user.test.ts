@@ -184,6 +184,8 @@ describe('personal data', () => {
 test('an address of a higher role is refused, and the refusal is on record', async () => {
   const desks: Record<string, Desk> = { viewer, support }
   for (const screen of screens) {
+    // isolation.test.ts sends the form that takes files, which this desk cannot.
+    if (screen.takes === 'files') continue
     const path = screen.path.replace(/:\w+/g, serviceid)
     for (const role of ROLES.slice(0, ROLES.indexOf(screen.role))) {
       const desk = desks[role]
