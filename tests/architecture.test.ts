@@ -71,6 +71,7 @@ const besideTheClient: Readonly<Record<string, string>> = {
   'tests/api/files.test.ts': 'documents and icons',
   'tests/api/benefits.test.ts': 'icons',
   'tests/api/listing-by-catalogue.test.ts': 'icons',
+  'tests/crash/full-disk.test.ts': 'readiness, which is no operation of a partner',
   'tests/crash/stopped.test.ts': 'the listener of the operator, which is no part of the API',
   'tests/life/clock.test.ts': 'an operation that a live service does not have',
   'tests/webhooks/documented-receivers.test.ts': 'the partner is the one who is asked',

@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newDirectory, run, runRefused } from '../command/process.ts'
+import { newDirectory, run, runRefused, startKeptProcess } from '../command/process.ts'
 import { canRunServers, type OwnServer, startOwnServer, startPooler } from './own-server.ts'
 
 if (!canRunServers)
@@ -87,9 +90,46 @@ describe.skipIf(!canRunServers)(
       expect(served.stderr).toContain('as a pooler drops them')
     })
 
-    test('a pooler in transaction mode', async () => {
+    test('a pooler in transaction mode, which lends one session to two connections', async () => {
       const shared = await behind('pool_mode = transaction', 'ignore_startup_parameters = options')
-      expect(await runRefused(['migrate'], shared)).toMatch(/^A pooler in transaction mode stands in front/)
+      // PostgreSQL says 42P05 where the second connection prepares a statement that the first has prepared there.
+      const lost =
+        /^A pooler in transaction mode stands in front of PostgreSQL, and prepared statements are lost\./
+      expect(await runRefused(['migrate'], shared)).toMatch(lost)
+      const served = await run(['serve', '--port', '0'], shared)
+      expect(served.code).toBe(1)
+      expect(served.stderr).toMatch(/A pooler in transaction mode stands in front of PostgreSQL/)
+    })
+
+    test('a user whom the server lets in from nowhere', async () => {
+      expect(await refusal('nobody@127.0.0.1')).toMatch(
+        /^PostgreSQL does not let this user in (from here: check the user|without encryption)/,
+      )
+    })
+
+    test('a server without TLS, where TLS is asked for', async () => {
+      const plain = await behind('pool_mode = session', 'client_tls_sslmode = disable')
+      const url = `${plain.env.DATABASE_URL}?sslmode=verify-full`
+      expect(await runRefused(['partner', 'list'], { ...plain, env: { DATABASE_URL: url } })).toMatch(
+        /^PostgreSQL speaks no TLS, and DATABASE_URL asks for it/,
+      )
+    })
+
+    test('keys that are not those of the database, and none at all: which key is wanted, and nothing is made', async () => {
+      const own = place('open@127.0.0.1')
+      const rootKey = () => ({ ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64') })
+      const env = { ...own.env, ...rootKey() }
+      expect((await run(['migrate'], { cwd, env })).code).toBe(0)
+      // The first to serve marks the database with the key.
+      const first = await startKeptProcess(['serve', '--port', '0'], { cwd, env })
+      expect(await first.stop()).toBe(0)
+      expect(await runRefused(['partner', 'list'], { cwd, env: { ...env, ...rootKey() } })).toMatch(
+        /^The keys are not those of this database: it belongs to the root key \w+, and these are \w+\./,
+      )
+      expect(await runRefused(['partner', 'list'], { cwd, env: own.env })).toMatch(
+        /^There is no \S+keyring\.json, and this database belongs to the root key \w+: restore .* \(none was made\)/,
+      )
+      expect(existsSync(join(cwd, 'data'))).toBe(false)
     })
   },
 )

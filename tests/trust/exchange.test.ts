@@ -112,6 +112,21 @@ test('client secret and API key rotated under load: no failure while both live, 
   expect(await codeOf(client.prefillUser({ userid: 'after', ...ada }))).toBe('')
 })
 
+test('root key and pepper rotated again and again under load, on two processes: all books agree', async () => {
+  stage = await openFaultStage({ keyring: 'file' })
+  const { place } = stage
+  await stage.start({ process: 0 })
+  await stage.start({ process: 1 })
+  const journal = stage.openJournal({ writers: 6, name: 'keys', processes: 2 })
+  for (let rotations = 0; rotations < everydayOr(1, 4); rotations += 1) {
+    await more(journal, 20)
+    expect((await run(['keyring', 'rotate'], place)).code).toBe(0)
+  }
+  await more(journal, 40)
+  await journal.stop()
+  await stage.check(journal)
+})
+
 test.each(everydayOr(['after 3'], ['before 1', 'after 1', 'before 2', 'after 3', 'before 5', 'after 6']))(
   'a migration killed %s of its steps is finished by the next one',
   async point => {

@@ -48,9 +48,12 @@ export type StartOptions = {
 
 const preload = new URL('faults.mjs', import.meta.url)
 
-/** Makes the stage; nothing runs on it yet. `through` gives the database's address as the service is to see it. */
+/**
+ * Makes the stage; nothing runs on it yet. `through` gives the database's address as the service is to see it; with `keyring:
+ * 'file'` the keys lie in a file that all processes share, and can be rotated.
+ */
 export async function openFaultStage(
-  options: { through?: (address: DatabaseAddress) => Promise<string> } = {},
+  options: { through?: (address: DatabaseAddress) => Promise<string>; keyring?: 'file' } = {},
 ): Promise<FaultStage> {
   const { address, drop } = await freshDatabase()
   const { path, remove } = await newDirectory()
@@ -59,7 +62,7 @@ export async function openFaultStage(
     cwd: path,
     env: {
       DATABASE_URL: urlOf(address),
-      ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64'),
+      ...(options.keyring === 'file' ? {} : { ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64') }),
       ENROLMENT_ERASURES: join(path, 'erasures'),
       // The receiver is on this machine, which production refuses unless its operator says otherwise.
       ENROLMENT_WEBHOOK_ALLOW: '127.0.0.1',
