@@ -55,8 +55,9 @@ function codeOf(error: unknown): string {
     : ''
 }
 
-/** How the coordinator of a cluster reports, as an internal error, that a node has just gone away. */
-const lostNode = /server closed the connection|could not commit transaction for shard|connection not open/
+/** How the coordinator of a cluster reports, as an internal error, that a node has just gone away, or a partner's rows moved. */
+const lostNode =
+  /server closed the connection|connection not open|could not commit transaction for shard|failure on connection marked as essential|could not find valid entry for shard|shard for the given value does not exist/
 
 // node-postgres reports a lost connection and its own time-outs without a code.
 function isLostConnection(error: unknown, code: string): boolean {

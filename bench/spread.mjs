@@ -1,0 +1,159 @@
+// What serving on a Citus cluster is like while a partner moves, and how many commits there need two phases.
+//   node bench/spread.mjs DATABASE_URL [--seconds 10] [--mode force_logical|block_writes]
+// DATABASE_URL is an empty database of a coordinator with two workers; `force_logical` needs `wal_level = logical` on each.
+// It prints, for each step, the requests a second, p50, p99 and the longest, refusals by code, and how many transactions
+// were prepared on a node. The load, the service and the nodes share the machine: only comparisons within one run count.
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { createClient } from '@benefit-enrolment/client'
+import pg from 'pg'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seconds: { type: 'string', default: '10' }, mode: { type: 'string', default: 'force_logical' } },
+})
+const [url] = positionals
+if (!url) throw new Error('the address of an empty database on a coordinator is missing')
+const seconds = Number(values.seconds)
+const program = fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url))
+const catalogue = fileURLToPath(new URL('../service/assets/demo-catalogue.yaml', import.meta.url))
+const place = await mkdtemp(join(tmpdir(), 'enrolment-bench-'))
+const env = {
+  ...process.env,
+  DATABASE_URL: url,
+  ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64'),
+  ENROLMENT_ERASURES: join(place, 'erasures'),
+}
+
+const start = words =>
+  spawn(process.execPath, [program, ...words], { env, cwd: place, stdio: ['ignore', 'pipe', 'ignore'] })
+const firstLine = child =>
+  new Promise(resolve => child.stdout.once('data', chunk => resolve(`${chunk}`.trim())))
+async function run(...words) {
+  const child = start([...words, '--json'])
+  let text = ''
+  for await (const chunk of child.stdout) text += chunk
+  return JSON.parse(text)
+}
+
+const database = new pg.Client({ connectionString: url, statement_timeout: 0 })
+await database.connect()
+const ask = async (text, ...bound) => (await database.query(text, bound)).rows
+const shardOf = async partnerId =>
+  (await ask("select get_shard_id_for_distribution_column('users', $1::uuid)::bigint as id", partnerId))[0].id
+const nodeOf = async shardId =>
+  (
+    await ask(
+      'select nodename, nodeport from pg_dist_placement join pg_dist_node using (groupid) where shardid = $1',
+      shardId,
+    )
+  )[0]
+const prepared = async () =>
+  Number(
+    (await ask("select n_tup_ins as count from pg_stat_all_tables where relname = 'pg_dist_transaction'"))[0]
+      .count,
+  )
+
+await run('migrate')
+await run('catalogue', 'publish', catalogue)
+const service = start(['serve', '--port', '0'])
+const baseUrl = (await firstLine(service)).replace('listening on ', '')
+const partners = []
+for (let n = 0; n < 6; n += 1) {
+  const made = await run('partner', 'create', '--name', `Bench ${n}`)
+  const { partnerid, clientid: clientId, clientsecret: clientSecret, apikey: apiKey } = made
+  partners.push({ partnerid, client: createClient({ baseUrl, clientId, clientSecret, apiKey, tries: 1 }) })
+}
+
+/** Asks as 32 callers do, two prefills for each list, until `work` is done and the time is over. */
+async function during(name, work = () => {}) {
+  const times = []
+  const refused = new Map()
+  const before = await prepared()
+  const end = performance.now() + seconds * 1000
+  let isDone = false
+  const began = performance.now()
+  const caller = async number => {
+    for (let count = 0; !isDone || performance.now() < end; count += 1) {
+      const { client } = partners[(number + count) % partners.length]
+      const userid = `${number}-${count % 50}`
+      const at = performance.now()
+      try {
+        if (count % 3 === 2) await client.getUser({ userid: `${number}-${(count - partners.length) % 50}` })
+        else await client.prefillUser({ userid, firstname: 'Ada', zipcode: '33101' })
+      } catch (error) {
+        if (error.code !== 'user_not_found') refused.set(error.code, (refused.get(error.code) ?? 0) + 1)
+      }
+      times.push(performance.now() - at)
+    }
+  }
+  const callers = Array.from({ length: 32 }, (_, number) => caller(number))
+  let told = ''
+  try {
+    told = (await work()) ?? ''
+  } catch (error) {
+    told = `failed: ${error.message.split('\n')[0]}`
+  }
+  isDone = true
+  const worked = performance.now() - began
+  await Promise.all(callers)
+  const took = (performance.now() - began) / 1000
+  // The database counts what a session did a moment after.
+  await new Promise(resolve => setTimeout(resolve, 1500))
+  times.sort((a, b) => a - b)
+  const share = part => times[Math.floor(times.length * part)]?.toFixed(0)
+  console.log(
+    [
+      `${name}: ${(times.length / took).toFixed(0)}/s, p50 ${share(0.5)} ms, p99 ${share(0.99)} ms, longest ${times.at(-1)?.toFixed(0)} ms`,
+      `refused ${JSON.stringify(Object.fromEntries(refused))}, prepared transactions ${(await prepared()) - before}`,
+      told && `${told}, ${(worked / 1000).toFixed(1)} s`,
+    ]
+      .filter(Boolean)
+      .join('; '),
+  )
+}
+
+const [moved] = partners
+const isolate = async () => {
+  await ask(
+    `select isolate_tenant_to_new_shard('users', $1::uuid, 'CASCADE', shard_transfer_mode => '${values.mode}')`,
+    moved.partnerid,
+  )
+  return `the partner has shards of its own (${values.mode})`
+}
+const move = async () => {
+  const shard = await shardOf(moved.partnerid)
+  const from = await nodeOf(shard)
+  const [to] = await ask(
+    'select nodename, nodeport from pg_dist_node where groupid <> 0 and (nodename, nodeport) <> ($1, $2) limit 1',
+    from.nodename,
+    from.nodeport,
+  )
+  await ask(
+    `select citus_move_shard_placement($1::bigint, $2, $3, $4, $5, '${values.mode}')`,
+    ...[shard, from.nodename, from.nodeport, to.nodename, to.nodeport],
+  )
+  return `the partner went from ${from.nodeport} to ${to.nodeport} (${values.mode})`
+}
+const rebalance = async () => {
+  await ask(`select rebalance_table_shards('users', shard_transfer_mode => '${values.mode}')`)
+  return `rebalanced (${values.mode})`
+}
+try {
+  await during('warm-up')
+  await during('nothing moves')
+  await during('isolated', isolate)
+  await during('moved', move)
+  await during('rebalanced', rebalance)
+  await during('after')
+} finally {
+  service.kill('SIGTERM')
+  await new Promise(resolve => service.once('close', resolve))
+  await database.end()
+  await rm(place, { recursive: true, force: true })
+}

@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { type Client, createClient } from '../../client/src/index.ts'
+import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { type Created, codeOf } from '../command/place.ts'
+import {
+  newDirectory,
+  type Place,
+  runJson,
+  type ServiceProcess,
+  startKeptProcess,
+} from '../command/process.ts'
+import { freePort } from '../free-port.ts'
+import { timesOf } from '../long.ts'
+import { patientDatabase } from '../patient-database.ts'
+import { ada, adaAsks, demoCatalogueFile } from '../rig.ts'
+import { type Entry, type Journal, openJournal } from '../trust/journal.ts'
+import { checkLedger } from '../trust/ledger.ts'
+import { canRunCluster, type OwnCluster, startOwnCluster } from './own-cluster.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+
+// Only catches a hang: three servers and two services, on a machine that may be busy.
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
+
+/** With the tests on a cluster, which it does not touch: it kills nodes of its own. */
+const canRun = canRunCluster && inject('testServer').kind === 'cluster'
+
+/** A partner with its receiver, and the worker that holds it. */
+type Tenant = {
+  readonly created: Created
+  readonly receiver: Receiver
+  readonly worker: number
+  /** Prefills beside those of the journal. */
+  readonly entries: Entry[]
+}
+
+let cluster: OwnCluster
+let database: Database
+let place: Place
+let services: ServiceProcess[] = []
+let tenants: Tenant[] = []
+const endings: (() => unknown)[] = []
+
+beforeAll(async () => {
+  if (!canRun) return
+  cluster = await startOwnCluster()
+  endings.push(cluster.stop)
+  const { path, remove } = await newDirectory()
+  endings.push(remove)
+  place = {
+    cwd: path,
+    env: {
+      DATABASE_URL: cluster.url,
+      ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64'),
+      ENROLMENT_ERASURES: join(path, 'erasures'),
+      // The receivers are on this machine, which production refuses unless its operator says otherwise.
+      ENROLMENT_WEBHOOK_ALLOW: '127.0.0.1',
+    },
+  }
+  database = openDatabase({ url: cluster.url }, { max: 2, ...patientDatabase })
+  endings.push(database.close)
+  await runJson(['migrate'], place)
+  for (let count = 0; count < 2; count += 1) {
+    const service = await startKeptProcess(['serve', '--port', `${await freePort()}`], place)
+    services.push(service)
+    endings.push(() => service.stop('SIGKILL'))
+  }
+  await runJson(['catalogue', 'publish', demoCatalogueFile], place)
+  for (const worker of cluster.workers) tenants.push(await newTenant(worker))
+})
+afterAll(async () => {
+  for (const end of endings.splice(0).reverse()) await end()
+  services = []
+  tenants = []
+})
+
+/** Partners are placed by hash: others are made until one lies on the worker. */
+async function newTenant(worker: number): Promise<Tenant> {
+  const receiver = await startReceiver({ echo: `${ada.firstname} ${ada.lastname} is unknown here` })
+  endings.push(receiver.close)
+  for (;;) {
+    const created = await runJson<Created>(
+      [
+        ...['partner', 'create', '--name', `On ${worker}`, '--events', 'all', '--webhook-url', receiver.url],
+        ...['--webhook-username', receiver.username, '--webhook-password', receiver.password],
+      ],
+      place,
+    )
+    const [node] = await database.query<{ port: number }>(sql`
+      select n.nodeport as port from pg_dist_placement p join pg_dist_node n using (groupid)
+      where p.shardid = get_shard_id_for_distribution_column('users', ${created.partnerid}::uuid)`)
+    if (node?.port === worker) return { created, receiver, worker, entries: [] }
+  }
+}
+
+function clientsOf({ created }: Tenant): Client[] {
+  return services.map(({ address }) =>
+    createClient({
+      ...{ baseUrl: address, clientId: created.clientid, clientSecret: created.clientsecret },
+      ...{ apiKey: created.apikey, tries: 1, timeoutMs: 60_000, deadlineMs: 60_000 },
+    }),
+  )
+}
+
+async function more(journal: Journal, count: number): Promise<void> {
+  const wanted = journal.acknowledged() + count
+  await expect.poll(journal.acknowledged, { timeout: 120_000, interval: 20 }).toBeGreaterThan(wanted)
+}
+
+async function prefill(client: Client, tenant: Tenant, userid: string): Promise<void> {
+  const entry: Entry = { userid, kind: 'prefill', sent: 1, isAcknowledged: false }
+  tenant.entries.push(entry)
+  await client.prefillUser({ userid, ...ada }, { idempotencyKey: userid })
+  entry.isAcknowledged = true
+}
+
+/** What a partner's own server asks for: a write, both kinds of read, a link, and events. */
+const asked: Readonly<Record<string, (client: Client, tenant: Tenant) => Promise<unknown>>> = {
+  'a prefill': (client, tenant) => prefill(client, tenant, `new-${randomBytes(6).toString('hex')}`),
+  'Get Benefits': client => client.getBenefits({ userid: 'known', ...adaAsks }),
+  'Get User': client => client.getUser({ userid: 'known' }),
+  'a link': client => client.createLinkToken({ userid: 'known' }),
+  'the event log': client => client.listEvents({}),
+}
+
+const rounds = timesOf(1, 20)
+
+test.runIf(canRun)(
+  'a worker node killed and started again: 503 for the partners on it, nobody else waits; nothing lost, nothing twice',
+  async () => {
+    const [lost, other] = tenants as [Tenant, Tenant]
+    for (const tenant of tenants) await prefill(clientsOf(tenant)[0] as Client, tenant, 'known')
+    const journals = tenants.map(tenant => openJournal(clientsOf(tenant), { writers: 6, name: 'writer' }))
+    const otherJournal = journals[1] as Journal
+    for (let round = 0; round < rounds; round += 1) {
+      await Promise.all(journals.map(journal => more(journal, 20)))
+      cluster.kill(lost.worker)
+      // Everything of the other partner goes on in both processes, for as long as the node is away.
+      await more(otherJournal, 40)
+      for (const client of clientsOf(other))
+        for (const [name, ask] of Object.entries(asked))
+          await expect.poll(() => codeOf(ask(client, other)), { message: name }).toBe('')
+      const newest = await newestEvent(other)
+      await expect.poll(() => other.receiver.arrived.has(newest), { message: 'webhooks' }).toBe(true)
+      for (const client of clientsOf(lost))
+        for (const [name, ask] of Object.entries(asked))
+          expect([name, await codeOf(ask(client, lost))]).toEqual([name, 'unavailable'])
+      cluster.revive(lost.worker)
+    }
+    await Promise.all(journals.map(journal => more(journal, 20)))
+    await Promise.all(journals.map(journal => journal.stop()))
+    const logs = services.map(one => one.stdout() + one.stderr()).join('')
+    for (const [index, tenant] of tenants.entries()) {
+      const { entries, wrong } = journals[index] as Journal
+      const { receiver, created } = tenant
+      const journal = { entries: [...entries, ...tenant.entries], wrong }
+      await checkLedger({ journal, receiver, database, partnerId: created.partnerid, logs })
+    }
+  },
+)
+
+async function newestEvent({ created }: Tenant): Promise<string> {
+  const [row] = await database.query<{ event_id: string }>(sql`
+    select event_id from events where partner_id = ${created.partnerid} order by position desc limit 1`)
+  return row?.event_id ?? ''
+}

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onNode } from '../cluster.ts'
+import { freePort } from '../free-port.ts'
+
+const home = '/usr/lib/postgresql/15'
+
+/** Debian's PostgreSQL 15 with Citus in it, and a user who may run it as `postgres`. */
+export const canRunCluster = existsSync(`${home}/lib/citus.so`) && process.getuid?.() === 0
+
+/** A Citus cluster of the test file's own, whose nodes may be killed. */
+export type OwnCluster = {
+  /** The address of the coordinator's database. */
+  readonly url: string
+  /** The ports of the two workers. */
+  readonly workers: readonly number[]
+  /** Ends a worker as a crash would, with all its sessions. */
+  readonly kill: (worker: number) => void
+  /** Starts a worker again that was killed. */
+  readonly revive: (worker: number) => void
+  readonly stop: () => void
+}
+
+/** Starts a coordinator and two workers. Not synced to disk: what ends here are processes, not the machine. */
+export async function startOwnCluster(): Promise<OwnCluster> {
+  const place = mkdtempSync(join(tmpdir(), 'enrolment-cluster-'))
+  chownSync(place, idOf('-u'), idOf('-g'))
+  const ports = [await freePort(), await freePort(), await freePort()] as const
+  const [coordinator, ...workers] = ports
+  const dataOf = (port: number) => join(place, `${port}`)
+  const start = (port: number) =>
+    asPostgres('pg_ctl', ['-D', dataOf(port), '-l', join(place, `${port}.log`), '-w', '-t', '120', 'start'])
+  const urlOf = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
+  for (const port of ports) {
+    asPostgres('initdb', [
+      ...['-D', dataOf(port), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    ])
+    writeFileSync(join(dataOf(port), 'postgresql.conf'), settingsOf(port))
+    start(port)
+    await onNode(urlOf(port), 'create extension citus')
+  }
+  await onNode(urlOf(coordinator), `select citus_set_coordinator_host('127.0.0.1', ${coordinator})`)
+  for (const port of workers) await onNode(urlOf(coordinator), `select citus_add_node('127.0.0.1', ${port})`)
+  return {
+    url: urlOf(coordinator),
+    workers,
+    kill(worker) {
+      const postmaster = Number(readFileSync(join(dataOf(worker), 'postmaster.pid'), 'utf8').split('\n')[0])
+      const sessions = execFileSync('pgrep', ['-P', `${postmaster}`], { encoding: 'utf8' })
+      // First the one that would notice the end of the others.
+      for (const pid of [postmaster, ...sessions.trim().split('\n').map(Number)]) killNow(pid)
+    },
+    revive(worker) {
+      // Its memory may be held for a moment by a session that has not ended yet.
+      for (let tries = 0; ; tries += 1) {
+        try {
+          return start(worker)
+        } catch (error) {
+          if (tries === 20) throw error
+        }
+      }
+    },
+    stop() {
+      for (const port of ports) {
+        // One that a failed test left killed has nothing to stop.
+        try {
+          asPostgres('pg_ctl', ['-D', dataOf(port), '-m', 'immediate', '-w', 'stop'])
+        } catch {}
+      }
+      rmSync(place, { recursive: true, force: true })
+    },
+  }
+}
+
+function settingsOf(port: number): string {
+  return [
+    `port = ${port}`,
+    "listen_addresses = '127.0.0.1'",
+    "unix_socket_directories = ''",
+    "shared_preload_libraries = 'citus'",
+    'max_connections = 200',
+    'max_prepared_transactions = 400',
+    'fsync = off',
+    'jit = off',
+    'citus.shard_count = 4',
+    '',
+  ].join('\n')
+}
+
+/** A session may have ended by itself meanwhile. */
+function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ESRCH') throw error
+  }
+}
+
+function idOf(flag: string): number {
+  return Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
+}
+
+/** What it writes goes nowhere: a server that it starts would hold a pipe open for ever. */
+function asPostgres(program: string, args: readonly string[]): void {
+  execFileSync('runuser', ['-u', 'postgres', '--', `${home}/bin/${program}`, ...args], { stdio: 'ignore' })
+}
