@@ -133,14 +133,7 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
     const visit = await openVisit(server, request, screen.section)
     if (!visit) return sendSignIn(server, { request, reply })
     await checkForm(visit, request.method)
-    if (!hasRole(visit.operator, screen.role)) {
-      await record(visit, { action: `${screen.method} ${screen.path}`, result: 'refused' })
-      throw new ConsoleRefusal(
-        403,
-        'Not for your role',
-        `This needs the role ${screen.role}, and yours is ${visit.operator.role}. An administrator can change that.`,
-      )
-    }
+    await checkRole(visit, screen)
     if (screen.changes && server.context.mayNotWrite())
       throw new ConsoleRefusal(
         503,
@@ -151,7 +144,7 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
   }
   if (screen.method === 'GET') app.get(screen.path, handle)
   else if (screen.takes === undefined) app.post(screen.path, takesForm, handle)
-  else app.post(screen.path, { ...large[screen.takes], onRequest: signedInFirst(server) }, handle)
+  else app.post(screen.path, { ...large[screen.takes], onRequest: admittedFirst(server, screen) }, handle)
 }
 
 /** What a large form may be: 32 MiB, the files of a catalogue together. */
@@ -160,13 +153,24 @@ const large = {
   draft: { bodyLimit: 4 * 2 ** 20, config: { takes: 'application/x-www-form-urlencoded' } },
 } as const
 
-/** A large body is read only of somebody who is signed in. */
-function signedInFirst({ context, place }: ConsoleServer) {
+/** A large body is read only of somebody who may send one. */
+function admittedFirst(server: ConsoleServer, screen: Screen) {
   return async (request: FastifyRequest): Promise<void> => {
-    const secret = sessionCookie(request.headers, place)
-    if (secret === undefined || !(await sessionOf(context, secret)))
-      throw new ConsoleRefusal(401, 'Sign in', 'You are not signed in, or your 8 hours are over.')
+    const visit = await openVisit(server, request, screen.section)
+    if (!visit) throw new ConsoleRefusal(401, 'Sign in', 'You are not signed in, or your 8 hours are over.')
+    await checkRole(visit, screen)
   }
+}
+
+/** Refuses a screen to lower roles, on record. */
+async function checkRole(visit: Visit, screen: Screen): Promise<void> {
+  if (hasRole(visit.operator, screen.role)) return
+  await record(visit, { action: `${screen.method} ${screen.path}`, result: 'refused' })
+  throw new ConsoleRefusal(
+    403,
+    'Not for your role',
+    `This needs the role ${screen.role}, and yours is ${visit.operator.role}. An administrator can change that.`,
+  )
 }
 
 /** Sign-out, and a page for addresses that the console does not have. */
@@ -263,9 +267,20 @@ function waysIn({ provider }: ConsoleServer, to: string): WaysIn {
   }
 }
 
+/** What an operator is told of a request that was refused; `undefined`: it is a fault of ours. */
+function refusalOf(error: unknown): ConsoleRefusal | undefined {
+  if (error instanceof ConsoleRefusal) return error
+  const { code, statusCode } = error as { code?: string; statusCode?: number }
+  if (statusCode === 413)
+    return new ConsoleRefusal(413, 'Too large', 'Send less at once, or use the command.')
+  return code === 'unsupported_media_type'
+    ? new ConsoleRefusal(415, 'Not read', 'This is no form of the console. Load the page and send its form.')
+    : undefined
+}
+
 async function sendFailure(server: ConsoleServer, error: unknown, exchange: Exchange): Promise<FastifyReply> {
   const { request, reply } = exchange
-  const refusal = error instanceof ConsoleRefusal ? error : undefined
+  const refusal = refusalOf(error)
   if (!refusal)
     server.context.log('failure', {
       requestid: request.id,
