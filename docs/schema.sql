@@ -692,7 +692,9 @@ ALTER TABLE ONLY public.webhook_endpoints
 
 CREATE INDEX access_tokens_expiry ON public.access_tokens USING btree (partner_id, expires_at);
 
-CREATE INDEX audit_log_at ON public.audit_log USING brin (at);
+CREATE INDEX audit_log_at ON public.audit_log USING brin (at) WITH (autosummarize='on');
+
+CREATE INDEX audit_log_operators ON public.audit_log USING btree (partner_id, entry_id) WHERE (actor_kind = ANY (ARRAY['operator'::text, 'command'::text]));
 
 CREATE INDEX audit_log_subject ON public.audit_log USING btree (partner_id, service_id, entry_id) WHERE (service_id IS NOT NULL);
 
@@ -716,7 +718,7 @@ CREATE INDEX erasures_with_events ON public.erasures USING btree (partner_id, se
 
 CREATE UNIQUE INDEX events_position ON public.events USING btree (partner_id, "position");
 
-CREATE INDEX history_recorded ON public.history USING brin (recorded_at);
+CREATE INDEX history_recorded ON public.history USING brin (recorded_at) WITH (autosummarize='on');
 
 CREATE INDEX idempotency_keys_answers ON public.idempotency_keys USING btree (partner_id, service_id) WHERE (sealed_answer IS NOT NULL);
 

@@ -273,7 +273,8 @@ create table history (
   reference text,
   primary key (partner_id, service_id, version)
 );
-create index history_recorded on history using brin (recorded_at);
+-- Summarized as blocks fill: until the next vacuum whatever is not would be read whole by each search for a request.
+create index history_recorded on history using brin (recorded_at) with (autosummarize = on);
 
 -- How long the event log of each partner is. Whoever adds to the log holds this row until the commit, so that the events
 -- of a partner are numbered as they are committed, without a gap.

@@ -18,20 +18,38 @@ export type EntryQuery = {
   readonly limit: number
 }
 
-/** The newest entries that fit. */
+/** The newest entries that fit. The search ends with the ids of its first day: an id is never older than its entry. */
 export function findEntries(db: Executor, query: EntryQuery): Promise<NamedEntry[]> {
+  const before = query.before ?? LAST_ID
+  // Two statements, as PostgreSQL takes the index of what operators did only where the condition stands as it is.
+  if (query.operatorsOnly)
+    return db.query<NamedEntry>(sql`
+      select a.partner_id, a.entry_id, a.at, a.actor_kind, a.actor, a.source, a.action, a.service_id, a.result,
+        a.sealed_reason, a.request_id, a.times,
+        (select o.name from operators o where a.actor_kind = 'operator' and o.operator_id::text = a.actor) as operator
+      from audit_log a
+      where a.partner_id = ${query.partnerId} and a.entry_id < ${before}::uuid
+        and a.entry_id >= ${firstIdAt(query.from)}::uuid and a.actor_kind in ('operator', 'command')
+        and a.at >= ${timestamp(query.from)} and a.at < ${timestamp(query.until)}
+      order by a.entry_id desc limit ${query.limit}`)
   return db.query<NamedEntry>(sql`
     select a.partner_id, a.entry_id, a.at, a.actor_kind, a.actor, a.source, a.action, a.service_id, a.result,
       a.sealed_reason, a.request_id, a.times,
       (select o.name from operators o where a.actor_kind = 'operator' and o.operator_id::text = a.actor) as operator
     from audit_log a
-    where a.partner_id = ${query.partnerId} and a.entry_id < ${query.before ?? LAST_ID}::uuid
+    where a.partner_id = ${query.partnerId} and a.entry_id < ${before}::uuid
+      and a.entry_id >= ${firstIdAt(query.from)}::uuid
       and a.at >= ${timestamp(query.from)} and a.at < ${timestamp(query.until)}
-      and (not ${query.operatorsOnly}::boolean or a.actor_kind in ('operator', 'command'))
     order by a.entry_id desc limit ${query.limit}`)
 }
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** The least id that an entry of an instant can have: ids are UUIDs v7, which begin with their time. */
+function firstIdAt(instant: Instant): string {
+  const hex = Math.max(0, instant).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
 
 /** How far the record of a partner is sealed: the last block of each source. */
 export function sealedUntil(

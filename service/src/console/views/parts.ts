@@ -15,9 +15,13 @@ export function writeInstant(instant: Instant, zone: Zone): string {
 
 /** The day of an instant as text, such as `March 3, 2026`. */
 export function writeDay(instant: Instant, zone: Zone): string {
-  return new Intl.DateTimeFormat('en-US', { timeZone: zone, dateStyle: 'long' }).format(instant)
+  const known = days.get(zone) ?? new Intl.DateTimeFormat('en-US', { timeZone: zone, dateStyle: 'long' })
+  days.set(zone, known)
+  return known.format(instant)
 }
 
+// Made once: to make one takes longer than to write a thousand dates with it.
+const days = new Map<Zone, Intl.DateTimeFormat>()
 const formats = new Map<Zone, Intl.DateTimeFormat>()
 
 function formatOf(zone: Zone): Intl.DateTimeFormat {
