@@ -55,7 +55,6 @@ const leastRole: Readonly<Record<string, Role>> = {
   'POST /catalogue/check': 'admin',
   'POST /catalogue/draft': 'admin',
   'POST /catalogue/publish': 'admin',
-  'GET /service': 'viewer',
   'GET /requests': 'support',
   'GET /requests/:requestid': 'support',
   'POST /requests/:requestid/confirm': 'support',

@@ -25,7 +25,7 @@ type Wish = {
   readonly query: string
 }
 
-async function wishOf(visit: Visit): Promise<Wish> {
+async function wishOf(visit: Visit, most: number): Promise<Wish> {
   const { query, context } = visit
   const [first] = await ownPartners(visit)
   const wanted = query.get('partner') ?? first?.partnerId
@@ -34,7 +34,7 @@ async function wishOf(visit: Visit): Promise<Wish> {
   const now = context.clock.now(partner)
   const days = query.get('days') === '30' ? 30 : 7
   const until = startOfDate(addDays(dateAt(now, partner.timezone), days + 1), partner.timezone)
-  const { lines, isAll } = await findDue(context.database, { partnerId: partner.partnerId, until })
+  const { lines, isAll } = await findDue(context.database, { partnerId: partner.partnerId, until, most })
   const kind = DUE_KINDS.find(one => one === query.get('kind')) ?? 'all'
   const address = new URLSearchParams({ partner: partner.partnerId, days: String(days), kind })
   return {
@@ -48,7 +48,7 @@ const LINES_A_PAGE = 100
 const LATE_MS = 120_000
 
 async function list(visit: Visit): Promise<Answer> {
-  const wish = await wishOf(visit)
+  const wish = await wishOf(visit, MOST_DUE_USERS.screen)
   const { partner, days, kind, now, lines, isAll, query } = wish
   const partners = await ownPartners(visit)
   await record(visit, { action: 'look at what is due', result: 'shown', partner })
@@ -64,7 +64,7 @@ async function list(visit: Visit): Promise<Answer> {
 <p class="field"><label for="days">Next</label><select id="days" name="days">${[7, 30].map(one => html`<option value="${one}"${one === days ? html` selected` : ''}>${one} days</option>`)}</select></p>
 <p class="field"><label for="kind">What</label><select id="kind" name="kind">${['all', ...DUE_KINDS].map(one => html`<option value="${one}"${one === kind ? html` selected` : ''}>${one}</option>`)}</select></p>
 <button class="secondary">Show</button></form>
-${!isAll && html`<p class="notice">More than ${MOST_DUE_USERS} users have something due: these are the soonest of them.</p>`}
+${!isAll && html`<p class="notice">More than ${MOST_DUE_USERS.screen} users have something due: these are the soonest of them. The CSV has the soonest ${MOST_DUE_USERS.file}; <code>enrolment users ending</code>, <code>starting</code> and <code>changing</code> have all.</p>`}
 ${
   late.length > 0
     ? html`<section class="notice bad"><h2>${late.length} were due and have not happened</h2><p>The schedule stands still, or works through a backlog. Readers see these changes as done already.</p></section>`
@@ -111,7 +111,7 @@ function daysTable({ partner }: Wish, lines: readonly DueLine[]): Slot {
 }
 
 async function exportDue(visit: Visit): Promise<Answer> {
-  const { partner, days, lines } = await wishOf(visit)
+  const { partner, days, lines } = await wishOf(visit, MOST_DUE_USERS.file)
   await record(visit, { action: 'export what is due', partner })
   const head = ['at', 'kind', 'what', 'userid', 'serviceid']
   const rows = lines.map(line => [

@@ -22,19 +22,19 @@ export type DueLine = {
   userid: string
 }
 
-/** So many users are looked through. */
-export const MOST_DUE_USERS = 5000
+/** So many users are looked through for the screen, which would otherwise keep other requests waiting, and for a file. */
+export const MOST_DUE_USERS = { screen: 1000, file: 5000 } as const
 
-/** What falls due for a partner's users before an instant, soonest first, of the first 5,000 users with anything due. */
+/** What falls due for a partner's users before an instant, soonest first, of the first `most` users with anything due. */
 export async function findDue(
   db: Executor,
-  { partnerId, until }: { partnerId: string; until: Instant },
+  { partnerId, until, most }: { partnerId: string; until: Instant; most: number },
 ): Promise<{ lines: DueLine[]; isAll: boolean }> {
   const end = timestamp(until)
   const users = await db.query<{ service_id: string }>(sql`
     select service_id from users where partner_id = ${partnerId} and due_at < ${end}
-    order by due_at limit ${MOST_DUE_USERS + 1}`)
-  const ids = users.slice(0, MOST_DUE_USERS).map(row => row.service_id)
+    order by due_at limit ${most + 1}`)
+  const ids = users.slice(0, most).map(row => row.service_id)
   const lines = await db.query<DueLine>(sql`
     select due.kind, due.at, coalesce(due.what, '') as what, u.service_id, u.userid
     from unnest(${ids}::uuid[]) as wanted (service_id)
@@ -54,5 +54,5 @@ export async function findDue(
     ) due
     where due.at < ${end}
     order by due.at, due.kind, u.service_id`)
-  return { lines, isAll: users.length <= MOST_DUE_USERS }
+  return { lines, isAll: users.length <= most }
 }

@@ -1,0 +1,84 @@
+// Fills a database by SQL with people nobody looks at: their sealed data is noise of the usual size, so that tables and
+// indexes are as large as with real ones.
+
+const CHUNK = 50_000
+
+/** A UUID v7 as the service makes them: grows with time, and `salt` keeps those of one instant apart. */
+const uuid = (ms, salt) =>
+  `(lpad(to_hex(${ms}), 12, '0') || '7' || substr(md5(${salt}), 1, 3) || '8' || substr(md5(${salt}), 4, 15))::uuid`
+const noise = `decode(repeat(md5(n::text), 18), 'hex')`
+
+/** Adds users and events, about half of them of `partnerId`, with all that hangs on them. */
+export async function fill(client, { users, events, partnerId, say }) {
+  await client.query('set synchronous_commit = off')
+  const { rows: partners } = await client.query('select partner_id from partners order by partner_id')
+  const ids = partners.map(row => `'${row.partner_id}'::uuid`)
+  // The one that agents look at has the most.
+  const partner = `(array[${[...ids, ...ids.map(() => `'${partnerId}'::uuid`).slice(0, Math.ceil(ids.length / 2))].join(', ')}])[1 + n % ${ids.length + Math.ceil(ids.length / 2)}]`
+  const start = Date.now() - 180 * 86_400_000
+  const each = Math.max(1, Math.round(events / users))
+  const made = n => `${start} + ${n} * 10::bigint`
+  const at = n => `to_timestamp((${made(n)}) / 1000.0)`
+  const user = n => uuid(made(n), `${n}::text`)
+  const endOfMonth = `date_trunc('month', now() + interval '1 month')`
+  const statements = (from, until) => {
+    const numbers = `from generate_series(${from}, ${until - 1}) n`
+    return [
+      `insert into users (partner_id, service_id, userid, status, created_at, updated_at, prefill_count, offer, offer_since,
+        offer_version, offer_in_force, cancel_at, cancel_requested_at, cancel_reason, due_at)
+      select ${partner}, ${user('n')}, 'bulk-' || n, 'active', ${at('n')}, ${at('n')}, 1, 'starter', ${at('n')}, 1, true,
+        case when n % 50 = 0 then ${endOfMonth} end, case when n % 50 = 0 then now() end,
+        case when n % 50 = 0 then 'voluntary' end, case when n % 50 = 0 then ${endOfMonth} end ${numbers}`,
+      `insert into data_keys (partner_id, service_id, wrapped_key)
+      select ${partner}, ${user('n')}, decode(repeat(md5(n::text), 5), 'hex') ${numbers}`,
+      `insert into documents (partner_id, service_id, kind, sealed, written_at)
+      select ${partner}, ${user('n')}, 'profile', ${noise}, ${at('n')} ${numbers}`,
+      `insert into search_hashes (partner_id, service_id, kind, hash)
+      select ${partner}, ${user('n')}, 'email', sha256(n::text::bytea) ${numbers}`,
+      `insert into enrolments (partner_id, service_id, enrolment_id, benefit, offer, is_fixed, state, catalogue_version,
+        picked_at, starts_at, ends_at)
+      select ${partner}, ${user('n')}, ${uuid(made('n'), `'e' || n`)}, 'accident', 'starter', true,
+        case when n % 50 = 0 then 'endscheduled' else 'enrolled' end, 1, ${at('n')}, ${at('n')},
+        case when n % 50 = 0 then ${endOfMonth} end ${numbers}`,
+      `insert into history (partner_id, service_id, version, at, recorded_at, who, lines, actor, request_id)
+      select ${partner}, ${user('n')}, 1, ${at('n')}, ${at('n')}, 'partner',
+        '[["user","","active","create"],["offer","","starter","create"]]', 'bulk', ${uuid(made('n'), `'r' || n`)} ${numbers}`,
+      `insert into audit_log (partner_id, entry_id, at, actor_kind, actor, action, service_id, result)
+      select ${partner}, ${uuid(made('n'), `'a' || n`)}, ${at('n')}, 'credential', 'bulk', 'getUser', ${user('n')}, 'shown' ${numbers}`,
+      `insert into page_sessions (partner_id, session_id, userid, service_id, purpose, origins, locale, delivery,
+        token_pepper_id, token_hash, created_at, token_expires_at)
+      select ${partner}, ${uuid(made('n'), `'s' || n`)}, 'bulk-' || n, ${user('n')}, 'benefits', '{}', 'en', 'hosted', 'bulk',
+        sha256(n::text::bytea), ${at('n')}, ${at('n')} ${numbers} where n % 5 = 0`,
+      `insert into events (partner_id, event_id, position, service_id, userid, eventname, body, created_at)
+      select partner_id, event_id, (select last from event_log_heads h where h.partner_id = made.partner_id)
+          + row_number() over (partition by partner_id order by event_id),
+        service_id, 'bulk', 'user_update_successful', convert_to(repeat('{"userid":"bulk"} ', 12), 'UTF8'), created_at
+      from (select ${partner} as partner_id, ${uuid(`${made('n')} + k`, `n || '-' || k`)} as event_id,
+        ${user('n')} as service_id, ${at('n')} as created_at ${numbers}, generate_series(1, ${each}) k) made`,
+      `update event_log_heads h set last = h.last + grown.count
+      from (select ${partner} as partner_id, count(*) * ${each} as count ${numbers} group by 1) grown
+      where grown.partner_id = h.partner_id`,
+    ]
+  }
+  for (let from = 0; from < users; from += CHUNK) {
+    const until = Math.min(users, from + CHUNK)
+    for (const statement of statements(from, until)) await client.query(statement)
+    if (until % 250_000 === 0) say('users so far', String(until))
+  }
+  await addEndpoint(client, partnerId)
+}
+
+/** An endpoint that is paused, with 50,000 deliveries that wait, so that the screen of webhooks has something to count. */
+async function addEndpoint(client, partnerId) {
+  const endpoint = `'01980000-0000-7000-8000-00000000e000'::uuid`
+  const own = `'${partnerId}'::uuid`
+  await client.query(`insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events,
+      disabled_at, disabled_reason, created_at, updated_at)
+    values (${own}, ${endpoint}, 'https://bench.example.com/hook', 'bench', '\\x00', '{}', now(), 'operator', now(), now())`)
+  await client.query(
+    `insert into endpoint_health (partner_id, endpoint_id, breaker) values (${own}, ${endpoint}, '{}')`,
+  )
+  await client.query(`insert into deliveries (partner_id, event_id, endpoint_id, service_id, position, due_at, queued_at)
+    select partner_id, event_id, ${endpoint}, service_id, position, created_at, created_at from events
+    where partner_id = ${own} order by position desc limit 50000`)
+}

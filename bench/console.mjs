@@ -1,0 +1,288 @@
+// How fast the operators' console is on a full database, and what partners notice of operators at work.
+//   npm run bench:console -- [--users 1000000] [--events 10000000] [--agents 10] [--seconds 30] [--rate 100] [--keep DIR]
+// It fills an embedded database, or the empty one of DATABASE_URL: some people by the API, whom the agents look at, and the
+// rest by SQL. Then agents open every screen, one after the other with a second's rest, beside partners who ask at a steady
+// rate; the same rate is read before without agents. Each screen's time runs to its first byte. `--keep DIR` keeps the
+// data there and fills it once; `--analyze no` leaves the planner as ignorant as after a restore.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
+import pg from 'pg'
+import { fill } from './console-fill.mjs'
+
+const { values: options } = parseArgs({
+  options: {
+    users: { type: 'string', default: '1000000' },
+    events: { type: 'string', default: '10000000' },
+    agents: { type: 'string', default: '10' },
+    seconds: { type: 'string', default: '30' },
+    rate: { type: 'string', default: '100' },
+    analyze: { type: 'string', default: 'yes' },
+    keep: { type: 'string' },
+  },
+})
+const wanted = { users: Number(options.users), events: Number(options.events) }
+const agents = Number(options.agents)
+const seconds = Number(options.seconds)
+const rate = Number(options.rate)
+const bin = fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url))
+const catalogue = fileURLToPath(new URL('../service/assets/demo-catalogue.yaml', import.meta.url))
+const scratch = options.keep ?? mkdtempSync(join(tmpdir(), 'enrolment-console-'))
+if (options.keep) mkdirSync(options.keep, { recursive: true, mode: 0o700 })
+const isNew = !existsSync(join(scratch, 'data'))
+const dataDir = join(scratch, 'data')
+const env = { ...process.env, HOME: scratch, ENROLMENT_LOG: 'error' }
+
+function say(name, text) {
+  process.stdout.write(`${name.padEnd(44)}${text}\n`)
+}
+
+function enrolment(...words) {
+  const args = [bin, ...words, '--data', dataDir, '--json']
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
+  if (status !== 0) throw new Error(`enrolment ${words.join(' ')}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+async function freePort() {
+  const server = createServer()
+  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address()
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+/** Sends a request and gives its status, its text and how many milliseconds its first byte took. */
+function send(url, { method = 'GET', headers = {}, body } = {}) {
+  return new Promise((resolve, reject) => {
+    const begun = performance.now()
+    const outgoing = request(url, { method, headers, agent: false }, incoming => {
+      const ms = performance.now() - begun
+      let text = ''
+      incoming.setEncoding('utf8')
+      incoming.on('data', chunk => {
+        text += chunk
+      })
+      incoming.on('end', () => resolve({ status: incoming.statusCode, headers: incoming.headers, text, ms }))
+      incoming.on('error', reject)
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+const consolePort = await freePort()
+const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--data', dataDir], {
+  env: { ...env, ENROLMENT_CONSOLE_PORT: String(consolePort) },
+  stdio: ['ignore', 'pipe', openSync(join(scratch, 'service.log'), 'a')],
+})
+process.once('exit', () => child.kill('SIGTERM'))
+child.once('exit', code => code && process.stderr.write(readFileSync(join(scratch, 'service.log'), 'utf8')))
+let address
+for await (const line of createInterface({ input: child.stdout }))
+  if (line.startsWith('listening on ')) {
+    address = line.slice('listening on '.length)
+    break
+  }
+
+const borrowed = process.env.DATABASE_URL ? undefined : await borrowEmbeddedDatabase({ dataDir })
+const client = new pg.Client(borrowed ? borrowed.address : process.env.DATABASE_URL)
+await client.connect()
+const consoleUrl = `http://127.0.0.1:${consolePort}`
+try {
+  if (isNew) {
+    enrolment('catalogue', 'publish', catalogue)
+    for (const name of ['Harbor Rides', 'Corner Eats', 'Night Freight', 'Quick Hands'])
+      enrolment('partner', 'create', '--name', name)
+  }
+  const partnerFile = join(scratch, 'partner.json')
+  const partner = isNew
+    ? enrolment('partner', 'create', '--name', 'Long Haul')
+    : JSON.parse(readFileSync(partnerFile, 'utf8'))
+  writeFileSync(partnerFile, JSON.stringify(partner), { mode: 0o600 })
+  const basic = Buffer.from(`${partner.clientid}:${partner.clientsecret}`).toString('base64')
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const token = JSON.parse(
+    (
+      await send(`${address}/oauth2/token`, {
+        ...{ method: 'POST', headers: { ...form, authorization: `Basic ${basic}` } },
+        body: 'grant_type=client_credentials',
+      })
+    ).text,
+  ).access_token
+  const call = (path, body) =>
+    send(address + path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${token}`,
+        'x-api-key': partner.apikey,
+      },
+      body: JSON.stringify(body),
+    })
+  const people = await createPeople(call, 400)
+  if (isNew) {
+    const begun = performance.now()
+    await fill(client, { ...wanted, partnerId: partner.partnerid, say })
+    if (options.analyze === 'yes') await client.query('vacuum (analyze)')
+    say('filled', `${Math.round((performance.now() - begun) / 1000)} s`)
+  }
+  const { rows } = await client.query(
+    'select (select count(*) from users) as users, (select count(*) from events) as events',
+  )
+  say('users, events', `${rows[0].users}, ${rows[0].events}`)
+
+  const sessions = []
+  for (let index = 0; index < agents; index += 1) sessions.push(await signIn(index))
+  const quiet = await readApi(call, people)
+  const stop = new AbortController()
+  const reads = sessions.map((session, index) =>
+    work(session, { index, people, partnerId: partner.partnerid, signal: stop.signal }),
+  )
+  const beside = await readApi(call, people)
+  stop.abort()
+  const screens = new Map()
+  for (const read of (await Promise.all(reads)).flat())
+    screens.set(read.name, [...(screens.get(read.name) ?? []), read])
+  say(`the API alone at ${rate}/s`, describe(quiet))
+  say(`beside ${agents} agents`, describe(beside))
+  say('p99 beside over alone', (quantile(beside, 0.99) / quantile(quiet, 0.99)).toFixed(2))
+  for (const [name, all] of [...screens].sort()) {
+    const wrong = all.filter(one => one.status >= 400)
+    say(
+      name,
+      `${describe(all.map(one => one.ms))}${wrong.length > 0 ? `, ${wrong.length} answered ${wrong[0].status}` : ''}`,
+    )
+  }
+  say('all screens', describe([...screens.values()].flat().map(one => one.ms)))
+} finally {
+  await client.end()
+  child.kill('SIGTERM')
+  await new Promise(resolve => (child.exitCode === null ? child.once('exit', resolve) : resolve()))
+  await borrowed?.release()
+  if (!options.keep) rmSync(scratch, { recursive: true, force: true })
+}
+
+/** Makes people by the API, so that their data is sealed as that of real ones. */
+async function createPeople(call, count) {
+  const people = []
+  for (let from = 0; from < count; from += 8)
+    people.push(
+      ...(await Promise.all(
+        Array.from({ length: 8 }, async (_, index) => {
+          const userid = `rider-${Date.now()}-${from + index}`
+          const person = {
+            ...{ firstname: 'Ada', lastname: 'Rivera', email: `${userid}@example.com`, phone: '3055550142' },
+            ...{ dob: '1990-03-27', state: 'FL', zipcode: '33101', gender: 'F' },
+          }
+          const body = { userid, ...person, offername: 'starter', benefits: ['telehealth'] }
+          const { status, text } = await call('/user/account/create', body)
+          if (status !== 200) throw new Error(`create: ${status} ${text}`)
+          return { userid, email: person.email, serviceid: JSON.parse(text).serviceid }
+        }),
+      )),
+    )
+  return people
+}
+
+/** The milliseconds of each request of partners at a steady rate, whatever the answers take: one in ten writes. */
+async function readApi(call, people) {
+  const times = []
+  const refused = []
+  const under = []
+  const begun = performance.now()
+  for (let sent = 0; sent < rate * seconds; sent += 1) {
+    const wait = begun + (sent * 1000) / rate - performance.now()
+    if (wait > 0) await sleep(wait)
+    const { userid } = people[sent % people.length]
+    const body =
+      sent % 10 === 0
+        ? ['/user/prefill', { userid: `new-${Date.now()}-${sent}`, firstname: 'Ada', dob: '1990-03-27' }]
+        : [
+            '/user/benefits',
+            { userid, age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' },
+          ]
+    under.push(
+      call(...body).then(({ status, ms }) => {
+        // Told apart, so that a machine that cannot keep up does not look quick.
+        if (status === 200) times.push(ms)
+        else refused.push(status)
+      }),
+    )
+  }
+  await Promise.all(under)
+  if (refused.length > 0)
+    say('not answered with 200', `${refused.length} of ${refused.length + times.length}`)
+  return times
+}
+
+/** Signs an operator in, and finds an endpoint to look at. */
+async function signIn(index) {
+  const { path } = enrolment('operator', 'add', `agent-${Date.now()}-${index}`, '--role', 'admin')
+  const form = { origin: consoleUrl, 'content-type': 'application/x-www-form-urlencoded' }
+  const signed = await send(consoleUrl + path, { method: 'POST', headers: form })
+  const cookie = signed.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+  const { text } = await send(`${consoleUrl}/webhooks`, { headers: { cookie } })
+  const token = /name="token" value="([^"]+)"/.exec(text)?.[1] ?? ''
+  const webhook = /\/webhooks\/([\da-f-]{36})/.exec(text)?.[1]
+  return { cookie, token, webhook, form }
+}
+
+/** One agent: opens one screen after the other, with a second's rest, until it is stopped. */
+async function work({ cookie, token, webhook, form }, { index, people, partnerId, signal }) {
+  const reads = []
+  const post = fields => ({
+    method: 'POST',
+    headers: { ...form, cookie },
+    body: new URLSearchParams({ token, ...fields }).toString(),
+  })
+  for (let turn = index; !signal.aborted; turn += 1) {
+    const { userid, email, serviceid } = people[(turn * 7 + index) % people.length]
+    const visits = [
+      ['home', '/'],
+      ['find by userid', '/find', post({ what: userid })],
+      ['find by e-mail', '/find', post({ what: email })],
+      ['find what is not there', '/find', post({ what: '01980000-0000-7000-8000-000000000000' })],
+      ['user', `/users/${serviceid}`],
+      ['cancel, previewed', `/users/${serviceid}/act/cancel`],
+      ['link', `/users/${serviceid}/link`],
+      ['due, 7 days', `/due?days=7&partner=${partnerId}`],
+      ['due, 30 days', `/due?days=30&partner=${partnerId}`],
+      ['due, CSV', `/due.csv?days=30&partner=${partnerId}`],
+      ['webhooks', '/webhooks'],
+      ...(webhook ? [['webhook', `/webhooks/${webhook}`]] : []),
+      ['partners', '/partners'],
+      ['partner', `/partners/${partnerId}`],
+      ['requests', '/requests'],
+      ['catalogue', '/catalogue'],
+      ['catalogue version', '/catalogue/versions/1'],
+      ['audit', `/audit?partner=${partnerId}`],
+      ['audit, everybody', `/audit?partner=${partnerId}&who=all`],
+      ['audit, CSV', `/audit.csv?partner=${partnerId}`],
+      ['service', '/service'],
+    ]
+    const [name, path, sent] = visits[turn % visits.length]
+    const { ms, status } = await send(consoleUrl + path, sent ?? { headers: { cookie } })
+    reads.push({ name, ms, status })
+    await sleep(1000, undefined, { signal }).catch(() => undefined)
+  }
+  return reads
+}
+
+function quantile(times, share) {
+  const sorted = [...times].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+function describe(times) {
+  const parts = [0.5, 0.95, 0.99].map(share => quantile(times, share).toFixed(1))
+  return `fastest ${quantile(times, 0).toFixed(1)}, median ${parts[0]}, p95 ${parts[1]}, p99 ${parts[2]} ms of ${times.length}`
+}
