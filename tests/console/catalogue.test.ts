@@ -147,7 +147,9 @@ test('a request does nothing once another version was published', async () => {
 test('another kind of form, and one that is too large, is refused with a page and no failure', async () => {
   expect((await admin.post('/catalogue/check')).status).toBe(415)
   const content = Buffer.alloc(33 * 2 ** 20)
-  expect((await upload(admin, demoCatalogue, [{ field: 'files', name: 'big.pdf', content }])).status).toBe(413)
+  expect((await upload(admin, demoCatalogue, [{ field: 'files', name: 'big.pdf', content }])).status).toBe(
+    413,
+  )
   expect(service.logged.filter(({ event }) => event === 'failure')).toEqual([])
 })
 
