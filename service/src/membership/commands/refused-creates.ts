@@ -1,6 +1,6 @@
-import type { Instant } from '../../calendar/calendar.ts'
+import { HOUR_MS, type Instant } from '../../calendar/calendar.ts'
 import { coalesce } from '../../db/coalesce.ts'
-import type { Database, Executor } from '../../db/database.ts'
+import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
@@ -23,11 +23,15 @@ export function refusedHash({ hashKey }: Pick<Partner, 'hashKey'>, userid: strin
   return keyedHash(hashKey, 'refused_creates', userid)
 }
 
+/** So many are noted of one partner in an hour: who is refused more often has one fault, and its log must stay small. */
+export const MOST_AN_HOUR = 2_000
+
 /**
  * Notes refused creates, so that "why is this person not enrolled?" has an answer where there is no user. Nobody waits for
- * it: a note that fails is lost.
+ * it: a note that fails is lost, and so are those of a partner beyond MOST_AN_HOUR.
  */
-export function openRefusedCreates(database: Database): NoteRefused {
+export function openRefusedCreates(database: Executor): NoteRefused {
+  const mayNote = boundedByHour()
   const write = coalesce<Noted, void>({
     maxBatch: 500,
     run: async notes => {
@@ -37,7 +41,21 @@ export function openRefusedCreates(database: Database): NoteRefused {
   })
   return (partner, userid, refused) => {
     const { partnerId } = partner
+    if (!mayNote(partnerId, refused.at)) return
     write({ ...refused, partnerId, hash: refusedHash(partner, userid) }).catch(() => undefined)
+  }
+}
+
+function boundedByHour(): (partnerId: string, at: Instant) => boolean {
+  let hour = 0
+  const noted = new Map<string, number>()
+  return (partnerId, at) => {
+    const now = Math.floor(at / HOUR_MS)
+    if (now !== hour) noted.clear()
+    hour = now
+    const before = noted.get(partnerId) ?? 0
+    noted.set(partnerId, before + 1)
+    return before < MOST_AN_HOUR
   }
 }
 
