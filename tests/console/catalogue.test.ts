@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { noPartner } from '../../service/src/audit/entries.ts'
 import { readVersion } from '../../service/src/catalogue/published.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada, demoCatalogue, demoCatalogueFile, startTestService, type TestService } from '../rig.ts'
@@ -111,6 +112,9 @@ test('what a draft changes and does is shown, and without a second person it is 
   expect(documents?.[0]?.file).toMatch(/^[0-9a-f]{64}\/new\.pdf$/)
   expect((await viewer.get('/catalogue/diff?from=1&to=2')).text).toContain('slots')
   expect(await deeds(admin)).toContain('publish catalogue done')
+  const audit = `/audit?partner=${noPartner}`
+  expect((await admin.get(audit)).text).toContain('one slot less')
+  expect((await viewer.get(audit)).text).not.toContain('one slot less')
   // The same once more has nothing to publish; what was looked at before follows another version now.
   const again = await upload(admin, yaml)
   expect(again.text).toContain('They say the same')

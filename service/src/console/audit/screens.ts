@@ -1,6 +1,6 @@
 import { openBlockKeys } from '../../audit/block-keys.ts'
 import { noPartner } from '../../audit/entries.ts'
-import { openReason } from '../../audit/reason.ts'
+import { openCommonReason, openReason } from '../../audit/reason.ts'
 import { verifyPartner } from '../../audit/seal.ts'
 import { addDays, dateAt, formatTimestamp, isRealDate, startOfDate } from '../../calendar/calendar.ts'
 import { csvLine } from '../../csv.ts'
@@ -100,7 +100,7 @@ ${part(
       entry.service_id === null
         ? '–'
         : html`<a href="/users/${entry.service_id}"><code>${entry.service_id}</code></a>`,
-      ...(sees ? [reasonOf(wish, entry)] : []),
+      ...(sees ? [reasonOf(visit, wish, entry)] : []),
     ]),
     empty: 'Nothing in this time.',
   })}
@@ -141,7 +141,7 @@ async function exportList(visit: Visit): Promise<Answer> {
       entry.action,
       entry.result,
     ],
-    ...[entry.times, entry.service_id ?? '', entry.request_id ?? '', reasonOf(wish, entry)],
+    ...[entry.times, entry.service_id ?? '', entry.request_id ?? '', reasonOf(visit, wish, entry)],
   ])
   return {
     file: `audit-${wish.from}-${wish.until}.csv`,
@@ -187,6 +187,8 @@ function whoOf(entry: NamedEntry): string {
   return entry.operator ?? (entry.actor || 'nobody')
 }
 
-function reasonOf({ partner }: Wish, entry: NamedEntry): string {
-  return partner ? openReason(partner, entry.service_id ?? undefined, entry.sealed_reason) : ''
+function reasonOf({ context }: Visit, { partner }: Wish, entry: NamedEntry): string {
+  return partner
+    ? openReason(partner, entry.service_id ?? undefined, entry.sealed_reason)
+    : openCommonReason(context.keyring, entry.sealed_reason)
 }

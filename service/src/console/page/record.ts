@@ -1,5 +1,5 @@
 import { type AuditEntry, addEntries, entriesStatement, noPartner } from '../../audit/entries.ts'
-import { sealReason } from '../../audit/reason.ts'
+import { sealCommonReason, sealReason } from '../../audit/reason.ts'
 import type { Query } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
@@ -35,12 +35,14 @@ export function recordAlongside(visit: Recorder, deed: Deed): Query {
 function entryOf({ context, operator, requestId }: Recorder, deed: Deed): AuditEntry {
   const { partner, serviceId, reason } = deed
   const at = context.real()
+  const sealed = (text: string) =>
+    partner ? sealReason(partner, serviceId, text) : sealCommonReason(context.keyring, text)
   return {
     partnerId: partner?.partnerId ?? noPartner,
     ...{ entryId: uuidv7(at), at, times: 1, requestId },
     ...{ actorKind: 'operator', actor: deed.actor ?? operator.operatorId },
     ...{ action: deed.action, result: deed.result ?? 'done' },
     ...(serviceId === undefined ? {} : { serviceId }),
-    ...(partner && reason !== undefined ? { sealedReason: sealReason(partner, serviceId, reason) } : {}),
+    ...(reason === undefined ? {} : { sealedReason: sealed(reason) }),
   }
 }
