@@ -184,3 +184,32 @@ test('a batch that is too slow twice is split, so that one contested user holds 
     1, 2, 4,
   ])
 })
+
+test('a repeat that reads its user just before the first try commits, and its key just after, has the first answer', async () => {
+  const partner = await newPartner()
+  const key = { operation: 'createUser', keyHash: randomBytes(32), requestHash: randomBytes(32) }
+  const keyed = () =>
+    storing(partner, 'u1', { reservation: { ...key, attemptId: randomUUID(), mode: 'keyed' } })
+  let reads = 0
+  const executor = openExecutor(database => ({
+    ...database,
+    together: work =>
+      database.together(db => {
+        reads += 1
+        if (reads > 1) return work(db)
+        // The first statement reads users: what it would have found a moment ago.
+        let statements = 0
+        return work({
+          ...db,
+          query: async query => {
+            statements += 1
+            return statements === 1 ? [] : db.query(query)
+          },
+        })
+      }),
+  }))
+  expect(await openExecutor().submit(keyed())).toEqual({ reply: 'stored 1', replayed: false })
+  expect(await executor.submit(keyed())).toEqual({ reply: 'stored 1', replayed: true })
+  expect(reads).toBe(2)
+  expect(await changesOf(partner)).toHaveLength(1)
+})

@@ -42,6 +42,11 @@ export class PartialDecision extends Error {
   override name = 'PartialDecision'
 }
 
+/** A key was read whose command had been committed just after its user was read: both have to be read again. */
+export class ReadTooEarly extends Error {
+  override name = 'ReadTooEarly'
+}
+
 /** Names a user within a batch. */
 export function nameOf(name: { partnerId: string; userid: string }): string {
   return `${name.partnerId} ${name.userid}`
@@ -49,7 +54,7 @@ export function nameOf(name: { partnerId: string; userid: string }): string {
 
 /**
  * Reads what the commands need, and decides one after the other in memory: each sees what those before it did. Nothing is
- * locked. Throws `PartialDecision`.
+ * locked. Throws `PartialDecision`, and `ReadTooEarly`.
  */
 export async function decideBatch(
   context: ExecutorContext,
@@ -174,7 +179,7 @@ function decideSafely(state: BatchState, command: Command<unknown>): Result {
   try {
     return { ok: true, value: decide(state, command) }
   } catch (error) {
-    if (error instanceof PartialDecision) throw error
+    if (error instanceof PartialDecision || error instanceof ReadTooEarly) throw error
     return { ok: false, error }
   }
 }
@@ -240,7 +245,11 @@ function judgeSeenKey(
     held: loaded?.user,
     dataKey: () => dataKeyOf(loaded, command.partner),
   })
-  if (decision.kind === 'answered') return answered(decision)
+  if (decision.kind === 'answered') {
+    // The answer is sealed with the key of a user who was not there yet when users were read.
+    if ('reply' in decision && decision.reply === undefined) throw new ReadTooEarly('newer key')
+    return answered(decision)
+  }
   state.writes.staleKeys.push({ partnerId, operation, keyHash })
   return undefined
 }

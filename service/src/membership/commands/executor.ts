@@ -4,7 +4,14 @@ import { CommitUnknown, type Database, lockTimeoutMs } from '../../db/database.t
 import { failureOf } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
 import { ServiceError } from '../../http/service-error.ts'
-import { type DecidedBatch, decideBatch, nameOf, PartialDecision, type Result } from './batch.ts'
+import {
+  type DecidedBatch,
+  decideBatch,
+  nameOf,
+  PartialDecision,
+  ReadTooEarly,
+  type Result,
+} from './batch.ts'
 import type { Command, CommandResult, ExecutorContext } from './command.ts'
 import { statementsOf } from './save.ts'
 import { openWaitingRoom } from './waiting-room.ts'
@@ -129,7 +136,7 @@ async function runBatch(context: ExecutorContext, commands: Command<unknown>[], 
     } catch (error) {
       if (error instanceof CommitUnknown && decided)
         return afterLostCommit(context, { commands, decided, error, run })
-      const isLost = failureOf(error).lostRace
+      const isLost = failureOf(error).lostRace || error instanceof ReadTooEarly
       const isHeld = failureOf(error).lockTimedOut && run.endsAt !== undefined
       if (!isLost && !isHeld) throw error
       if (performance.now() > endsAt - (isHeld ? lockTimeoutMs : 0)) throw unavailable(error)
