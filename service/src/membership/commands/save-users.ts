@@ -157,7 +157,8 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSp
     update operator_requests r set sealed = '', outcome = coalesce(r.outcome, 'lapsed'),
       decided_at = coalesce(r.decided_at, ${timestamp(at)}::timestamptz)
     from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where r.partner_id = gone.partner_id and r.service_id = gone.service_id`,
+    where r.partner_id = gone.partner_id and r.service_id = gone.service_id
+      ${naming(part`r.partner_id`)}`,
     sql`
     delete from enrolments t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
     where t.partner_id = gone.partner_id and t.service_id = gone.service_id
