@@ -12,10 +12,8 @@ import { eraseAccount } from './lifecycle.ts'
 export type Erasure = { readonly serviceId: string; readonly erasedAt: Instant }
 
 /** An erasure that an operator wants. */
-export type ErasureWish = Pick<
-  Command<Erasure>,
-  'partner' | 'userid' | 'actor' | 'requestId' | 'alongside'
-> & {
+export type ErasureWish = Pick<Command<Erasure>, 'partner' | 'userid' | 'requestId' | 'alongside'> & {
+  readonly actor: string
   /** Says no to a user as it is found then; absent: whoever has the userid is meant. */
   readonly objects?: (user: User, now: Instant, terms: Terms) => boolean
 }
@@ -26,10 +24,10 @@ export type ErasureWish = Pick<
  */
 export async function eraseForOperator(
   executor: CommandExecutor,
-  { objects, ...command }: ErasureWish,
+  { objects, actor, ...command }: ErasureWish,
 ): Promise<Erasure | Refusal> {
   const outcome = await executor.submit<Erasure>({
-    ...{ ...command, who: 'operator', why: 'erase' },
+    ...{ ...command, who: 'operator', why: 'erase', actor },
     decide: ({ member, now, terms }) => {
       const answer = (after: User) => ({ serviceId: after.serviceId, erasedAt: after.erasedAt ?? now })
       const user = member?.user

@@ -30,9 +30,9 @@ function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
       const form = formOf(request)
       const why = act.why(form)
       const outcome = await visit.context.executor.submit({
-        ...{ partner, userid: user.userid, who: 'operator', why, alongside: decision },
         // Who wanted it; the request is that of who confirmed it, so that the audit log leads to both.
-        ...{ actor: request.askedBy, requestId: visit.requestId },
+        ...{ who: 'operator', actor: request.askedBy, requestId: visit.requestId },
+        ...{ partner, userid: user.userid, why, alongside: decision },
         decide: ({ member, now, terms }) => {
           if (!member || member.user.serviceId !== serviceId) return refuse('user_not_found')
           const moment = { user: member.user, now, terms: terms() }
