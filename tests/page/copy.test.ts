@@ -141,6 +141,26 @@ describe('the copy for the person', () => {
     expect((await stored()).length).toBe(3)
   })
 
+  test('has one total with the confirmation: what a planned swap takes away is not paid beside what it brings', async () => {
+    await enrolled(['critical'])
+    const visitor = await openLink(rig, { purpose: 'swap', offername: '' })
+    const check = await visitor.get('/register/swap/confirm?replace.critical=income')
+    expect(textOf(check.html)).toContain(
+      'What the new benefit costs You pay $12.50 a month, taken from your weekly payout by Harbor Rides. ' +
+        'From April 1, 2027 you no longer pay $6.50 a month for Critical illness.',
+    )
+    const agreed = { ...recordsAgreed, 'consent.income': '2026-01', 'consent.critical': '2026-01' }
+    await visitor.post('/register/swap/confirm', { 'replace.critical': 'income', ...agreed })
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits', { benefit: ['dental'] })
+    const added = await visitor.post('/register/enrol', recordsAgreed)
+    const total =
+      'Your total You pay $12.50 a month, taken from your weekly payout by Harbor Rides. ' +
+      'This is what you pay once the changes that you have planned have taken effect.'
+    expect(textOf(added.html)).toContain(total)
+    expect(textOf(await (await visitor.send(copyIn(added))).text())).toContain(total)
+  })
+
   test('of another person is not found, nor is one without a session', async () => {
     const { done } = await enrolled(['dental'])
     await rig.newPerson()

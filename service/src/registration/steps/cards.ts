@@ -98,8 +98,15 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
     iconurl: benefit ? iconOf(visit, benefit) : visit.files.icon,
     ...(isWaiting ? { actionrequired: true } : { startson: dayOf(visit, enrolment.startsAt) }),
     ...(enrolment.endsAt === undefined ? {} : { endson: lastDayOf(visit, enrolment.endsAt) }),
+    ...plannedIn(enrolment),
     ...(benefit ? { cost: costOf(visit, benefit), ...coverageIn(visit, benefit) } : {}),
   }
+}
+
+function plannedIn(enrolment: Enrolment): Pick<BenefitLine, 'planned'> {
+  const { endsAt, ownEnd } = enrolment
+  if (endsAt !== undefined && endsAt !== ownEnd?.at) return { planned: 'goes' }
+  return enrolment.plannedBy !== undefined && !isInForce(enrolment) ? { planned: 'comes' } : {}
 }
 
 /** A line that tells where an enrolment stands: until when, where it ends; else since when, or from when. */

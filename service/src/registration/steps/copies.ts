@@ -16,10 +16,9 @@ import { personText } from '../views/beneficiaries.ts'
 import { type CopyBenefit, type CopyContent, renderCopy } from '../views/copy.ts'
 import { costText } from '../views/format.ts'
 import type { ConsentText, CopyLink } from '../views/parts.ts'
-import { priceLines } from '../views/price.ts'
+import { totalLines } from '../views/price.ts'
 import { textsOf } from '../views/texts.ts'
 import { cardOf, dayOf, enrolmentLine } from './cards.ts'
-import { costOf } from './disclosures.ts'
 
 /** What a confirmation is made of besides the visit. */
 type Agreed = {
@@ -42,10 +41,6 @@ function contentOf(
 ): CopyContent {
   const { partner, locale, now, user } = visit
   const live = user.enrolments.filter(isLive)
-  // What a pending change takes away is not counted in the total of what comes.
-  const held = live
-    .filter(({ endsAt, ownEnd }) => endsAt === undefined || endsAt === ownEnd?.at)
-    .flatMap(enrolment => knownBenefit(visit.terms, user, enrolment.benefit) ?? [])
   return {
     ...{ schema: 1, locale, partner: partner.name, zone: partner.timezone, help: partner.help },
     ...{ legal: partner.legal, reference, at: now, offername },
@@ -69,9 +64,9 @@ function contentOf(
         },
       ]
     }),
-    price: priceLines(
+    price: totalLines(
       locale,
-      held.map(benefit => costOf(visit, benefit)),
+      live.map(enrolment => enrolmentLine(visit, enrolment)),
     ),
     agreements: agreements.map(({ title, version, paragraphs }) => ({ title, version, paragraphs })),
   }

@@ -177,8 +177,8 @@ function pairsShown(visit: Visit, scene: SwapScene, pairs: readonly MemberPair[]
     const coming = waitingIn(visit, benefit.name) ?? lineOf(visit, benefit, scene.boundary)
     if (!held) return [{ in: coming }]
     // The one that goes is told without days: it ends at the moment the new one starts.
-    const { name, displayname, iconurl } = enrolmentLine(visit, held)
-    return [{ out: { name, displayname, iconurl }, in: coming }]
+    const { name, displayname, iconurl, cost } = enrolmentLine(visit, held)
+    return [{ out: { name, displayname, iconurl, ...(cost ? { cost } : {}) }, in: coming }]
   })
 }
 

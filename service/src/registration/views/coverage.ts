@@ -1,8 +1,8 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Coverage, DocumentLink } from './coverage-parts.ts'
-import { dayText } from './format.ts'
-import type { BenefitLine, CopyLink, Cost } from './parts.ts'
-import { priceLines } from './price.ts'
+import { dayText, priceText } from './format.ts'
+import type { BenefitLine, CopyLink, Cost, Day, SwapPair } from './parts.ts'
+import { priceLines, totalLines } from './price.ts'
 import type { Page } from './surroundings.ts'
 import { coverageTexts } from './texts-coverage.ts'
 
@@ -28,7 +28,33 @@ ${known.map(line => html`<h3>${line.displayname}</h3>${coverageFacts(page, line.
 export function priceSection(page: Page, costs: readonly Cost[], isAddition = false): Slot {
   if (costs.length === 0) return null
   const words = coverageTexts(page.locale).price
-  return html`<section class="panel price"><h2>${isAddition ? words.added : words.total}</h2>${priceLines(page.locale, costs).map(line => html`<p>${line}</p>`)}</section>`
+  return pricePanel(isAddition ? words.added : words.total, priceLines(page.locale, costs))
+}
+
+/** What a person who has these benefits pays in all; nothing where no price is known. */
+export function totalSection(page: Page, lines: readonly BenefitLine[]): Slot {
+  if (costsOf(lines).length === 0) return null
+  return pricePanel(coverageTexts(page.locale).price.total, totalLines(page.locale, lines))
+}
+
+/**
+ * What a swap brings costs, and what a person no longer pays from its day on. Where nothing goes, it is an addition like any
+ * other.
+ */
+export function exchangeSection(page: Page, pairs: readonly SwapPair[], effectiveon: Day): Slot {
+  const words = coverageTexts(page.locale).price
+  const coming = pairs.map(pair => pair.in)
+  if (!pairs.some(({ out }) => out)) return priceSection(page, costsOf(coming), true)
+  const over = pairs.flatMap(({ out }) => {
+    if (out?.cost?.kind !== 'amount' || out.cost.per === 'once') return []
+    const price = priceText(page.locale, out.cost)
+    return [words.nolonger(dayText(page.locale, effectiveon), price, out.displayname)]
+  })
+  return pricePanel(words.incoming(coming.length), [...priceLines(page.locale, costsOf(coming)), ...over])
+}
+
+function pricePanel(title: string, lines: readonly string[]): Html {
+  return html`<section class="panel price"><h2>${title}</h2>${lines.map(line => html`<p>${line}</p>`)}</section>`
 }
 
 /** The link to a copy of what was agreed: a file to be kept, also from within the frame. */

@@ -1,5 +1,5 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import { copyLink, copyList, costsOf, coverageSection, priceSection } from './coverage.ts'
+import { copyLink, copyList, coverageSection, totalSection } from './coverage.ts'
 import { deadlineText, instantText } from './format.ts'
 import { emblem, icon } from './icons.ts'
 import type { Content } from './layout.ts'
@@ -17,7 +17,6 @@ import { toldWords } from './told.ts'
 export function done(view: DoneView, texts: Texts): Content {
   const { page, outcome, reference, benefits, undountil } = view
   const words = texts.done
-  // What a change from a day takes away is listed beside what it brings: their sum is what nobody pays.
   const isWhole = outcome === 'enrolled' || (outcome === 'changed' && !('from' in view.told))
   const { title, lead, next } = toldWords(
     page,
@@ -38,7 +37,7 @@ export function done(view: DoneView, texts: Texts): Content {
 <p class="lead">${lead}</p>
 ${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, texts, undountil))}</p>`}
 ${benefits.length > 0 && html`<section><h2>${words.benefits}</h2>${benefitList(page, texts, benefits)}</section>`}
-${isWhole && priceSection(page, costsOf(benefits))}
+${isWhole && totalSection(page, benefits)}
 ${outcome !== 'cancelled' && outcome !== 'undone' && coverageSection(page, benefits)}
 ${namingNews(page, view.naming)}
 ${view.copyurl && html`<p class="documents">${copyLink(page, { address: view.copyurl, text: coverageTexts(page.locale).copy.link })}</p>`}

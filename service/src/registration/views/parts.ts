@@ -119,6 +119,8 @@ export type BenefitLine = {
   /** Instead of `endson` where cover is over. */
   readonly endedon?: Day
   readonly cost?: Cost
+  /** By a swap or a plan change that is planned: what goes with it is no part of the total of what comes. */
+  readonly planned?: 'goes' | 'comes'
   readonly coverage?: Coverage
   /** Something still to do before it starts. */
   readonly actionrequired?: boolean

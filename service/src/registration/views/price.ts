@@ -1,5 +1,5 @@
 import { priceText } from './format.ts'
-import type { Cost } from './parts.ts'
+import type { BenefitLine, Cost } from './parts.ts'
 import type { Locale } from './surroundings.ts'
 import { coverageTexts } from './texts-coverage.ts'
 
@@ -19,6 +19,17 @@ export function priceLines(locale: Locale, costs: readonly Cost[]): readonly str
   if (groups.length === 0) return [words.free]
   const lines = groups.map(group => `${sentenceOf(locale, group)}.`)
   return groups.length === 1 ? lines : [`${words.youpay(totalText(locale, costs))}.`, ...lines]
+}
+
+/**
+ * The total of what a person has, in whole sentences. What a planned change takes away is not counted, since nobody pays
+ * it beside what comes; where one is planned, the last sentence says that the total is the one after it.
+ */
+export function totalLines(locale: Locale, lines: readonly BenefitLine[]): readonly string[] {
+  const costs = lines.flatMap(({ planned, cost }) => (cost && planned !== 'goes' ? [cost] : []))
+  const told = priceLines(locale, costs)
+  const isPlanned = lines.some(({ planned }) => planned !== undefined)
+  return isPlanned ? [...told, coverageTexts(locale).price.afterplanned] : told
 }
 
 /** What these benefits cost together, such as `$19.00 a month`; one word where all is free. */

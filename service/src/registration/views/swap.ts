@@ -1,7 +1,7 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
 import { worthText } from './benefits.ts'
-import { costsOf, coverageSection, priceSection } from './coverage.ts'
+import { coverageSection, exchangeSection } from './coverage.ts'
 import {
   type Answers,
   consentFields,
@@ -111,7 +111,7 @@ export function swapConfirm(view: SwapConfirmView, texts: Texts): Content {
 ${pairList(page, texts, pairs, dayText(page.locale, effectiveon))}
 ${pairs.some(({ out }) => out) && html`<p>${words.gap}</p>`}
 <p class="withsign">${icon('clock')}${words.until(deadlineText(page, texts, lockedat))}</p>
-${priceSection(page, costsOf(coming), true)}
+${exchangeSection(page, pairs, effectiveon)}
 ${coverageSection(page, coming)}
 ${namingSection(page, view.naming)}
 ${form(answers, 'swap/confirm', [

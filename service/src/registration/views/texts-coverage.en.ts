@@ -14,6 +14,12 @@ export const coverageEn = {
     /** To a member, whose other benefits are not in the sum. */
     added: 'What you add costs',
     addedsofar: 'What you add costs so far',
+    afterplanned: 'This is what you pay once the changes that you have planned have taken effect.',
+    /** Of a swap, which takes something away for what it brings. */
+    incoming: (count: number): string =>
+      count === 1 ? 'What the new benefit costs' : 'What the new benefits cost',
+    nolonger: (on: string, price: string, name: string) =>
+      `From ${on} you no longer pay ${price} for ${name}.`,
   },
   insurer: 'Insurer',
   waiting: 'Waiting period',

@@ -15,6 +15,10 @@ export const coverageEs: typeof coverageEn = {
     totalsofar: 'Su total hasta ahora',
     added: 'Lo que agrega cuesta',
     addedsofar: 'Lo que agrega cuesta hasta ahora',
+    afterplanned: 'Esto es lo que paga cuando se hayan hecho los cambios que tiene previstos.',
+    incoming: count =>
+      count === 1 ? 'Lo que cuesta el beneficio nuevo' : 'Lo que cuestan los beneficios nuevos',
+    nolonger: (on, price, name) => `Desde el ${on} ya no paga ${price} por ${name}.`,
   },
   insurer: 'Aseguradora',
   waiting: 'Período de espera',
