@@ -156,7 +156,15 @@ const problems: Record<ProblemView['kind'], true> = {
 }
 const statuses: Record<BenefitStatus['kind'], true> = {
   ...{ available: true, enrolled: true, included: true, scheduled: true, ending: true, swapin: true },
-  ...{ swapout: true, actionrequired: true, unavailable: true, full: true, otherplan: true, unknown: true },
+  ...{
+    swapout: true,
+    actionrequired: true,
+    waiting: true,
+    unavailable: true,
+    full: true,
+    otherplan: true,
+    unknown: true,
+  },
 }
 
 /** Links inside running text are exempt, as in WCAG; boxes are as large as their label. */

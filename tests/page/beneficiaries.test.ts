@@ -113,11 +113,22 @@ describe('at enrolment', () => {
       'You have not named anyone yet. This benefit does not start before you have named someone.',
     )
     expect(wordsOf(check)).toContain(
-      'Term life Starts when you have named someone, if you do so before April 9, 2027 ',
+      'Term life Starts when you have named someone. If you have not before April 9, 2027, you will not get this benefit.',
     )
     expect(wordsOf(check)).toContain('Income Starts on March 10, 2027')
     const done = await visitor.post('/register/enrol', agreed)
-    expect(wordsOf(done)).toContain('Name your beneficiaries so that this can start: Term life.')
+    expect(wordsOf(done)).toContain(
+      'Name your beneficiaries so that this can start: Term life (before April 9, 2027).',
+    )
+    expect(wordsOf(done)).toContain(
+      'Something is still needed from you before April 9, 2027, or this will not start',
+    )
+    const copy = /href="(\/register\/copy\/[^"]+)"/.exec(done.html)?.[1] ?? ''
+    expect(wordsOf({ html: await (await visitor.send(copy)).text() })).toContain(
+      'When nothing more is needed from you. If that is not so before April 9, 2027, the benefit does not start.',
+    )
+    const waiting = await visitor.get('/register/beneficiaries')
+    expect(wordsOf(waiting)).toContain('Name someone before April 9, 2027, or you will not get this benefit.')
     expect((await userOf()).requiredactions).toMatchObject([{ code: 'beneficiary', name: 'life' }])
     await visitor.get('/register/beneficiaries/life')
     const list = await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace })
@@ -380,16 +391,23 @@ describe('whatever a member chooses', () => {
     const visitor = await onSmall(['dental'], { purpose: 'swap' })
     await rig.partner.client.swapBenefits({ userid: rig.userid(), add: ['life'], remove: ['dental'] })
     const swap = await visitor.get('/register/swap')
-    expect(wordsOf(swap)).toContain('Something is still needed from you before this starts')
+    expect(wordsOf(swap)).toContain(
+      'Something is still needed from you before April 1, 2027, or this will not start',
+    )
     expect(wordsOf(swap)).not.toContain('Starts on April 1, 2027')
   })
 
   test.each([
-    ['now', 'grand', 'Term life Starts when you have named someone, if you do so before April 9, 2027 '],
-    ['later', 'starter', 'Term life Starts on April 1, 2027 or later, when you have named someone '],
+    ['now', 'grand', 'Starts when you have named someone', 'April 9, 2027'],
+    [
+      'later',
+      'starter',
+      'Starts on April 1, 2027, or when you have named someone, if that is later',
+      'May 1, 2027',
+    ],
   ])(
     'a plan that brings it %s asks, and the benefit waits when naming is put off',
-    async (_, offer, told) => {
+    async (_, offer, told, due) => {
       const visitor = await onSmall(['dental'], { purpose: 'offerchange' })
       await visitor.get('/register/offer')
       const asked = await visitor.post('/register/offer', { offername: offer })
@@ -397,9 +415,13 @@ describe('whatever a member chooses', () => {
       expect(asked.html).toContain('href="/register/offer"')
       const confirm = await visitor.post('/register/beneficiaries/life', { rows: '1', later: '1' })
       expect(confirm.view).toBe('OFFER_CONFIRM')
-      expect(wordsOf(confirm)).toContain(told)
+      expect(wordsOf(confirm)).toContain(
+        `Term life ${told}. If you have not before ${due}, you will not get this benefit.`,
+      )
       const done = await visitor.post('/register/offer/confirm', agreed)
-      expect(wordsOf(done)).toContain('Name your beneficiaries so that this can start: Term life.')
+      expect(wordsOf(done)).toContain(
+        `Name your beneficiaries so that this can start: Term life (before ${due}).`,
+      )
       expect(await standsAs('life')).toBe('actionrequired')
       await visitor.get('/register/beneficiaries/life')
       await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace })
@@ -424,9 +446,11 @@ describe('whatever a member chooses', () => {
     const asked = await visitor.post('/register/benefits', { benefit: ['life'] })
     expect(asked.view).toBe('BENEFICIARIES_EDIT')
     const check = await visitor.post('/register/beneficiaries/life', { rows: '1', later: '1' })
-    expect(wordsOf(check)).toContain('if you do so before April 9, 2027')
+    expect(wordsOf(check)).toContain('If you have not before April 9, 2027, you will not get this benefit.')
     const done = await visitor.post('/register/enrol', agreed)
-    expect(wordsOf(done)).toContain('Name your beneficiaries so that this can start: Term life.')
+    expect(wordsOf(done)).toContain(
+      'Name your beneficiaries so that this can start: Term life (before April 9, 2027).',
+    )
     expect(await standsAs('life')).toBe('actionrequired')
   })
 

@@ -213,7 +213,15 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
     {
       name: 'benefits-member-adds',
       view: {
-        ...{ view: 'BENEFITS', page, offername: 'Harbor Plus', slots: 2, back: 'overview', cards },
+        ...{ view: 'BENEFITS', page, offername: 'Harbor Plus', slots: 3, waitingslots: 1, back: 'overview' },
+        cards: [
+          ...cards,
+          {
+            ...undated(cardOf(cards, 'telehealth')),
+            ...{ name: 'savings', displayname: say('Emergency savings', 'Ahorro de emergencia') },
+            ...{ status: { kind: 'waiting', dueon: '2026-12-20' }, selected: true },
+          },
+        ],
         paths: { ...paths, canadd: false },
       },
     },
@@ -296,7 +304,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
           },
           {
             ...{ name: 'accident', displayname: say('Accident coverage', 'Cobertura de accidentes') },
-            ...{ people: [], ismissing: true },
+            ...{ people: [], ismissing: true, dueon: '2026-12-20' },
           },
         ],
       },
@@ -393,7 +401,11 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         },
         to: { offer: 'plus', displayname: 'Harbor Plus', direction: 'upgrade', effectiveon, reasons: [] },
         dropsswap: true,
-        ...{ gained: waiting(lines.slice(0, 2), { from: effectiveon }), lost: [], kept: lines.slice(2) },
+        ...{
+          gained: waiting(lines.slice(0, 2), { from: effectiveon, by: '2026-12-31' }),
+          lost: [],
+          kept: lines.slice(2),
+        },
       },
     },
     {
@@ -482,7 +494,16 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
           ...redirect,
         },
         completedat: Date.UTC(2026, 10, 20, 17, 30),
-        benefits: lines.map((line, at) => ({ ...line, actionrequired: at === 1 })),
+        benefits: lines.map(({ startson, ...line }, at) =>
+          at === 1
+            ? { ...line, actionrequired: true, dueon: '2026-12-20' }
+            : { ...line, ...(startson && { startson }) },
+        ),
+        todo: {
+          missing: [],
+          agree: [{ displayname: lines[1]?.displayname ?? '', dueon: '2026-12-20' }],
+          proposed: [],
+        },
         copyurl: '/register/copy/BE-7K2M-94QD',
         ...(shell === 'frame' ? { resulttoken: 'result-of-the-fixture' } : {}),
       },
@@ -505,7 +526,11 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', benefits: lines, ...redirect },
         ...{
           paths: { canadd: true, canswap: true, canchangeoffer: true, cancancel: true, canname: true },
-          naming: { missing: [say('Term life', 'Seguro de vida a término')], proposed: [] },
+          todo: {
+            missing: [{ displayname: say('Term life', 'Seguro de vida a término'), dueon: '2026-12-20' }],
+            agree: [{ displayname: cardOf(cards, 'dental').displayname, dueon: '2026-12-20' }],
+            proposed: [],
+          },
           suggested: ['contact'],
           copies: [
             { reference: 'BE-7K2M-94QD', on: '2026-11-20', address: '/register/copy/BE-7K2M-94QD' },

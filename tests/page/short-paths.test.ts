@@ -39,6 +39,38 @@ function referenceIn(shown: Shown) {
   return /BE-\w{4}-\w{4}/.exec(shown.html)?.[0]
 }
 
+describe('a benefit that waits for an agreement', () => {
+  const told =
+    'Read and agree to the terms so that this can start: Identity protection (before April 9, 2027).'
+
+  test('is named with the way to it, is no choice among others, and starts once its terms are agreed to', async () => {
+    const { visitor } = await member({ benefits: ['identity'] })
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain(`${told} Agree to the terms`)
+    const benefits = await visitor.get('/register/benefits')
+    expect(wordsOf(benefits)).toContain('You can choose 1 more benefit with Starter.')
+    const [waiting = '', others = ''] = benefits.html.split('Available to you')
+    expect(wordsOf({ html: waiting })).toContain('These still need something from you')
+    expect(wordsOf({ html: waiting })).toContain(
+      'Something is still needed from you before April 9, 2027, or this will not start',
+    )
+    expect(others).not.toContain('value="identity"')
+    const check = await visitor.post('/register/benefits', { benefit: ['identity'] })
+    expect(wordsOf(check)).toContain('I allow the identity protection service')
+    const done = await visitor.post('/register/enrol', { ...recordsAgreed, 'consent.identity': '2026-01' })
+    expect(wordsOf(done)).not.toContain('still needed')
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ requiredactions: [] })
+  })
+
+  test('is named on a confirmation too, which says that it stands there', async () => {
+    const { visitor } = await member({ benefits: ['identity'] })
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits', { benefit: ['dental'] })
+    const done = await visitor.post('/register/enrol', recordsAgreed)
+    expect(wordsOf(done)).toContain(told)
+    expect(wordsOf(done)).toContain('Something is still needed from you. You find it above on this page.')
+  })
+})
+
 describe('a swap', () => {
   test('is chosen, confirmed, shown again on a repeat, and taken back', async () => {
     const { visitor, first } = await member({ benefits: ['telehealth', 'dental'] }, { purpose: 'swap' })

@@ -6,7 +6,7 @@ import { heldEnrolment, isLive } from '../../membership/rules/state.ts'
 import { hasBeneficiary, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { changesRows, namesNobody, parseBeneficiaries, rowsIn, rowsOf } from '../views/beneficiary-form.ts'
-import { dayOf } from './cards.ts'
+import { dayOf, dueIn } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { chosenByNewcomer } from './enrolling-steps.ts'
 import { afterNaming, mayNameLater, namedInDraft } from './naming.ts'
@@ -28,13 +28,14 @@ export const beneficiaryList: Step = {
         const { name } = benefit
         const current = newest(name, confirmedDesignation(visit.user, name)?.version)
         const proposal = newest(name, proposedDesignation(visit.user, name)?.version)
+        const held = heldEnrolment(visit.user, name)
+        const isMissing = held?.state === 'actionrequired' && !hasBeneficiary(visit.user, benefit)
         return {
           ...{ name, displayname: benefit.displayname[visit.locale] },
           people: current?.beneficiaries ?? [],
           ...(current ? { since: dayOf(visit, current.decidedAt ?? current.writtenAt) } : {}),
-          ismissing:
-            heldEnrolment(visit.user, name)?.state === 'actionrequired' &&
-            !hasBeneficiary(visit.user, benefit),
+          ismissing: isMissing,
+          ...(held && isMissing ? dueIn(visit, held) : {}),
           ...(proposal ? { proposal: { version: proposal.version, people: proposal.beneficiaries } } : {}),
         }
       }),

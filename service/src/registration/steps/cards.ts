@@ -65,19 +65,32 @@ function hasBenefit(offer: Offer, name: string): boolean {
   return offer.fixed.includes(name) || offer.selectable.includes(name)
 }
 
-/** A benefit that is to start, in one line; where somebody must be named first and is not, it waits for that. */
-export function lineOf(visit: Visit, benefit: Benefit, startsAt: Instant): BenefitLine {
+/**
+ * A benefit that is to start, in one line; where somebody must be named first and is not, it waits for that. `pickedAt`:
+ * when the wait begins; a plan change picks what it brings only on its day.
+ */
+export function lineOf(
+  visit: Visit,
+  benefit: Benefit,
+  startsAt: Instant,
+  pickedAt: Instant = visit.now,
+): BenefitLine {
   const { user, now } = visit
   const isNamed = hasBeneficiary(user, benefit) || isNamedInDraft(visit, benefit)
   const endson = leavingOn(visit)
-  const dueAt = heldEnrolment(user, benefit.name)?.actionDueAt ?? actionDueAt(startsAt, now)
+  const dueAt = heldEnrolment(user, benefit.name)?.actionDueAt ?? actionDueAt(startsAt, pickedAt)
   return {
     name: benefit.name,
     displayname: benefit.displayname[visit.locale],
     iconurl: iconOf(visit, benefit),
     ...(isNamed
       ? { startson: dayOf(visit, startsAt) }
-      : { waits: startsAt > now ? { from: dayOf(visit, startsAt) } : { by: dayOf(visit, dueAt) } }),
+      : {
+          waits: {
+            by: dayOf(visit, dueAt),
+            ...(startsAt > now ? { from: dayOf(visit, startsAt) } : {}),
+          },
+        }),
     ...(endson === undefined ? {} : { endson }),
     cost: costOf(visit, benefit),
     ...coverageIn(visit, benefit),
@@ -96,7 +109,9 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
     name: enrolment.benefit,
     displayname: benefit?.displayname[visit.locale] ?? enrolment.benefit,
     iconurl: benefit ? iconOf(visit, benefit) : visit.files.icon,
-    ...(isWaiting ? { actionrequired: true } : { startson: dayOf(visit, enrolment.startsAt) }),
+    ...(isWaiting
+      ? { actionrequired: true, ...dueIn(visit, enrolment) }
+      : { startson: dayOf(visit, enrolment.startsAt) }),
     ...(enrolment.endsAt === undefined ? {} : { endson: lastDayOf(visit, enrolment.endsAt) }),
     ...plannedIn(enrolment),
     ...(benefit ? { cost: costOf(visit, benefit), ...coverageIn(visit, benefit) } : {}),
@@ -138,7 +153,7 @@ export function linesInForce(visit: Visit): BenefitLine[] {
 
 /** Where a live enrolment stands. */
 export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
-  const { startsAt, endsAt, state, actionDueAt } = enrolment
+  const { startsAt, endsAt, state } = enrolment
   const leaves = visit.user.swap?.pairs.some(pair => pair.remove === enrolment.benefit) ?? false
   switch (state) {
     case 'enrolled':
@@ -153,13 +168,15 @@ export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
         ? { kind: 'swapin', from: dayOf(visit, startsAt) }
         : { kind: 'scheduled', from: dayOf(visit, startsAt) }
     case 'actionrequired':
-      return {
-        kind: 'actionrequired',
-        ...(actionDueAt === undefined ? {} : { dueon: dayOf(visit, actionDueAt) }),
-      }
+      return { kind: 'actionrequired', ...dueIn(visit, enrolment) }
     default:
       return { kind: 'unknown', text: state }
   }
+}
+
+/** The day before which a person must do what an enrolment waits for. */
+export function dueIn(visit: Visit, { actionDueAt }: Enrolment): { dueon?: Day } {
+  return actionDueAt === undefined ? {} : { dueon: dayOf(visit, actionDueAt) }
 }
 
 /** The day of an instant in the partner's zone. */

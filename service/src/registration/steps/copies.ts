@@ -52,12 +52,13 @@ function contentOf(
         status: { kind: 'included' },
       })
       const people = named.find(one => one.benefit === benefit.name)?.beneficiaries
-      const { displayname, startson, endson } = enrolmentLine(visit, enrolment)
+      const { displayname, startson, dueon, endson } = enrolmentLine(visit, enrolment)
       return [
         {
           ...{ displayname, description, pays, notcovered },
           price: costText(textsOf(locale), locale, cost),
           ...(startson === undefined ? {} : { startson }),
+          ...(dueon === undefined ? {} : { dueon }),
           ...(endson === undefined ? {} : { endson }),
           ...(coverage === undefined ? {} : { coverage }),
           ...(people ? { beneficiaries: people.map(one => personText({ locale }, one)) } : {}),

@@ -6,7 +6,7 @@ import { residenceOf } from '../../membership/commands/documents.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import type { Raised } from '../../membership/rules/events.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { type Consent, isLive, type User } from '../../membership/rules/state.ts'
+import { type Consent, heldEnrolment, isLive, type User } from '../../membership/rules/state.ts'
 import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseBenefits, parseConsents } from '../views/choices.ts'
@@ -14,7 +14,7 @@ import { parseDetails } from '../views/form.ts'
 import type { ConsentText, DetailsGroup } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { detailsOf, laidOver, newerThanConfirmed, personOfClean, withGroup, withoutGroup } from './answers.ts'
-import { cardOf, lineOf, statusOf, wantedElsewhere } from './cards.ts'
+import { cardOf, dueIn, lineOf, statusOf, wantedElsewhere } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { choosableByMember, memberPaths } from './member-choices.ts'
@@ -95,18 +95,20 @@ export const memberBenefits: Step = {
       back: 'overview',
       offername: offer.displayname[visit.locale],
       slots,
+      waitingslots: waiting.length,
       cards: [
         ...held.flatMap(enrolment => {
           const benefit = knownBenefit(visit.terms, visit.user, enrolment.benefit)
           return benefit ? [cardOf(visit, benefit, { status: statusOf(visit, enrolment) })] : []
         }),
-        ...selectable.map(benefit =>
-          cardOf(visit, benefit, {
-            status: { kind: 'available' },
-            startsAt,
-            selected: chosen.includes(benefit.name),
-          }),
-        ),
+        ...selectable.map(benefit => {
+          const selected = chosen.includes(benefit.name)
+          if (!waiting.includes(benefit.name))
+            return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt, selected })
+          const held = heldEnrolment(visit.user, benefit.name)
+          const due = held ? dueIn(visit, held) : {}
+          return cardOf(visit, benefit, { status: { kind: 'waiting', ...due }, selected })
+        }),
         ...refused.map(({ benefit, reasons }) =>
           cardOf(visit, benefit, { status: { kind: 'unavailable', reasons } }),
         ),

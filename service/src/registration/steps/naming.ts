@@ -1,15 +1,11 @@
 import type { Benefit } from '../../catalogue/model.ts'
 import type { NewDesignation } from '../../membership/commands/designations.ts'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
-import {
-  confirmedDesignation,
-  proposedDesignation,
-  withDesignation,
-} from '../../membership/rules/designations.ts'
-import { heldEnrolment, isLive, type User } from '../../membership/rules/state.ts'
-import { hasBeneficiary, knownBenefit } from '../../membership/rules/terms.ts'
+import { confirmedDesignation, withDesignation } from '../../membership/rules/designations.ts'
+import { heldEnrolment, type User } from '../../membership/rules/state.ts'
+import { hasBeneficiary } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
-import type { NamingLine, NamingNews } from '../views/parts.ts'
+import type { NamingLine } from '../views/parts.ts'
 import type { Draft } from './answers.ts'
 
 /** Whom a newcomer has named for a benefit in this registration; `undefined` where nobody was, or it was put off. */
@@ -92,19 +88,4 @@ export function withDraftNames(
     designations.push({ ...added.designation, beneficiaries: people })
   }
   return { user: named, designations }
-}
-
-/** What a member still has to do about beneficiaries; `undefined` where nothing is. */
-export function namingNews(visit: Visit): NamingNews | undefined {
-  const { user, terms, locale } = visit
-  const live = [...new Set(user.enrolments.filter(isLive).map(({ benefit }) => benefit))]
-  const benefits = live.flatMap(name => knownBenefit(terms, user, name) ?? [])
-  const waiting = user.enrolments
-    .filter(({ state }) => state === 'actionrequired')
-    .map(({ benefit }) => benefit)
-  const names = (of: readonly Benefit[]) => of.map(({ displayname }) => displayname[locale])
-  const missing = benefits.filter(benefit => waiting.includes(benefit.name) && !hasBeneficiary(user, benefit))
-  const proposed = benefits.filter(({ name }) => proposedDesignation(user, name) !== undefined)
-  if (missing.length === 0 && proposed.length === 0) return undefined
-  return { missing: names(missing), proposed: names(proposed) }
 }

@@ -83,7 +83,9 @@ export const offerConfirm: Step = {
       from: current.displayname[visit.locale],
       to: choice,
       previewid: preview.previewid,
-      gained: gainedBenefits(visit, changed).map(benefit => lineOf(visit, benefit, changed.effectiveAt)),
+      gained: gainedBenefits(visit, changed).map(benefit =>
+        lineOf(visit, benefit, changed.effectiveAt, changed.effectiveAt),
+      ),
       lost: lostLines(visit, changed),
       kept: heldLines(dropsSwap ? withoutSwap(visit) : visit, changed.kept),
       ...(dropsSwap ? { dropsswap: true } : {}),

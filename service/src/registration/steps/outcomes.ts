@@ -2,13 +2,13 @@ import { judgeOwnOffer, offerOf } from '../../membership/rules/terms.ts'
 import { nameOf } from '../session/session.ts'
 import { completeSession, type PageOutcome } from '../session/store.ts'
 import { pageOf, type Visit, wayBack } from '../session/visit.ts'
-import type { NamingNews } from '../views/parts.ts'
+import type { StillToDo } from '../views/parts.ts'
 import { newerThanConfirmed } from './answers.ts'
 import { leavingOn, liveLines } from './cards.ts'
 import { copiesOf, copyAddress } from './copies.ts'
 import { memberPaths } from './member-choices.ts'
-import { namingNews } from './naming.ts'
 import type { Lead, Step } from './step.ts'
+import { stillToDo } from './still-to-do.ts'
 import { tell } from './tell.ts'
 
 /** Notes that the session did something, which a partner may learn by its result token, and leads to the confirmation. */
@@ -48,7 +48,7 @@ export const done: Step = {
       told: found.told,
       benefits: found.benefits,
       ...(found.undountil === undefined ? {} : { undountil: found.undountil }),
-      ...namingIn(visit),
+      ...todoIn(visit),
       ...(copies.some(copy => copy.reference === reference)
         ? { copyurl: copyAddress(visit, reference) }
         : {}),
@@ -73,7 +73,7 @@ export const overview: Step = {
       ...ineligibleIn(visit),
       ...(leaving === undefined ? {} : { leaving }),
       copies: await copiesOf(visit),
-      ...namingIn(visit),
+      ...todoIn(visit),
       ...wayBack(visit),
     }
   },
@@ -86,7 +86,7 @@ function ineligibleIn({ user, terms, locale }: Visit): { ineligible?: { reasons:
   return { ineligible: { reasons: reasons.map(reason => reason.text[locale]) } }
 }
 
-function namingIn(visit: Visit): { naming?: NamingNews } {
-  const naming = visit.isMember ? namingNews(visit) : undefined
-  return naming ? { naming } : {}
+function todoIn(visit: Visit): { todo?: StillToDo } {
+  const todo = visit.isMember ? stillToDo(visit) : undefined
+  return todo ? { todo } : {}
 }

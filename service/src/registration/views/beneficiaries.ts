@@ -28,12 +28,12 @@ ${benefits.map(one => namingPart(page, one))}`,
 
 function namingPart(page: Page, one: BeneficiariesView['benefits'][number]): Html {
   const words = beneficiaryTexts(page.locale)
-  const { name, displayname, people, since, ismissing, proposal } = one
+  const { name, displayname, people, since, ismissing, dueon, proposal } = one
   const path = `${page.root}/beneficiaries/${name}`
   return html`<section class="naming"><div class="heading"><h2>${displayname}</h2><a href="${path}">${people.length > 0 ? words.change : words.add}<span class="unseen"> – ${displayname}</span></a></div>
 ${people.length > 0 ? peopleList(page, people) : html`<p>${words.nobody}</p>`}
 ${since && html`<p class="hint">${words.since(dayText(page.locale, since))}</p>`}
-${ismissing && html`<p class="withsign warn">${icon('alert')}${words.needed}</p>`}
+${ismissing && html`<p class="withsign warn">${icon('alert')}${dueon ? words.neededby(dayText(page.locale, dueon)) : words.needed}</p>`}
 ${
   proposal &&
   html`<div class="panel"><h3>${words.suggested(page.partner.displayname)}</h3>${peopleList(page, proposal.people)}<p class="hint">${words.suggestedtext}</p>
@@ -105,7 +105,7 @@ ${form(answers, `beneficiaries/${name}`, [
   html`<p><button class="secondary" name="add" value="1">${icon('plus')}${words.more}</button></p>`,
   primary(goeson ? texts.shell.continue : words.save),
   maylater &&
-    html`<p class="hint">${words.needed}</p><p><button class="quiet" name="later" value="1">${words.later}</button></p>`,
+    html`<p class="hint">${words.neededlater}</p><p><button class="quiet" name="later" value="1">${words.later}</button></p>`,
 ])}`,
   }
 }

@@ -11,6 +11,7 @@ import { priceData, runningTotal } from './running-total.ts'
 import type { Locale, Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 import { coverageTexts } from './texts-coverage.ts'
+import { standingTexts } from './texts-standing.ts'
 
 /** The benefits to read about and choose, in groups. */
 export function benefits(view: BenefitsView, texts: Texts): Content {
@@ -18,10 +19,11 @@ export function benefits(view: BenefitsView, texts: Texts): Content {
   const words = texts.benefits
   const answers = { page, texts, errors: view.errors ?? [], kept: {} }
   const groups = groupCards(cards)
-  const choosing = slots > 0 && groups.available.length > 0
+  const askable = [...groups.waiting, ...groups.available]
+  const choosing = slots > 0 && askable.length > 0
   const isAboutHeld = groups.yours.some(card => card.name === view.focus)
-  const title = choosing && !isAboutHeld ? words.title : words.titlenone
-  const chosenCards = groups.available.filter(card => card.selected)
+  const title = choosing && groups.available.length > 0 && !isAboutHeld ? words.title : words.titlenone
+  const chosenCards = askable.filter(card => card.selected)
   const chosen = chosenCards.length
   const list = (heading: string, found: readonly BenefitCard[]) => {
     if (found.length === 0) return { found, body: null }
@@ -32,9 +34,18 @@ export function benefits(view: BenefitsView, texts: Texts): Content {
     }
   }
   const lists = [
+    {
+      found: groups.waiting,
+      body:
+        choosing &&
+        choices(answers, view, { found: groups.waiting, heading: standingTexts(page.locale).waiting.title }),
+    },
     list(words.yours, groups.yours),
     list(words.included, groups.included),
-    { found: groups.available, body: choosing && choices(answers, view, groups.available) },
+    {
+      found: groups.available,
+      body: choosing && choices(answers, view, { found: groups.available, heading: words.available }),
+    },
     list(words.swap, groups.swap),
     list(words.unavailable, groups.unavailable),
   ]
@@ -64,9 +75,10 @@ ${view.paths && memberPaths(page, texts, view.paths)}`,
 }
 
 function lead(view: BenefitsView, texts: Texts, choosing: boolean): string {
-  const { offername, slots, paths } = view
+  const { offername, slots, paths, waitingslots = 0 } = view
   const { lead, leadmore, later } = texts.benefits
-  if (choosing) return `${(paths ? leadmore : lead)(slots, offername)} ${later}`
+  if (choosing && slots === waitingslots) return texts.already.lead(offername)
+  if (choosing) return `${(paths ? leadmore : lead)(slots - waitingslots, offername)} ${later}`
   return paths ? texts.already.lead(offername) : texts.benefits.leadnone(offername)
 }
 
@@ -75,19 +87,31 @@ function firstOf(cards: readonly BenefitCard[], focus: string | undefined): read
   return [...cards.filter(({ name }) => name === focus), ...cards.filter(({ name }) => name !== focus)]
 }
 
-function choices(answers: Answers, view: BenefitsView, found: readonly BenefitCard[]): Html {
+function choices(
+  answers: Answers,
+  view: BenefitsView,
+  { found, heading }: { readonly found: readonly BenefitCard[]; readonly heading: string },
+): Slot {
+  if (found.length === 0) return null
   const { texts, page } = answers
   const error = answers.errors.find(({ input }) => input === 'benefit')
-  const first = firstOf(found, view.focus)[0]?.name
+  // The link of an error leads to the first box of the whole form.
+  const first = firstShown(view)
   return html`<fieldset class="cards field${error && ' wrong'}"${error && html` aria-describedby="benefit-error"`}>
-<legend><h2>${texts.benefits.available}</h2></legend>
-${error && fault('benefit', texts, error)}
+<legend><h2>${heading}</h2></legend>
+${error && found.some(card => card.name === first) && fault('benefit', texts, error)}
 <div class="grid">${firstOf(found, view.focus).map(card => {
     const id = card.name === first ? 'benefit' : inputId(`benefit-${card.name}`)
-    const box = html`<label class="choice"><input type="checkbox" id="${id}" name="benefit" value="${card.name}"${priceData(card.cost)}${card.selected && html` checked`}><span>${texts.benefits.choose(card.displayname)}</span></label>`
+    const box = html`<label class="choice"><input type="checkbox" id="${id}" name="benefit" value="${card.name}"${priceData(card.cost)}${card.selected && html` checked`}><span>${card.status.kind === 'waiting' ? standingTexts(page.locale).waiting.goon(card.displayname) : texts.benefits.choose(card.displayname)}</span></label>`
     return benefitCard(page, texts, card, view.focus, box)
   })}</div>
 </fieldset>`
+}
+
+function firstShown(view: BenefitsView): string | undefined {
+  const { waiting, available } = groupCards(view.cards)
+  const isFirst = available.some(card => card.name === view.focus)
+  return firstOf(isFirst || waiting.length === 0 ? available : waiting, view.focus)[0]?.name
 }
 
 /** A benefit in plain words, with the box to choose it where it can be chosen. */
@@ -107,7 +131,7 @@ ${
 <ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>
 ${card.notcovered.length > 0 && html`<h4>${words.notcovered}</h4><ul class="ticks not">${card.notcovered.map(line => html`<li>${icon('no')}${line}</li>`)}</ul>`}${coverageFacts(page, card.coverage)}</details>`
 }
-${choose || statusText(page, texts, card.status)}
+${choose && card.status.kind !== 'waiting' ? choose : [statusText(page, texts, card.status), choose]}
 ${card.status.kind === 'full' && card.status.swapto && html`<p><a class="secondary" href="${page.root}/${card.status.swapto}">${words.status.fullswap(card.displayname)}</a></p>`}
 </article>`
 }
@@ -153,7 +177,8 @@ function statusParts(
       return { sign: 'swap', kind: 'plain', text: words.swapin(on(status.from)) }
     case 'swapout':
       return { sign: 'swap', kind: 'plain', text: words.swapout(on(status.on)) }
-    case 'actionrequired': {
+    case 'actionrequired':
+    case 'waiting': {
       const text = status.dueon ? words.actionrequiredby(on(status.dueon)) : words.actionrequired
       return { sign: 'alert', kind: 'warn', text }
     }
@@ -178,6 +203,7 @@ function included(view: BenefitsView): readonly BenefitCard[] {
 }
 
 type CardGroups = {
+  readonly waiting: readonly BenefitCard[]
   readonly yours: readonly BenefitCard[]
   readonly included: readonly BenefitCard[]
   readonly available: readonly BenefitCard[]
@@ -189,6 +215,7 @@ function groupCards(cards: readonly BenefitCard[]): CardGroups {
   const of = (...kinds: readonly BenefitStatus['kind'][]) =>
     cards.filter(card => kinds.includes(card.status.kind))
   return {
+    waiting: of('waiting'),
     yours: of('enrolled', 'scheduled', 'ending', 'actionrequired'),
     included: of('included'),
     available: of('available'),

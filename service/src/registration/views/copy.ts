@@ -35,6 +35,8 @@ export type CopyBenefit = {
   readonly price: string
   /** Absent while something is still needed from the person. */
   readonly startson?: Day
+  /** Instead of it: the day before which that must be done, or the benefit does not start. */
+  readonly dueon?: Day
   readonly endson?: Day
   readonly coverage?: Coverage
   /** Whom the person named with it, a line each. */
@@ -98,7 +100,7 @@ function benefitPart(
   const row = (name: string, value: unknown) => html`<div><dt>${name}</dt><dd>${value as string}</dd></div>`
   return html`<section><h3>${benefit.displayname}</h3>
 <p>${benefit.description}</p>
-<dl>${row(words.copy.starts, benefit.startson ? dayText(locale, benefit.startson) : words.copy.waits)}
+<dl>${row(words.copy.starts, startText(locale, words, benefit))}
 ${benefit.endson && row(words.copy.ends, dayText(locale, benefit.endson))}
 ${row(words.copy.cost, benefit.price)}
 ${insurer && row(words.insurer, `${insurer.name}. ${insurer.licence}`)}
@@ -107,6 +109,11 @@ ${waiting && row(words.waiting, `${words.days(waiting.days)}. ${waiting.text ?? 
 <h4>${words.copy.notcovered}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>
 ${benefit.beneficiaries && html`<h4>${beneficiaryTexts(locale).copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`}
 ${documents.length > 0 && html`<h4>${words.documents}</h4><ul>${documents.map(({ title, address }) => html`<li><a href="${look.origin}${address}">${title}</a> <span class="hint">SHA-256 ${hashIn(address)}</span></li>`)}</ul>`}</section>`
+}
+
+function startText(locale: Locale, words: CoverageTexts, { startson, dueon }: CopyBenefit): string {
+  if (startson) return dayText(locale, startson)
+  return dueon ? words.copy.waitsuntil(dayText(locale, dueon)) : words.copy.waits
 }
 
 function helpPart({ partner, help, legal, locale }: CopyContent, words: CoverageTexts): Html {

@@ -21,14 +21,14 @@ export function benefitLine(page: Page, texts: Texts, line: BenefitLine): Html {
     line.endedon && texts.done.ended(dayText(page.locale, line.endedon)),
     line.cost && costLine(page, texts, line.cost),
   ].filter(fact => fact)
-  return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${texts.done.action}</p>`}</div>`
+  return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? texts.done.actionby(dayText(page.locale, line.dueon)) : texts.done.action}</p>`}</div>`
 }
 
 function waitsText(page: Page, waits: NonNullable<BenefitLine['waits']>): string {
   const words = beneficiaryTexts(page.locale)
-  return 'by' in waits
-    ? words.waitsuntil(dayText(page.locale, waits.by))
-    : words.waitsfrom(dayText(page.locale, waits.from))
+  const by = dayText(page.locale, waits.by)
+  if (waits.from === undefined) return words.waitsuntil(by)
+  return waits.by <= waits.from ? words.waitsonly(by) : words.waitsfrom(dayText(page.locale, waits.from), by)
 }
 
 /** What it costs, as words that stand alone. */

@@ -12,9 +12,9 @@ import type {
   Kept,
   MemberPaths,
   NamingLine,
-  NamingNews,
   OfferChoice,
   PlanChoice,
+  StillToDo,
   SwapPair,
 } from './parts.ts'
 import type { Page } from './surroundings.ts'
@@ -113,6 +113,8 @@ export interface DetailsEditView extends ViewOf<'DETAILS_EDIT'>, Asking {
 export interface BenefitsView extends ViewOf<'BENEFITS'>, Asking {
   readonly offername: string
   readonly slots: number
+  /** How many of these are no choice: a member has them already, and they wait for the person. */
+  readonly waitingslots?: number
   readonly cards: readonly BenefitCard[]
   /** The benefit that a deep link is about: shown first, and open. */
   readonly focus?: string
@@ -231,6 +233,8 @@ export interface BeneficiariesView extends ViewOf<'BENEFICIARIES'> {
     readonly since?: Day
     /** The benefit waits until somebody is named. */
     readonly ismissing: boolean
+    /** The day before which that must be done. */
+    readonly dueon?: Day
     readonly proposal?: { readonly version: number; readonly people: readonly NamedBeneficiary[] }
   }[]
 }
@@ -262,7 +266,7 @@ export interface DoneView extends ViewOf<'DONE'> {
   readonly undountil?: Instant
   /** Where the copy of what was agreed is, where there is one. */
   readonly copyurl?: string
-  readonly naming?: NamingNews
+  readonly todo?: StillToDo
   /** In the frame: what the partner's server may exchange for this outcome. */
   readonly resulttoken?: string
   /** Where back leads; only ever a checked address. */
@@ -282,7 +286,7 @@ export interface AlreadyEnrolledView extends ViewOf<'ALREADY_ENROLLED'> {
   readonly ineligible?: { readonly reasons: readonly string[] }
   /** What the person agreed to, newest first. */
   readonly copies?: readonly CopyLink[]
-  readonly naming?: NamingNews
+  readonly todo?: StillToDo
   readonly redirecturl?: string
 }
 

@@ -1,29 +1,24 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { copyLink, copyList, coverageSection, totalSection } from './coverage.ts'
-import { deadlineText, instantText } from './format.ts'
+import { dayText, deadlineText, instantText } from './format.ts'
 import { emblem, icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import { benefitList, memberPaths } from './lists.ts'
 import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, ProblemView } from './model.ts'
-import type { NamingNews } from './parts.ts'
+import type { StillToDo, WaitingName } from './parts.ts'
 import { ineligibleNotice, leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 import { beneficiaryTexts } from './texts-beneficiaries.ts'
 import { coverageTexts } from './texts-coverage.ts'
-import { toldWords } from './told.ts'
+import { type Needed, toldWords } from './told.ts'
 
 /** What was done, with its reference, dates and what happens next. */
 export function done(view: DoneView, texts: Texts): Content {
   const { page, outcome, reference, benefits, undountil } = view
   const words = texts.done
   const isWhole = outcome === 'enrolled' || (outcome === 'changed' && !('from' in view.told))
-  const { title, lead, next } = toldWords(
-    page,
-    texts,
-    view.told,
-    benefits.some(line => line.actionrequired),
-  )
+  const { title, lead, next } = toldWords(page, texts, view.told, neededIn(view))
   return {
     title,
     signals: {
@@ -39,7 +34,7 @@ ${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.un
 ${benefits.length > 0 && html`<section><h2>${words.benefits}</h2>${benefitList(page, texts, benefits)}</section>`}
 ${isWhole && totalSection(page, benefits)}
 ${outcome !== 'cancelled' && outcome !== 'undone' && coverageSection(page, benefits)}
-${namingNews(page, view.naming)}
+${toDo(page, view.todo)}
 ${view.copyurl && html`<p class="documents">${copyLink(page, { address: view.copyurl, text: coverageTexts(page.locale).copy.link })}</p>`}
 <section class="panel"><h2>${words.next}</h2><ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
 ${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'hosted' && html`<button type="button" class="secondary" data-print hidden>${texts.shell.print}</button>` })}`,
@@ -58,7 +53,7 @@ ${
   view.suggested.length > 0 &&
   html`<p class="notice info">${icon('info')}<span>${texts.details.suggested(page.partner.displayname)}: ${new Intl.ListFormat(page.locale).format(view.suggested.map(group => texts.group[group]))}</span></p>`
 }
-${namingNews(page, view.naming)}
+${toDo(page, view.todo)}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
 ${ineligibleNotice(page, texts, view.ineligible && { offername: view.offername, ...view.ineligible })}
 ${benefitList(page, texts, view.benefits)}
@@ -132,17 +127,32 @@ ${leave(page, texts, retry ? { rank: 'secondary' } : {})}`,
   }
 }
 
-/** What is to do about beneficiaries, with the way there; nothing where nothing is. */
-function namingNews(page: Page, news: NamingNews | undefined): Slot {
+/** Whether a benefit still waits for the person, and whether this view says what for. */
+function neededIn({ benefits, todo }: DoneView): Needed {
+  if (!benefits.some(line => line.actionrequired)) return 'nothing'
+  return todo && todo.missing.length + todo.agree.length > 0 ? 'here' : 'elsewhere'
+}
+
+/** What a member still has to do, with the way there; nothing where nothing is. */
+function toDo(page: Page, todo: StillToDo | undefined): Slot {
   const words = beneficiaryTexts(page.locale)
   const list = (names: readonly string[]) =>
     new Intl.ListFormat(page.locale, { type: 'conjunction' }).format(names)
-  const { missing = [], proposed = [] } = news ?? {}
-  const line = (text: string, kind: 'alert' | 'info', label: string) =>
-    html`<p class="notice ${kind}">${icon(kind)}<span>${text} <a href="${page.root}/beneficiaries">${label}</a></span></p>`
+  const dated = (found: readonly WaitingName[]) =>
+    list(
+      found.map(({ displayname, dueon }) =>
+        dueon ? words.before(displayname, dayText(page.locale, dueon)) : displayname,
+      ),
+    )
+  const { missing = [], agree = [], proposed = [] } = todo ?? {}
+  const line = (text: string, kind: 'alert' | 'info', way: { to: string; label: string }) =>
+    html`<p class="notice ${kind}">${icon(kind)}<span>${text} <a href="${page.root}/${way.to}">${way.label}</a></span></p>`
+  const naming = (label: string) => ({ to: 'beneficiaries', label })
   return [
-    missing.length > 0 && line(words.missing(list(missing)), 'alert', words.here),
-    proposed.length > 0 && line(words.waiting(page.partner.displayname, list(proposed)), 'info', words.path),
+    agree.length > 0 && line(words.agree(dated(agree)), 'alert', { to: 'benefits', label: words.agreehere }),
+    missing.length > 0 && line(words.missing(dated(missing)), 'alert', naming(words.here)),
+    proposed.length > 0 &&
+      line(words.waiting(page.partner.displayname, list(proposed)), 'info', naming(words.path)),
   ]
 }
 

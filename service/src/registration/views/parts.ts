@@ -59,6 +59,8 @@ export type BenefitStatus =
   | { readonly kind: 'swapin'; readonly from: Day }
   | { readonly kind: 'swapout'; readonly on: Day }
   | { readonly kind: 'actionrequired'; readonly dueon?: Day }
+  /** Held already, and chosen to do what it waits for: to agree to its terms, or to name somebody. */
+  | { readonly kind: 'waiting'; readonly dueon?: Day }
   | { readonly kind: 'unavailable'; readonly reasons: readonly string[] }
   /** It could be had, but every place is taken; `swapto` is the path that swaps another one for it. */
   | { readonly kind: 'full'; readonly swapto?: string }
@@ -111,8 +113,8 @@ export type BenefitLine = {
   readonly displayname: string
   readonly iconurl: string
   readonly startson?: Day
-  /** Instead of `startson` where somebody must be named first: until when, or the first day on which it can start. */
-  readonly waits?: { readonly by: Day } | { readonly from: Day }
+  /** Instead of `startson` where somebody must be named first: before which day, and where it lies ahead, the first day. */
+  readonly waits?: { readonly by: Day; readonly from?: Day }
   /** Instead of `startson` where cover began before. */
   readonly since?: Day
   readonly endson?: Day
@@ -124,6 +126,8 @@ export type BenefitLine = {
   readonly coverage?: Coverage
   /** Something still to do before it starts. */
   readonly actionrequired?: boolean
+  /** The day before which that must be done: the benefit is withdrawn on it. */
+  readonly dueon?: Day
 }
 
 /** A benefit that goes out paired with the one that comes in; without `out` a free slot is filled. */
@@ -143,11 +147,18 @@ export type NamingLine = {
   readonly next?: string
 }
 
-/** What is to do about beneficiaries: benefits that wait for some, and those for which the partner proposes some. */
-export type NamingNews = {
-  readonly missing: readonly string[]
+/**
+ * What a member still has to do: benefits that wait for beneficiaries or for an agreement, and those for which the partner
+ * proposes beneficiaries.
+ */
+export type StillToDo = {
+  readonly missing: readonly WaitingName[]
+  readonly agree: readonly WaitingName[]
   readonly proposed: readonly string[]
 }
+
+/** A benefit that waits for its person, with the day before which it must be done. */
+export type WaitingName = { readonly displayname: string; readonly dueon?: Day }
 
 /** What a member can do now, each by a short path of its own. */
 export type MemberPaths = {

@@ -25,8 +25,15 @@ export const beneficiariesEn = {
   change: 'Change',
   here: 'Name your beneficiaries',
   needed: 'This benefit does not start before you have named someone.',
-  waitsuntil: (by: string) => `Starts when you have named someone, if you do so before ${by}`,
-  waitsfrom: (on: string) => `Starts on ${on} or later, when you have named someone`,
+  neededby: (by: string) => `Name someone before ${by}, or you will not get this benefit.`,
+  neededlater:
+    'You have at least 30 days to name someone. This benefit does not start before you have, and if you do not, you will not get it.',
+  waitsuntil: (by: string) =>
+    `Starts when you have named someone. If you have not before ${by}, you will not get this benefit.`,
+  waitsfrom: (on: string, by: string) =>
+    `Starts on ${on}, or when you have named someone, if that is later. If you have not before ${by}, you will not get this benefit.`,
+  waitsonly: (on: string) =>
+    `Starts on ${on}, if you have named someone before that day. If not, you will not get this benefit.`,
   optional: 'You can also do this later.',
   since: (on: string) => `In place since ${on}`,
   suggested: (partner: string) => `${partner} suggests`,
@@ -56,6 +63,9 @@ export const beneficiariesEn = {
   again: 'Before you see or change your beneficiaries, please enter your date of birth once more.',
   path: 'Your beneficiaries',
   missing: (benefits: string) => `Name your beneficiaries so that this can start: ${benefits}.`,
+  before: (name: string, by: string) => `${name} (before ${by})`,
+  agree: (benefits: string) => `Read and agree to the terms so that this can start: ${benefits}.`,
+  agreehere: 'Agree to the terms',
   waiting: (partner: string, benefits: string) =>
     `${partner} suggests beneficiaries for ${benefits}. They count only if you confirm them.`,
   copy: 'Beneficiaries',

@@ -12,8 +12,15 @@ export const beneficiariesEs: typeof beneficiariesEn = {
   change: 'Cambiar',
   here: 'Nombrar a sus beneficiarios',
   needed: 'Este beneficio no empieza hasta que usted nombre a alguien.',
-  waitsuntil: by => `Empieza cuando usted haya nombrado a alguien, si lo hace antes del ${by}`,
-  waitsfrom: on => `Empieza el ${on} o después, cuando usted haya nombrado a alguien`,
+  neededby: by => `Nombre a alguien antes del ${by}; si no, no recibirá este beneficio.`,
+  neededlater:
+    'Tiene al menos 30 días para nombrar a alguien. Este beneficio no empieza hasta que lo haga y, si no lo hace, no lo recibirá.',
+  waitsuntil: by =>
+    `Empieza cuando usted haya nombrado a alguien. Si no lo ha hecho antes del ${by}, no recibirá este beneficio.`,
+  waitsfrom: (on, by) =>
+    `Empieza el ${on}, o cuando usted haya nombrado a alguien, si es después. Si no lo ha hecho antes del ${by}, no recibirá este beneficio.`,
+  waitsonly: on =>
+    `Empieza el ${on}, si usted ha nombrado a alguien antes de ese día. Si no, no recibirá este beneficio.`,
   optional: 'También puede hacerlo más adelante.',
   since: on => `Vigente desde el ${on}`,
   suggested: partner => `${partner} propone`,
@@ -54,6 +61,9 @@ export const beneficiariesEs: typeof beneficiariesEn = {
   again: 'Antes de ver o cambiar a sus beneficiarios, escriba una vez más su fecha de nacimiento.',
   path: 'Sus beneficiarios',
   missing: benefits => `Nombre a sus beneficiarios para que esto pueda comenzar: ${benefits}.`,
+  before: (name, by) => `${name} (antes del ${by})`,
+  agree: benefits => `Lea y acepte los términos para que esto pueda comenzar: ${benefits}.`,
+  agreehere: 'Aceptar los términos',
   waiting: (partner, benefits) =>
     `${partner} propone beneficiarios para ${benefits}. Solo cuentan si usted los confirma.`,
   copy: 'Beneficiarios',

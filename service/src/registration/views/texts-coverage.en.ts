@@ -47,6 +47,8 @@ export const coverageEn = {
     benefits: 'Your benefits',
     starts: 'Coverage starts',
     waits: 'When nothing more is needed from you',
+    waitsuntil: (by: string) =>
+      `When nothing more is needed from you. If that is not so before ${by}, the benefit does not start.`,
     ends: 'Coverage ends on',
     cost: 'Your cost',
     pays: 'What is covered',

@@ -45,6 +45,8 @@ export const coverageEs: typeof coverageEn = {
     benefits: 'Sus beneficios',
     starts: 'La cobertura empieza',
     waits: 'Cuando ya no falte nada de su parte',
+    waitsuntil: by =>
+      `Cuando ya no falte nada de su parte. Si no es así antes del ${by}, el beneficio no empieza.`,
     ends: 'La cobertura termina el',
     cost: 'Su costo',
     pays: 'Qué cubre',

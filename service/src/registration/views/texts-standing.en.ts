@@ -8,6 +8,11 @@ export const standingEn = {
     all: 'You can still keep them.',
     keep: 'Keep my benefits',
   },
+  /** Of benefits that a member has already, and that wait for something from them. */
+  waiting: {
+    title: 'These still need something from you',
+    goon: (name: string) => `Go on with ${name}`,
+  },
   dropsswap: 'The swap that you had planned will not happen.',
   /** To a member whose details no longer fit the rules of their plan. */
   ineligible: {

@@ -9,6 +9,10 @@ export const standingEs: typeof standingEn = {
     all: 'Todavía puede conservarlos.',
     keep: 'Conservar mis beneficios',
   },
+  waiting: {
+    title: 'A estos todavía les falta algo de su parte',
+    goon: name => `Seguir con ${name}`,
+  },
   dropsswap: 'El intercambio que tenía previsto no se hará.',
   ineligible: {
     title: plan => `Sus datos ya no cumplen las reglas de ${plan}`,

@@ -11,6 +11,7 @@ export const toldEn = {
   /** Untrue as long as something is needed from the person. */
   idle: [nothingElse, nothingUntilThen, swapsByItself] as readonly string[],
   stillneeded: 'Something is still needed from you. You find it above on this page.',
+  stillneededask: (partner: string) => `Something is still needed from you. Ask ${partner} what it is.`,
   enrolled: {
     now: {
       title: 'You are enrolled',

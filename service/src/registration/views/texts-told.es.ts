@@ -10,6 +10,7 @@ export const toldEs: typeof toldEn = {
   referenceplain: 'Guarde su referencia con sus documentos.',
   idle: [nothingElse, nothingUntilThen, swapsByItself],
   stillneeded: 'Todavía falta algo de su parte. Lo encuentra más arriba en esta página.',
+  stillneededask: partner => `Todavía falta algo de su parte. Pregunte a ${partner} qué es.`,
   enrolled: {
     now: {
       title: 'Su inscripción está lista',

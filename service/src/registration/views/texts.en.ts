@@ -197,7 +197,8 @@ export const en = {
       swapin: (from: string) => `Starts on ${from} (swap)`,
       swapout: (on: string) => `Last day: ${on} (swap)`,
       actionrequired: 'Something is still needed from you',
-      actionrequiredby: (on: string) => `Something is still needed from you before ${on}`,
+      actionrequiredby: (on: string) =>
+        `Something is still needed from you before ${on}, or this will not start`,
       unavailable: 'You cannot get this now',
       full: 'Your plan has no room for one more',
       fullswap: (name: string) => `Swap a benefit for ${name}`,
@@ -294,6 +295,7 @@ export const en = {
     undountil: (when: string) => `You can undo this until ${when}.`,
     next: 'What happens next',
     action: 'Something is still needed from you before this starts',
+    actionby: (on: string) => `Something is still needed from you before ${on}, or this will not start`,
   },
   already: {
     title: 'You are already enrolled',

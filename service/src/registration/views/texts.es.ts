@@ -198,7 +198,7 @@ export const es: typeof en = {
       swapin: from => `Empieza el ${from} (intercambio)`,
       swapout: on => `Último día: ${on} (intercambio)`,
       actionrequired: 'Todavía falta algo de su parte',
-      actionrequiredby: on => `Todavía falta algo de su parte antes del ${on}`,
+      actionrequiredby: on => `Todavía falta algo de su parte antes del ${on}; si no, esto no empezará`,
       unavailable: 'No puede recibirlo ahora',
       full: 'Su plan no tiene lugar para uno más',
       fullswap: name => `Intercambiar un beneficio por ${name}`,
@@ -295,6 +295,7 @@ export const es: typeof en = {
     undountil: when => `Puede deshacerlo hasta el ${when}.`,
     next: 'Qué sigue',
     action: 'Todavía falta algo de su parte para que empiece',
+    actionby: on => `Todavía falta algo de su parte antes del ${on}; si no, esto no empezará`,
   },
   already: {
     title: 'Su inscripción ya está hecha',

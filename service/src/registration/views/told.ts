@@ -35,6 +35,9 @@ export type Told =
   /** Back after a cancel; `missing` names what could not come back. */
   | { readonly what: 'reinstated'; readonly from?: Day; readonly missing: readonly string[] }
 
+/** Whether something is still needed from the person: what, the view says itself (`here`) or does not know. */
+export type Needed = 'nothing' | 'here' | 'elsewhere'
+
 /** The words of a confirmation. */
 export type ToldWords = {
   readonly title: string
@@ -44,16 +47,17 @@ export type ToldWords = {
 
 /**
  * The heading, the sentence and the next steps of what was done: each pair of what and when has its own. Where something is
- * still needed from the person (`isNeeded`), no step says that there is nothing to do.
+ * still needed from the person, no step says that there is nothing to do.
  */
-export function toldWords(page: Page, texts: Texts, told: Told, isNeeded: boolean): ToldWords {
+export function toldWords(page: Page, texts: Texts, told: Told, needed: Needed): ToldWords {
   const words = toldTexts(page.locale)
   const found = wordsOf(page, texts, told, words)
   const { phone } = page.help
   const keep = phone ? words.reference(phone) : words.referenceplain
-  if (!isNeeded) return { ...found, next: [...found.next, keep] }
+  if (needed === 'nothing') return { ...found, next: [...found.next, keep] }
   const steps = found.next.filter(line => !words.idle.includes(line))
-  return { ...found, next: [words.stillneeded, ...steps, keep] }
+  const first = needed === 'here' ? words.stillneeded : words.stillneededask(page.partner.displayname)
+  return { ...found, next: [first, ...steps, keep] }
 }
 
 function wordsOf(page: Page, texts: Texts, told: Told, words: ToldTexts): ToldWords {
