@@ -71,6 +71,46 @@ describe('a benefit that waits for an agreement', () => {
   })
 })
 
+describe('what a cancel takes away beside what ends', () => {
+  test('is named before and after: what still waits is withdrawn at once', async () => {
+    const { visitor } = await member({ benefits: ['dental', 'identity'] })
+    const told = 'These have not started and will not: Identity protection.'
+    const cancel = await visitor.get('/register/cancel')
+    expect(wordsOf(cancel)).toContain(told)
+    const done = await visitor.post('/register/cancel', { effective: 'endofperiod' })
+    expect(wordsOf(done)).toContain(told)
+    const again = await visitor.get('/register/cancel')
+    expect(wordsOf(again)).not.toContain('These have not started')
+  })
+
+  test('a swap that was planned stays called off when the cancel is taken back, which is said', async () => {
+    const staysOff = 'A swap or plan change that you had planned before does not come back.'
+    const { visitor } = await member({ benefits: ['dental'] })
+    const cancelAndKeep = async () => {
+      await visitor.get('/register/cancel')
+      await visitor.post('/register/cancel', { effective: 'endofperiod' })
+      await visitor.get('/register/cancel')
+      return visitor.post('/register/cancel/undo')
+    }
+    expect(wordsOf(await cancelAndKeep())).not.toContain(staysOff)
+    await client().swapBenefits({ userid: rig.userid(), add: ['vision'], remove: ['dental'] })
+    expect(wordsOf(await cancelAndKeep())).toContain(staysOff)
+  })
+
+  test('so it does when a plan change that called it off is taken back', async () => {
+    const { visitor } = await member({ offername: 'plus', benefits: ['dental', 'critical'] })
+    await client().swapBenefits({ userid: rig.userid(), add: ['income'], remove: ['critical'] })
+    await visitor.get('/register/offer')
+    await visitor.post('/register/offer', { offername: 'starter' })
+    const changed = await visitor.post('/register/offer/confirm')
+    expect(wordsOf(changed)).toContain('The swap that you had planned will not happen.')
+    await visitor.get('/register/offer')
+    expect(wordsOf(await visitor.post('/register/offer/undo'))).toContain(
+      'A swap or plan change that you had planned before does not come back.',
+    )
+  })
+})
+
 describe('a swap', () => {
   test('is chosen, confirmed, shown again on a repeat, and taken back', async () => {
     const { visitor, first } = await member({ benefits: ['telehealth', 'dental'] }, { purpose: 'swap' })

@@ -1,6 +1,8 @@
 import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { boundaryAfter } from '../../calendar/calendar.ts'
-import { pageOf } from '../session/visit.ts'
+import { isHeld, isInForce } from '../../membership/rules/state.ts'
+import { knownBenefit } from '../../membership/rules/terms.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
 import { parseCancel } from '../views/choices.ts'
 import { lastDayOf, linesInForce, liveLines } from './cards.ts'
 import { changeOwn } from './change-own.ts'
@@ -10,21 +12,30 @@ import type { Step } from './step.ts'
 
 const daysToReinstate = 30
 
+/** What a member holds and does not have yet: a cancel withdraws it at once, whatever its day. */
+function namesNotBegun({ user, terms, locale }: Visit): readonly string[] {
+  return user.enrolments
+    .filter(one => isHeld(one) && !isInForce(one))
+    .map(({ benefit }) => knownBenefit(terms, user, benefit)?.displayname[locale] ?? benefit)
+}
+
 /** What ends with a cancel, and when; a pending one can be taken back. */
 export const cancel: Step = {
   show: (visit, typed) => {
     if (!visit.isMember) return { to: 'overview' }
     const { user, now, partner } = visit
     const lines = linesInForce(visit)
+    const hasBegun = user.offer?.inForce ?? false
     const effective = typed.isPosted ? typed.form.get('effective') : undefined
     return {
       view: 'CANCEL',
       page: pageOf(visit),
-      benefits: lines.length > 0 ? lines : liveLines(visit),
+      benefits: hasBegun ? lines : liveLines(visit),
+      notbegun: hasBegun ? namesNotBegun(visit) : [],
       lastday: lastDayOf(visit, boundaryAfter(now, partner.timezone)),
       reinstatedays: daysToReinstate,
       ...(effective === 'endofperiod' || effective === 'immediate' ? { effective } : {}),
-      hasbegun: user.offer?.inForce ?? false,
+      hasbegun: hasBegun,
       hasplanned: user.swap !== undefined || user.pendingOffer !== undefined,
       ...(user.cancel ? { pending: { on: lastDayOf(visit, user.cancel.at) } } : {}),
     }

@@ -61,15 +61,34 @@ const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Tellin
       const isBack = own.some(
         ({ what, from, at }) => what === 'user' && from === 'cancelled' && at === last.at,
       )
-      if (!isBack) return { told: { what: 'kept' }, benefits }
+      if (!isBack) {
+        const isCancelled = ({ what, to }: HistoryLine) => what === 'pending cancel' && to !== ''
+        return {
+          told: { what: 'kept', ...staysDropped(lines, isCancelled, /^(swap|pending offer)$/) },
+          benefits,
+        }
+      }
       return {
         told: { what: 'reinstated', ...startAhead(visit), missing: missingSince(visit, cancelledAt) },
         benefits,
       }
     }
     const of = last?.what === 'pending offer' || last?.why.startsWith('offer') ? 'offer' : 'swap'
-    return { told: { what: 'undone', of, plan: planName(visit), ...startAhead(visit) }, benefits }
+    const isPlanned = ({ what, to }: HistoryLine) => what === 'pending offer' && to !== ''
+    const dropped = of === 'offer' ? staysDropped(lines, isPlanned, /^swap$/) : {}
+    return { told: { what: 'undone', of, plan: planName(visit), ...startAhead(visit), ...dropped }, benefits }
   },
+}
+
+/** Whether what is taken back had called off something planned before it, which stays called off. */
+function staysDropped(
+  lines: readonly HistoryLine[],
+  isAsked: (line: HistoryLine) => boolean,
+  planned: RegExp,
+): { staysDropped?: true } {
+  const asked = lines.filter(isAsked).at(-1)
+  const isDropped = lines.some(({ what, to, at }) => at === asked?.at && to === '' && planned.test(what))
+  return isDropped ? { staysDropped: true } : {}
 }
 
 /** Pending, or applied at its boundary with at least one new benefit in force. */
@@ -141,6 +160,7 @@ function tellCancel(visit: Visit, { lines, own }: Past): Telling | undefined {
       lastday,
       timing,
       hasDropped,
+      ...(hadBegun ? { withdrawn: withdrawnBy(visit, cancel) } : {}),
       ...(isAhead || now >= back ? {} : { backuntil: back }),
     },
     benefits: isAhead
@@ -148,6 +168,17 @@ function tellCancel(visit: Visit, { lines, own }: Past): Telling | undefined {
       : ended.filter(({ state }) => state === 'ended').map(endedLine(visit)),
     at: asked,
   }
+}
+
+/** The names of what a cancel withdrew because it had not started. */
+function withdrawnBy(
+  { user, terms, locale }: Visit,
+  { at, requestedAt }: { readonly at: Instant; readonly requestedAt: Instant },
+): readonly string[] {
+  return user.enrolments
+    .filter(one => one.state === 'withdrawn' && one.closeReason === 'cancelled')
+    .filter(({ endsAt }) => endsAt === at || endsAt === requestedAt)
+    .map(({ benefit }) => knownBenefit(terms, user, benefit)?.displayname[locale] ?? benefit)
 }
 
 function endedLine(visit: Visit) {

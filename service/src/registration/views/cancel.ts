@@ -1,14 +1,15 @@
 import { html } from '../../http/html.ts'
 import { draftField, errorSummary, fault, form, radio } from './fields.ts'
-import { dayText } from './format.ts'
+import { dayText, namesText } from './format.ts'
 import { type Content, notice } from './layout.ts'
 import { benefitList } from './lists.ts'
 import type { CancelView } from './model.ts'
 import type { Texts } from './texts.ts'
+import { standingTexts } from './texts-standing.ts'
 
 /** What ends with a cancel and when; a pending one can be taken back here. */
 export function cancel(view: CancelView, texts: Texts): Content {
-  const { page, benefits, lastday, effective, pending, reinstatedays } = view
+  const { page, benefits, notbegun = [], lastday, effective, pending, reinstatedays } = view
   const words = texts.cancel
   const answers = { page, texts, errors: view.errors ?? [], kept: {} }
   const error = answers.errors.find(({ input }) => input === 'effective')
@@ -25,8 +26,9 @@ ${
     html`<form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keepall}</button></p></form>`,
   ]
 }
-<p class="lead">${view.hasbegun ? words.lead : words.neverbegun}</p>
-${benefitList(page, texts, benefits)}
+${(benefits.length > 0 || !view.hasbegun) && html`<p class="lead">${view.hasbegun ? words.lead : words.neverbegun}</p>`}
+${benefits.length > 0 && benefitList(page, texts, benefits)}
+${notbegun.length > 0 && html`<p>${standingTexts(page.locale).notbegun(namesText(page, notbegun))}</p>`}
 ${form(answers, 'cancel', [
   !view.hasbegun && html`<input type="hidden" name="effective" value="immediate">`,
   view.hasbegun &&

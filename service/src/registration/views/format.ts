@@ -8,6 +8,11 @@ export function dayText(locale: Locale, day: Day): string {
   return dateFormat(locale).format(new Date(`${day}T00:00:00Z`))
 }
 
+/** Names in a row, such as `Dental care, Gym pass, and Legal help`. */
+export function namesText({ locale }: Pick<Page, 'locale'>, names: readonly string[]): string {
+  return new Intl.ListFormat(locale, { type: 'conjunction' }).format(names)
+}
+
 /** An instant in words, in the partner's time zone, such as `November 20, 2026 at 12:30 PM (Eastern time)`. */
 export function instantText(page: Pick<Page, 'locale' | 'zone'>, at: number): string {
   return `${timeFormat(page, 'numeric').format(new Date(at))} (${zoneText(page.locale, page.zone)})`

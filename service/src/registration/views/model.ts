@@ -199,6 +199,8 @@ export interface OfferConfirmView extends ViewOf<'OFFER_CONFIRM'>, Asking {
 /** What ends with a cancel, and when. */
 export interface CancelView extends ViewOf<'CANCEL'>, Asking {
   readonly benefits: readonly BenefitLine[]
+  /** The names of what has not started, beside others that have: it never will. */
+  readonly notbegun?: readonly string[]
   /** The last day of cover at the period's end. */
   readonly lastday: Day
   /** Days in which a cancel can be taken back. */

@@ -13,6 +13,7 @@ export const standingEn = {
     title: 'These still need something from you',
     goon: (name: string) => `Go on with ${name}`,
   },
+  notbegun: (names: string) => `These have not started and will not: ${names}.`,
   dropsswap: 'The swap that you had planned will not happen.',
   /** To a member whose details no longer fit the rules of their plan. */
   ineligible: {

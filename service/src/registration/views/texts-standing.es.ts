@@ -13,6 +13,7 @@ export const standingEs: typeof standingEn = {
     title: 'A estos todavía les falta algo de su parte',
     goon: name => `Seguir con ${name}`,
   },
+  notbegun: names => `Estos no han empezado y no van a empezar: ${names}.`,
   dropsswap: 'El intercambio que tenía previsto no se hará.',
   ineligible: {
     title: plan => `Sus datos ya no cumplen las reglas de ${plan}`,

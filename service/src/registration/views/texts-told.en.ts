@@ -128,6 +128,8 @@ export const toldEn = {
       }),
     },
   },
+  /** After a cancel or a plan change is taken back, which had called off what was planned before it. */
+  staysdropped: 'A swap or plan change that you had planned before does not come back.',
   kept: {
     title: 'You keep your benefits',
     lead: 'The cancellation is undone. Your coverage goes on without a gap.',

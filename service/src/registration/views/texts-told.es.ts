@@ -127,6 +127,7 @@ export const toldEs: typeof toldEn = {
       }),
     },
   },
+  staysdropped: 'El intercambio o cambio de plan que tenía previsto antes no se recupera.',
   kept: {
     title: 'Conserva sus beneficios',
     lead: 'La cancelación se deshizo. Su cobertura sigue sin interrupción.',

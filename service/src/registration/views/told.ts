@@ -1,5 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { dayText, deadlineText } from './format.ts'
+import { dayText, deadlineText, namesText } from './format.ts'
 import type { Day } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
@@ -26,12 +26,20 @@ export type Told =
       readonly timing: 'ahead' | 'today' | 'past' | 'neverbegun'
       /** True when a planned swap or plan change went with it. */
       readonly hasDropped: boolean
+      /** The names of what had not started and was withdrawn with it, beside others that had. */
+      readonly withdrawn?: readonly string[]
       readonly backuntil?: Instant
     }
   /** A swap or a plan change taken back; `from` where the plan itself is still to start. */
-  | { readonly what: 'undone'; readonly of: 'swap' | 'offer'; readonly plan: string; readonly from?: Day }
+  | {
+      readonly what: 'undone'
+      readonly of: 'swap' | 'offer'
+      readonly plan: string
+      readonly from?: Day
+      readonly staysDropped?: boolean
+    }
   /** A cancel taken back before it took effect. */
-  | { readonly what: 'kept' }
+  | { readonly what: 'kept'; readonly staysDropped?: boolean }
   /** Back after a cancel; `missing` names what could not come back. */
   | { readonly what: 'reinstated'; readonly from?: Day; readonly missing: readonly string[] }
 
@@ -82,16 +90,18 @@ function wordsOf(page: Page, texts: Texts, told: Told, words: ToldTexts): ToldWo
       return cancelledWords(page, texts, told, words)
     case 'undone': {
       const { now, from } = words.undone[told.of]
-      return told.from === undefined ? now(told.plan) : from(told.plan, on(told.from))
+      const said = told.from === undefined ? now(told.plan) : from(told.plan, on(told.from))
+      return told.staysDropped ? { ...said, next: [words.staysdropped, ...said.next] } : said
     }
     case 'kept':
-      return words.kept
+      return told.staysDropped
+        ? { ...words.kept, next: [words.staysdropped, ...words.kept.next] }
+        : words.kept
     case 'reinstated': {
       const { now, from, missing } = words.reinstated
       const found = told.from === undefined ? now : from(on(told.from))
       if (told.missing.length === 0) return found
-      const names = new Intl.ListFormat(page.locale, { type: 'conjunction' }).format(told.missing)
-      return { ...found, next: [missing(names), ...found.next] }
+      return { ...found, next: [missing(namesText(page, told.missing)), ...found.next] }
     }
   }
 }
@@ -114,5 +124,10 @@ function cancelledWords(
     told.backuntil === undefined
       ? []
       : [cancelled.back(page.partner.displayname, deadlineText(page, texts, told.backuntil))]
-  return { ...said, next: [...(told.hasDropped ? [cancelled.dropped] : []), ...said.next, ...back] }
+  const { withdrawn = [] } = told
+  const gone = [
+    ...(withdrawn.length > 0 ? [standingTexts(page.locale).notbegun(namesText(page, withdrawn))] : []),
+    ...(told.hasDropped ? [cancelled.dropped] : []),
+  ]
+  return { ...said, next: [...gone, ...said.next, ...back] }
 }
