@@ -142,7 +142,7 @@ const views: Record<View['view'], true> = {
   ...{ LINK_ENDED: true, PROBLEM: true, FRAME: true },
 }
 const ends: Record<LinkEndedView['kind'], true> = {
-  ...{ link: true, session: true, closed: true, challenge: true, signedout: true },
+  ...{ link: true, session: true, closed: true, challenge: true, challengelimit: true, signedout: true },
 }
 const tellings: Record<DoneView['told']['what'], true> = {
   ...{ enrolled: true, added: true, upgraded: true, downgraded: true, swapped: true, cancelled: true },

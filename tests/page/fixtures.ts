@@ -580,6 +580,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       view: { view: 'LINK_ENDED', page: { ...left, partner: { displayname: '' }, help: {} }, kind: 'link' },
     },
     { name: 'challenge-failed', view: { view: 'LINK_ENDED', page: left, kind: 'challenge' } },
+    { name: 'challenge-limit', view: { view: 'LINK_ENDED', page: left, kind: 'challengelimit' } },
     { name: 'page-closed', view: { view: 'LINK_ENDED', page: left, kind: 'closed' } },
     { name: 'signed-out', view: { view: 'LINK_ENDED', page: left, kind: 'signedout' } },
     { name: 'session-ended', view: { view: 'LINK_ENDED', page: left, kind: 'session', ...redirect } },

@@ -5,17 +5,23 @@ import { sendView, setPageHeaders } from './answer-view.ts'
 import { mountLinks } from './links/open-link.ts'
 import { type Anonymous, endedView, problemView } from './session/anonymous.ts'
 import { clearCookie, credentialOf } from './session/credentials.ts'
-import type { PageRoutes } from './session/page-context.ts'
+import type { PageContext, PageRoutes } from './session/page-context.ts'
 import { checkSender, describeFailure } from './session/request-guard.ts'
 import { type ActiveSession, endOf, findActive, findOwn, isUnknownHandle, nameOf } from './session/session.ts'
-import { setLocale, signOut, touchSession } from './session/store.ts'
+import {
+  areBirthdateTriesSpent,
+  type PageSessionRow,
+  setLocale,
+  signOut,
+  touchSession,
+} from './session/store.ts'
 import { formTag, openVisit, rootOf, type Visit } from './session/visit.ts'
 import { changeAppearance } from './steps/appearance.ts'
 import { isChallenged, meetChallenge, openChallenge } from './steps/challenge.ts'
 import { sendCopy } from './steps/copies.ts'
 import { isLead, type Typed } from './steps/step.ts'
 import { entryOf, pathOfView, stepAt } from './steps/steps.ts'
-import { endedKinds } from './views/model.ts'
+import { endedKinds, type LinkEndedView } from './views/model.ts'
 import type { Locale } from './views/surroundings.ts'
 
 /** One exchange with a browser. */
@@ -66,8 +72,21 @@ async function visitOf(
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
   const stranger: Anonymous = { shell, locale, root: rootOf(context), files }
   const known = own ? { ...stranger, partner: own.partner } : stranger
-  const view = endedView(known, own ? endOf(own.row) : 'closed')
+  const view = endedView(known, own ? await endFor(context, own.row) : 'closed')
   return { answered: await sendView(request, reply, { view, status: 401 }) }
+}
+
+/** How a session has ended; where the birth date was wrong too often, whether another link would open. */
+async function endFor(context: PageContext, row: PageSessionRow): Promise<LinkEndedView['kind']> {
+  const end = endOf(row)
+  if (end !== 'challenge') return end
+  const { partnerId } = nameOf(row)
+  const isSpent = await areBirthdateTriesSpent(
+    context.database,
+    { partnerId, userid: row.userid },
+    context.clock.real(),
+  )
+  return isSpent ? 'challengelimit' : end
 }
 
 async function answerGet(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {

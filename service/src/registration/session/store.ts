@@ -161,6 +161,19 @@ export async function birthdateTriesLeft(db: Executor, by: TriedBy, now: Instant
   return Math.max(0, row?.left ?? 0)
 }
 
+/** Whether a user has used up the tries at the birth date of all their links together, so that no other link opens. */
+export async function areBirthdateTriesSpent(
+  db: Executor,
+  user: Pick<TriedBy, 'partnerId' | 'userid'>,
+  now: Instant,
+): Promise<boolean> {
+  const [row] = await db.query<{ tries: number }>(sql`
+    select coalesce(sum(birthdate_tries - (birthdate_passed_at is not null)::integer), 0)::integer as tries
+    from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}
+      and birthdate_tried_at > ${timestamp(now - triesLastMs)}`)
+  return (row?.tries ?? 0) >= mostTriesOfUser
+}
+
 /**
  * Notes a try at the birth date; gives how many are left after it, or `undefined` when none was left for it. The links of
  * the user are held meanwhile, so that two of them at once do not have more than one after the other.

@@ -299,11 +299,12 @@ export interface NoBenefitsView extends ViewOf<'NO_BENEFITS'> {
 }
 
 /** How a link or a session may have ended. */
-export const endedKinds = ['link', 'session', 'closed', 'challenge', 'signedout'] as const
+export const endedKinds = ['link', 'session', 'closed', 'challenge', 'challengelimit', 'signedout'] as const
 
 /**
  * The link or the session has ended; a link with the same words for used, expired and unknown. `session`: nobody was there
- * for too long; `closed`: revoked, or never open in this browser; `challenge`: the birth date was wrong too often; `signedout`: the person asked for it.
+ * for too long; `closed`: revoked, or never open in this browser; `challenge`: the birth date was wrong too often by this
+ * link; `challengelimit`: by all links of the person, so that a new one does not help; `signedout`: the person asked for it.
  */
 export interface LinkEndedView extends ViewOf<'LINK_ENDED'> {
   readonly kind: (typeof endedKinds)[number]

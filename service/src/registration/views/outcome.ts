@@ -83,20 +83,21 @@ ${leave(page, texts, { redirecturl: view.redirecturl, rank: 'secondary' })}`,
 export function linkEnded(view: LinkEndedView, texts: Texts): Content {
   const { page, kind } = view
   const words = texts.ended
-  const { title, text } = words[kind]
+  const isChallenge = kind === 'challenge' || kind === 'challengelimit'
+  const { title, text } = words[isChallenge ? 'challenge' : kind]
   const partner = page.partner.displayname
   const isRenewable = page.shell === 'frame' && kind !== 'link'
   return {
     title,
     kind,
     signals: { ended: kind === 'link' ? 'link' : 'session' },
-    body: html`${emblem(kind === 'challenge' ? 'alert' : kind === 'signedout' ? 'check' : 'clock')}
+    body: html`${emblem(isChallenge ? 'alert' : kind === 'signedout' ? 'check' : 'clock')}
 <h1 tabindex="-1">${title}</h1>
 <p class="lead">${text}</p>
-${kind !== 'challenge' && kind !== 'closed' && html`<p>${words.kept}</p>`}
+${!isChallenge && kind !== 'closed' && html`<p>${words.kept}</p>`}
 <section class="panel"><h2>${words.what}</h2>${
-      kind === 'challenge'
-        ? html`<p>${words.challengenew(partner)}</p><p>${words.challengelimit}</p><p>${words.challengewrong(partner)}</p>`
+      isChallenge
+        ? html`<p>${kind === 'challenge' ? words.challengenew(partner) : words.challengelimit(partner)}</p><p>${words.challengewrong(partner)}</p>`
         : html`<p>${partner ? words.again(partner) : words.againunknown}</p><p>${partner ? words.sent(partner) : words.sentunknown}</p>`
     }</section>
 ${leave(page, texts, { redirecturl: view.redirecturl, more: isRenewable && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>` })}`,

@@ -344,8 +344,8 @@ export const en = {
     sentunknown: 'If your link came by text message or email, ask the company that sent it for a new one.',
     challengenew: (partner: string) =>
       `Open your benefits in ${partner}’s app or on its website, or ask ${partner} to send you a new link.`,
-    challengelimit:
-      'After ten wrong dates in 30 days, links sent by text message or email stay closed for up to 30 days. Your benefits still open from the app or website.',
+    challengelimit: (partner: string) =>
+      `For up to 30 days, links sent by text message or email will not open. Open your benefits in ${partner}’s app or on its website.`,
     challengewrong: (partner: string) =>
       `If you are sure of your date of birth, tell ${partner}: what it sent us may be wrong.`,
   },

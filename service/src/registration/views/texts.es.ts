@@ -345,8 +345,8 @@ export const es: typeof en = {
       'Si su enlace llegó por mensaje de texto o correo, pida uno nuevo a la empresa que se lo envió.',
     challengenew: partner =>
       `Abra sus beneficios en la aplicación o el sitio web de ${partner}, o pida a ${partner} que le envíe un enlace nuevo.`,
-    challengelimit:
-      'Después de diez fechas equivocadas en 30 días, los enlaces por mensaje de texto o correo quedan cerrados hasta por 30 días. Sus beneficios se siguen abriendo desde la aplicación o el sitio web.',
+    challengelimit: partner =>
+      `Durante un máximo de 30 días, los enlaces por mensaje de texto o correo no se abrirán. Abra sus beneficios en la aplicación o el sitio web de ${partner}.`,
     challengewrong: partner =>
       `Si está seguro de su fecha de nacimiento, avise a ${partner}: el dato que nos envió puede estar mal.`,
   },
