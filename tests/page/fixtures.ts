@@ -575,6 +575,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         ],
       },
     },
+    { name: 'no-benefits-closed', view: { view: 'NO_BENEFITS', page, reasons: [], ...redirect } },
     {
       name: 'link-ended',
       view: { view: 'LINK_ENDED', page: { ...left, partner: { displayname: '' }, help: {} }, kind: 'link' },

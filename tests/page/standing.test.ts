@@ -153,3 +153,57 @@ test('a planned change is said to be replaced by a new choice only where there i
   expect(wordsOf(locked)).not.toContain('A new choice replaces this change.')
   expect(wordsOf(locked)).not.toContain('Choose the plan you want.')
 })
+
+test('a change of plan before the membership starts can be undone until it starts, and the page says so', async () => {
+  const userid = await rig.newPerson('unknown')
+  const has = { offername: 'coast', benefits: ['dental'], effectivedate: '2027-04-01' }
+  await client().createUser({ userid, ...ana, ...has })
+  const visitor = await openLink(rig, { offername: '', purpose: 'offerchange' })
+  await visitor.get('/register/offer')
+  await visitor.post('/register/offer', { offername: 'grand' })
+  const done = await visitor.post('/register/offer/confirm')
+  expect(wordsOf(done)).toContain('You can undo this until the end of March 31 (Eastern time).')
+})
+
+describe('a newcomer', () => {
+  test('is told how many of those that are open to them they can choose', async () => {
+    await rig.newPerson({ zipcode: '30301', address: { state: 'GA', zipcode: '30301' } as never })
+    const visitor = await openLink(rig, { offername: 'small' })
+    expect(wordsOf(await visitor.get('/register/benefits'))).toContain('you can choose up to 2 benefits.')
+  })
+
+  test('who comes back is not told that nothing is known of them', async () => {
+    await rig.newPerson('unknown')
+    const visitor = await openLink(rig, { offername: 'small' })
+    expect(wordsOf(await visitor.get('/register/start'))).toContain('did not share any details')
+    await visitor.get('/register/details/name')
+    await visitor.post('/register/details/name', { firstname: 'Ana', lastname: 'Ruiz' })
+    const again = wordsOf(await visitor.get('/register/start'))
+    expect(again).toContain('What we know from before We have what you entered so far.')
+    expect(again).not.toContain('did not share any details')
+  })
+
+  test('is promised a choice only where there is one', async () => {
+    const plans = [{ offer: 'small', rank: 1, fixed: ['dental'], slots: 0 }]
+    await rig.running.publish(catalogueOf([{ name: 'dental', displayname: 'Dental' }], plans))
+    rig.running.advance(120_000)
+    await rig.newPerson()
+    const start = wordsOf(await (await openLink(rig, { offername: 'small' })).get('/register/start'))
+    expect(start).toContain('See your benefits')
+    expect(start).not.toContain('Choose your benefits')
+  })
+
+  test('is not blamed where no plan is open', async () => {
+    const plans = [
+      { offer: 'small', rank: 1, fixed: ['dental'], slots: 0, availability: { until: '2027-01-31' } },
+    ]
+    await rig.running.publish(catalogueOf([{ name: 'dental', displayname: 'Dental' }], plans))
+    rig.running.advance(120_000)
+    await rig.newPerson()
+    const visitor = await openLink(rig, { offername: 'small' })
+    const none = await visitor.get('/register/benefits')
+    expect(none.view).toBe('NO_BENEFITS')
+    expect(wordsOf(none)).toContain('Enrollment is not open right now Your details are kept.')
+    expect(wordsOf(none)).not.toContain('We compared your details')
+  })
+})

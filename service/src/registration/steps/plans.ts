@@ -25,18 +25,24 @@ export type PlanFound =
   | { readonly plan: Plan }
   /** Of several open plans one is to be chosen. */
   | { readonly choice: readonly Plan[] }
-  /** Nothing fits, and why, in the page's language. */
+  /** Nothing fits, and why, in the page's language; without a reason, no plan is open to anybody. */
   | { readonly none: readonly string[] }
 
 /** Finds the plan: the link's, else the one chosen, else the only one that is open and has something for the person. */
 export function findPlan(visit: Visit): PlanFound {
   const wanted = offersOf(visit)
   const reasons: string[] = []
+  const closed: string[] = []
   const plans: Plan[] = []
   for (const offer of wanted) {
     const verdict = judgeOfferAt(visit.terms, offer, visit.now)
-    if (!verdict.admitted || !isAvailable(visit.terms, offer, visit.now)) {
-      reasons.push(...verdict.reasons.map(reason => reason.text[visit.locale]))
+    const told = verdict.reasons.map(reason => reason.text[visit.locale])
+    if (!isAvailable(visit.terms, offer, visit.now)) {
+      closed.push(...told)
+      continue
+    }
+    if (!verdict.admitted) {
+      reasons.push(...told)
       continue
     }
     const plan = planOf(visit, offer)
@@ -44,7 +50,7 @@ export function findPlan(visit: Visit): PlanFound {
     else reasons.push(...plan.refused.flatMap(refused => refused.reasons))
   }
   const [only, ...more] = plans
-  if (!only) return { none: [...new Set(reasons)] }
+  if (!only) return { none: reasons.length > 0 ? [...new Set([...reasons, ...closed])] : [] }
   if (more.length === 0) return { plan: only }
   const chosen = plans.find(({ offer }) => offer.offer === visit.draft.offer)
   return chosen ? { plan: chosen } : { choice: plans }

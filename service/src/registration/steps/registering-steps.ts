@@ -6,7 +6,7 @@ import { detailsOf, groupsIn, missingGroups, newerInDraft, withAnswer } from './
 import { cardOf, iconOf, wantedElsewhere } from './cards.ts'
 import { comebackOf } from './comeback-steps.ts'
 import { costOf } from './disclosures.ts'
-import { findPlan, openPlans, type Plan } from './plans.ts'
+import { findPlan, offersOf, openPlans, type Plan } from './plans.ts'
 import { choosesPlan, stepOf } from './progress.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
 import type { Step } from './step.ts'
@@ -23,11 +23,23 @@ export const start: Step = {
       shared: groupsIn(visit.sent),
       ...knownFromBefore(visit),
       resumed: visit.draft.version > 0,
+      hassaved: groupsIn(visit.person).length > 0,
+      choosesbenefits: mayChoose(visit),
       choosesplan: choosesPlan(visit),
       ...(back ? { comeback: back } : {}),
     }
   },
   post: visit => ({ to: visit.draft.picks === undefined ? 'details' : 'check' }),
+}
+
+/** Whether there may be benefits to choose: which, only the details tell, as long as one of them is missing. */
+function mayChoose(visit: Visit): boolean {
+  if (missingGroups(visit.person).length > 0)
+    return offersOf(visit).some(offer => offer.slots > 0 && offer.selectable.length > 0)
+  const plans = openPlans(visit)
+  return (
+    plans.length === 0 || plans.some(({ offer, selectable }) => Math.min(offer.slots, selectable.length) > 0)
+  )
 }
 
 /** A former member's details are known though the partner has sent none since. */
@@ -137,7 +149,7 @@ export const benefits: Step = {
       view: 'BENEFITS',
       page: pageOf(visit, stepOf(visit, 'benefits')),
       offername: offer.displayname[visit.locale],
-      slots: selectable.length > 0 ? offer.slots : 0,
+      slots: Math.min(offer.slots, selectable.length),
       back: openPlans(visit).length > 1 ? 'plan' : 'details',
       cards: [
         ...included.map(benefit => cardOf(visit, benefit, { status: { kind: 'included' }, startsAt })),

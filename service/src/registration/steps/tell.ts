@@ -206,8 +206,13 @@ function startAhead(visit: Visit): { from?: Day } {
   return offer && !offer.inForce ? { from: dayOf(visit, offer.since) } : {}
 }
 
-/** Until when something meant for a boundary can be undone; nothing once it is locked. */
+/**
+ * Until when something meant for a boundary can be undone; nothing once it is locked. The start of a membership is not
+ * locked before it comes (`isBoundaryLocked`).
+ */
 function undoUntil(visit: Visit, at: Instant): { undountil?: Instant } {
+  const { offer } = visit.user
+  if (offer && !offer.inForce && at <= offer.since) return { undountil: at }
   const lockedAt = lockedFrom(at, offerOf(visit.terms, visit.user)?.cutoffhours ?? 24)
   return lockedAt > visit.now ? { undountil: lockedAt } : {}
 }

@@ -85,6 +85,10 @@ export interface StartView extends ViewOf<'START'> {
   readonly known?: readonly DetailsGroup[]
   /** True when a draft is taken up again. */
   readonly resumed: boolean
+  /** True where any detail is known, by whomever. */
+  readonly hassaved?: boolean
+  /** False where all benefits come with the plan. */
+  readonly choosesbenefits?: boolean
   /** What a person who canceled can have back at once. */
   readonly comeback?: { readonly offername: string; readonly benefits: readonly BenefitLine[] }
   /** Whether a plan is to be chosen, which is a step of its own; `perhaps` where the details decide it. */
@@ -292,7 +296,7 @@ export interface AlreadyEnrolledView extends ViewOf<'ALREADY_ENROLLED'> {
   readonly redirecturl?: string
 }
 
-/** No benefit fits this person, and why. */
+/** No benefit fits this person, and why; without a reason, no plan is open to anybody. */
 export interface NoBenefitsView extends ViewOf<'NO_BENEFITS'> {
   readonly reasons: readonly string[]
   readonly redirecturl?: string

@@ -67,15 +67,22 @@ ${leave(page, texts, { redirecturl: view.redirecturl })}`,
 export function noBenefits(view: NoBenefitsView, texts: Texts): Content {
   const { page, reasons } = view
   const words = texts.none
+  // Without a reason it is not the person whom a rule keeps out: no plan is open.
+  const isClosed = reasons.length === 0
+  const title = isClosed ? words.closed : words.title
   return {
-    title: words.title,
+    title,
     body: html`${emblem('info')}
-<h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${words.lead}</p>
-${reasons.length > 0 && html`<section><h2>${words.why}</h2><ul class="plain">${reasons.map(reason => html`<li>${reason}</li>`)}</ul></section>`}
+<h1 tabindex="-1">${title}</h1>
+${
+  isClosed
+    ? html`<p class="lead">${words.closedkept}</p>`
+    : html`<p class="lead">${words.lead}</p>
+<section><h2>${words.why}</h2><ul class="plain">${reasons.map(reason => html`<li>${reason}</li>`)}</ul></section>
 <p>${words.kept}</p>
-<p class="actions"><a class="primary" href="${page.root}/details">${words.button}</a></p>
-${leave(page, texts, { redirecturl: view.redirecturl, rank: 'secondary' })}`,
+<p class="actions"><a class="primary" href="${page.root}/details">${words.button}</a></p>`
+}
+${leave(page, texts, { redirecturl: view.redirecturl, rank: isClosed ? 'primary' : 'secondary' })}`,
   }
 }
 

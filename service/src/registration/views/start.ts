@@ -47,6 +47,7 @@ ${primary(texts.shell.continue)}
 export function start(view: StartView, texts: Texts): Content {
   const { page, shared, known = [], firstname, resumed } = view
   const groups = known.length > 0 ? known : shared
+  const isOwn = groups.length === 0 && resumed && view.hassaved
   const words = texts.start
   const partner = page.partner.displayname
   const answers = { page, texts, errors: [], kept: {} }
@@ -62,13 +63,13 @@ ${benefitList(page, texts, view.comeback.benefits)}
 <form method="post" action="${page.root}/comeback">${draftField(page)}<p><button class="secondary">${words.comebackbutton}</button></p></form></section>`
 }
 <section class="panel"><h2>${words.steps}</h2>
-<ol class="steps"><li>${words.step1}</li>${view.choosesplan && html`<li>${view.choosesplan === 'perhaps' ? words.stepperhaps : words.stepplan}</li>`}<li>${words.step2}</li><li>${words.step3}</li></ol>
+<ol class="steps"><li>${words.step1}</li>${view.choosesplan && html`<li>${view.choosesplan === 'perhaps' ? words.stepperhaps : words.stepplan}</li>`}<li>${view.choosesbenefits === false ? words.step2none : words.step2}</li><li>${words.step3}</li></ol>
 <p class="hint withsign">${icon('clock')}${words.time}</p></section>
-<section><h2>${known.length > 0 ? words.known : words.shared(partner)}</h2>
+<section><h2>${known.length > 0 || isOwn ? words.known : words.shared(partner)}</h2>
 ${
   groups.length > 0
     ? html`<ul class="ticks">${groups.map(group => html`<li>${icon('check')}${texts.group[group]}</li>`)}</ul><p>${words.sharedtext}</p>`
-    : html`<p>${words.sharednone(partner)}</p>`
+    : html`<p>${isOwn ? words.hassaved : words.sharednone(partner)}</p>`
 }</section>
 ${form(answers, 'start', primary(resumed ? words.resume : words.button, icon('arrow')))}`,
     asks: true,

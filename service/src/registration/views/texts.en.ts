@@ -89,6 +89,8 @@ export const en = {
     stepplan: 'Choose your plan',
     stepperhaps: 'Choose your plan, if more than one is open to you',
     step2: 'Choose your benefits',
+    step2none: 'See your benefits',
+    hassaved: 'We have what you entered so far.',
     step3: 'Check your answers and enroll',
     time: 'About five minutes',
     resumed: 'Welcome back',
@@ -310,6 +312,8 @@ export const en = {
   none: {
     title: 'There are no benefits for you right now',
     lead: 'We compared your details with the rules of each benefit. None fits today.',
+    closed: 'Enrollment is not open right now',
+    closedkept: 'Your details are kept.',
     why: 'Why',
     kept: 'We kept your details. If something is wrong, correct it and we will check again right away.',
     button: 'Check my details',

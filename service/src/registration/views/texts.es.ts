@@ -90,6 +90,8 @@ export const es: typeof en = {
     stepplan: 'Elegir su plan',
     stepperhaps: 'Elegir su plan, si hay más de uno para usted',
     step2: 'Elegir sus beneficios',
+    step2none: 'Ver sus beneficios',
+    hassaved: 'Tenemos lo que ha escrito hasta ahora.',
     step3: 'Revisar sus respuestas e inscribirse',
     time: 'Unos cinco minutos',
     resumed: 'Qué bueno verle de nuevo',
@@ -310,6 +312,8 @@ export const es: typeof en = {
   none: {
     title: 'Por ahora no hay beneficios para usted',
     lead: 'Comparamos sus datos con las reglas de cada beneficio. Hoy no cumple los requisitos de ninguno.',
+    closed: 'La inscripción no está abierta en este momento',
+    closedkept: 'Guardamos sus datos.',
     why: 'Por qué',
     kept: 'Guardamos sus datos. Si algo está mal, corríjalo y volvemos a revisar enseguida.',
     button: 'Revisar mis datos',
