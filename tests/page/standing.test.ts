@@ -89,8 +89,18 @@ describe('whoever has planned a cancel', () => {
 
 describe('whoever no longer fits the rules of their plan', () => {
   test.each([
-    ['en', 'Your details no longer fit the rules of coast', 'You keep coast', 'Refused by coast_only.'],
-    ['es', 'Sus datos ya no cumplen las reglas de coast ES', 'Usted conserva', 'Rechazado por coast_only.'],
+    [
+      'en',
+      'Your details no longer fit the rules of coast',
+      'This alone does not end your plan',
+      'Refused by coast_only.',
+    ],
+    [
+      'es',
+      'Sus datos ya no cumplen las reglas de coast ES',
+      'Esto por sí solo no termina su plan',
+      'Rechazado por coast_only.',
+    ],
   ] as const)('is told in %s what stays, until when, and why', async (locale, title, keeps, why) => {
     const visitor = await member('coast', { locale }, ['dental', 'vision'])
     expect(wordsOf(await visitor.get('/register/overview'))).not.toContain(title)
@@ -104,6 +114,12 @@ describe('whoever no longer fits the rules of their plan', () => {
     for (const words of [title, keeps, why, 'Harbor Rides']) expect(wordsOf(overview)).toContain(words)
     expect(overview.html).toContain('href="/register/details"')
     expect(wordsOf(overview)).toMatch(/(Ends on March 31|Termina el 31 de marzo)/)
+    await client().cancelUser({ userid: rig.userid() })
+    const leaving = wordsOf(await visitor.get('/register/overview'))
+    expect(leaving).toContain(title)
+    expect(leaving).not.toContain(keeps)
+    await visitor.post('/register/cancel/undo')
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain(keeps)
     await client().updateUser({ userid: rig.userid(), address: ana.address })
     expect(wordsOf(await visitor.get('/register/overview'))).not.toContain(title)
   })

@@ -55,7 +55,7 @@ ${
 }
 ${toDo(page, view.todo)}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
-${ineligibleNotice(page, texts, view.ineligible && { offername: view.offername, ...view.ineligible })}
+${ineligibleNotice(page, texts, view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible })}
 ${benefitList(page, texts, view.benefits)}
 ${memberPaths(page, texts, view.paths)}
 ${copyList(page, view.copies)}

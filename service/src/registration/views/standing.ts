@@ -15,17 +15,22 @@ export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer' |
 <form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keep}</button></p></form>`
 }
 
-/** Says to a member whose details no longer fit their plan what stays, until when, and whom to ask. */
+/**
+ * Says to a member whose details no longer fit their plan what stays, until when, and whom to ask. Of what stays it says
+ * nothing to somebody whose benefits are about to end (`isLeaving`).
+ */
 export function ineligibleNotice(
   page: Page,
   texts: Texts,
-  about: { readonly offername: string; readonly reasons: readonly string[] } | undefined,
+  about:
+    | { readonly offername: string; readonly reasons: readonly string[]; readonly isLeaving: boolean }
+    | undefined,
 ): Slot {
   if (!about) return null
-  const { offername, reasons } = about
+  const { offername, reasons, isLeaving } = about
   const words = standingTexts(page.locale).ineligible
   return html`<section class="notice info">${icon('info')}<div><h2>${words.title(offername)}</h2>
 ${reasons.length > 0 && html`<ul class="plain">${reasons.map(reason => html`<li>${reason}</li>`)}</ul>`}
-<p>${words.keeps(offername)}</p><p>${words.back(offername)}</p>
+${!isLeaving && html`<p>${words.keeps}</p>`}<p>${words.back(offername)}</p>
 <p>${words.correct(texts.already.details)} ${words.ask(page.partner.displayname)}</p></div></section>`
 }

@@ -18,8 +18,8 @@ export const standingEn = {
   /** To a member whose details no longer fit the rules of their plan. */
   ineligible: {
     title: (plan: string) => `Your details no longer fit the rules of ${plan}`,
-    keeps: (plan: string) =>
-      `You keep ${plan} and the benefits listed here until you cancel or change your plan. A benefit that shows an end date ends on that day.`,
+    keeps:
+      'This alone does not end your plan or the benefits listed here. A benefit that shows an end date ends on that day.',
     back: (plan: string) => `If you leave ${plan}, you may not be able to come back to it.`,
     correct: (link: string) => `If one of your details is wrong, correct it under “${link}” below.`,
     ask: (partner: string) => `If you have questions, ask ${partner}.`,

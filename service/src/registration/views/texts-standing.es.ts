@@ -17,8 +17,8 @@ export const standingEs: typeof standingEn = {
   dropsswap: 'El intercambio que tenía previsto no se hará.',
   ineligible: {
     title: plan => `Sus datos ya no cumplen las reglas de ${plan}`,
-    keeps: plan =>
-      `Usted conserva ${plan} y los beneficios de esta lista hasta que cancele o cambie de plan. Un beneficio que indica una fecha de fin termina ese día.`,
+    keeps:
+      'Esto por sí solo no termina su plan ni los beneficios de esta lista. Un beneficio que indica una fecha de fin termina ese día.',
     back: plan => `Si deja ${plan}, es posible que no pueda volver a tenerlo.`,
     correct: link => `Si alguno de sus datos es incorrecto, corríjalo en “${link}”, más abajo.`,
     ask: partner => `Si tiene preguntas, consulte a ${partner}.`,
