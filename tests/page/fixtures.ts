@@ -417,46 +417,21 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         errors: [{ input: 'consent.terms', code: 'consent_missing' }],
       },
     },
-    {
-      name: 'cancel',
-      view: {
-        ...{
-          view: 'CANCEL',
-          page,
-          benefits: lines,
-          lastday: '2026-11-30',
-          reinstatedays: 30,
-          hasbegun: true,
+    ...(
+      [
+        { name: 'cancel', benefits: begun(lines) },
+        {
+          name: 'cancel-wrong',
+          benefits: begun(lines),
+          errors: [{ input: 'effective', code: 'when_missing' }],
         },
-      },
-    },
-    {
-      name: 'cancel-before-start',
-      view: {
-        ...{
-          view: 'CANCEL',
-          page,
-          benefits: lines,
-          lastday: '2026-11-30',
-          reinstatedays: 30,
-          hasbegun: false,
-        },
-      },
-    },
-    {
-      name: 'cancel-pending',
-      view: {
-        ...{
-          view: 'CANCEL',
-          page,
-          benefits: lines,
-          lastday: '2026-11-30',
-          reinstatedays: 30,
-          hasbegun: true,
-        },
-        ...{ pending: { on: '2026-11-30' }, errors: [{ input: 'effective', code: 'when_missing' }] },
-      },
-    },
+        { name: 'cancel-before-start', benefits: lines, hasbegun: false },
+        { name: 'cancel-pending', benefits: ending(lines), pending: { on: '2026-11-30' } },
+      ] as const
+    ).map(({ name, ...state }): Example => {
+      const days = { lastday: '2026-11-30', reinstatedays: 30 }
+      return { name, view: { view: 'CANCEL', page, ...days, hasbegun: true, ...state } }
+    }),
     {
       name: 'check-answers',
       view: {
@@ -554,12 +529,8 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       view: {
         ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', suggested: [] },
         leaving: '2026-11-30',
-        benefits: lines.map(({ startson: _, ...line }) => ({
-          ...line,
-          since: '2026-03-01',
-          endson: '2026-11-30',
-        })),
-        paths: { canadd: false, canswap: false, canchangeoffer: false, cancancel: true },
+        benefits: ending(lines),
+        paths: { canadd: false, canswap: false, canchangeoffer: false, cancancel: true, isleaving: true },
       },
     },
     {
@@ -610,6 +581,16 @@ function waiting(
   if (!first) return []
   const { startson: _, ...line } = first
   return [{ ...line, waits }, ...others]
+}
+
+/** These lines as they stand once they have begun. */
+function begun(lines: readonly BenefitLine[]): readonly BenefitLine[] {
+  return lines.map(({ startson: _, ...line }) => ({ ...line, since: '2026-11-20' }))
+}
+
+/** These lines as they stand once a cancel is planned: with their last day alone. */
+function ending(lines: readonly BenefitLine[]): readonly BenefitLine[] {
+  return lines.map(({ startson: _, ...line }) => ({ ...line, endson: '2026-11-30' }))
 }
 
 /** The words and panels that a view carries for its script. */

@@ -78,6 +78,33 @@ describe('whoever has planned a cancel', () => {
     expect(wordsOf(await visitor.post('/register/cancel/undo'))).toContain('You keep your benefits')
   })
 
+  test.each([
+    [
+      'en',
+      'End your benefits now',
+      'If you do not want to wait until March 31, 2027, all of these end',
+      'Your',
+    ],
+    [
+      ...(['es', 'Terminar sus beneficios ahora'] as const),
+      ...(['Si no quiere esperar hasta el 31 de marzo de 2027, todos estos terminan', 'Sus'] as const),
+    ],
+  ] as const)('can end them at once, asked nothing but that, in %s', async (locale, title, lead, whose) => {
+    const visitor = await member('coast', { locale })
+    expect(wordsOf(await visitor.get('/register/overview'))).not.toContain(title)
+    await client().cancelUser({ userid: rig.userid() })
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain(title)
+    const asked = await visitor.get('/register/cancel')
+    expect(asked.html).toMatch(new RegExp(`<h1[^>]*>${title}</h1>`))
+    expect(wordsOf(asked)).toContain(lead)
+    expect(asked.html).not.toContain('type="radio"')
+    const done = await visitor.post('/register/cancel', { effective: 'immediate' })
+    expect(done.html).toMatch(
+      new RegExp(`<h1[^>]*>${whose} (benefits have ended|beneficios terminaron)</h1>`),
+    )
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ status: 'cancelled' })
+  })
+
   test('sees the end of what they add all the same', async () => {
     const visitor = await member()
     await client().cancelUser({ userid: rig.userid() })

@@ -327,8 +327,8 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
       lead: say('You are covered until the end of that day.', 'Tiene cobertura hasta el final de ese día.'),
       next: [
         say(
-          'If you change your mind, you can keep your benefits until the end of that day.',
-          'Si cambia de opinión, puede conservar sus beneficios hasta el final de ese día.',
+          'Changed your mind? Open your benefits again before the end of that day and choose “Keep my benefits”. For 30 days after that you can still bring them back if you qualify.',
+          '¿Cambió de opinión? Abra sus beneficios otra vez antes del final de ese día y elija “Conservar mis beneficios”. Durante los 30 días siguientes todavía puede recuperarlos si cumple los requisitos.',
         ),
       ],
     }
@@ -365,7 +365,10 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
       lead: say(`Your coverage ended today, ${on(today)}.`, `Su cobertura terminó hoy, ${on(today)}.`),
       next: [
         expect.stringContaining(
-          say('you can have your benefits back until', 'puede recuperar sus beneficios hasta el'),
+          say(
+            'you can bring your benefits back. The last moment is',
+            'puede recuperar sus beneficios. El último momento es el',
+          ),
         ),
       ],
     })
@@ -396,6 +399,13 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
     const visitor = await member(language, { effectivedate: start })
     const cancel = await visitor.get('/register/cancel')
     expect(cancel.html).not.toContain('type="radio"')
+    expect(wordsOf(cancel)).toContain(
+      say(
+        'you can bring them back within 30 days of canceling, if you still qualify.',
+        'puede recuperarlos dentro de los 30 días después de cancelar, si todavía cumple los requisitos.',
+      ),
+    )
+    expect(wordsOf(cancel)).not.toMatch(/no coverage in between|En ese tiempo no tiene cobertura/)
     expect(said(await visitor.post('/register/cancel', { effective: 'immediate' }))).toMatchObject({
       title: say('Your enrollment is canceled', 'Su inscripción está cancelada'),
       lead: say(

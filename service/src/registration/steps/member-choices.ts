@@ -80,6 +80,7 @@ export function memberPaths(visit: Visit): MemberPaths {
     canswap: !isLeaving && isSwapOpen(visit),
     canchangeoffer: !isLeaving && visit.partner.offers?.length !== 1,
     cancancel: true,
+    isleaving: isLeaving,
     canname: namingBenefits(visit.user, visit.terms).some(({ benefit: { name } }) =>
       visit.user.enrolments.some(enrolment => enrolment.benefit === name && isLive(enrolment)),
     ),

@@ -1,57 +1,60 @@
-import { html } from '../../http/html.ts'
-import { draftField, errorSummary, fault, form, radio } from './fields.ts'
+import { type Html, html } from '../../http/html.ts'
+import { type Answers, errorSummary, fault, form, radio } from './fields.ts'
 import { dayText, namesText } from './format.ts'
-import { type Content, notice } from './layout.ts'
+import type { Content } from './layout.ts'
 import { benefitList } from './lists.ts'
 import type { CancelView } from './model.ts'
+import { leavingNotice } from './standing.ts'
 import type { Texts } from './texts.ts'
 import { standingTexts } from './texts-standing.ts'
 
-/** What ends with a cancel and when; a pending one can be taken back here. */
+/** What ends with a cancel and when; a pending one can be taken back here, or take effect at once. */
 export function cancel(view: CancelView, texts: Texts): Content {
-  const { page, benefits, notbegun = [], lastday, effective, pending, reinstatedays } = view
+  const { page, benefits, notbegun = [], pending, reinstatedays, hasbegun } = view
   const words = texts.cancel
+  const standing = standingTexts(page.locale)
+  const { now, keep } = standing.leaving
   const answers = { page, texts, errors: view.errors ?? [], kept: {} }
-  const error = answers.errors.find(({ input }) => input === 'effective')
+  const title = pending ? now.title : words.title
+  const lead = pending ? now.lead(dayText(page.locale, pending.on)) : hasbegun ? words.lead : words.neverbegun
   return {
-    title: words.title,
+    title,
     asks: true,
     faulty: answers.errors.length > 0,
     back: `${page.root}/overview`,
     body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${words.title}</h1>
-${
-  pending && [
-    notice(words.pending(dayText(page.locale, pending.on)), words.pendingtext),
-    html`<form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keepall}</button></p></form>`,
-  ]
-}
-${(benefits.length > 0 || !view.hasbegun) && html`<p class="lead">${view.hasbegun ? words.lead : words.neverbegun}</p>`}
+<h1 tabindex="-1">${title}</h1>
+${pending && leavingNotice(page, pending.on, 'all')}
+${(benefits.length > 0 || !hasbegun) && html`<p class="lead">${lead}</p>`}
 ${benefits.length > 0 && benefitList(page, texts, benefits)}
-${notbegun.length > 0 && html`<p>${standingTexts(page.locale).notbegun(namesText(page, notbegun))}</p>`}
+${notbegun.length > 0 && html`<p>${standing.notbegun(namesText(page, notbegun))}</p>`}
 ${form(answers, 'cancel', [
-  !view.hasbegun && html`<input type="hidden" name="effective" value="immediate">`,
-  view.hasbegun &&
-    html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="effective-error"`}>
+  hasbegun && !pending
+    ? timeChoice(answers, view)
+    : html`<input type="hidden" name="effective" value="immediate">`,
+  html`${view.hasplanned && html`<p>${words.planned}</p>`}
+<p>${hasbegun ? words.reinstate(reinstatedays) : standing.backbeforestart(reinstatedays)}</p>
+<p class="actions"><button class="danger">${pending ? now.button : words.button}</button>${!pending && html`<a class="secondary" href="${page.root}/overview">${keep}</a>`}</p>`,
+])}`,
+  }
+}
+
+/** One question: when the benefits end. */
+function timeChoice({ page, texts, errors }: Answers, { lastday, effective }: CancelView): Html {
+  const words = texts.cancel
+  const error = errors.find(({ input }) => input === 'effective')
+  return html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="effective-error"`}>
 <legend><h2>${words.when}</h2></legend>
 ${error && fault('effective', texts, error)}
-${
-  !pending &&
-  radio('effective', 'endofperiod', {
-    id: 'effective',
-    label: words.endofperiod(dayText(page.locale, lastday)),
-    checked: effective === 'endofperiod',
-  })
-}
+${radio('effective', 'endofperiod', {
+  id: 'effective',
+  label: words.endofperiod(dayText(page.locale, lastday)),
+  checked: effective === 'endofperiod',
+})}
 ${radio('effective', 'immediate', {
-  id: pending ? 'effective' : 'effective-immediate',
+  id: 'effective-immediate',
   label: words.immediate,
   checked: effective === 'immediate',
 })}
-</fieldset>`,
-  html`${view.hasplanned && html`<p>${words.planned}</p>`}
-<p>${words.reinstate(reinstatedays)}</p>
-<p class="actions"><button class="danger">${words.button}</button>${!pending && html`<a class="secondary" href="${page.root}/overview">${words.keepall}</a>`}</p>`,
-])}`,
-  }
+</fieldset>`
 }

@@ -5,6 +5,7 @@ import type { BenefitLine, Cost, MemberPaths } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 import { beneficiaryTexts } from './texts-beneficiaries.ts'
+import { standingTexts } from './texts-standing.ts'
 
 /** A short list of benefits, each with when it starts or ends and what it costs. */
 export function benefitList(page: Page, texts: Texts, lines: readonly BenefitLine[]): Html {
@@ -48,5 +49,5 @@ ${paths.canswap && path('swap', 'swap', words.swap)}
 ${paths.canchangeoffer && path('offer', 'plan', words.offer)}
 ${paths.canname && path('beneficiaries', 'person', beneficiaryTexts(page.locale).path)}
 ${path('details', 'edit', words.details)}
-${paths.cancancel && path('cancel', 'no', words.cancel)}</ul></section>`
+${paths.cancancel && path('cancel', 'no', paths.isleaving ? standingTexts(page.locale).leaving.now.title : words.cancel)}</ul></section>`
 }

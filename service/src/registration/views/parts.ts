@@ -167,6 +167,8 @@ export type MemberPaths = {
   readonly canswap: boolean
   readonly canchangeoffer: boolean
   readonly cancancel: boolean
+  /** A cancel is planned already: what is left is to end everything at once. */
+  readonly isleaving?: boolean
   /** Something they have takes beneficiaries. */
   readonly canname?: boolean
 }

@@ -7,6 +7,12 @@ export const standingEn = {
     offer: 'You can change your plan only if you keep them.',
     all: 'You can still keep them.',
     keep: 'Keep my benefits',
+    /** They need not wait for that day. */
+    now: {
+      title: 'End your benefits now',
+      lead: (on: string) => `If you do not want to wait until ${on}, all of these end right now:`,
+      button: 'End my benefits now',
+    },
   },
   /** Of benefits that a member has already, and that wait for something from them. */
   waiting: {
@@ -14,6 +20,9 @@ export const standingEn = {
     goon: (name: string) => `Go on with ${name}`,
   },
   notbegun: (names: string) => `These have not started and will not: ${names}.`,
+  /** To a member who cancels before anything has started. */
+  backbeforestart: (days: number) =>
+    `If you change your mind, you can bring them back within ${days} days of canceling, if you still qualify.`,
   dropsswap: 'The swap that you had planned will not happen.',
   /** To a member whose details no longer fit the rules of their plan. */
   ineligible: {

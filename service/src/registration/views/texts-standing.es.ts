@@ -8,12 +8,19 @@ export const standingEs: typeof standingEn = {
     offer: 'Solo puede cambiar de plan si decide conservarlos.',
     all: 'Todavía puede conservarlos.',
     keep: 'Conservar mis beneficios',
+    now: {
+      title: 'Terminar sus beneficios ahora',
+      lead: on => `Si no quiere esperar hasta el ${on}, todos estos terminan ahora mismo:`,
+      button: 'Terminar mis beneficios ahora',
+    },
   },
   waiting: {
     title: 'A estos todavía les falta algo de su parte',
     goon: name => `Seguir con ${name}`,
   },
   notbegun: names => `Estos no han empezado y no van a empezar: ${names}.`,
+  backbeforestart: days =>
+    `Si cambia de opinión, puede recuperarlos dentro de los ${days} días después de cancelar, si todavía cumple los requisitos.`,
   dropsswap: 'El intercambio que tenía previsto no se hará.',
   ineligible: {
     title: plan => `Sus datos ya no cumplen las reglas de ${plan}`,

@@ -92,14 +92,16 @@ export const toldEs: typeof toldEn = {
         next: [],
       },
     },
-    from: on => ({
+    from: (on, keep) => ({
       title: `Sus beneficios terminarán el ${on}`,
       lead: 'Tiene cobertura hasta el final de ese día.',
-      next: ['Si cambia de opinión, puede conservar sus beneficios hasta el final de ese día.'],
+      next: [
+        `¿Cambió de opinión? Abra sus beneficios otra vez antes del final de ese día y elija “${keep}”. Durante los 30 días siguientes todavía puede recuperarlos si cumple los requisitos.`,
+      ],
     }),
     dropped: 'El intercambio o cambio de plan que tenía previsto no se hará.',
     back: (partner, until) =>
-      `Si cambia de opinión y todavía cumple los requisitos, puede recuperar sus beneficios hasta el ${until}. Abra sus beneficios otra vez desde ${partner}.`,
+      `Si cambia de opinión y todavía cumple los requisitos, puede recuperar sus beneficios. El último momento es el ${until}. Abra sus beneficios otra vez desde ${partner}.`,
   },
   undone: {
     swap: {

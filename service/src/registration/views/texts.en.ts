@@ -271,9 +271,6 @@ export const en = {
       'A swap or plan change that you planned will not happen, even if you keep your benefits after all.',
     reinstate: (days: number) =>
       `If you change your mind, you can have your benefits back within ${days} days after they end, if you still qualify. You have no coverage in between.`,
-    pending: (on: string) => `Your benefits end on ${on}`,
-    pendingtext: 'You can still keep them.',
-    keepall: 'Keep my benefits',
     button: 'Cancel my benefits',
   },
   check: {

@@ -271,9 +271,6 @@ export const es: typeof en = {
       'El intercambio o cambio de plan que tenía previsto no se hará, aunque después decida conservar sus beneficios.',
     reinstate: days =>
       `Si cambia de opinión, puede recuperar sus beneficios dentro de los ${days} días después de que terminen, si todavía cumple los requisitos. En ese tiempo no tiene cobertura.`,
-    pending: on => `Sus beneficios terminan el ${on}`,
-    pendingtext: 'Todavía puede conservarlos.',
-    keepall: 'Conservar mis beneficios',
     button: 'Cancelar mis beneficios',
   },
   check: {

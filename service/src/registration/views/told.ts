@@ -115,7 +115,7 @@ function cancelledWords(
   const { cancelled } = words
   const on = dayText(page.locale, told.lastday)
   const said = {
-    ahead: () => cancelled.from(on),
+    ahead: () => cancelled.from(on, standingTexts(page.locale).leaving.keep),
     today: () => cancelled.now.today(on),
     past: () => cancelled.now.past(on),
     neverbegun: () => cancelled.now.neverbegun,
