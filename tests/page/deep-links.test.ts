@@ -77,7 +77,7 @@ describe('the tile of a benefit', () => {
     expect(first).toMatchObject({ status: 200, view: 'BENEFITS' })
     expect(headingOf(first)).toBe('Your benefits')
     expect(firstCard(first)).toMatchObject({ name: 'vision', isOpen: true })
-    expect(firstCard(first).card).toContain('You have had this since March 10, 2027')
+    expect(firstCard(first).card).toContain('Coverage began on March 10, 2027')
     for (const path of ['swap', 'offer', 'cancel', 'details'])
       expect(first.html).toContain(`<a href="/register/${path}">`)
   })

@@ -341,7 +341,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
     {
       name: 'swap-choose-free-wrong',
       view: {
-        ...{ view: 'SWAP_CHOOSE', page, effectiveon, errors: [{ input: 'in', code: 'swap_in_missing' }] },
+        ...{ view: 'SWAP_CHOOSE', page, effectiveon, errors: [{ input: 'in', code: 'swap_add_missing' }] },
         available: cards.filter(card => ['vision', 'gym'].includes(card.name)),
       },
     },
@@ -366,7 +366,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       view: {
         ...{ view: 'SWAP_CONFIRM', page, effectiveon, lockedat, consents },
         pairs: [{ out: toLine(undated(cardOf(cards, 'dental'))), in: toLine(cardOf(cards, 'accident')) }],
-        errors: [{ input: 'consent.terms', code: 'consent_missing' }],
+        errors: [{ input: 'consent.terms', code: 'consent_unconfirmed' }],
       },
     },
     {
@@ -414,7 +414,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         ...{ view: 'OFFER_CONFIRM', page, from: 'Harbor Plus', previewid: 'p2', consents },
         to: { offer: 'mini', displayname: 'Harbor Mini', direction: 'downgrade', effectiveon, reasons: [] },
         ...{ gained: [], lost: lines.slice(0, 2), kept: [] },
-        errors: [{ input: 'consent.terms', code: 'consent_missing' }],
+        errors: [{ input: 'consent.terms', code: 'consent_unconfirmed' }],
       },
     },
     ...(

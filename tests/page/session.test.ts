@@ -4,7 +4,7 @@ import { changePartner } from '../../service/src/partners/manage.ts'
 import { ada, startTestService } from '../rig.ts'
 import { ana } from './fixture-parts.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
-import { newVisitor, recordsAgreed, type Visitor } from './visitor.ts'
+import { newVisitor, recordsAgreed, type Visitor, wordsOf } from './visitor.ts'
 
 let rig: Rig
 beforeAll(async () => {
@@ -201,7 +201,7 @@ describe('a session', () => {
       const answer = await visitor.send('/register/start', { method: 'POST', headers })
       expect(answer.status).toBe(403)
       const html = await answer.text()
-      expect(html).toContain('It came from another website, not from your benefits page.')
+      expect(html).toContain('it was sent from another website, not from your benefits page.')
       expect(html).not.toContain('on our side')
       expect(html).toContain('<a class="primary" href="/register">Open my benefits</a>')
     }
@@ -470,7 +470,9 @@ describe('what was answered', () => {
     await client().createUser({ userid: rig.userid(), offername: 'starter' })
     await client().prefillUser({ userid: rig.userid(), ...ana, email: 'newer@example.com' })
     const visitor = await open()
-    expect((await visitor.get('/register')).html).toContain('sent a newer value')
+    expect(wordsOf(await visitor.get('/register'))).toContain(
+      'Harbor Rides sent newer details for: Email and phone. You can use them under “Check your details” below.',
+    )
     const edit = await visitor.get('/register/details/contact')
     expect(edit.html).toContain('newer@example.com')
     expect(edit.html).toContain('value="ana.ruiz@example.com"')

@@ -153,8 +153,12 @@ describe('whoever no longer fits the rules of their plan', () => {
 })
 
 test.each([
-  ['en', 'The swap that you had planned will not happen.', 'Dental You have had this since March 10, 2027'],
-  ['es', 'El intercambio que tenía previsto no se hará.', 'Dental ES Lo tiene desde el 10 de marzo de 2027'],
+  ['en', 'The swap that you had planned will not happen.', 'Dental Coverage began on March 10, 2027'],
+  [
+    'es',
+    'El intercambio que tenía previsto no se hará.',
+    'Dental ES La cobertura empezó el 10 de marzo de 2027',
+  ],
 ] as const)('a plan that calls off a planned swap says so before and after, in %s', async (...told) => {
   const [locale, dropped, stays] = told
   const visitor = await member('coast', { locale })

@@ -155,10 +155,7 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
     const done = await visitor.post('/register/enrol', recordsAgreed)
     expect(said(done)).toEqual({
       title: say(en, es),
-      lead: say(
-        'These are all your benefits. Each shows when it starts or since when you have it.',
-        'Estos son todos sus beneficios. Cada uno indica cuándo empieza o desde cuándo lo tiene.',
-      ),
+      lead: say('These are all your benefits.', 'Estos son todos sus beneficios.'),
       next: [nothingElse[language]],
     })
     expect(listed(done)).toHaveLength(1 + added.length)
@@ -291,8 +288,8 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
         `Empieza el ${on(start)}`,
       ),
       [say('Telehealth', 'Telemedicina')]: say(
-        `You have had this since ${on(today)}`,
-        `Lo tiene desde el ${on(today)}`,
+        `Coverage began on ${on(today)}`,
+        `La cobertura empezó el ${on(today)}`,
       ),
     })
     const found = await user()

@@ -68,7 +68,7 @@ export const enrol: Step = {
     const unnamed = mustName(visit, chosenBenefits(visit, found))
     if (unnamed !== undefined) return { to: `beneficiaries/${unnamed}` }
     const wanted = consentsToEnrol(visit, chosenBenefits(visit, found), undefined)
-    const parsed = parseConsents(form, wanted)
+    const parsed = parseConsents(form, wanted, 'enroll')
     if (!parsed.ok) return { errors: parsed.errors }
     const consents = agreedNow(visit, parsed.values)
     return enrolNow(visit, { form, found, consents, agreements: wanted })

@@ -183,7 +183,7 @@ export const memberEnrol: Step = {
     }
     if (isStale(visit, form)) return 'conflict'
     const agreements = consentsFor(visit, chosen, undefined)
-    const parsed = parseConsents(form, agreements)
+    const parsed = parseConsents(form, agreements, 'enroll')
     if (!parsed.ok) return { errors: parsed.errors }
     const consents = agreedNow(visit, parsed.values)
     return addNow(visit, { names: chosen.map(({ name }) => name), consents, agreements, reference })

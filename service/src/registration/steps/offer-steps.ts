@@ -104,7 +104,7 @@ export const offerConfirm: Step = {
     if (!checkPreview(form.get('previewid') ?? '', { ...previewed(visit, choice.offer), changed }))
       return 'conflict'
     const agreements = consentsOf(visit, changed, undefined)
-    const agreed = parseConsents(form, agreements)
+    const agreed = parseConsents(form, agreements, 'confirm')
     if (!agreed.ok) return { errors: agreed.errors }
     const consents = agreedNow(visit, agreed.values)
     return changeNow(visit, choice.offer, { consents, agreements })

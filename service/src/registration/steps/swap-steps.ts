@@ -84,7 +84,7 @@ export const swapChoose: Step = {
     const out = scene && parseSwapOut(form, placesIn(visit, scene))
     if (!scene || scene.isClosed || !out?.ok) return { to: 'swap' }
     const available = availableFor(visit, scene, out.values).map(({ name }) => name)
-    const chosen = parseSwapIn(form, available)
+    const chosen = parseSwapIn(form, available, out.values === 'free' ? 'free' : 'instead')
     if (!chosen.ok) return { errors: chosen.errors }
     return { to: addressOf(widened(visit, out.values, chosen.values)) }
   },
@@ -118,7 +118,7 @@ export const swapConfirm: Step = {
     const unnamed = namingFirst(visit, scene, parsed.values)
     if (unnamed) return unnamed
     const wanted = wantedConsents(visit, scene, { choice: parsed.values, posted: undefined })
-    const agreed = parseConsents(form, wanted)
+    const agreed = parseConsents(form, wanted, 'confirm')
     if (!agreed.ok) return { errors: agreed.errors }
     const consents = agreedNow(visit, agreed.values)
     return swapNow(visit, parsed.values, { consents, agreements: wanted })

@@ -61,7 +61,7 @@ export function benefits(view: BenefitsView, texts: Texts): Content {
     back: `${page.root}/${view.back ?? 'details'}`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${title}</h1>
-<p class="lead">${lead(view, texts, choosing)}</p>
+<p class="lead">${lead(view, texts, choosing ? groups.available : [])}</p>
 ${
   choosing || !view.paths
     ? form(answers, 'benefits', [
@@ -74,11 +74,13 @@ ${view.paths && memberPaths(page, texts, view.paths)}`,
   }
 }
 
-function lead(view: BenefitsView, texts: Texts, choosing: boolean): string {
+/** How many of `open` can be chosen; of swaps it tells where a benefit is left over to swap for. */
+function lead(view: BenefitsView, texts: Texts, open: readonly BenefitCard[]): string {
   const { offername, slots, paths, waitingslots = 0 } = view
   const { lead, leadmore, later } = texts.benefits
-  if (choosing && slots === waitingslots) return texts.already.lead(offername)
-  if (choosing) return `${(paths ? leadmore : lead)(slots - waitingslots, offername)} ${later}`
+  const free = slots - waitingslots
+  const many = (paths ? leadmore : lead)(free, offername)
+  if (free > 0 && open.length > 0) return open.length > free ? `${many} ${later}` : many
   return paths ? texts.already.lead(offername) : texts.benefits.leadnone(offername)
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseBenefits, parseCancel, parseConsents, parseOffer, parseSwap } from './choices.ts'
+import { parseBenefits, parseCancel, parseConsents, parseOffer, parseSwap, parseSwapIn } from './choices.ts'
 
 function form(...pairs: [string, string][]) {
   return new URLSearchParams(pairs)
@@ -46,6 +46,17 @@ test('an empty swap, a benefit chosen twice and one that is not on offer are ref
   })
 })
 
+test('a benefit that comes is asked for instead of another, or as one more', () => {
+  const codeOf = (place: 'instead' | 'free', ...pairs: [string, string][]) => {
+    const parsed = parseSwapIn(form(...pairs), ['gym'], place)
+    return parsed.ok ? parsed.values : parsed.errors[0]?.code
+  }
+  expect(codeOf('instead', ['in', 'gym'])).toBe('gym')
+  expect(codeOf('instead')).toBe('swap_in_missing')
+  expect(codeOf('free')).toBe('swap_add_missing')
+  expect(codeOf('free', ['in', 'legal'])).toBe('benefit_unavailable')
+})
+
 test('an offer must be one that is open, a cancel must say when', () => {
   expect(parseOffer(form(['offername', 'plus']), ['plus'])).toEqual({ ok: true, values: 'plus' })
   expect(parseOffer(form(['offername', 'gold']), ['plus'])).toMatchObject({ ok: false })
@@ -58,11 +69,16 @@ test('a consent counts only for the version that was shown', () => {
     { name: 'terms', version: '2' },
     { name: 'health', version: '1' },
   ]
-  expect(parseConsents(form(['consent.terms', '2'], ['consent.health', '1']), wanted)).toEqual({
+  const both = form(['consent.terms', '2'], ['consent.health', '1'])
+  expect(parseConsents(both, wanted, 'enroll')).toEqual({
     ok: true,
     values: wanted,
   })
-  expect(parseConsents(form(['consent.terms', '1'], ['consent.health', '1']), wanted)).toEqual({
+  const former = form(['consent.terms', '1'], ['consent.health', '1'])
+  expect(parseConsents(former, wanted, 'confirm')).toMatchObject({
+    errors: [{ input: 'consent.terms', code: 'consent_unconfirmed' }],
+  })
+  expect(parseConsents(former, wanted, 'enroll')).toEqual({
     ok: false,
     errors: [{ input: 'consent.terms', code: 'consent_missing' }],
     kept: { health: 'agreed' },

@@ -47,11 +47,16 @@ export function parseSwapOut(form: URLSearchParams, places: readonly string[]): 
   return { ok: false, errors: [{ input: 'out', code: 'swap_missing' }], kept: { out } }
 }
 
-/** Reads the benefit that comes instead; refuses none and one that is not open. */
-export function parseSwapIn(form: URLSearchParams, available: readonly string[]): Parsed<string> {
+/** Reads the benefit that comes, instead of another or on a free place; refuses none and one that is not open. */
+export function parseSwapIn(
+  form: URLSearchParams,
+  available: readonly string[],
+  place: 'instead' | 'free',
+): Parsed<string> {
   const chosen = form.get('in') ?? ''
   if (available.includes(chosen)) return { ok: true, values: chosen }
-  const code = chosen === '' ? 'swap_in_missing' : 'benefit_unavailable'
+  const missing = place === 'free' ? 'swap_add_missing' : 'swap_in_missing'
+  const code = chosen === '' ? missing : 'benefit_unavailable'
   return { ok: false, errors: [{ input: 'in', code }], kept: { in: chosen } }
 }
 
@@ -99,13 +104,18 @@ export type AgreedConsent = {
   readonly version: string
 }
 
-/** Reads the consents; refuses each one wanted that was not given to the version now shown. */
+/**
+ * Reads the consents; refuses each one wanted that was not given to the version now shown. `act`: what the button beside
+ * them does, which the refusal names.
+ */
 export function parseConsents(
   form: URLSearchParams,
   wanted: readonly Pick<ConsentText, 'name' | 'version'>[],
+  act: 'enroll' | 'confirm',
 ): Parsed<readonly AgreedConsent[]> {
   const missing = wanted.filter(({ name, version }) => form.get(`consent.${name}`) !== version)
-  const errors = missing.map(({ name }) => ({ input: `consent.${name}`, code: 'consent_missing' }) as const)
+  const code = act === 'enroll' ? 'consent_missing' : 'consent_unconfirmed'
+  const errors = missing.map(({ name }) => ({ input: `consent.${name}`, code }) as const)
   if (errors.length === 0) return { ok: true, values: wanted.map(({ name, version }) => ({ name, version })) }
   const given = wanted.filter(consent => !missing.includes(consent))
   return { ok: false, errors, kept: Object.fromEntries(given.map(({ name }) => [name, 'agreed'])) }

@@ -11,6 +11,7 @@ import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 import { beneficiaryTexts } from './texts-beneficiaries.ts'
 import { coverageTexts } from './texts-coverage.ts'
+import { standingTexts } from './texts-standing.ts'
 import { type Needed, toldWords } from './told.ts'
 
 /** What was done, with its reference, dates and what happens next. */
@@ -51,7 +52,7 @@ export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Conten
 <p class="lead">${words.lead(view.offername)}</p>
 ${
   view.suggested.length > 0 &&
-  html`<p class="notice info">${icon('info')}<span>${texts.details.suggested(page.partner.displayname)}: ${new Intl.ListFormat(page.locale).format(view.suggested.map(group => texts.group[group]))}</span></p>`
+  html`<p class="notice info">${icon('info')}<span>${standingTexts(page.locale).newer(page.partner.displayname, new Intl.ListFormat(page.locale).format(view.suggested.map(group => texts.group[group])), words.details)}</span></p>`
 }
 ${toDo(page, view.todo)}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { renderPage } from './page.ts'
+import type { BenefitCard } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import { en } from './texts.en.ts'
 import { es } from './texts.es.ts'
@@ -69,6 +70,25 @@ test('a state of a benefit that we do not know is shown as text and cannot be ch
   })
   expect(rendered).toContain('frozen')
   expect(rendered).not.toContain('type="checkbox"')
+})
+
+test('a choice tells of swaps only where a benefit is left over to swap for', () => {
+  const cards = ['dental', 'vision'].map(
+    (name): BenefitCard => ({
+      ...{ name, displayname: name, iconurl: `/icons/${name}.svg`, description: '', pays: [] },
+      ...{ notcovered: [], cost: { kind: 'nothing' }, selected: false, status: { kind: 'available' } },
+    }),
+  )
+  const lead = (slots: number, locale: 'en' | 'es') => {
+    const shown = renderPage({ view: 'BENEFITS', page: { ...page, locale }, offername: 'Plus', slots, cards })
+    return /<p class="lead">(.*)<\/p>/.exec(shown)?.[1]
+  }
+  expect(lead(1, 'en')).toBe(
+    'With Plus you can choose 1 benefit. Later you can swap a benefit for another one; the new one starts on the first of a month.',
+  )
+  expect(lead(2, 'en')).toBe('With Plus you can choose up to 2 benefits.')
+  expect(lead(1, 'es')).toContain('Más adelante puede intercambiar un beneficio por otro')
+  expect(lead(2, 'es')).toBe('Con Plus puede elegir hasta 2 beneficios.')
 })
 
 test('a consent is never ticked beforehand, and carries its version', () => {

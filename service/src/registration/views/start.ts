@@ -18,7 +18,7 @@ export function open(view: OpenView, texts: Texts): Content {
 <p class="lead">${lead(view.page.partner.displayname)}</p>
 <p>${text}</p>
 <form id="answers" method="post" action="${view.action}" data-plain><input type="hidden" name="locale" value="${view.page.locale}">${primary(words.button, icon('arrow'))}</form>
-<p class="hint">${words.once}</p>`,
+<p class="hint">${words.once(view.page.partner.displayname)}</p>`,
     asks: true,
   }
 }

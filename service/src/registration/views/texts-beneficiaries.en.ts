@@ -17,7 +17,7 @@ const relationship: Readonly<Record<Relationship, string>> = {
 export const beneficiariesEn = {
   title: 'Your beneficiaries',
   lead: 'A beneficiary receives what a benefit pays after your death. You can change your choice at any time.',
-  none: 'None of your benefits needs beneficiaries right now.',
+  none: 'None of your benefits takes beneficiaries right now.',
   nobody: 'You have not named anyone yet.',
   earlier: 'The people you named before stay in place.',
   named: 'You have named your beneficiaries.',

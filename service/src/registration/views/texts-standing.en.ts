@@ -23,6 +23,9 @@ export const standingEn = {
   /** To a member who cancels before anything has started. */
   backbeforestart: (days: number) =>
     `If you change your mind, you can bring them back within ${days} days of canceling, if you still qualify.`,
+  /** The partner sent details that differ from what the person confirmed; `link` leads to where they can use them. */
+  newer: (partner: string, details: string, link: string) =>
+    `${partner} sent newer details for: ${details}. You can use them under “${link}” below.`,
   dropsswap: 'The swap that you had planned will not happen.',
   /** To a member whose details no longer fit the rules of their plan. */
   ineligible: {

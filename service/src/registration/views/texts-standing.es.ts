@@ -21,6 +21,8 @@ export const standingEs: typeof standingEn = {
   notbegun: names => `Estos no han empezado y no van a empezar: ${names}.`,
   backbeforestart: days =>
     `Si cambia de opinión, puede recuperarlos dentro de los ${days} días después de cancelar, si todavía cumple los requisitos.`,
+  newer: (partner, details, link) =>
+    `${partner} envió datos más recientes de: ${details}. Puede usarlos en “${link}”, más abajo.`,
   dropsswap: 'El intercambio que tenía previsto no se hará.',
   ineligible: {
     title: plan => `Sus datos ya no cumplen las reglas de ${plan}`,

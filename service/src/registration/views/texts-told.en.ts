@@ -27,7 +27,7 @@ export const toldEn = {
   added: {
     now: (count: number): Said => ({
       title: count === 1 ? 'Your new benefit is added' : 'Your new benefits are added',
-      lead: 'These are all your benefits. Each shows when it starts or since when you have it.',
+      lead: 'These are all your benefits.',
       next: [nothingElse],
     }),
     from: (count: number, on: string): Said => ({

@@ -26,7 +26,7 @@ export const toldEs: typeof toldEn = {
   added: {
     now: count => ({
       title: count === 1 ? 'Su beneficio nuevo está agregado' : 'Sus beneficios nuevos están agregados',
-      lead: 'Estos son todos sus beneficios. Cada uno indica cuándo empieza o desde cuándo lo tiene.',
+      lead: 'Estos son todos sus beneficios.',
       next: [nothingElse],
     }),
     from: (count, on) => ({

@@ -67,7 +67,8 @@ export const en = {
       },
     },
     button: 'Open my benefits',
-    once: 'This link works once.',
+    once: (partner: string) =>
+      `This link works once. To come back later, open your benefits from ${partner} again or ask for a new link.`,
   },
   challenge: {
     title: 'Confirm that it is you',
@@ -166,7 +167,7 @@ export const en = {
         ? `You can choose 1 more benefit with ${offer}.`
         : `You can choose up to ${slots} more benefits with ${offer}.`,
     leadnone: (offer: string) => `These come with ${offer}. There is nothing to choose.`,
-    later: 'You can change your choice later.',
+    later: 'Later you can swap a benefit for another one; the new one starts on the first of a month.',
     yours: 'Yours already',
     included: 'Included for you',
     available: 'Available to you',
@@ -192,7 +193,7 @@ export const en = {
     costonce: (amount: string) => `${amount} one time`,
     status: {
       available: 'You can choose this',
-      enrolled: (since: string) => `You have had this since ${since}`,
+      enrolled: (since: string) => `Coverage began on ${since}`,
       included: 'Included',
       scheduled: (from: string) => `Starts on ${from}`,
       ending: (on: string) => `Ends on ${on}`,
@@ -334,7 +335,7 @@ export const en = {
     },
     signedout: {
       title: 'You are signed out',
-      text: 'Nobody who uses this device after you can see your information here.',
+      text: 'Your information is no longer open on this page.',
     },
     kept: 'Answers you already saved are kept.',
     what: 'What to do now',
@@ -359,7 +360,7 @@ export const en = {
     busytext: 'What you saved on earlier pages is kept. Please wait a moment, then try again.',
     foreigntitle: 'Nothing was changed',
     foreigntext:
-      'It came from another website, not from your benefits page. To go on, open your benefits from here or by your own link.',
+      'We did not accept this because it was sent from another website, not from your benefits page. To go on, open your benefits from here or by your own link.',
     unreadabletitle: 'We could not read what was sent',
     unreadabletext: 'Nothing was changed. Your answers up to the last page are kept.',
     retry: 'Try again',
@@ -386,10 +387,12 @@ export const en = {
     benefit_unavailable: () => 'One of the benefits you chose is no longer available. Choose again',
     swap_missing: () => 'Choose the benefit to swap',
     swap_in_missing: () => 'Choose the benefit you want instead',
+    swap_add_missing: () => 'Choose a benefit',
     swap_twice: () => 'Choose each new benefit only once',
     offer_missing: () => 'Choose a plan',
     when_missing: () => 'Choose when your benefits should end',
     consent_missing: () => 'Select the box to agree before enrolling',
+    consent_unconfirmed: () => 'Select the box to agree before you confirm',
     ...beneficiariesEn.errors,
   },
 }

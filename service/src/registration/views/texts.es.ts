@@ -69,7 +69,8 @@ export const es: typeof en = {
       },
     },
     button: 'Abrir mis beneficios',
-    once: 'Este enlace funciona una sola vez.',
+    once: partner =>
+      `Este enlace funciona una sola vez. Para volver más tarde, abra sus beneficios otra vez desde ${partner} o pida un enlace nuevo.`,
   },
   challenge: {
     title: 'Confirme que es usted',
@@ -167,7 +168,7 @@ export const es: typeof en = {
         ? `Puede elegir 1 beneficio más con ${offer}.`
         : `Puede elegir hasta ${slots} beneficios más con ${offer}.`,
     leadnone: offer => `Estos vienen con ${offer}. No tiene que elegir nada.`,
-    later: 'Puede cambiar su elección más adelante.',
+    later: 'Más adelante puede intercambiar un beneficio por otro; el nuevo empieza el primer día de un mes.',
     yours: 'Ya son suyos',
     included: 'Incluidos para usted',
     available: 'Disponibles para usted',
@@ -175,7 +176,7 @@ export const es: typeof en = {
     unavailable: 'No disponibles',
     choose: name => `Elegir ${name}`,
     count: (chosen, slots) => (chosen === 1 ? `1 de ${slots} elegido` : `${chosen} de ${slots} elegidos`),
-    toomany: slots => `Ya eligió el máximo de ${slots}. Quite los que sobran para continuar.`,
+    toomany: slots => `Eligió más de ${slots}. Quite los que sobran para continuar.`,
     pays: 'Qué cubre',
     notcovered: 'Qué no cubre',
     starts: 'Empieza',
@@ -193,7 +194,7 @@ export const es: typeof en = {
     costonce: amount => `${amount} una sola vez`,
     status: {
       available: 'Puede elegirlo',
-      enrolled: since => `Lo tiene desde el ${since}`,
+      enrolled: since => `La cobertura empezó el ${since}`,
       included: 'Incluido',
       scheduled: from => `Empieza el ${from}`,
       ending: on => `Termina el ${on}`,
@@ -334,7 +335,7 @@ export const es: typeof en = {
     },
     signedout: {
       title: 'Cerró su sesión',
-      text: 'Nadie que use este dispositivo después de usted puede ver su información aquí.',
+      text: 'Su información ya no está abierta en esta página.',
     },
     kept: 'Las respuestas que ya guardó se conservan.',
     what: 'Qué hacer ahora',
@@ -360,7 +361,7 @@ export const es: typeof en = {
     busytext: 'Lo que guardó en páginas anteriores se conserva. Espere un momento y vuelva a intentarlo.',
     foreigntitle: 'No se cambió nada',
     foreigntext:
-      'Llegó desde otro sitio web, no desde su página de beneficios. Para continuar, abra sus beneficios desde aquí o con su propio enlace.',
+      'No lo aceptamos porque se envió desde otro sitio web, no desde su página de beneficios. Para continuar, abra sus beneficios desde aquí o con su propio enlace.',
     unreadabletitle: 'No pudimos leer lo que se envió',
     unreadabletext: 'No se cambió nada. Sus respuestas hasta la última página están guardadas.',
     retry: 'Intentar de nuevo',
@@ -387,10 +388,12 @@ export const es: typeof en = {
     benefit_unavailable: () => 'Uno de los beneficios que eligió ya no está disponible. Elija otra vez',
     swap_missing: () => 'Elija el beneficio que quiere intercambiar',
     swap_in_missing: () => 'Elija el beneficio que quiere en su lugar',
+    swap_add_missing: () => 'Elija un beneficio',
     swap_twice: () => 'Elija cada beneficio nuevo una sola vez',
     offer_missing: () => 'Elija un plan',
     when_missing: () => 'Elija cuándo deben terminar sus beneficios',
     consent_missing: () => 'Marque la casilla para aceptar antes de inscribirse',
+    consent_unconfirmed: () => 'Marque la casilla para aceptar antes de confirmar',
     ...beneficiariesEs.errors,
   },
 }
