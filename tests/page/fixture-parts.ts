@@ -1,4 +1,5 @@
 import type { NamedBeneficiary } from '../../service/src/membership/rules/beneficiaries.ts'
+import { ELECTRONIC_RECORDS } from '../../service/src/membership/rules/electronic-records.ts'
 import type { Coverage } from '../../service/src/registration/views/coverage-parts.ts'
 import type { DoneView, View } from '../../service/src/registration/views/model.ts'
 import type {
@@ -264,6 +265,13 @@ export function toLine(card: BenefitCard): BenefitLine {
   }
 }
 
+/** The consent to electronic records, asked for before the first agreement, with its own words. */
+export function recordsIn(locale: 'en' | 'es'): ConsentText {
+  const { name, version, title, text, agree } = ELECTRONIC_RECORDS
+  const paragraphs = text[locale].split('\n\n')
+  return { name, version, title: title[locale], agree: agree[locale], paragraphs, checked: false }
+}
+
 /** A consent that is wanted. */
 export function consentsIn(say: Say): readonly ConsentText[] {
   return [
@@ -274,11 +282,11 @@ export function consentsIn(say: Say): readonly ConsentText[] {
       checked: false,
       paragraphs: [
         say(
-          'By agreeing you let Harbor Rides share your name, date of birth and address with the company that provides this cover, for that purpose alone.',
+          'By agreeing you let Harbor Rides share your name, date of birth and address with the company that provides this coverage, for that purpose alone.',
           'Al aceptar, permite que Harbor Rides comparta su nombre, fecha de nacimiento y dirección con la compañía que da esta cobertura, solo para ese fin.',
         ),
         say(
-          'Cover starts on the day shown and ends when you leave the plan. You can leave at any time.',
+          'Coverage starts on the day shown and ends when you leave the plan. You can leave at any time.',
           'La cobertura empieza el día indicado y termina cuando deja el plan. Puede dejarlo en cualquier momento.',
         ),
       ],

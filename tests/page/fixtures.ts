@@ -11,6 +11,7 @@ import {
   namedIn,
   offersIn,
   planOf,
+  recordsIn,
   tellings,
   toLine,
   undated,
@@ -436,7 +437,8 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       name: 'check-answers',
       view: {
         ...{ view: 'CHECK_ANSWERS', page: step(3), details: ana, offername: 'Harbor Plus' },
-        ...{ benefits: waiting(lines, { by: '2026-12-20' }), choosable: true, consents },
+        ...{ benefits: waiting(lines, { by: '2026-12-20' }), choosable: true },
+        consents: [recordsIn(locale), ...consents],
         naming: [
           {
             ...{ name: 'life', displayname: say('Term life', 'Seguro de vida a término') },

@@ -19,12 +19,12 @@ export const ELECTRONIC_RECORDS: {
     es: 'Acepto recibir los documentos en forma electrónica',
   },
   text: {
-    en: `You agree to receive the documents about your benefits electronically: on this page, as files that you can save or print, and through the links you are sent.
+    en: `You agree to receive the documents about your benefits electronically: on this page, as files that you can save or print, and through the links you are sent. Keep your email address up to date under “Check your details”.
 
 You have the right to a paper copy at no charge, now or later. You can withdraw this consent at any time. For either, use the help at the bottom of this page. Withdrawing does not change what you agreed to before.
 
 To read and keep the documents you need a device with internet access, a current web browser, an app that opens PDF files, and room to save them.`,
-    es: `Usted acepta recibir los documentos sobre sus beneficios en forma electrónica: en esta página, como archivos que puede guardar o imprimir, y a través de los enlaces que reciba.
+    es: `Usted acepta recibir los documentos sobre sus beneficios en forma electrónica: en esta página, como archivos que puede guardar o imprimir, y a través de los enlaces que reciba. Mantenga al día su correo electrónico en “Revisar sus datos”.
 
 Tiene derecho a una copia en papel sin costo, ahora o más adelante. Puede retirar este consentimiento en cualquier momento. Para lo uno o lo otro, use la ayuda al final de esta página. Retirarlo no cambia lo que aceptó antes.
 
