@@ -185,24 +185,26 @@ export function coverageIn(say: Say): Coverage {
   }
 }
 
-/** A plan with these benefits in it. */
+/** A plan with these benefits in it, of which the first `included` come with it and the others can be chosen. */
 export function planOf(
   say: Say,
   cards: readonly BenefitCard[],
-  plan: { readonly offer: string; readonly displayname: string; readonly slots: number },
+  { included, ...plan }: { readonly included: number } & PlanName,
 ): PlanChoice {
   return {
     ...plan,
     description: say('For everyone who drives.', 'Para todos los que conducen.'),
-    included: cards.map(({ displayname, iconurl, description, cost }) => ({
+    included: cards.slice(0, included).map(({ displayname, iconurl, description, cost }) => ({
       displayname,
       iconurl,
       description,
       cost,
     })),
-    selectable: plan.slots > 0 ? cards.map(({ displayname, cost }) => ({ displayname, cost })) : [],
+    selectable: cards.slice(included).map(({ displayname, cost }) => ({ displayname, cost })),
   }
 }
+
+type PlanName = { readonly offer: string; readonly displayname: string; readonly slots: number }
 
 /** What a member has and can have: a card for each way in which a benefit can stand. */
 export function memberCards(say: Say, cards: readonly BenefitCard[]): readonly BenefitCard[] {
@@ -212,7 +214,7 @@ export function memberCards(say: Say, cards: readonly BenefitCard[]): readonly B
     ['dental', { kind: 'scheduled', from: '2026-12-01' }],
     ['legal', { kind: 'actionrequired', dueon: '2026-12-20' }],
     ['pets', { kind: 'actionrequired' }],
-    ['vision', { kind: 'swapout', on: '2026-12-01' }],
+    ['vision', { kind: 'swapout', on: '2026-11-30' }],
     ['gym', { kind: 'swapin', from: '2026-12-01' }],
     ['income', { kind: 'otherplan', plans: ['Harbor Plus', say('Harbor Gold', 'Harbor Oro')] }],
   ]
@@ -272,6 +274,46 @@ export function recordsIn(locale: 'en' | 'es'): ConsentText {
   return { name, version, title: title[locale], agree: agree[locale], paragraphs, checked: false }
 }
 
+/** What a swap takes away, as it is told: without days and without a price. */
+export function toGoing({ name, displayname, iconurl }: BenefitCard): BenefitLine {
+  return { name, displayname, iconurl }
+}
+
+type Lines = readonly BenefitLine[]
+const firstday = '2026-11-20'
+const lastday = '2026-11-30'
+
+/** The ways in which the benefits that a view lists can stand, each made from lines that start on December 1. */
+export const standings = {
+  ahead: (lines: Lines): Lines => lines,
+  begun: (lines: Lines): Lines => lines.map(line => ({ ...without(line), since: firstday })),
+  ending: (lines: Lines): Lines => lines.map(line => ({ ...without(line), endson: lastday })),
+  ended: (lines: Lines): Lines => lines.map(line => ({ ...without(line), endedon: firstday })),
+  none: (): Lines => [],
+  /** In force but the second, which waits for the person. */
+  onewaits: (lines: Lines): Lines =>
+    lines.map((line, at) => ({
+      ...without(line),
+      ...(at === 1 ? { actionrequired: true, dueon: '2026-12-20' } : { since: firstday }),
+    })),
+  /** In force, the last of them only until the month's end. */
+  lastends: (lines: Lines): Lines =>
+    lines.map((line, at) => ({
+      ...without(line),
+      ...(at === lines.length - 1 ? { endson: lastday } : { since: firstday }),
+    })),
+  /** In force, the second until the month's end, and the last from then on. */
+  exchanged: (lines: Lines): Lines =>
+    lines.map((line, at) => {
+      if (at === lines.length - 1) return line
+      return { ...without(line), ...(at === 1 ? { endson: lastday } : { since: firstday }) }
+    }),
+}
+
+function without({ startson: _, ...line }: BenefitLine): BenefitLine {
+  return line
+}
+
 /** A consent that is wanted. */
 export function consentsIn(say: Say): readonly ConsentText[] {
   return [
@@ -314,60 +356,74 @@ export function offersIn(say: Say): Extract<View, { view: 'OFFER_CHANGE' }>['off
   ]
 }
 
-/** Every confirmation but the plainest: what was done, and whether it holds now or from a day. */
+/**
+ * Every confirmation but the plainest: what was done, and whether it holds now or from a day. `lines`: how what it lists
+ * stands.
+ */
 export const tellings: readonly {
   readonly name: string
   readonly outcome: DoneView['outcome']
   readonly told: DoneView['told']
-  /** The last day of what the view lists, where it ends. */
-  readonly ends?: string
-  /** True where that day is not ahead. */
-  readonly over?: true
+  readonly lines: keyof typeof standings
   readonly undo?: true
 }[] = [
-  { name: 'enrolled-from', outcome: 'enrolled', told: { what: 'enrolled', from: '2026-12-01' } },
-  { name: 'added', outcome: 'enrolled', told: { what: 'added', count: 1 } },
-  { name: 'added-from', outcome: 'enrolled', told: { what: 'added', count: 2, from: '2026-12-01' } },
-  { name: 'upgraded', outcome: 'changed', told: { what: 'upgraded', plan: 'Harbor Plus' } },
   {
-    ...{ name: 'upgraded-from', outcome: 'changed', undo: true },
+    ...{ name: 'enrolled-from', outcome: 'enrolled', lines: 'ahead' },
+    told: { what: 'enrolled', from: '2026-12-01' },
+  },
+  { name: 'added', outcome: 'enrolled', lines: 'begun', told: { what: 'added', count: 1 } },
+  {
+    ...{ name: 'added-from', outcome: 'enrolled', lines: 'ahead' },
+    told: { what: 'added', count: 2, from: '2026-12-01' },
+  },
+  {
+    ...{ name: 'upgraded', outcome: 'changed', lines: 'begun' },
+    told: { what: 'upgraded', plan: 'Harbor Plus' },
+  },
+  {
+    ...{ name: 'upgraded-from', outcome: 'changed', lines: 'ahead', undo: true },
     told: { what: 'upgraded', plan: 'Harbor Plus', from: '2026-12-01' },
   },
-  { name: 'downgraded', outcome: 'changed', told: { what: 'downgraded', plan: 'Harbor Basic' } },
   {
-    ...{ name: 'downgraded-from', outcome: 'changed', undo: true },
+    ...{ name: 'downgraded', outcome: 'changed', lines: 'begun' },
+    told: { what: 'downgraded', plan: 'Harbor Basic' },
+  },
+  {
+    ...{ name: 'downgraded-from', outcome: 'changed', lines: 'lastends', undo: true },
     told: { what: 'downgraded', plan: 'Harbor Basic', from: '2026-12-01' },
   },
-  { name: 'swapped', outcome: 'swapped', told: { what: 'swapped' } },
+  { name: 'swapped', outcome: 'swapped', lines: 'begun', told: { what: 'swapped' } },
   {
-    ...{ name: 'swapped-from', outcome: 'swapped', undo: true },
+    ...{ name: 'swapped-from', outcome: 'swapped', lines: 'exchanged', undo: true },
     told: { what: 'swapped', from: '2026-12-01' },
   },
   ...(['today', 'past', 'neverbegun'] as const).map(timing => ({
-    ...({ name: `cancelled-${timing}`, outcome: 'cancelled', ends: '2026-11-20', over: true } as const),
+    ...({ name: `cancelled-${timing}`, outcome: 'cancelled' } as const),
+    lines: timing === 'neverbegun' ? ('none' as const) : ('ended' as const),
     told: {
       ...({ what: 'cancelled', lastday: '2026-11-20', timing, hasDropped: false } as const),
       backuntil: Date.UTC(2026, 11, 20, 17, 30),
     },
   })),
   {
-    ...{ name: 'cancelled-from', outcome: 'cancelled', ends: '2026-11-30' },
+    ...{ name: 'cancelled-from', outcome: 'cancelled', lines: 'ending' },
     told: { what: 'cancelled', lastday: '2026-11-30', timing: 'ahead', hasDropped: true },
   },
-  { name: 'undone-swap', outcome: 'undone', told: { what: 'undone', of: 'swap', plan: 'Harbor Plus' } },
-  { name: 'undone-offer', outcome: 'undone', told: { what: 'undone', of: 'offer', plan: 'Harbor Plus' } },
+  ...(['swap', 'offer'] as const).map(of => ({
+    ...({ name: `undone-${of}`, outcome: 'undone', lines: 'begun' } as const),
+    told: { what: 'undone', of, plan: 'Harbor Plus' } as const,
+  })),
+  ...(['swap', 'offer'] as const).map(of => ({
+    ...({ name: `undone-${of}-from`, outcome: 'undone', lines: 'ahead' } as const),
+    told: { what: 'undone', of, plan: 'Harbor Plus', from: '2026-12-01' } as const,
+  })),
+  { name: 'kept', outcome: 'undone', lines: 'begun', told: { what: 'kept' } },
   {
-    ...{ name: 'undone-swap-from', outcome: 'undone' },
-    told: { what: 'undone', of: 'swap', plan: 'Harbor Plus', from: '2026-12-01' },
+    ...{ name: 'reinstated', outcome: 'undone', lines: 'begun' },
+    told: { what: 'reinstated', missing: ['Harbor Gym'] },
   },
   {
-    ...{ name: 'undone-offer-from', outcome: 'undone' },
-    told: { what: 'undone', of: 'offer', plan: 'Harbor Plus', from: '2026-12-01' },
-  },
-  { name: 'kept', outcome: 'undone', told: { what: 'kept' } },
-  { name: 'reinstated', outcome: 'undone', told: { what: 'reinstated', missing: ['Harbor Gym'] } },
-  {
-    ...{ name: 'reinstated-from', outcome: 'undone' },
+    ...{ name: 'reinstated-from', outcome: 'undone', lines: 'ahead' },
     told: { what: 'reinstated', from: '2026-12-01', missing: [] },
   },
 ]

@@ -12,7 +12,9 @@ import {
   offersIn,
   planOf,
   recordsIn,
+  standings,
   tellings,
+  toGoing,
   toLine,
   undated,
 } from './fixture-parts.ts'
@@ -231,8 +233,12 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       view: {
         ...{ view: 'PLAN', page: { ...page, step: { at: 2, of: 4 } }, chosen: 'plus' },
         plans: [
-          planOf(say, cards.slice(0, 2), { offer: 'basic', displayname: 'Harbor Basic', slots: 1 }),
-          planOf(say, cards.slice(0, 3), { offer: 'plus', displayname: 'Harbor Plus', slots: 3 }),
+          planOf(say, cards.slice(0, 3), {
+            ...{ offer: 'basic', displayname: 'Harbor Basic', slots: 1, included: 1 },
+          }),
+          planOf(say, cards.slice(0, 5), {
+            ...{ offer: 'plus', displayname: 'Harbor Plus', slots: 2, included: 3 },
+          }),
         ],
       },
     },
@@ -240,7 +246,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       name: 'plan-wrong',
       view: {
         ...{ view: 'PLAN', page: { ...page, step: { at: 2, of: 4 } } },
-        plans: [planOf(say, [], { offer: 'basic', displayname: 'Harbor Basic', slots: 0 })],
+        plans: [planOf(say, [], { offer: 'basic', displayname: 'Harbor Basic', slots: 0, included: 0 })],
         errors: [{ input: 'offername', code: 'offer_missing' }],
       },
     },
@@ -250,7 +256,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         ...{ view: 'SWAP', page, effectiveon, lockedat, locked: false, hasfreeplace: true, choosable: true },
         ...{ held: cards.filter(card => ['dental', 'accident'].includes(card.name)), chosen: 'dental' },
         wanted: cardOf(cards, 'gym'),
-        pending: [{ out: toLine(undated(cardOf(cards, 'vision'))), in: toLine(cardOf(cards, 'legal')) }],
+        pending: [{ out: toGoing(cardOf(cards, 'vision')), in: toLine(cardOf(cards, 'legal')) }],
       },
     },
     {
@@ -351,7 +357,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       view: {
         ...{ view: 'SWAP_CONFIRM', page, effectiveon, lockedat, consents: [] },
         pairs: [
-          { out: toLine(undated(cardOf(cards, 'dental'))), in: toLine(cardOf(cards, 'gym')) },
+          { out: toGoing(cardOf(cards, 'dental')), in: toLine(cardOf(cards, 'gym')) },
           { in: toLine(cardOf(cards, 'legal')) },
         ],
         naming: [
@@ -366,7 +372,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       name: 'swap-confirm-wrong',
       view: {
         ...{ view: 'SWAP_CONFIRM', page, effectiveon, lockedat, consents },
-        pairs: [{ out: toLine(undated(cardOf(cards, 'dental'))), in: toLine(cardOf(cards, 'accident')) }],
+        pairs: [{ out: toGoing(cardOf(cards, 'dental')), in: toLine(cardOf(cards, 'accident')) }],
         errors: [{ input: 'consent.terms', code: 'consent_unconfirmed' }],
       },
     },
@@ -405,7 +411,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         ...{
           gained: waiting(lines.slice(0, 2), { from: effectiveon, by: '2026-12-31' }),
           lost: [],
-          kept: lines.slice(2),
+          kept: standings.begun(lines.slice(2)),
         },
       },
     },
@@ -414,20 +420,20 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       view: {
         ...{ view: 'OFFER_CONFIRM', page, from: 'Harbor Plus', previewid: 'p2', consents },
         to: { offer: 'mini', displayname: 'Harbor Mini', direction: 'downgrade', effectiveon, reasons: [] },
-        ...{ gained: [], lost: lines.slice(0, 2), kept: [] },
+        ...{ gained: [], lost: standings.ending(lines.slice(0, 2)), kept: [] },
         errors: [{ input: 'consent.terms', code: 'consent_unconfirmed' }],
       },
     },
     ...(
       [
-        { name: 'cancel', benefits: begun(lines) },
+        { name: 'cancel', benefits: standings.begun(lines) },
         {
           name: 'cancel-wrong',
-          benefits: begun(lines),
+          benefits: standings.begun(lines),
           errors: [{ input: 'effective', code: 'when_missing' }],
         },
         { name: 'cancel-before-start', benefits: lines, hasbegun: false },
-        { name: 'cancel-pending', benefits: ending(lines), pending: { on: '2026-11-30' } },
+        { name: 'cancel-pending', benefits: standings.ending(lines), pending: { on: '2026-11-30' } },
       ] as const
     ).map(({ name, ...state }): Example => {
       const days = { lastday: '2026-11-30', reinstatedays: 30 }
@@ -471,11 +477,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
           ...redirect,
         },
         completedat: Date.UTC(2026, 10, 20, 17, 30),
-        benefits: lines.map(({ startson, ...line }, at) =>
-          at === 1
-            ? { ...line, actionrequired: true, dueon: '2026-12-20' }
-            : { ...line, ...(startson && { startson }) },
-        ),
+        benefits: standings.onewaits(lines),
         todo: {
           missing: [],
           agree: [{ displayname: lines[1]?.displayname ?? '', dueon: '2026-12-20' }],
@@ -485,14 +487,8 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         ...(shell === 'frame' ? { resulttoken: 'result-of-the-fixture' } : {}),
       },
     },
-    ...tellings.map(({ name, outcome, told, ends, over, undo }): Example => {
-      const benefits =
-        ends === undefined
-          ? lines
-          : lines.map(({ startson: _, ...line }) => ({
-              ...line,
-              ...(over ? { endedon: ends } : { endson: ends }),
-            }))
+    ...tellings.map(({ name, outcome, told, lines: standing, undo }): Example => {
+      const benefits = standings[standing](lines)
       const view = { view: 'DONE', page, outcome, reference: 'BE-5N3T-66KQ', told, benefits } as const
       const done = { ...view, completedat: Date.UTC(2026, 10, 20, 17, 30), ...redirect }
       return { name: `done-${name}`, view: undo ? { ...done, undountil: lockedat } : done }
@@ -500,12 +496,13 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
     {
       name: 'already-enrolled',
       view: {
-        ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', benefits: lines, ...redirect },
+        ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', ...redirect },
+        benefits: standings.onewaits(lines),
         ...{
           paths: { canadd: true, canswap: true, canchangeoffer: true, cancancel: true, canname: true },
           todo: {
             missing: [{ displayname: say('Term life', 'Seguro de vida a término'), dueon: '2026-12-20' }],
-            agree: [{ displayname: cardOf(cards, 'dental').displayname, dueon: '2026-12-20' }],
+            agree: [{ displayname: cardOf(cards, 'accident').displayname, dueon: '2026-12-20' }],
             proposed: [],
           },
           suggested: ['contact'],
@@ -519,7 +516,8 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
     {
       name: 'already-enrolled-ineligible',
       view: {
-        ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', suggested: [], benefits: lines },
+        ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', suggested: [] },
+        benefits: standings.lastends(lines),
         paths: { canadd: false, canswap: true, canchangeoffer: true, cancancel: true },
         ineligible: {
           reasons: [say('This plan is for Florida.', 'Este plan es para Florida.')],
@@ -531,7 +529,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       view: {
         ...{ view: 'ALREADY_ENROLLED', page, offername: 'Harbor Plus', suggested: [] },
         leaving: '2026-11-30',
-        benefits: ending(lines),
+        benefits: standings.ending(lines),
         paths: { canadd: false, canswap: false, canchangeoffer: false, cancancel: true, isleaving: true },
       },
     },
@@ -583,16 +581,6 @@ function waiting(
   if (!first) return []
   const { startson: _, ...line } = first
   return [{ ...line, waits }, ...others]
-}
-
-/** These lines as they stand once they have begun. */
-function begun(lines: readonly BenefitLine[]): readonly BenefitLine[] {
-  return lines.map(({ startson: _, ...line }) => ({ ...line, since: '2026-11-20' }))
-}
-
-/** These lines as they stand once a cancel is planned: with their last day alone. */
-function ending(lines: readonly BenefitLine[]): readonly BenefitLine[] {
-  return lines.map(({ startson: _, ...line }) => ({ ...line, endson: '2026-11-30' }))
 }
 
 /** The words and panels that a view carries for its script. */
