@@ -8,6 +8,7 @@ import type {
   BenefitStatus,
   ConsentText,
   Details,
+  LostCover,
   PlanChoice,
 } from '../../service/src/registration/views/parts.ts'
 
@@ -437,5 +438,13 @@ export function namedIn(say: Say): readonly NamedBeneficiary[] {
       ...{ kind: 'contingent', relationship: 'trust', share: 100 },
       name: say('The Ruiz Family Trust', 'Fideicomiso de la familia Ruiz'),
     },
+  ]
+}
+
+/** What a member loses by a change of their details. */
+export function lostIn(say: Say): readonly LostCover[] {
+  return [
+    { name: 'dental', displayname: say('Dental care', 'Cuidado dental'), how: 'ends', on: '2026-11-30' },
+    { name: 'vision', displayname: say('Vision care', 'Cuidado de la vista'), how: 'neverstarts' },
   ]
 }

@@ -7,6 +7,7 @@ import {
   cardOf,
   cardsIn,
   consentsIn,
+  lostIn,
   memberCards,
   namedIn,
   offersIn,
@@ -105,6 +106,17 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
         ...{ view: 'DETAILS_REVIEW', page: step(1), missing: ['dob', 'address'], suggested: [] },
         details: { firstname: 'Ana', lastname: 'Ruiz', email: 'ana.ruiz@example.com', phone: '3055550134' },
       },
+    },
+    {
+      name: 'details-review-lost',
+      view: {
+        ...{ view: 'DETAILS_REVIEW', page, details: longZip, missing: [], suggested: [] },
+        lost: lostIn(say),
+      },
+    },
+    {
+      name: 'edit-address-member',
+      view: { view: 'DETAILS_EDIT', page, group: 'address', details: ana, mayend: true },
     },
     { name: 'edit-name', view: { view: 'DETAILS_EDIT', page: step(1), group: 'name', details: ana } },
     {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { catalogueOf, stateRule } from '../api/catalogue-of.ts'
+import { ageRule, catalogueOf, stateRule } from '../api/catalogue-of.ts'
 import { ana } from './fixture-parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { openLink, wordsOf } from './visitor.ts'
@@ -152,6 +152,59 @@ describe('whoever no longer fits the rules of their plan', () => {
   })
 })
 
+describe('whoever saves a detail', () => {
+  const moved = { ...{ addline1: '1 Peach St', city: 'Atlanta' }, state: 'GA', zipcode: '30301' }
+
+  test.each([
+    [
+      ...(['en', 'A benefit that does not fit your new details will end.'] as const),
+      'Your details are saved. Because of this change, Vision ends on March 31, 2027.',
+      'Sus datos están guardados. Por este cambio, Vision ES termina el 31 de marzo de 2027.',
+    ],
+    [
+      ...(['es', 'Un beneficio que no corresponda a sus datos nuevos terminará.'] as const),
+      'Sus datos están guardados. Por este cambio, Vision ES termina el 31 de marzo de 2027.',
+      'Your details are saved. Because of this change, Vision ends on March 31, 2027.',
+    ],
+  ] as const)('reads in %s which benefit ends by it, in either language', async (...told) => {
+    const [locale, hint, ends, translated] = told
+    const visitor = await member('small', { locale }, ['dental', 'vision'])
+    expect(wordsOf(await visitor.get('/register/details/name'))).not.toContain(hint)
+    expect(wordsOf(await visitor.get('/register/details/address'))).toContain(hint)
+    const saved = await visitor.post('/register/details/address', moved)
+    expect(saved.view).toBe('DETAILS_REVIEW')
+    expect(saved.html).toContain('role="status"><')
+    expect(wordsOf(saved)).toContain(ends)
+    expect(wordsOf(saved)).not.toMatch(/(change|cambio), Dental/)
+    const language = locale === 'en' ? 'es' : 'en'
+    expect(wordsOf(await visitor.post('/register/details', { language }))).toContain(translated)
+  })
+
+  test.each([
+    ['en', 'Your details are saved. Because of this change, Vision will not start.'],
+    ['es', 'Sus datos están guardados. Por este cambio, Vision ES no empezará.'],
+  ] as const)('reads in %s what will not start', async (locale, words) => {
+    const userid = await rig.newPerson('unknown')
+    const has = { offername: 'small', benefits: ['dental', 'vision'], effectivedate: '2027-04-01' }
+    await client().createUser({ userid, ...ana, ...has })
+    const visitor = await openLink(rig, { offername: '', locale })
+    await visitor.get('/register/details/address')
+    expect(wordsOf(await visitor.post('/register/details/address', moved))).toContain(words)
+  })
+
+  test('reads of no end that there is not, whatever an address says', async () => {
+    const visitor = await member('small', {}, ['dental', 'vision'])
+    await visitor.get('/register/details/address')
+    const street = { ...moved, state: 'FL', zipcode: '33130', city: 'Miami' }
+    const saved = await visitor.post('/register/details/address', street)
+    expect(saved.view).toBe('DETAILS_REVIEW')
+    expect(saved.path).not.toContain('lost')
+    expect(wordsOf(saved)).not.toContain('Because of this change')
+    const madeup = await visitor.get('/register/details?lost=vision&lost=nothing')
+    expect(wordsOf(madeup)).not.toContain('Because of this change')
+  })
+})
+
 test.each([
   ['en', 'The swap that you had planned will not happen.', 'Dental Coverage began on March 10, 2027'],
   [
@@ -253,4 +306,31 @@ describe('a newcomer', () => {
     expect(wordsOf(none)).toContain('Enrollment is not open right now Your details are kept.')
     expect(wordsOf(none)).not.toContain('We compared your details')
   })
+})
+
+test('whoever corrects their birth date reads which benefit had ended by then', async () => {
+  const plans = [{ offer: 'small', rank: 1, selectable: ['dental', 'vision'], slots: 2 }]
+  const young = {
+    name: 'vision',
+    displayname: 'Vision',
+    endsatage: 26,
+    rules: [ageRule('young', { max: 25 })],
+  }
+  await rig.running.publish(catalogueOf([{ name: 'dental', displayname: 'Dental' }, young], plans))
+  rig.running.advance(120_000)
+  const userid = await rig.newPerson('unknown')
+  await client().createUser({
+    userid,
+    ...ana,
+    dob: '2005-03-09',
+    offername: 'small',
+    benefits: ['dental', 'vision'],
+  })
+  await client().advanceClock({ advanceto: '2027-06-10T16:00:00.000Z' })
+  const visitor = await openLink(rig, { offername: '' })
+  await visitor.get('/register/details/dob')
+  const born = { dobmonth: '4', dobday: '9', dobyear: '2001' }
+  expect(wordsOf(await visitor.post('/register/details/dob', born))).toContain(
+    'Your details are saved. Because of this change, Vision ended on April 30, 2027.',
+  )
 })

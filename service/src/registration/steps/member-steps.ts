@@ -17,6 +17,7 @@ import { detailsOf, laidOver, newerThanConfirmed, personOfClean, withGroup, with
 import { cardOf, dueIn, lineOf, statusOf, wantedElsewhere } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
+import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
 import { choosableByMember, memberPaths } from './member-choices.ts'
 import { mustName, namingLines } from './naming.ts'
 import { noteDone, wasDoneBy } from './outcomes.ts'
@@ -24,14 +25,15 @@ import { referenceOf } from './reference.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
 import type { Posted, Step } from './step.ts'
 
-/** What is confirmed of a member, and where the partner has sent something newer. */
+/** What is confirmed of a member, where the partner has sent something newer, and what a change has just cost. */
 export const memberReview: Step = {
-  show: visit => ({
+  show: (visit, typed) => ({
     view: 'DETAILS_REVIEW',
     page: pageOf(visit),
     details: detailsOf(visit.person),
     missing: [],
     suggested: newerThanConfirmed(visit.sent, visit.person),
+    lost: lostIn(visit, typed.form),
   }),
   post: () => ({ to: 'overview' }),
 }
@@ -44,6 +46,7 @@ export function memberEdit(group: DetailsGroup): Step {
       page: pageOf(visit),
       group,
       details: detailsOf(visit.person),
+      ...(group === 'address' || group === 'dob' ? { mayend: true } : {}),
       ...(newerThanConfirmed(visit.sent, visit.person).includes(group)
         ? { suggestion: detailsOf(laidOver(visit.person, visit.sent, group)) }
         : {}),
@@ -57,8 +60,9 @@ export function memberEdit(group: DetailsGroup): Step {
   }
 }
 
-/** Confirms one group: what the partner has sent for it is no suggestion any more. */
+/** Confirms one group: what the partner has sent for it is no suggestion any more. Leads to what the change has cost. */
 async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): Promise<Posted> {
+  let lost: readonly string[] = []
   const outcome = await changeOwn(visit, {
     why: 'details corrected',
     decide: ({ user, person: documentOf, now, terms }) => {
@@ -66,14 +70,16 @@ async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): 
       const person = withGroup(stored, given, group)
       const sent = documentOf('prefill')
       const suggestion = sent && { prefill: withoutGroup(sent, group) }
+      lost = []
       const isSame = JSON.stringify(detailsOf(stored)) === JSON.stringify(detailsOf(person))
       if (isSame) return suggestion ? { user, events: [], documents: suggestion } : 'unchanged'
       const moved = JSON.stringify(residenceOf(stored)) !== JSON.stringify(residenceOf(person))
       const updated = updateAccount(user, moved, now, terms(person))
+      lost = lostBetween(user, updated.user)
       return { ...updated, documents: { profile: person, ...suggestion } }
     },
   })
-  return outcome === 'done' ? { to: 'details' } : 'gone'
+  return outcome === 'done' ? { to: pathAfter(lost) } : 'gone'
 }
 
 /** What a member has and can add in free places. */

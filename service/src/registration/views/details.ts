@@ -17,16 +17,18 @@ import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import type { DetailsEditView, DetailsReviewView } from './model.ts'
 import type { Details, DetailsGroup } from './parts.ts'
+import { lostFields, lostNotice } from './standing.ts'
 import { stateName, stateNames } from './states.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
+import { standingTexts } from './texts-standing.ts'
 
 /** The groups of details in the order they are shown. */
 export const detailsGroups: readonly DetailsGroup[] = ['name', 'dob', 'contact', 'address', 'gender']
 
 /** What is known of the person; what is missing comes first, as a question. */
 export function detailsReview(view: DetailsReviewView, texts: Texts): Content {
-  const { page, details, missing, suggested } = view
+  const { page, details, missing, suggested, lost = [] } = view
   const words = texts.details
   const answers = { page, texts, errors: view.errors ?? [], kept: {} }
   const known = detailsGroups.filter(group => !missing.includes(group))
@@ -36,6 +38,7 @@ export function detailsReview(view: DetailsReviewView, texts: Texts): Content {
     back: `${page.root}/start`,
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${words.title}</h1>
+${lostNotice(page, lost)}
 <p class="lead">${words.lead}</p>
 ${
   missing.length > 0 &&
@@ -45,7 +48,7 @@ ${
   )}</ul></section>`
 }
 ${detailsList(page, texts, details, known, suggested)}
-${missing.length === 0 && form(answers, 'details', primary(words.confirm))}`,
+${missing.length === 0 && form(answers, 'details', [lostFields(lost), primary(words.confirm)])}`,
     asks: missing.length === 0,
   }
 }
@@ -83,6 +86,7 @@ export function detailsEdit(view: DetailsEditView, texts: Texts): Content {
     body: html`${errorSummary(answers)}
 <h1 tabindex="-1">${title}</h1>
 ${suggestion && html`<p class="notice info">${icon('info')}<span>${words.suggestion(page.partner.displayname)} <strong>${groupText(page, texts, suggestion, group)}</strong></span></p>`}
+${view.mayend && html`<p class="hint">${standingTexts(page.locale).lost.mayend}</p>`}
 ${form(answers, `details/${group}`, [inputs[group](answers), primary(texts.shell.save)])}`,
   }
 }

@@ -10,6 +10,7 @@ import type {
   Details,
   DetailsGroup,
   Kept,
+  LostCover,
   MemberPaths,
   NamingLine,
   OfferChoice,
@@ -102,6 +103,8 @@ export interface DetailsReviewView extends ViewOf<'DETAILS_REVIEW'>, Asking {
   readonly missing: readonly DetailsGroup[]
   /** Groups in which the partner sent newer data than the person confirmed. */
   readonly suggested: readonly DetailsGroup[]
+  /** What a member has just lost by a change of these. */
+  readonly lost?: readonly LostCover[]
 }
 
 /** The inputs of one group. `kept`, when given, is shown instead of `details`. */
@@ -111,6 +114,8 @@ export interface DetailsEditView extends ViewOf<'DETAILS_EDIT'>, Asking {
   readonly kept?: Kept
   /** What the partner sent since, offered beside what is confirmed. */
   readonly suggestion?: Details
+  /** True for a member where other details may end a benefit. */
+  readonly mayend?: true
 }
 
 /** The benefits to read about and choose. */

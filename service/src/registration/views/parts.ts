@@ -107,6 +107,13 @@ export type ConsentText = {
   readonly checked: boolean
 }
 
+/** A benefit that a change of a member's details took away. */
+export type LostCover = { readonly name: string; readonly displayname: string } & (
+  | { readonly how: 'neverstarts' }
+  /** The last day of cover, to come or past. */
+  | { readonly how: 'ends' | 'ended'; readonly on: Day }
+)
+
 /** A benefit in a short list: what and, where it matters, from when. */
 export type BenefitLine = {
   readonly name: string

@@ -3,7 +3,7 @@ import { draftField } from './fields.ts'
 import { dayText } from './format.ts'
 import { icon } from './icons.ts'
 import { notice } from './layout.ts'
-import type { Day } from './parts.ts'
+import type { Day, LostCover } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 import { standingTexts } from './texts-standing.ts'
@@ -33,4 +33,21 @@ export function ineligibleNotice(
 ${reasons.length > 0 && html`<ul class="plain">${reasons.map(reason => html`<li>${reason}</li>`)}</ul>`}
 ${!isLeaving && html`<p>${words.keeps}</p>`}<p>${words.back(offername)}</p>
 <p>${words.correct(texts.already.details)} ${words.ask(page.partner.displayname)}</p></div></section>`
+}
+
+/** Says to a member that their details are saved, and which benefits they lose by that; nothing where they lose none. */
+export function lostNotice({ locale }: Page, lost: readonly LostCover[]): Slot {
+  const words = standingTexts(locale).lost
+  const [first, ...others] = lost.map(cover =>
+    cover.how === 'neverstarts'
+      ? words.neverstarts(cover.displayname)
+      : words[cover.how](cover.displayname, dayText(locale, cover.on)),
+  )
+  if (first === undefined) return null
+  return html`<div class="notice info" role="status">${icon('info')}<div><p>${words.saved} ${first}</p>${others.map(sentence => html`<p>${sentence}</p>`)}</div></div>`
+}
+
+/** The benefits that the notice is about, for a form: another language then says the same. */
+export function lostFields(lost: readonly LostCover[]): Slot {
+  return lost.map(({ name }) => html`<input type="hidden" name="lost" value="${name}">`)
 }

@@ -14,6 +14,14 @@ export const standingEn = {
       button: 'End my benefits now',
     },
   },
+  /** To a member who changes their details. */
+  lost: {
+    mayend: 'A benefit that does not fit your new details will end.',
+    saved: 'Your details are saved.',
+    ends: (name: string, on: string) => `Because of this change, ${name} ends on ${on}.`,
+    ended: (name: string, on: string) => `Because of this change, ${name} ended on ${on}.`,
+    neverstarts: (name: string) => `Because of this change, ${name} will not start.`,
+  },
   /** Of benefits that a member has already, and that wait for something from them. */
   waiting: {
     title: 'These still need something from you',
