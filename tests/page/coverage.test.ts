@@ -62,6 +62,29 @@ describe('what a person must see before agreeing', () => {
     expect(textOf(done.html)).toContain('Waiting period 30 days')
   })
 
+  test('is told to a former member before one press brings all of it back', async () => {
+    const visitor = await open({ offername: 'plus' })
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits', { benefit: ['critical', 'income', 'identity'] })
+    const agreed = { ...recordsAgreed, 'consent.identity': '2026-01' }
+    expect((await visitor.post('/register/enrol', agreed)).view).toBe('DONE')
+    await visitor.get('/register/cancel')
+    await visitor.post('/register/cancel', { effective: 'immediate' })
+    const back = newVisitor(rig.service)
+    await back.post(await rig.mintLink({}))
+    const { html } = await back.get('/register/start')
+    const [before = '', after] = html.split('Bring my benefits back')
+    expect(after).toBeDefined()
+    expect(textOf(before)).toContain('What you should know')
+    expect(textOf(before)).toContain('Insurer Seaview Mutual')
+    expect(textOf(before)).toContain('Summary of benefits (PDF)')
+    expect(textOf(before)).toContain(
+      'Your total You pay $19.00 a month, taken from your weekly payout by Harbor Rides.',
+    )
+    expect(textOf(before)).toContain('Starts on')
+    expect(textOf(before)).toContain('What you agreed to before holds again.')
+  })
+
   test('is one word where all is free', async () => {
     const visitor = await open({ offername: 'starter' })
     await visitor.get('/register/benefits')

@@ -93,7 +93,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
       view: {
         ...{ view: 'START', page, firstname: 'Ana', shared: [], resumed: false, choosesplan: true },
         known: ['name', 'dob', 'contact', 'address'],
-        comeback: { offername: 'Harbor Plus', benefits: lines },
+        comeback: { offername: 'Harbor Plus', benefits: lines, agreed: true },
       },
     },
     {

@@ -1,7 +1,7 @@
 import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, isActive, type User } from '../../membership/rules/state.ts'
-import { offerOf } from '../../membership/rules/terms.ts'
+import { hasConsent, knownBenefit, offerOf, type Terms } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { StartView } from '../views/model.ts'
 import { liveLines } from './cards.ts'
@@ -20,7 +20,15 @@ export function comebackOf(visit: Visit): StartView['comeback'] {
   const benefits = liveLines({ ...visit, user: trial.user }).map(({ since, ...line }) =>
     since === undefined ? line : { ...line, startson: since },
   )
-  return offer && benefits.length > 0 ? { offername: offer.displayname[visit.locale], benefits } : undefined
+  if (!offer || benefits.length === 0) return undefined
+  const isAgreed = benefits.some(({ name }) => holdsAgain(trial.user, terms, name))
+  return { offername: offer.displayname[visit.locale], benefits, ...(isAgreed ? { agreed: true } : {}) }
+}
+
+/** Whether the benefit asks for an agreement, and the one given before is of the present version. */
+function holdsAgain(user: User, terms: Terms, name: string): boolean {
+  const benefit = knownBenefit(terms, user, name)
+  return benefit?.consent !== undefined && hasConsent(user, benefit)
 }
 
 /** Brings offer and benefits back after a cancel, while the days for it last; a repeat changes nothing. */

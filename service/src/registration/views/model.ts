@@ -91,7 +91,12 @@ export interface StartView extends ViewOf<'START'> {
   /** False where all benefits come with the plan. */
   readonly choosesbenefits?: boolean
   /** What a person who canceled can have back at once. */
-  readonly comeback?: { readonly offername: string; readonly benefits: readonly BenefitLine[] }
+  readonly comeback?: {
+    readonly offername: string
+    readonly benefits: readonly BenefitLine[]
+    /** Present where an agreement given before the cancel holds again. */
+    readonly agreed?: true
+  }
   /** Whether a plan is to be chosen, which is a step of its own; `perhaps` where the details decide it. */
   readonly choosesplan: boolean | 'perhaps'
 }

@@ -1,4 +1,5 @@
 import { html } from '../../http/html.ts'
+import { coverageSection, totalSection } from './coverage.ts'
 import { birthDate, draftField, errorSummary, form, primary } from './fields.ts'
 import { emblem, icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
@@ -6,6 +7,7 @@ import { benefitList } from './lists.ts'
 import type { ChallengeView, FrameView, OpenView, StartView } from './model.ts'
 import type { Texts } from './texts.ts'
 import { beneficiaryTexts } from './texts-beneficiaries.ts'
+import { standingTexts } from './texts-standing.ts'
 
 /** The page behind a link. Its form goes to an address of its own and without the script, since it leaves by a redirect. */
 export function open(view: OpenView, texts: Texts): Content {
@@ -60,6 +62,9 @@ ${
   view.comeback &&
   html`<section class="panel"><h2>${words.comeback}</h2><p>${words.comebacktext(view.comeback.offername)}</p>
 ${benefitList(page, texts, view.comeback.benefits)}
+${coverageSection(page, view.comeback.benefits)}
+${totalSection(page, view.comeback.benefits)}
+${view.comeback.agreed && html`<p>${standingTexts(page.locale).agreedbefore}</p>`}
 <form method="post" action="${page.root}/comeback">${draftField(page)}<p><button class="secondary">${words.comebackbutton}</button></p></form></section>`
 }
 <section class="panel"><h2>${words.steps}</h2>

@@ -34,6 +34,8 @@ export const standingEn = {
   /** The partner sent details that differ from what the person confirmed; `link` leads to where they can use them. */
   newer: (partner: string, details: string, link: string) =>
     `${partner} sent newer details for: ${details}. You can use them under “${link}” below.`,
+  /** Before benefits are brought back after a cancel: agreements are kept. */
+  agreedbefore: 'What you agreed to before holds again.',
   dropsswap: 'The swap that you had planned will not happen.',
   /** To a member whose details no longer fit the rules of their plan. */
   ineligible: {

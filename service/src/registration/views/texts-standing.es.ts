@@ -30,6 +30,7 @@ export const standingEs: typeof standingEn = {
     `Si cambia de opinión, puede recuperarlos dentro de los ${days} días después de cancelar, si todavía cumple los requisitos.`,
   newer: (partner, details, link) =>
     `${partner} envió datos más recientes de: ${details}. Puede usarlos en “${link}”, más abajo.`,
+  agreedbefore: 'Lo que aceptó antes vuelve a valer.',
   dropsswap: 'El intercambio que tenía previsto no se hará.',
   ineligible: {
     title: plan => `Sus datos ya no cumplen las reglas de ${plan}`,
