@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Command, neededText, UsageError } from '../command.ts'
 import { eventsOf } from './logged-events.ts'
-import { openSandboxApi, partnerOptions } from './partner-api.ts'
+import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.ts'
 import {
   cancel,
   create,
@@ -71,7 +71,10 @@ export const trigger: Command = {
         ...(input.flag('duplicate') ? wanted : []),
         ...(input.flag('out-of-order') ? events.slice(0, 1) : []),
       ]
-      for (const { eventid } of again) await api.call('POST', `/events/${eventid}/replay`)
+      for (const { eventid } of again) {
+        await untilTried(api, eventid)
+        await api.call('POST', `/events/${eventid}/replay`)
+      }
       raised.push({ userid: name, eventids: wanted.map(({ eventid }) => eventid) })
     }
     input.print(
@@ -79,6 +82,21 @@ export const trigger: Command = {
       raised.map(one => `${eventname} for ${one.userid}: ${one.eventids.join(', ')}`),
     )
   },
+}
+
+/** How long an event may wait for its first try before it is asked for again all the same. */
+const PATIENCE_MS = 60_000
+
+/** Waits until an event was tried wherever it goes: what still waits for its first try is not sent a second time. */
+async function untilTried(api: PartnerApi, eventid: string): Promise<void> {
+  const until = performance.now() + PATIENCE_MS
+  while (performance.now() < until) {
+    const { deliveries } = (await api.call('GET', `/events/${eventid}`)) as {
+      deliveries: readonly { status: string; attempts: number }[]
+    }
+    if (!deliveries.some(({ status, attempts }) => status === 'waiting' && attempts === 0)) return
+    await pause(50)
+  }
 }
 
 function numberOf(text: string, name: string, most: number): number {
