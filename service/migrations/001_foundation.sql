@@ -1,20 +1,21 @@
--- partner_id leads every key of partner data, so that the schema can be spread by it (ARCHITECTURE.md).
--- Timestamps are given by the service; no statement asks the database for the time, except for leases.
+-- Every key of partner data begins with partner_id, so that a cluster can spread the tables by it (ARCHITECTURE.md).
+-- The service sets all timestamps; only the statements about leases ask the database for the time.
 
 create extension if not exists btree_gist;
 
--- One row: what this database is, for ever.
+-- One row, which says what this database is: a sandbox or live, forever.
 create table installation (
   only_row boolean primary key default true check (only_row),
   sandbox boolean not null,
-  -- A keyed hash of a fixed text: tells a wrong keyring before it does harm.
+  -- A keyed hash of a fixed text. The service compares it at the start, so that it refuses a wrong keyring before that
+  -- does harm.
   keyring_check bytea not null,
-  -- The id of the root key that the check hangs on, so that who brings another keyring is told which one is wanted.
+  -- The id of the root key that made keyring_check, so that an error about a wrong keyring can name the right one.
   root_key_id text not null,
   created_at timestamptz not null,
-  -- Set while this copy must not act on the world: no deliveries, no due changes, no writes (`serve --quiet`, `restore`).
+  -- Set while this copy must not act: no deliveries, no due changes, no writes (`serve --quiet`, `restore`).
   quiet_since timestamptz,
-  -- What of the console needs a second person: {"erase": true, ...}; an action that is not named needs one.
+  -- The console's actions that need a second person: {"erase": true, ...}; an action that is not named needs one.
   operator_policy jsonb not null default '{}'
 );
 
@@ -28,30 +29,32 @@ create table catalogue_versions (
 create table partners (
   partner_id uuid primary key,
   name text not null check (name <> ''),
-  -- Further names that partnername of Get Benefits may carry.
+  -- Other names of the partner that `partnername` of Get Benefits may carry.
   aliases text[] not null default '{}',
   timezone text not null,
   locale text not null default 'en' check (locale in ('en', 'es')),
   origins text[] not null default '{}',
   redirects text[] not null default '{}',
-  -- Where its users find help: {"phone", "email", "url"}, each where there is one.
+  -- Where the partner's users find help: {"phone", "email", "url"}, each optional.
   help jsonb not null default '{}',
-  -- What the page links and names: {"privacyurl", "termsurl", "operatorline"}, each where there is one.
+  -- The links and the line at the foot of the partner's pages: {"privacyurl", "termsurl", "operatorline"}, each
+  -- optional.
   legal jsonb not null default '{}',
   -- The partner's look on page and copy, checked for contrast: {"logo": file hash, "colors", "radius", "font"}.
   look jsonb not null default '{}',
-  -- How long agreed texts, confirmations and dates of coverage outlive an erasure, like `7y`; null: not at all.
+  -- How long agreed texts, confirmations and dates of coverage are kept after an erasure, such as `7y`; null: not at
+  -- all.
   retain text check (retain ~ '^[1-9][0-9]?y$'),
   -- null: all offers of the catalogue
   offers text[],
   api_key_optional boolean not null default false,
-  -- Requests a second and the burst of the token bucket; null: no limit.
+  -- The rate limit in requests a second, and the burst of its token bucket; null: no limit.
   rate_per_second double precision check (rate_per_second > 0),
-  -- What the operator allows: null means all scopes.
+  -- The scopes that the operator allows; null: all scopes.
   scopes text[],
-  -- The partner's key, wrapped by the root key named in it.
+  -- The partner's key, wrapped by the root key whose id the wrapped key itself contains.
   wrapped_key bytea not null,
-  -- A sandbox moves business dates forward by this much.
+  -- How far a sandbox has moved this partner's business dates forward.
   clock_offset_ms bigint not null default 0 check (clock_offset_ms >= 0),
   disabled_at timestamptz,
   disabled_reason text,
@@ -71,7 +74,8 @@ create table credentials (
   primary key (partner_id, credential_id)
 );
 
--- When a credential was last used, written at most once a minute; apart, so that `credentials` is almost never written.
+-- When a credential was last used, written at most once a minute. It is a table of its own, so that `credentials` is
+-- almost never written.
 create table credential_uses (
   partner_id uuid not null,
   credential_id text not null,
@@ -82,7 +86,7 @@ create table credential_uses (
 create table access_tokens (
   partner_id uuid not null,
   token_id text not null,
-  -- The secret it was issued from: revoked with it.
+  -- The client secret with which the token was issued; revoking the secret revokes the token.
   credential_id text not null,
   pepper_id text not null,
   hash bytea not null,
@@ -98,26 +102,27 @@ create index access_tokens_expiry on access_tokens (partner_id, expires_at);
 create table users (
   partner_id uuid not null,
   service_id uuid not null,
-  -- Rises by one with each change. A change is written only where the version is still the one it was decided on.
+  -- Each change raises it by one. A change is written only if the version is still the one on which it was decided.
   version integer not null default 1 check (version > 0),
-  -- Of an erased user: a control character and a keyed hash of it, which no living user's can equal.
+  -- The partner's userid. For an erased user: a control character and a keyed hash of it, which no living user's userid
+  -- can equal.
   userid text not null check (userid <> ''),
-  -- false: an erased user whose userid was given to a new one
+  -- false: an erased user whose userid now belongs to a new user.
   is_current boolean not null default true,
   status text not null check (status in ('none', 'prefilled', 'registering', 'active', 'cancelled', 'erased')),
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- How often a prefill was stored, and when last; both outlive the entry.
+  -- How often a prefill was stored, and when last; both stay after the entry has lapsed.
   prefill_count integer not null default 0 check (prefill_count >= 0),
   prefill_written_at timestamptz,
-  -- When the prefill entry or the registration lapses; null: there is none
+  -- When the prefill entry or the registration lapses; null: there is none.
   entry_expires_at timestamptz,
-  -- The offer in force, to start, or last held; the catalogue version under which it began.
+  -- The offer that is in force, is still to start, or was held last, with the catalogue version under which it began.
   offer text,
   offer_since timestamptz,
   offer_version integer,
   offer_in_force boolean not null default false,
-  -- false: the user's data no longer fit its rules; it stays nevertheless.
+  -- false: the offer's rules no longer admit the user, who keeps it nevertheless.
   offer_admits boolean not null default true,
   pending_offer text,
   pending_offer_at timestamptz,
@@ -128,7 +133,7 @@ create table users (
   cancel_requested_at timestamptz,
   cancel_reason text check (cancel_reason in ('voluntary', 'employmentended', 'nonpayment', 'deceased', 'duplicate', 'mistake')),
   erased_at timestamptz,
-  -- The earliest instant at which something is to be applied.
+  -- The earliest instant at which a change of this user must be applied.
   due_at timestamptz,
   primary key (partner_id, service_id),
   check ((status = 'erased') = (erased_at is not null)),
@@ -145,7 +150,7 @@ create table users (
 create unique index users_by_userid on users (partner_id, userid) where is_current;
 create index users_due on users (partner_id, due_at) where due_at is not null;
 
--- The wrapped data keys stand alone, so that erasing a user is deleting one row.
+-- The wrapped data keys have a table of their own, so that erasing a user is deleting one row.
 create table data_keys (
   partner_id uuid not null,
   service_id uuid not null,
@@ -153,7 +158,7 @@ create table data_keys (
   primary key (partner_id, service_id)
 );
 
--- Personal data: one sealed JSON document a row.
+-- Personal data: one sealed JSON document per row.
 create table documents (
   partner_id uuid not null,
   service_id uuid not null,
@@ -174,20 +179,20 @@ create table enrolments (
   is_fixed boolean not null,
   state text not null check (state in ('selected', 'actionrequired', 'scheduled', 'enrolled', 'endscheduled',
     'ended', 'withdrawn', 'declined', 'rejected', 'void')),
-  -- What a pending change would bring: the row follows the change.
+  -- The pending change that would bring this enrolment; the row is deleted or kept together with that change.
   planned_by text check (planned_by in ('offer', 'swap')),
   catalogue_version integer not null,
   picked_at timestamptz not null,
   starts_at timestamptz not null,
   ends_at timestamptz,
-  -- An end of its own, besides those that pending changes bring.
+  -- The enrolment's own end, independent of pending changes.
   own_end_at timestamptz,
   own_end_reason text,
   action_due_at timestamptz,
   close_reason text,
-  -- Asked for by itself and not with an offer: its start is told by an event of its own.
+  -- The user asked for this benefit alone and not with an offer, so an event of its own reports its start.
   is_single boolean not null default false,
-  -- The enrolment that this one takes the place of, which an operator voided.
+  -- The voided enrolment that this one replaces, after an operator's correction.
   corrects uuid,
   primary key (partner_id, service_id, enrolment_id),
   check (ends_at is null or ends_at >= starts_at or state in ('withdrawn', 'declined', 'rejected', 'void')),
@@ -195,7 +200,7 @@ create table enrolments (
   check (state <> 'ended' or ends_at is not null),
   check ((own_end_at is null) = (own_end_reason is null)),
   check (planned_by is null or state not in ('enrolled', 'endscheduled', 'ended')),
-  -- Windows of one benefit never overlap.
+  -- The enrolments of one benefit never overlap in time.
   exclude using gist (
     service_id with =, benefit with =, partner_id with =, tstzrange(starts_at, ends_at) with &&
   ) where (state in ('selected', 'actionrequired', 'scheduled', 'enrolled', 'endscheduled', 'ended'))
@@ -209,14 +214,15 @@ create table consents (
   text_hash bytea,
   locale text not null,
   agreed_at timestamptz not null,
-  -- How it was given: on the page, sent by the partner, or put on record by an operator with the evidence for it.
+  -- How the consent was given: on the page, sent by the partner, or put on record by an operator with evidence.
   channel text not null default 'partner' check (channel in ('page', 'partner', 'phone', 'paper', 'email')),
   recorded_by text,
   sealed_evidence bytea,
   primary key (partner_id, service_id, name, version)
 );
 
--- Whom a person names to receive a benefit. Versions, none edited; what a partner proposes counts once it is confirmed.
+-- The beneficiaries that a person names. Versions are never edited; a version that a partner proposes counts once the
+-- person confirms it.
 create table beneficiary_designations (
   partner_id uuid not null,
   service_id uuid not null,
@@ -231,7 +237,7 @@ create table beneficiary_designations (
   primary key (partner_id, service_id, benefit, version)
 );
 
--- What a person agreed to, as it was shown: made in the transaction of the enrolment, and never changed.
+-- What a person agreed to, as the page showed it: stored in the transaction of the enrolment, and never changed.
 create table confirmations (
   partner_id uuid not null,
   service_id uuid not null,
@@ -244,7 +250,7 @@ create table confirmations (
 );
 create index confirmations_reference on confirmations (partner_id, reference);
 
--- Hashes by which the console finds an account: keyed by the partner's key, removed by an erasure.
+-- Hashes by which the console finds an account. They are keyed with the partner's key, and an erasure removes them.
 create table search_hashes (
   partner_id uuid not null,
   service_id uuid not null,
@@ -254,30 +260,33 @@ create table search_hashes (
 );
 create index search_hashes_found on search_hashes (partner_id, hash);
 
--- What happened to a user, a row for each version of it: never edited, never deleted, without personal data.
+-- What happened to a user: one row for each version of the user. Rows are never edited or deleted, and hold no personal
+-- data.
 create table history (
   partner_id uuid not null,
   service_id uuid not null,
-  -- The version of the user that the change made. Only one version can follow another, so this is the order of changes.
+  -- The user's version after the change. Versions follow one another without a branch, so they give the order of
+  -- changes.
   version integer not null check (version > 0),
   at timestamptz not null,
   recorded_at timestamptz not null,
   who text not null,
   -- [[what, from, to, why], ...]; empty where only personal data changed
   lines jsonb not null,
-  -- The events that the change raised: an erasure finds those of a user by them.
+  -- The events that the change raised; an erasure finds a user's events by these ids.
   event_ids uuid[] not null default '{}',
-  -- The credential, page session or operator behind `who`, the request it came with, and the reference given for it.
+  -- The credential, page session or operator behind `who`, the request of the change, and the reference given for it.
   actor text,
   request_id uuid,
   reference text,
   primary key (partner_id, service_id, version)
 );
--- Summarized as blocks fill: until the next vacuum whatever is not would be read whole by each search for a request.
+-- autosummarize summarizes each block range as it fills. Without it, a search for a request would read all ranges
+-- written since the last vacuum.
 create index history_recorded on history using brin (recorded_at) with (autosummarize = on);
 
--- How long the event log of each partner is. Whoever adds to the log holds this row until the commit, so that the events
--- of a partner are numbered as they are committed, without a gap.
+-- The length of each partner's event log. A transaction that adds to the log locks this row until its commit, so that a
+-- partner's events are numbered in the order of their commits, without a gap.
 create table event_log_heads (
   partner_id uuid primary key,
   last bigint not null default 0 check (last >= 0)
@@ -287,12 +296,12 @@ create table events (
   partner_id uuid not null,
   -- A UUID v7: `eventid` of the API, and the Idempotency-Key and webhook-id of every delivery.
   event_id uuid not null,
-  -- Where it stands in its partner's log: 1, 2, 3, ...
+  -- The event's place in its partner's log: 1, 2, 3, ...
   position bigint not null,
   service_id uuid not null,
   userid text not null,
   eventname text not null,
-  -- The bytes that are sent, on every try.
+  -- The bytes that every attempt sends.
   body bytea not null,
   data jsonb not null default '{}',
   created_at timestamptz not null,
@@ -305,10 +314,11 @@ create table idempotency_keys (
   operation text not null,
   key_hash bytea not null,
   request_hash bytea not null,
-  -- Names the attempt that claimed it: tells a lost commit that took place from one that did not.
+  -- Names the attempt that reserved the key. After a commit whose answer was lost, it shows whether that commit took
+  -- place.
   attempt_id uuid not null,
   service_id uuid,
-  -- prefill: which of the user's prefills this key stored
+  -- prefill: the number of the user's prefill that this key stored.
   prefill_number integer,
   -- Other writes: the first answer, sealed with the user's data key
   sealed_answer bytea,
@@ -316,20 +326,21 @@ create table idempotency_keys (
   expires_at timestamptz not null,
   primary key (partner_id, operation, key_hash)
 );
--- 2 to 3 µs a prefill. A block index would be free to write, but keys of a day and of 90 days lie side by side, so that it
--- finds nothing: with 120,000 keys of 100 partners, seeing that nothing has lapsed took 8 ms a partner instead of 0.3 ms.
+-- This index costs 2 to 3 µs per prefill. A BRIN index would cost nothing to write, but keys that live a day and keys
+-- that live 90 days lie side by side, so that it finds nothing: with 120,000 keys of 100 partners, finding no lapsed
+-- key took 8 ms per partner instead of 0.3 ms.
 create index idempotency_keys_expiry on idempotency_keys (partner_id, expires_at);
--- What an erasure destroys. Prefills keep no answer, so they do not pay for it.
+-- The answers that an erasure deletes. Prefills keep no answer, so this index costs them nothing.
 create index idempotency_keys_answers on idempotency_keys (partner_id, service_id) where sealed_answer is not null;
 
 create table webhook_endpoints (
   partner_id uuid not null references partners,
   endpoint_id uuid not null,
-  -- Grows with each change, so that the process that sends to it notices.
+  -- Each change raises it, so that the process that sends to the endpoint notices the change.
   version integer not null default 1,
   url text not null,
   username text not null,
-  -- The user name of credentials that are to replace the present ones
+  -- The user name of new credentials that are to replace the present ones.
   next_username text,
   -- Passwords and signing secrets: one JSON document sealed with the partner's key
   sealed_secrets bytea not null,
@@ -345,20 +356,20 @@ create table webhook_endpoints (
   check ((disabled_at is null) = (disabled_reason is null))
 );
 
--- What is still to be delivered, and nothing else.
+-- Only deliveries that are still to be made.
 create table deliveries (
   partner_id uuid not null,
   event_id uuid not null,
   endpoint_id uuid not null,
   service_id uuid not null,
-  -- That of the event: the order of one user's deliveries.
+  -- The event's position: it gives the order of one user's deliveries.
   position bigint not null,
-  -- Why a try is due: the first one, a later one, or one that was asked for again
+  -- Why an attempt is due: it is the first one, a later one, or one that was requested again.
   work text not null default 'fresh' check (work in ('fresh', 'retry', 'replay')),
   attempts integer not null default 0,
   due_at timestamptz not null,
   queued_at timestamptz not null,
-  -- One user's events are to arrive in order; those behind another one are parked when they come up.
+  -- One user's events must arrive in order; a delivery behind another one is parked when its time comes.
   ordered boolean not null default false,
   parked boolean not null default false,
   primary key (partner_id, event_id, endpoint_id),

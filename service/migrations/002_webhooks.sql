@@ -1,38 +1,38 @@
--- The processes that share the endpoints. Times are the database's own, as processes' clocks differ.
+-- The processes that share the endpoints. Times are the database's own, because the clocks of processes differ.
 create table dispatchers (
   dispatcher_id uuid primary key,
-  -- What it owns is its own until then; it says in time that it lives on.
+  -- The process owns its endpoints until this time; it renews the time while it is alive.
   until timestamptz not null
 );
 
--- Which process sends to an endpoint.
+-- The process that sends to an endpoint.
 create table endpoint_leases (
   partner_id uuid not null,
   endpoint_id uuid not null,
-  -- Null: nobody.
+  -- null: no process.
   owner uuid,
-  -- Grows with each change of owner: what an earlier one still writes is refused.
+  -- Each change of owner raises it; a write with an older epoch comes from a former owner and is refused.
   epoch bigint not null,
   primary key (partner_id, endpoint_id),
   foreign key (partner_id, endpoint_id) references webhook_endpoints
 );
 create index endpoint_leases_of_owner on endpoint_leases (owner);
 
--- What the owner of an endpoint knows of it and must survive a restart.
+-- What the owner of an endpoint knows about it and must not lose in a restart.
 create table endpoint_health (
   partner_id uuid not null,
   endpoint_id uuid not null,
-  -- Grows when somebody else than the owner resets it: what the owner knew before is void.
+  -- Raised when a process other than the owner resets the row; the owner then discards what it knew.
   revision integer not null default 1,
   breaker jsonb not null,
   failing_since timestamptz,
   notices integer not null default 0,
-  -- Until when the endpoint asked us to stay away.
+  -- The endpoint asked us (Retry-After) to send nothing before this time.
   paused_until timestamptz,
-  -- The pair of credentials that was accepted last, and since when the new one is.
+  -- The pair of credentials that the endpoint accepted last, and since when it has accepted the new pair.
   accepted_pair text check (accepted_pair in ('current', 'next')),
   next_accepted_at timestamptz,
-  -- When the endpoint's certificate ends, as seen at the last connection.
+  -- When the endpoint's certificate expires, as seen at the last connection.
   certificate_ends_at timestamptz,
   primary key (partner_id, endpoint_id),
   foreign key (partner_id, endpoint_id) references webhook_endpoints
@@ -50,13 +50,14 @@ create table dead_deliveries (
 );
 create index dead_deliveries_of_endpoint on dead_deliveries (partner_id, endpoint_id, event_id);
 
--- The log of tries: a partition a day, so that a day is removed at once and at no cost.
+-- The log of attempts: one partition a day, so that dropping a day is immediate and costs nothing.
 create table delivery_attempts (
   partner_id uuid not null,
   attempt_id uuid not null,
   endpoint_id uuid not null,
   event_id uuid not null,
-  -- Which try of the delivery; one that was our own fault has the number of the try that follows.
+  -- The number of this attempt at the delivery. An attempt that failed by our own fault is not counted, so the next
+  -- attempt has the same number.
   attempt integer not null,
   started_at timestamptz not null,
   pair text not null check (pair in ('current', 'next')),
@@ -68,11 +69,12 @@ create table delivery_attempts (
   tls_ms integer,
   first_byte_ms integer,
   total_ms integer not null,
-  -- The first 1 KiB of what came with a status other than 2xx, sealed with the data key of the event's user.
+  -- The first 1 KiB of an answer other than 2xx, sealed with the data key of the event's user.
   sealed_answer bytea,
-  -- In the order in which the tries of an event are listed: the log is written most, and one index serves both.
+  -- The order in which an event's attempts are listed. The log is mostly written, so one index must serve as key and
+  -- for lists.
   primary key (partner_id, event_id, started_at, attempt_id),
   check ((status is null) <> (error_class is null))
 ) partition by range (started_at);
--- Takes what no day was made for, so that a missing partition never stops a delivery.
+-- Takes rows of days without a partition, so that a missing partition never stops a delivery.
 create table delivery_attempts_rest partition of delivery_attempts default;

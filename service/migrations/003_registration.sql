@@ -1,9 +1,9 @@
--- One row from the link token to the result: a token, once spent, becomes a session, and the session has an outcome.
+-- One row from link token to result: a used token becomes a session, and the session gets an outcome.
 create table page_sessions (
   partner_id uuid not null,
   session_id uuid not null,
   userid text not null,
-  -- The user to whom the session is bound once the token is spent.
+  -- The user of the session, set when the token is used.
   service_id uuid,
   purpose text not null check (purpose in ('registration', 'benefits', 'swap', 'offerchange')),
   offername text,
@@ -21,16 +21,17 @@ create table page_sessions (
   handle_pepper_id text,
   handle_hash bytea,
   last_seen_at timestamptz,
-  -- Links of sms and email ask for the birth date first.
+  -- Links sent by sms and email ask for the birth date first; this counts the attempts.
   birthdate_tries integer not null default 0 check (birthdate_tries between 0 and 5),
   birthdate_passed_at timestamptz,
   birthdate_tried_at timestamptz,
-  -- Asked once more, by a link that others may read, before people are shown whom the person named.
+  -- The attempts when the birth date is asked again: a link by sms or email may be read by others, so it asks once more
+  -- before it shows the person's beneficiaries.
   birthdate_again_tries integer not null default 0 check (birthdate_again_tries between 0 and 5),
   birthdate_again_at timestamptz,
-  -- The look that the embed asked for, checked; no personal data.
+  -- The appearance that the embed asked for, already checked; it holds no personal data.
   appearance jsonb,
-  -- How far the person came: the last view that was shown, and when a link that had ended was pressed last.
+  -- How far the person came: the last view shown, and when somebody last pressed a link that had ended.
   last_view text,
   dead_link_at timestamptz,
   signed_out_at timestamptz,
@@ -43,12 +44,12 @@ create table page_sessions (
   check ((spent_at is null) = (handle_hash is null)),
   check ((outcome is null) = (completed_at is null))
 );
--- Partial, with what each use implies: before its first ANALYZE the planner would look sessions up by these, reading all of
--- a partner for each.
+-- Partial, with a condition that each intended use implies. Otherwise the planner, before the first ANALYZE, would use
+-- these indexes to look up sessions by id, and read all sessions of a partner each time.
 create index page_sessions_user on page_sessions (partner_id, userid) where userid is not null;
 create index page_sessions_age on page_sessions (partner_id, created_at) where created_at is not null;
 
--- Documents, icons and logos of catalogue and partners, by the hash of their bytes.
+-- Documents and icons of the catalogue and logos of partners, stored by the hash of their bytes.
 create table files (
   hash bytea primary key check (octet_length(hash) = 32),
   media_type text not null check (media_type in ('application/pdf', 'image/png', 'image/webp')),

@@ -1,11 +1,11 @@
--- Who works at the operator's console.
+-- The people who work at the operators' console.
 create table operators (
   operator_id uuid primary key,
   name text not null unique check (name <> ''),
   role text not null check (role in ('viewer', 'support', 'admin')),
-  -- null: all partners
+  -- The partners the operator may see; null: all partners.
   partners uuid[],
-  -- Issuer and subject at the identity provider, where the operator comes from there.
+  -- Issuer and subject at the identity provider, if the operator signs in there.
   issuer text,
   subject text,
   created_at timestamptz not null,
@@ -46,15 +46,15 @@ create table operator_sessions (
   ended_at timestamptz
 );
 
--- What needs a second person: asked for by one operator, decided by another.
+-- Actions that need a second person: requested by one operator, decided by another.
 create table operator_requests (
-  -- The nil UUID: it concerns no partner, as a new catalogue does.
+  -- The nil UUID when the request concerns no partner, such as a new catalogue.
   partner_id uuid not null,
   request_id uuid not null,
   action text not null check (action in ('void', 'move', 'erase', 'publish')),
   service_id uuid,
-  -- What is asked for and why, sealed with the partner's key; with the root key where it concerns no partner.
-  -- Empty once the user is erased.
+  -- The request and its reason, sealed with the partner's key, or with the root key when it concerns no partner. Empty
+  -- once the user is erased.
   sealed bytea not null,
   asked_by uuid not null,
   asked_at timestamptz not null,
