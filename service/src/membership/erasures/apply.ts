@@ -8,13 +8,14 @@ import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
 import type { ErasureList } from './list.ts'
 
-/** Erases as an erasure does, at an instant; the events that it would raise are dropped. */
+/** Erases a user as an erasure does, at a given instant; `applyErasures` drops the events that it would raise. */
 type Erase = (user: User, at: Instant, terms: Terms) => { readonly user: User }
 
 /**
- * Brings a database and its list of erasures together before it serves: who is listed and still there, since the copy was
- * restored from an earlier backup, is erased as of that time, without events, as the partner was told of it then; what the
- * database knows and the list does not, since a process ended in between, is listed. Gives how many it erased.
+ * Reconciles the database with its list of erasures before the service serves. A listed user who is in the database
+ * again, because the database was restored from an earlier backup, is erased again with the listed time and without
+ * events, because the partner got them the first time. An erasure that the database has and the list lacks, because a
+ * process ended between the two writes, is added to the list. Returns how many users it erased.
  */
 export async function applyErasures(context: {
   readonly database: Database
@@ -36,7 +37,7 @@ export async function applyErasures(context: {
         ...{ partner, userid, who: 'operator', why: 'erase', actor: 'restore' },
         decide: ({ member, terms }) => {
           const user = member?.user
-          // A successor under the same userid must not suffer.
+          // A new user under the same userid must not be erased.
           if (!user || user.serviceId !== serviceId || user.status === 'erased')
             return refuse('user_not_found')
           const at = Math.max(times.get(serviceId) ?? 0, user.updatedAt)
@@ -49,7 +50,7 @@ export async function applyErasures(context: {
   return count
 }
 
-/** When each was erased, by partner and serviceid. */
+/** The time of each erasure, by partner and serviceid. */
 function byPartner(list: ErasureList): ReadonlyMap<string, ReadonlyMap<string, Instant>> {
   const listed = new Map<string, Map<string, Instant>>()
   for (const { partnerId, serviceId, erasedAt } of list.entries()) {

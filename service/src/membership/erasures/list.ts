@@ -2,7 +2,7 @@ import { constants, type FileHandle, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { OperatorError } from '../../operator-error.ts'
 
-/** One erasure: whose, and when. A successor under the same userid has another serviceid. */
+/** One erasure: which user, and when. A new user under the same userid has another serviceid. */
 export type ListedErasure = {
   readonly partnerId: string
   readonly serviceId: string
@@ -10,18 +10,24 @@ export type ListedErasure = {
 }
 
 /**
- * The list of erasures outside the database, so that a copy restored from an earlier backup can be brought to erase again
- * whom the backup still has. It names serviceids, and no person.
+ * The list of erasures outside the database: with it, a database restored from an earlier backup can erase again the
+ * people whom the backup still contains. It holds serviceids, and nothing that names a person.
  */
 export type ErasureList = {
   readonly path: string
-  /** Fulfils once the erasure is on the disk; one that is listed already is not written again. Rejects where it is not. */
+  /**
+   * Resolves once the erasure is on the disk; an erasure that is already listed is not written again. Rejects when it
+   * could not be written.
+   */
   note(erasure: ListedErasure): Promise<void>
-  /** Every erasure that is listed. */
+  /** Every listed erasure. */
   entries(): readonly ListedErasure[]
 }
 
-/** Where the list lies: as the operator says, else beside an embedded database; `undefined`: there is none. */
+/**
+ * The path of the list: the one that the operator sets, or else a file beside an embedded database; `undefined` when
+ * neither exists.
+ */
 export function erasureListPath(where: {
   readonly erasures: string | undefined
   readonly databaseUrl: string | undefined
@@ -31,8 +37,9 @@ export function erasureListPath(where: {
 }
 
 /**
- * Opens the list and makes it where it is missing, so that a place that cannot be written is found at the start. Throws
- * OperatorError for such a place, and for a list with a line that is none: applying the rest would bring somebody back.
+ * Opens the list, or creates it when it is missing, so that a path that cannot be written shows at the start. Throws
+ * OperatorError for such a path, and for a list with an invalid line, because applying only the other lines could leave
+ * an erased person in the database.
  */
 export async function openErasureList(path: string): Promise<ErasureList> {
   const listed = new Map<string, ListedErasure>()
@@ -54,7 +61,7 @@ export async function openErasureList(path: string): Promise<ErasureList> {
   let writing: Promise<void> = Promise.resolve()
   let waiting: ListedErasure[] = []
   let next: Promise<void> | undefined
-  /** Those that arrive while a write is under way go out together with the next one. */
+  /** Erasures that arrive while a write is under way are written together by the next write. */
   const write = (erasure: ListedErasure): Promise<void> => {
     waiting.push(erasure)
     next ??= writing.then(async () => {
@@ -83,7 +90,7 @@ async function append(path: string, erasures: readonly ListedErasure[]): Promise
   const file = await openToAppend(path)
   try {
     const { size } = await file.stat()
-    // A kill may have left a line half written; nobody was told that it is there.
+    // A killed process may have left half a line; nobody was told that this erasure is listed.
     const isTorn = size > 0 && (await lastByte(file, size)) !== NEWLINE
     const lines = erasures.map(one => `${one.partnerId} ${one.serviceId} ${one.erasedAt}\n`)
     await file.appendFile((isTorn ? '\n' : '') + lines.join(''))
@@ -98,7 +105,7 @@ async function lastByte(file: FileHandle, size: number): Promise<number | undefi
   return buffer[0]
 }
 
-/** Opens the file, made where it is missing: its name is on the disk too, then. */
+/** Opens the file. When it creates the file, it also flushes the directory, so that the file's name is on the disk. */
 async function openToAppend(path: string): Promise<FileHandle> {
   const { O_APPEND, O_CREAT, O_RDWR } = constants
   try {
@@ -135,7 +142,7 @@ function parse(text: string, path: string): ListedErasure[] {
 const NEWLINE = 10
 const LINE = /^([0-9a-f-]{36}) ([0-9a-f-]{36}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/
 const WHOLE_LINE = 98
-/** What a kill in the middle of a write may leave. */
+/** What a process killed in the middle of a write can leave. */
 const HALF_LINE = /^[0-9a-f-]*( [0-9a-f-]*( [\d:.TZ-]*)?)?$/
 
 function codeOf(error: unknown): string {

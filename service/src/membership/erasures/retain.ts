@@ -10,7 +10,7 @@ import { designationName, type Writes } from '../commands/writes.ts'
 import type { User } from '../rules/state.ts'
 import { type RetainedKind, type RetainedRow, sealRetained } from './retained-rows.ts'
 
-/** An erasure that is about to be committed: everything of the user can still be read. */
+/** A user whose erasure is about to be committed, while all of the user's data can still be read. */
 type Erasing = ErasedUserRow & {
   readonly db: Executor
   /** Made in the same batch, so not in the database yet. */
@@ -19,13 +19,16 @@ type Erasing = ErasedUserRow & {
   readonly named: Writes['named']
 }
 
-/** Where the records of one kind come from; a user with none gives an empty list. */
+/** The source of one kind of record; it gives an empty list for a user who has none. */
 type Source = {
   readonly kind: RetainedKind
   readonly gather: (erasing: Erasing) => Promise<readonly unknown[]> | readonly unknown[]
 }
 
-/** Everything that outlives an erasure where a partner is set so: a kind of record is kept by adding its source here. */
+/**
+ * Every kind of record that outlives an erasure when the partner's `retain` is set. To keep another kind, add its
+ * source here.
+ */
 const sources: readonly Source[] = [
   { kind: 'consents', gather: consentsOf },
   { kind: 'coverage', gather: ({ user }) => coverageOf(user) },
@@ -34,8 +37,9 @@ const sources: readonly Source[] = [
 ]
 
 /**
- * Seals again, under keys of their own, what partners must keep of those who are erased. What is read here belongs to the
- * version of the user that the erasure was decided on: where another was written meanwhile the commit fails.
+ * Seals the records that a partner must keep of erased users again, under keys of their own. The data read here belongs
+ * to the version of the user on which the erasure was decided: if another version was written meanwhile, the commit
+ * fails.
  */
 export async function retain(
   db: Executor,
@@ -57,13 +61,13 @@ export async function retain(
   return rows
 }
 
-/** The same day so many years later; of 29 February the day after where there is none. */
+/** The same date so many years later; for February 29 the day after, in a year without it. */
 function yearsAfter(at: Instant, years: number): Instant {
   const date = new Date(at)
   return date.setUTCFullYear(date.getUTCFullYear() + years)
 }
 
-/** What was agreed to; with how, and the evidence, where an operator put it on record. */
+/** The consents; those that an operator put on record include how they were given, and the evidence. */
 async function consentsOf({ db, user, key, consents }: Erasing): Promise<readonly unknown[]> {
   if (user.consents.length === 0) return []
   const stored = user.consents.some(({ channel }) => channel !== undefined)
@@ -82,7 +86,7 @@ async function consentsOf({ db, user, key, consents }: Erasing): Promise<readonl
   })
 }
 
-/** All windows of cover, with the terms under which each began. */
+/** All enrolments with their dates of cover, and the terms under which each began. */
 function coverageOf(user: User): readonly unknown[] {
   return user.enrolments.map(one => ({
     ...{ userid: user.userid, benefit: one.benefit, offer: one.offer, state: one.state },
@@ -105,7 +109,7 @@ async function confirmationsOf({ db, user, key, confirmations }: Erasing): Promi
   }))
 }
 
-/** All versions of whom the person named, those of this very batch among them. */
+/** All versions of the person's designations, including those of this batch. */
 async function beneficiariesOf({ db, partner, user, key, named }: Erasing): Promise<readonly unknown[]> {
   if (!key || user.designations.length === 0) return []
   const fresh = user.designations.flatMap(one => {

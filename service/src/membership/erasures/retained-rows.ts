@@ -19,7 +19,7 @@ export type RetainedRow = {
 
 type Place = { readonly serviceId: string; readonly kind: RetainedKind }
 
-/** Seals what is kept of a user under a fresh key, which the partner's key wraps. */
+/** Seals the records of one kind under a fresh key, which the partner's key wraps. */
 export function sealRetained(
   partner: Partner,
   place: Place,
@@ -35,7 +35,7 @@ export function sealRetained(
   }
 }
 
-/** Stores what is kept, in the transaction of the erasure. */
+/** Stores the sealed records, in the transaction of the erasure. */
 export function insertRetained(rows: readonly RetainedRow[]): Query {
   return sql`
     insert into retained_records (partner_id, service_id, kind, wrapped_key, sealed, keep_until)
@@ -44,14 +44,14 @@ export function insertRetained(rows: readonly RetainedRow[]): Query {
       ${rows.map(row => row.sealed)}::bytea[], ${rows.map(row => timestamp(row.keepUntil))}::timestamptz[])`
 }
 
-/** What is kept of an erased user, as the operator reads it. */
+/** The retained records of an erased user, as the operator reads them. */
 export type Retained = {
   readonly kind: RetainedKind
   readonly keptuntil: string
   readonly records: readonly unknown[]
 }
 
-/** Opens what is kept of an erased user. Throws when a row was moved or altered. */
+/** Opens the retained records of an erased user. Throws when a row was moved or altered. */
 export async function openRetained(db: Executor, partner: Partner, serviceId: string): Promise<Retained[]> {
   const rows = await readRows(db, partner.partnerId, serviceId)
   return rows.map(row => {
@@ -66,7 +66,7 @@ export async function openRetained(db: Executor, partner: Partner, serviceId: st
   })
 }
 
-/** Which kinds are kept of an erased user, and until when. */
+/** Which kinds of record are retained of an erased user, and until when. */
 export async function listRetained(
   db: Executor,
   partnerId: string,
@@ -75,7 +75,7 @@ export async function listRetained(
   return (await readRows(db, partnerId, serviceId)).map(viewOf)
 }
 
-/** Destroys what need not be kept any more, with its keys; gives how many rows. */
+/** Deletes records whose time is over, with their keys; returns how many rows. */
 export async function deleteLapsedRecords(
   db: Executor,
   partnerId: string,

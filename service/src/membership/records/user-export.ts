@@ -10,26 +10,26 @@ import type { Reader } from '../commands/reader.ts'
 import type { User } from '../rules/state.ts'
 import { viewTimeline, viewUser } from '../rules/view.ts'
 
-/** Everything that is kept of one user, opened; what the user does not have is empty. */
+/** Everything that is kept about one user, unsealed; parts that the user does not have are empty. */
 export type UserExport = {
   readonly exportedat: string
   readonly partnerid: string
   readonly user: ReturnType<typeof viewUser>
   readonly timeline: ReturnType<typeof viewTimeline>
-  /** Personal data: of the prefill, the account, a draft. */
+  /** Personal data: of the prefill, of the account, and of a draft. */
   readonly documents: Readonly<Record<string, unknown>>
-  /** What they agreed to, how that came to us, and what an operator noted as evidence of it. */
+  /** The consents, how each one reached us, and the evidence that an operator noted for it. */
   readonly consents: readonly unknown[]
   readonly confirmations: readonly unknown[]
-  /** Whom they name: the newest 200 versions. */
+  /** The beneficiaries: the newest 200 versions. */
   readonly beneficiaries: readonly unknown[]
-  /** Of the last 30 days, as the partner got them. */
+  /** The events of the last 30 days, as the partner got them. */
   readonly events: readonly unknown[]
-  /** Links and visits to the page. */
+  /** Links, and visits to the page. */
   readonly visits: readonly unknown[]
 }
 
-/** Gathers everything that is kept of a living user; `undefined` where the partner has none of this userid. */
+/** Gathers everything that is kept about a living user; `undefined` when the partner has no user with this userid. */
 export async function exportUser(
   context: { readonly database: Database; readonly reader: Reader; readonly real: () => Instant },
   partner: Partner,

@@ -14,7 +14,7 @@ import {
 } from './state.ts'
 import type { Terms } from './terms.ts'
 
-/** One change of a user: what it was, what it became, when, and what was raised. */
+/** One change of a user: the state before and after, the instant, and the events that it raised. */
 export type AppliedChange = {
   readonly at: Instant
   readonly before: User
@@ -22,7 +22,7 @@ export type AppliedChange = {
   readonly events: readonly Raised[]
 }
 
-/** The earliest instant at which something is to be applied to the user. */
+/** The earliest instant at which a change of the user falls due. */
 export function dueAt(user: User): Instant | undefined {
   const instants: (Instant | undefined)[] = [user.entryExpiresAt]
   if (isActive(user)) {
@@ -39,7 +39,10 @@ export function dueAt(user: User): Instant | undefined {
   )
 }
 
-/** Applies everything due up to and at `now`, in order, each at its own instant; nothing due: no steps. */
+/**
+ * Applies every change that is due at or before `now`, in order, each at its own instant; returns no steps when nothing
+ * is due.
+ */
 export function applyDueChanges(user: User, now: Instant, terms: Terms): AppliedChange[] {
   const steps: AppliedChange[] = []
   let before = user
@@ -57,9 +60,10 @@ export function applyDueChanges(user: User, now: Instant, terms: Terms): Applied
 }
 
 /**
- * The user with what pending changes will bring: dated ends on what they take away, planned rows for what they
- * bring. The outlook is made by the same functions that will apply the changes, so that they agree. Planned rows
- * of `earlier` that stay keep their ids; those that vanish are withdrawn, or rejected when their time had come.
+ * The user with the effect of pending changes: enrolments that they will end get a dated end, and enrolments that they
+ * will bring become planned rows. The functions that will apply the changes make this projection, so that it agrees
+ * with what will happen. Planned rows of `earlier` that are still planned keep their ids; those that are no longer
+ * planned are withdrawn, or rejected when their time had come.
  */
 export function projectPendingChanges(user: User, terms: Terms, earlier: { user: User; at: Instant }): User {
   const base = withoutPlans(user)
@@ -93,7 +97,10 @@ function gone(enrolment: Enrolment, at: Instant): Enrolment {
     : closed(enrolment, at, 'undone')
 }
 
-/** The enrolment with the end that lies ahead of it, if any; so that it never overlaps with what follows it. */
+/**
+ * The enrolment with the end that lies ahead of it, if there is one, so that it never overlaps with the enrolment that
+ * follows it.
+ */
 function dated(enrolment: Enrolment, outlook: User): Enrolment {
   if (!isLive(enrolment)) return enrolment
   const ahead = outlook.enrolments.find(candidate => candidate.id === enrolment.id)
@@ -124,7 +131,7 @@ function outlookOf(user: User, terms: Terms): User {
   }
 }
 
-/** The user without the outlook: planned rows are made anew by `projectPendingChanges`. */
+/** The user without planned rows; `projectPendingChanges` makes them anew. */
 export function withoutPlans(user: User): User {
   return user.enrolments.some(enrolment => enrolment.plannedBy !== undefined && isLive(enrolment))
     ? {
@@ -136,7 +143,7 @@ export function withoutPlans(user: User): User {
     : user
 }
 
-/** Rows that came true lose their mark, and take over the id under which they were planned. */
+/** Planned rows that have come into force lose their `plannedBy`, and keep the id under which they were planned. */
 export function settledPlans(before: User, after: User): User {
   return {
     ...after,
@@ -158,10 +165,12 @@ export function settledPlans(before: User, after: User): User {
   }
 }
 
-/** An instant at which something is applied; in an outlook there is still time to give a missing consent. */
+/**
+ * The instant at which changes are applied. In a projection (`outlook`) a missing consent can still be given in time.
+ */
 export type Moment = { readonly at: Instant; readonly terms: Terms; readonly outlook: boolean }
 
-/** What is due at one instant, in the order of contract §8: lapse, cancel, offer change, swap, ends, starts. */
+/** Applies what is due at one instant, in the order of contract §8: lapse, cancel, offer change, swap, ends, starts. */
 export function applyAt(user: User, moment: Moment): Changed {
   const { at, terms, outlook } = moment
   let changed = user
@@ -211,7 +220,7 @@ function applyStarts(user: User, at: Instant): Changed {
     enrolment =>
       enrolment.state === 'scheduled' && enrolment.startsAt <= at && enrolment.plannedBy === undefined,
   )
-  // What is scheduled was accepted with all it asked for; a later catalogue asks for nothing more.
+  // A scheduled enrolment was accepted with everything that it needed; a later catalogue cannot ask for more.
   for (const enrolment of begun) changed = withEnrolment(changed, { ...enrolment, state: 'enrolled' })
   const events: Raised[] = []
   if (changed.offer && !changed.offer.inForce && changed.offer.since <= at) {

@@ -1,6 +1,6 @@
 import type { ProposedBeneficiary } from '@benefit-enrolment/contract'
 
-/** Someone whom a person names, as it is sealed; what is not known is left out. */
+/** One beneficiary, as it is sealed; unknown values are left out. */
 export type NamedBeneficiary = Pick<ProposedBeneficiary, 'kind' | 'name' | 'relationship' | 'share'> & {
   readonly dob?: string
   readonly contact?: string
@@ -9,7 +9,10 @@ export type NamedBeneficiary = Pick<ProposedBeneficiary, 'kind' | 'name' | 'rela
 /** What is wrong with a designation as a whole. */
 export type DesignationFault = 'primary_missing' | 'primary_shares' | 'contingent_shares'
 
-/** Why these people cannot be named together: there is no primary one, or the shares of a kind do not sum to 100. */
+/**
+ * Why these beneficiaries are no valid designation: there is no primary one, or the shares of one kind do not sum to
+ * 100.
+ */
 export function faultsOfDesignation(
   people: readonly Pick<NamedBeneficiary, 'kind' | 'share'>[],
 ): readonly DesignationFault[] {
@@ -23,7 +26,10 @@ export function faultsOfDesignation(
   ]
 }
 
-/** Primary ones first, each kind in the order given; `""` counts as not given, and spaces around a text do not count. */
+/**
+ * Puts primary beneficiaries first and otherwise keeps the order; treats `""` as not given, and removes spaces around
+ * texts.
+ */
 export function cleanDesignation(people: readonly ProposedBeneficiary[]): readonly NamedBeneficiary[] {
   return [...people]
     .sort((a, b) => Number(a.kind === 'contingent') - Number(b.kind === 'contingent'))

@@ -5,14 +5,17 @@ import { applyOfferChange, type Changed, type Misfit, pairMisfit, pairSucceeds, 
 import { isHeld, type SwapPair, type User } from './state.ts'
 import { offerOf, type Terms } from './terms.ts'
 
-/** The first boundary for which the user's changes are meant: the one after now, or after a start that lies ahead. */
+/**
+ * The first boundary that the user's changes can be meant for: the one after now, or after the offer's start if that is
+ * later.
+ */
 export function nextBoundary(user: User, now: Instant, terms: Terms): Instant {
   return boundaryAfter(Math.max(now, user.offer?.since ?? now), terms.zone)
 }
 
 /**
- * Whether changes for a boundary are locked by the cut-off of the user's offer. The start of a membership is no
- * boundary: before it there is no period to be closed.
+ * Whether changes meant for a boundary are locked, by the `cutoffhours` of the user's offer. The start of a membership
+ * locks nothing, because no period ends there.
  */
 export function isBoundaryLocked(
   user: User,
@@ -25,7 +28,10 @@ export function isBoundaryLocked(
   )
 }
 
-/** The user as it will be at a boundary when its swap is tried: all that is due before, and a pending offer change. */
+/**
+ * The user as it will be when its swap is applied at a boundary: with everything that falls due before, and with a
+ * pending offer change.
+ */
 export function beforeSwap(user: User, at: Instant, terms: Terms): User {
   let ahead: User = { ...user, swap: undefined, enrolments: user.enrolments.filter(isHeld) }
   for (let due = dueAt(ahead); due !== undefined && due < at; due = dueAt(ahead)) {
@@ -35,16 +41,16 @@ export function beforeSwap(user: User, at: Instant, terms: Terms): User {
   return withoutMarks(applyOfferChange(ahead, ahead.pendingOffer.name, { at, terms }).user)
 }
 
-/** How a pair fares: what it does not fit, on a user for whom the pairs before it have been applied. */
+/** The result of one pair, tried on the user after the pairs before it. */
 export type PairTrial = {
   readonly pair: SwapPair
   readonly ahead: User
   readonly misfit: Misfit | undefined
-  /** Whether it would take effect, were all consents given. */
+  /** Whether the pair would take effect if all consents were given. */
   readonly succeeds: boolean
 }
 
-/** Tries the pairs one after the other on a user as `beforeSwap` gives it. */
+/** Tries the pairs one after the other on the user that `beforeSwap` returns. */
 export function tryPairs(
   user: User,
   swap: { pairs: readonly SwapPair[]; at: Instant },
@@ -62,7 +68,7 @@ export function tryPairs(
   })
 }
 
-/** The user with planned rows taken for held ones. */
+/** The user with planned rows treated as held. */
 function withoutMarks(user: User): User {
   return {
     ...user,
@@ -70,7 +76,7 @@ function withoutMarks(user: User): User {
   }
 }
 
-/** Drops a pending swap when one of its pairs no longer fits the offer that will be in force at its boundary. */
+/** Drops a pending swap if one of its pairs no longer fits the offer that will be in force at its boundary. */
 export function dropMisfitSwap(user: User, now: Instant, terms: Terms): Changed {
   if (tryPending(user, terms).every(trial => trial.misfit === undefined)) return { user, events: [] }
   return dropSwap(user, now)

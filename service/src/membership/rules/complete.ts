@@ -5,7 +5,10 @@ import type { Changed } from './intents.ts'
 import type { Enrolment, User } from './state.ts'
 import { missingFor, openBenefit, type Terms } from './terms.ts'
 
-/** Lets an enrolment that waited begin, now or from its start, once nothing is missing any more; else nothing changes. */
+/**
+ * Starts an enrolment that waited for a consent or a beneficiary, now or at its own start, once nothing is missing;
+ * otherwise changes nothing.
+ */
 export function completeEnrolment(
   user: User,
   held: Enrolment,
@@ -22,7 +25,10 @@ export function completeEnrolment(
   return { user: changed, events: eventsOfPick(changed, enrolment, now), enrolment }
 }
 
-/** What is told of a benefit that was asked for by itself; of one that is only scheduled, its success at its start. */
+/**
+ * The event of a benefit that the user asked for alone. A scheduled benefit raises its success event later, at its
+ * start.
+ */
 export function eventsOfPick(user: User, enrolment: Enrolment, now: Instant): Raised[] {
   const names = {
     actionrequired: 'benefit_action_required',

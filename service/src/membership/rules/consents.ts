@@ -5,7 +5,10 @@ import { badField } from '../../http/service-error.ts'
 import type { Consent } from './state.ts'
 import { openBenefit, type Terms } from './terms.ts'
 
-/** The consents of a request as they are kept. Refuses those that no benefit asks for in this version. */
+/**
+ * The consents of a request in the form in which they are kept. Refuses a consent that no benefit asks for in this
+ * version.
+ */
 export function consentsOf(
   given: Static<typeof GivenConsents>,
   context: { terms: Terms; now: Instant; locale: Locale },

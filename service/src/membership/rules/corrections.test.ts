@@ -32,7 +32,9 @@ function termsIn(zone: string): Terms {
   }
 }
 
-/** The user as the executor leaves it after a change; throws where the database or the history would refuse it. */
+/**
+ * The user as the executor leaves it after a change; throws when the database or the history would refuse the change.
+ */
 function written(before: User, changed: Changed, at: Instant, terms: Terms): User {
   const after =
     changed.user.status === 'active'
@@ -52,7 +54,7 @@ function later(user: User, at: Instant, terms: Terms): User {
   return steps.at(-1)?.after ?? user
 }
 
-/** What the constraints of `enrolments` ask for. */
+/** Checks the constraints of the table `enrolments`. */
 function checkRows({ enrolments }: User): void {
   const windows = enrolments.filter(
     ({ state }) => !['withdrawn', 'declined', 'rejected', 'void'].includes(state),
@@ -106,7 +108,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('move' as const), nth: fc.nat(8), first: days, last: fc.constant(undefined) }),
 )
 
-/** Corrects, and looks at what every correction promises. */
+/** Makes a correction, and checks everything that every correction promises. */
 function correct(user: User, one: Step & { do: 'void' | 'move' }, now: Instant, terms: Terms): User {
   const rows = one.do === 'void' ? voidable(user) : movable(user)
   const wrong = rows[one.nth % Math.max(1, rows.length)]
@@ -188,7 +190,7 @@ test('whatever is corrected: windows never overlap, picks never grow, the old ro
 const terms = termsIn('America/New_York')
 const day = (date: `${number}-${number}-${number}`) => startOfDate(date, terms.zone)
 
-/** A member since February 10 with two picks in force; a function names the enrolment of a benefit that counts. */
+/** A member since February 10 with two picks in force; `of` returns the enrolment of a benefit that counts. */
 function member(): { user: User; of: (user: User, benefit: string) => Enrolment } {
   const offer = offers.find(({ selectable, slots }) => slots >= 2 && selectable.length >= 2)
   if (!offer) throw new Error('no such offer')

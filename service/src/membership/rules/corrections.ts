@@ -8,33 +8,34 @@ import { because, type Refusal, refuse } from './refusal.ts'
 import { type Enrolment, isActive, isHeld, isInForce, type User } from './state.ts'
 import type { Terms } from './terms.ts'
 
-/** What an operator puts right: an enrolment that should never have been, or one whose dates are wrong. */
+/** A correction by an operator: of an enrolment that should never have existed, or of one with wrong dates. */
 export type Correction = { readonly enrolmentId: string } & (
   | { readonly kind: 'void' }
   | {
       readonly kind: 'move'
-      /** The first and the last day of cover, in the partner's zone; one that is absent stays. */
+      /** The first and the last day of cover, in the partner's zone; a date that is absent does not change. */
       readonly firstDay?: PlainDate | undefined
       readonly lastDay?: PlainDate | undefined
     }
 )
 
-/** The enrolments that an operator may void: all but those that are void, and those that a pending change would bring. */
+/** The enrolments that an operator may void: all except void ones and those that a pending change would bring. */
 export function voidable(user: User): readonly Enrolment[] {
   return isMember(user)
     ? user.enrolments.filter(({ state, plannedBy }) => state !== 'void' && plannedBy === undefined)
     : []
 }
 
-/** The enrolments that have dates an operator may move: cover that was, is, or is to come. */
+/** The enrolments whose dates an operator may move: those with past, present or scheduled cover. */
 export function movable(user: User): readonly Enrolment[] {
   return voidable(user).filter(one => one.state === 'ended' || one.state === 'scheduled' || isInForce(one))
 }
 
 /**
- * Voids an enrolment, or moves its dates: the row as it was is voided and kept, and a new one takes its place. The partner is
- * told once by `benefit_enrollment_corrected`; a pending swap that no longer fits is dropped. Refuses as `bad_request`, with
- * reasons in words, what would make windows overlap, begin after a period's end, or bring back what is over.
+ * Voids an enrolment, or moves its dates: the old row is voided and kept, and a new row replaces it. One event,
+ * `benefit_enrollment_corrected`, tells the partner; a pending swap that no longer fits is dropped. Refuses with
+ * `bad_request`, and reasons in words, a correction that would make enrolments overlap, begin after a period's end, or
+ * revive cover that is over.
  */
 export function correctEnrolment(
   user: User,
@@ -53,7 +54,7 @@ export function correctEnrolment(
 
 type Moment = { readonly now: Instant; readonly terms: Terms }
 
-/** Where the wrong row is voided, with the right one in its place where there is one. */
+/** Voids the wrong row and, if there is a right one, puts that in its place. */
 function corrected(
   user: User,
   rows: { readonly wrong: Enrolment; readonly right: Enrolment | undefined },
@@ -79,7 +80,7 @@ function corrected(
   return { user: fitting.user, events: [told, ...fitting.events] }
 }
 
-/** Whether the row that takes the place of the wrong one has other dates, once what is pending has its say. */
+/** Whether the replacing row differs in its dates once pending changes are projected. */
 function isMoved(wrong: Enrolment, { enrolments }: User): boolean {
   const right = enrolments.find(one => one.corrects === wrong.id)
   return (
@@ -90,7 +91,7 @@ function isMoved(wrong: Enrolment, { enrolments }: User): boolean {
   )
 }
 
-/** The row with the right dates, and with the state that they give it now. */
+/** The row with the right dates, and with the state that these dates give it now. */
 function moved(
   user: User,
   wrong: Enrolment,
@@ -139,13 +140,13 @@ function refusedStart(
   if (isActive(user) && user.offer && !user.offer.inForce && startsAt < user.offer.since)
     return no('firstday', 'before_offer', 'The offer itself begins later.')
   if (isOver) return undefined
-  // What begins after the next boundary could be ended by a change before it ever began.
+  // If it began after the next boundary, a change at that boundary could end it before it ever began.
   return startsAt > nextBoundary(user, now, terms)
     ? no('firstday', 'too_late', 'A start moves to the beginning of the next period at most.')
     : undefined
 }
 
-/** A mistyped year is the likeliest reason for a start further back. */
+/** A start further back most likely has a mistyped year. */
 const MOST_BACK_MS = 366 * 86_400_000
 
 function refusedEnd(

@@ -1,17 +1,17 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Designation, User } from './state.ts'
 
-/** The designation in force for a benefit: the newest that was confirmed. */
+/** The designation in force for a benefit: the newest one that was confirmed. */
 export function confirmedDesignation(user: User, benefit: string): Designation | undefined {
   return newestOf(user, benefit, 'confirmed')
 }
 
-/** The designation that waits for the person; there is one at most, and it is the newest. */
+/** The proposed designation that waits for the person's answer; there is at most one, and it is the newest. */
 export function proposedDesignation(user: User, benefit: string): Designation | undefined {
   return newestOf(user, benefit, 'proposed')
 }
 
-/** The user with one more version; a proposal that still waited is dropped. */
+/** The user with one more version of a designation; a proposal that still waited is dropped. */
 export function withDesignation(
   user: User,
   fresh: Pick<Designation, 'benefit' | 'who'> & { readonly status: 'proposed' | 'confirmed'; at: Instant },
@@ -25,7 +25,7 @@ export function withDesignation(
   return { user: { ...free, designations: [...free.designations, designation] }, designation }
 }
 
-/** The user after their word on a proposal; its content and author stay as they are. */
+/** The user after the person confirmed or dropped a proposal; the proposal's content and author do not change. */
 export function decided(
   user: User,
   proposal: Designation,

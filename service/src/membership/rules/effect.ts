@@ -5,15 +5,15 @@ import type { Changed } from './intents.ts'
 import { isActive, type User } from './state.ts'
 import type { Terms } from './terms.ts'
 
-/** What a change does to a user, told before it is done by the functions that do it. */
+/** The effect of a change on a user, computed beforehand by the functions that will make the change. */
 export type Effect = {
   readonly lines: readonly HistoryLine[]
   readonly events: readonly string[]
-  /** The same in one text: two changes with the same text do the same. */
+  /** The same effect as one text: two changes with equal texts have the same effect. */
   readonly text: string
 }
 
-/** What a decided change of an operator would write into the history, and which events it would raise. */
+/** The history lines that an operator's change would write, and the events that it would raise. */
 export function effectOf(
   changed: Changed,
   { user, now, terms }: { readonly user: User; readonly now: Instant; readonly terms: Terms },

@@ -1,8 +1,9 @@
 import type { Bilingual } from '../../catalogue/model.ts'
 
 /**
- * The consent to electronic records that the E-SIGN Act asks for before the first agreement (15 U.S.C. 7001(c)). Its name
- * can be no benefit's, which has letters and digits only; a changed text needs a new version.
+ * The consent to electronic records that the E-SIGN Act requires before the first agreement (15 U.S.C. 7001(c)). No
+ * benefit can have its name, because names of benefits consist of letters and digits only. A changed text needs a new
+ * version.
  */
 export const ELECTRONIC_RECORDS: {
   readonly name: string

@@ -6,7 +6,7 @@ import { missingFor, type Terms } from './terms.ts'
 const daysToAct = 30
 
 /**
- * A new enrolment of a benefit under an offer from `startsAt` on: in force when that is reached, scheduled before;
+ * A new enrolment of a benefit under an offer, from `startsAt` on: in force when `startsAt` has come, else scheduled;
  * `actionrequired` while a consent or a beneficiary is missing.
  */
 export function newEnrolment(
@@ -35,12 +35,15 @@ export function newEnrolment(
   return withAgeEnd(enrolment, fresh.benefit, terms)
 }
 
-/** When a pick that waits for its user is withdrawn: not before it would have started. */
+/** When an enrolment that waits for its user is withdrawn: never before it would have started. */
 export function actionDueAt(startsAt: Instant, pickedAt: Instant): Instant {
   return Math.max(startsAt, pickedAt + daysToAct * DAY_MS)
 }
 
-/** The enrolment with the end that its benefit's `endsatage` brings: the end of the period in which the age is reached. */
+/**
+ * The enrolment with the end that its benefit's `endsatage` gives it: the end of the period in which the person reaches
+ * that age.
+ */
 export function withAgeEnd(enrolment: Enrolment, benefit: Benefit | undefined, terms: Terms): Enrolment {
   const residence = terms.residence()
   if (enrolment.ownEnd !== undefined && enrolment.ownEnd.reason !== 'endsatage') return enrolment
@@ -52,7 +55,7 @@ export function withAgeEnd(enrolment: Enrolment, benefit: Benefit | undefined, t
   }
 }
 
-/** The enrolment over at `at`: ended when cover was in force, else withdrawn. */
+/** The enrolment closed at `at`: ended if its cover was in force, else withdrawn. */
 export function closed(enrolment: Enrolment, at: Instant, closeReason: CloseReason): Enrolment {
   return {
     ...enrolment,
@@ -63,7 +66,7 @@ export function closed(enrolment: Enrolment, at: Instant, closeReason: CloseReas
   }
 }
 
-/** The user with one enrolment in the place of the one with its id, or added. */
+/** The user with this enrolment added, or in the place of the one with its id. */
 export function withEnrolment(user: User, enrolment: Enrolment): User {
   return {
     ...user,
@@ -74,8 +77,8 @@ export function withEnrolment(user: User, enrolment: Enrolment): User {
 }
 
 /**
- * The consents with newer ones in the place of the same name and version. One that an operator put on record stays: it has
- * its evidence, which the newer one has not.
+ * Merges consents: a newer one replaces that of the same name and version. A consent that an operator put on record is
+ * not replaced, because it has evidence and the newer one has none.
  */
 export function mergeConsents(known: readonly Consent[], given: readonly Consent[]): readonly Consent[] {
   const isSame = (a: Consent, b: Consent) => a.name === b.name && a.version === b.version

@@ -2,19 +2,19 @@ import type { EventName } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { User } from './state.ts'
 
-/** An event as it was raised: the state right after the change (contract §10). */
+/** A raised event: the state right after the change (contract §10). */
 export type Raised = {
   readonly eventname: EventName
   readonly at: Instant
   readonly offer: string
   readonly updatedAt: Instant
-  /** The single benefit it is about, where it is about one. */
+  /** The benefit that the event is about, if it is about a single one. */
   readonly benefit: string | undefined
-  /** Why, where the event alone does not tell: what was missing has not come in time. */
+  /** The reason, when the event's name does not give it: something was missing and did not come in time. */
   readonly reason?: 'expired'
 }
 
-/** What the partner is told of the offer: its name, and since when that is true; `at` where there never was one. */
+/** What the partner gets as the offer: its name, and since when that holds; `at` when the user never had an offer. */
 export function currentOffer(user: User, at: Instant): { offer: string; updatedAt: Instant } {
   if (user.offer?.inForce) return { offer: user.offer.name, updatedAt: user.offer.since }
   const isOver = user.status === 'cancelled' || user.status === 'erased'

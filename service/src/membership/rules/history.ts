@@ -6,7 +6,7 @@ import { enrolmentMayMove, userMayMove } from './transitions.ts'
 /** Who made a change. */
 export type Who = 'partner' | 'user' | 'operator' | 'schedule'
 
-/** One line of a user's history: what moved from where to where, when, by whom and why. No personal data. */
+/** One line of a user's history: what changed, from which state to which, when, by whom and why. No personal data. */
 export type HistoryLine = {
   readonly at: Instant
   readonly what: string
@@ -17,8 +17,8 @@ export type HistoryLine = {
 }
 
 /**
- * The lines that tell the difference a step made. Throws when a state moved where its table does not allow it: a
- * fault of ours that must not be stored.
+ * The history lines for the difference that a step made. Throws when a state moved in a way that its table does not
+ * allow: that is a fault of the service and must not be stored.
  */
 export function linesOf(step: AppliedChange, who: Who, why: string): HistoryLine[] {
   const lines: HistoryLine[] = []
@@ -44,7 +44,8 @@ export function linesOf(step: AppliedChange, who: Who, why: string): HistoryLine
     note(`beneficiaries ${benefit} ${version}`, earlier?.status ?? '', status)
   }
   for (const consent of after.consents) {
-    // Only those that an operator put on record: the others came with the change that the other lines tell.
+    // Only consents that an operator put on record have a line of their own; the others came with a change that already
+    // has one.
     if (consent.channel !== undefined && !before.consents.includes(consent))
       note(`consent ${consent.name}`, '', `${consent.version} by ${consent.channel}`)
   }
@@ -69,7 +70,7 @@ export function linesOf(step: AppliedChange, who: Who, why: string): HistoryLine
   return lines
 }
 
-/** What brought a due change of the user as a whole. */
+/** The reason for a due change of the user as a whole. */
 function whyOfDue({ before, after }: AppliedChange, why: string): string {
   if (after.status === 'cancelled') return `cancel: ${after.cancel?.reason ?? why}`
   if (after.status === 'none') return 'prefill expired'
@@ -86,12 +87,12 @@ function whyOf(enrolment: Enrolment, why: string): string {
   )
 }
 
-/** Only an operator's correction makes a row that is over from its first day on. */
+/** Only an operator's correction may create a row that is already over. */
 function isEndedFromNothing({ state, corrects }: Enrolment, earlier: Enrolment | undefined): boolean {
   return state === 'ended' && earlier === undefined && corrects === undefined
 }
 
-/** The dates of a row that had cover or is to have it; what waits for something has none yet. */
+/** The dates of a row that had or will have cover; a row that waits for something has none yet. */
 function startText({ state, startsAt }: Enrolment): string {
   return datedStates.has(state) ? new Date(startsAt).toISOString() : ''
 }

@@ -24,8 +24,8 @@ import {
   type Terms,
 } from './terms.ts'
 
-// The functions of this file work on a user without the outlook (`withoutPlans`): whatever is live is held, also
-// what an earlier change of the same instant has just brought.
+// The functions of this file work on a user without projected changes (`withoutPlans`). Every live enrolment is
+// therefore held, including one that an earlier change at the same instant has just brought.
 function liveEnrolment(user: User, benefit: string): Enrolment | undefined {
   return user.enrolments.find(enrolment => enrolment.benefit === benefit && isLive(enrolment))
 }
@@ -33,7 +33,9 @@ function liveEnrolment(user: User, benefit: string): Enrolment | undefined {
 /** A user after a change, and the events that the change raised. */
 export type Changed = { readonly user: User; readonly events: readonly Raised[] }
 
-/** A cancel takes effect: all cover ends, what has not begun is withdrawn, pending changes are gone. */
+/**
+ * A cancel takes effect: all cover ends, enrolments that have not begun are withdrawn, and pending changes are dropped.
+ */
 export function applyCancel(user: User, at: Instant): Changed {
   const cancelled: User = {
     ...user,
@@ -42,7 +44,7 @@ export function applyCancel(user: User, at: Instant): Changed {
     pendingOffer: undefined,
     swap: undefined,
     enrolments: user.enrolments.map(enrolment =>
-      // What a pending change was to bring is undone with it: a reinstate does not bring it back.
+      // An enrolment that a pending change was to bring is undone with that change: a reinstate does not restore it.
       isLive(enrolment) ? closed(enrolment, at, enrolment.plannedBy ? 'undone' : 'cancelled') : enrolment,
     ),
   }
@@ -50,9 +52,9 @@ export function applyCancel(user: User, at: Instant): Changed {
 }
 
 /**
- * A change to another offer takes effect: picks that it also has stay, earliest first, up to its slots; its fixed
- * benefits join where the user is admitted; the rest ends. An offer that is closed by then, or does not admit the
- * user any more, changes nothing but the pending change, which is cancelled.
+ * A change to another offer takes effect. Picks that the new offer also has stay, the earliest first, up to its slots;
+ * its fixed benefits are added if the user is admitted to them; all other enrolments end. If the offer is closed by
+ * then, or no longer admits the user, only the pending change is cancelled.
  */
 export function applyOfferChange(user: User, name: string, context: { at: Instant; terms: Terms }): Changed {
   const { at, terms } = context
@@ -67,7 +69,7 @@ export function applyOfferChange(user: User, name: string, context: { at: Instan
     ...free,
     offer: { name, since: at, version: terms.today.version, inForce: true, admits: true },
     enrolments: user.enrolments.map(enrolment => {
-      // What ends by itself at this instant is left to its own end.
+      // An enrolment that ends by itself at this instant is left to that end.
       if (!isLive(enrolment) || endsByItself(enrolment, at)) return enrolment
       const isFixed = offer.fixed.includes(enrolment.benefit)
       if (isFixed || kept.has(enrolment.id)) return { ...enrolment, offer: name, isFixed }
@@ -110,15 +112,16 @@ function keptPicks(user: User, offer: Offer, context: { at: Instant; terms: Term
   )
 }
 
-/** A pick that is reserved for the holders of some offers does not follow to another. */
+/** Whether a pick may stay under the new offer: one that is reserved for the holders of certain offers may not. */
 function mayFollow(enrolment: Enrolment, offer: Offer, terms: Terms): boolean {
   const benefit = heldTerms(terms, enrolment)
   return benefit === undefined || admitsOffer(benefit, offer.offer)
 }
 
 /**
- * A swap takes effect, pair by pair: where an add fails, its removal is undone, so nobody ends with less cover.
- * In-time equals out-time. In an `outlook` a missing consent does not fail the add, as there is time to give it.
+ * A swap takes effect, pair by pair. If a pair's new benefit fails, the old one stays, so that nobody ends with less
+ * cover. The old benefit ends at the instant at which the new one begins. In a projection (`outlook`) a missing consent
+ * does not fail the pair, because there is still time to give it.
  */
 export function applySwap(
   user: User,
@@ -141,7 +144,7 @@ export function applySwap(
 
 type PairContext = { at: Instant; terms: Terms; outlook: boolean }
 
-/** The user with one pair of a swap in effect; `undefined` when it fails. */
+/** The user after one pair of a swap; `undefined` when the pair fails. */
 export function swapPair(user: User, pair: SwapPair, context: PairContext): User | undefined {
   const { at, terms } = context
   if (!pairSucceeds(user, pair, context)) return undefined
@@ -152,12 +155,12 @@ export function swapPair(user: User, pair: SwapPair, context: PairContext): User
   const offer = user.offer?.name
   if (!benefit || offer === undefined) return changed
   const added = newEnrolment(changed, terms, { benefit, offer, isFixed: false, pickedAt: at, startsAt: at })
-  // A swap does not wait: without the consent or the beneficiary it fails at its boundary.
+  // A swap does not wait: if the consent or the beneficiary is missing at its boundary, it fails.
   const actionDueAt = added.state === 'actionrequired' ? at : undefined
   return withEnrolment(changed, { ...added, plannedBy: 'swap', actionDueAt })
 }
 
-/** Whether a pair of a swap takes effect at this point: it fits, and the user is admitted to what comes in. */
+/** Whether a pair takes effect at this point: it fits, and the user is admitted to the new benefit. */
 export function pairSucceeds(user: User, pair: SwapPair, context: PairContext): boolean {
   const { at, terms, outlook } = context
   if (pairMisfit(user, pair, terms)) return false
@@ -169,10 +172,10 @@ export function pairSucceeds(user: User, pair: SwapPair, context: PairContext): 
   return judgePick(terms, benefit, at, offer).admitted
 }
 
-/** Why a pair of a swap does not fit what the user has and holds; eligibility apart. */
+/** Why a pair does not fit the user's offer and enrolments, regardless of eligibility. */
 export type Misfit = 'not_selectable' | 'not_with_offer' | 'already_held' | 'not_held' | 'no_slot'
 
-/** Whether a pair fits the user's offer and picks at this point; `undefined` when it does. */
+/** Why a pair does not fit the user's offer and picks at this point; `undefined` when it fits. */
 export function pairMisfit(user: User, pair: SwapPair, terms: Terms): Misfit | undefined {
   const offer = offerOf(terms, user)
   if (!offer) return 'not_selectable'

@@ -7,8 +7,8 @@ import { knownBenefit, openBenefit, type Terms } from './terms.ts'
 export type NamedBenefit = { readonly field: string; readonly name: string }
 
 /**
- * Refuses names of benefits that neither today's catalogue nor the user's own past knows. Throws `benefit_unknown`, which
- * names each of the fields.
+ * Refuses names of benefits that are neither in the newest catalogue nor among the user's own enrolments. Throws
+ * `benefit_unknown`, which names each of the fields.
  */
 export function checkBenefits(
   named: readonly NamedBenefit[],

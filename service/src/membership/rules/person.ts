@@ -21,12 +21,15 @@ export function personOf(request: Given): Person {
   return person as Person
 }
 
-/** Data of a request laid over stored data: the request wins, an address replaces the stored one whole. */
+/** Merges the data of a request into stored data: the request wins, and its address replaces the stored one whole. */
 export function mergePerson(stored: Person | undefined, given: Person): Person {
   return { ...stored, ...given }
 }
 
-/** Data after an update: absent and `""` mean unchanged, `null` clears; within the address too. */
+/**
+ * The data after an update: absent and `""` mean unchanged, `null` clears; this holds for the fields of the address
+ * too.
+ */
 export function updatedPerson(
   stored: Person,
   update: Omit<UpdateUser, 'userid'> & { state?: string | null },
@@ -48,7 +51,7 @@ function patch(target: Record<string, unknown>, field: string, value: string | n
   else if (value) target[field] = value
 }
 
-/** What an account must have; names the missing ones. A state or ZIP code may stand in the address. */
+/** The fields that an account must have and that are missing. State and ZIP code may also be given in the address. */
 export function missingForAccount(person: Person): string[] {
   const missing: string[] = (['firstname', 'lastname', 'email', 'dob'] as const).filter(
     field => !person[field],

@@ -1,17 +1,17 @@
 import type { ErrorCode } from '@benefit-enrolment/contract'
 import type { Reason } from '../../catalogue/eligibility.ts'
 
-/** A reason of a refusal, as the problem's `errors` carry it; `text` where the catalogue has words for it. */
+/** One reason of a refusal, as the problem's `errors` carry it; `text` when the catalogue has a text for it. */
 export type RefusalReason = {
   readonly field: string
   readonly code: string
   readonly text: { readonly en: string; readonly es: string }
 }
 
-/** A command that a rule refuses: a value, never an exception. */
+/** A rule's refusal of a command: it is returned as a value, never thrown. */
 export type Refusal = { readonly refused: ErrorCode; readonly reasons: readonly RefusalReason[] }
 
-/** A refusal with a code of the contract's table. */
+/** A refusal with an error code of the contract. */
 export function refuse(refused: ErrorCode, reasons: readonly RefusalReason[] = []): Refusal {
   return {
     refused,
@@ -19,7 +19,7 @@ export function refuse(refused: ErrorCode, reasons: readonly RefusalReason[] = [
   }
 }
 
-/** A reason in plain words that are the same in all languages' problem documents. */
+/** A reason in plain words, the same in every language. */
 export function because(field: string, code: string, message: string): RefusalReason {
   return {
     field,
@@ -33,7 +33,7 @@ export function isRefusal(result: object): result is Refusal {
   return 'refused' in result
 }
 
-/** The reasons of a verdict, as a problem carries them. */
+/** The reasons of a verdict, in the form in which a problem carries them. */
 export function reasonsFor(field: string, reasons: readonly Reason[]): RefusalReason[] {
   return reasons.map(reason => ({ field, code: reason.code, text: reason.text }))
 }

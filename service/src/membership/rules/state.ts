@@ -1,32 +1,32 @@
 import type { EnrolmentState } from '@benefit-enrolment/contract'
 import { type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
 
-/** The states of a user (contract §9); `none`: known by its serviceid only, its prefill has lapsed. */
+/** The states of a user (contract §9); `none`: only the serviceid is known, because the prefill has lapsed. */
 export type UserStatus = 'none' | 'prefilled' | 'registering' | 'active' | 'cancelled' | 'erased'
 
-/** One user holding one benefit over one window of time. */
+/** One user's enrolment in one benefit, with its dates. */
 export type Enrolment = {
   readonly id: string
   readonly benefit: string
   readonly offer: string
   readonly isFixed: boolean
   readonly state: EnrolmentState
-  /** The pending change that would bring it; the row follows that change. */
+  /** The pending change that would bring this enrolment; the row is kept or dropped with that change. */
   readonly plannedBy: 'offer' | 'swap' | undefined
-  /** The catalogue version whose terms hold for it. */
+  /** The catalogue version whose terms apply to it. */
   readonly version: number
   readonly pickedAt: Instant
   readonly startsAt: Instant
-  /** Dated end, whatever brings it. */
+  /** Its dated end, whatever the cause. */
   readonly endsAt: Instant | undefined
-  /** An end that the enrolment has by itself, not by a pending change. */
+  /** An end that is the enrolment's own, and not the effect of a pending change. */
   readonly ownEnd: { readonly at: Instant; readonly reason: OwnEndReason } | undefined
-  /** By when what is missing must come; see `lapsesAt`. */
+  /** The instant by which what is missing must be given; see `lapsesAt`. */
   readonly actionDueAt: Instant | undefined
-  /** Asked for by itself and not with an offer: its start is told by an event of its own. */
+  /** The user asked for this benefit alone and not with an offer, so an event of its own reports its start. */
   readonly isSingle: boolean
   readonly closeReason: CloseReason | undefined
-  /** The enrolment that this one takes the place of, which an operator voided. */
+  /** The voided enrolment that this one replaces, after an operator's correction. */
   readonly corrects?: string
 }
 
@@ -46,10 +46,10 @@ export type CloseReason =
   | 'erased'
   | 'corrected'
 
-/** One element of a swap: in, out, or one against the other. */
+/** One element of a swap: a benefit to add, a benefit to remove, or an exchange of the two. */
 export type SwapPair = { readonly add: string | undefined; readonly remove: string | undefined }
 
-/** How a consent came to us: on the page, from the partner, or to an operator in one of three ways. */
+/** How a consent reached us: on the page, from the partner, or through an operator by phone, paper or email. */
 export type ConsentChannel = 'page' | 'partner' | 'phone' | 'paper' | 'email'
 
 /** A consent that the user gave. */
@@ -58,13 +58,13 @@ export type Consent = {
   readonly version: string
   readonly agreedAt: Instant
   readonly locale: 'en' | 'es'
-  /** How it was given to the operator who put it on record; absent where the person or the partner gave it to us. */
+  /** How it was given to the operator who put it on record; absent when the person or the partner gave it directly. */
   readonly channel?: Exclude<ConsentChannel, 'page' | 'partner'> | undefined
 }
 
 /**
- * One version of whom a person names as beneficiaries of a benefit, without the names. Of the versions of one benefit the
- * newest of each status is kept in memory.
+ * One version of a person's beneficiary designation for a benefit, without the names. For each benefit, memory keeps
+ * the newest version of each status.
  */
 export type Designation = {
   readonly benefit: string
@@ -76,7 +76,7 @@ export type Designation = {
   readonly decidedAt: Instant | undefined
 }
 
-/** Everything but personal data that the service knows of one user. */
+/** Everything that the service knows of one user, except personal data. */
 export type User = {
   readonly partnerId: string
   readonly serviceId: string
@@ -88,14 +88,16 @@ export type User = {
   readonly prefillWrittenAt: Instant | undefined
   /** When the prefill entry or the registration lapses. */
   readonly entryExpiresAt: Instant | undefined
-  /** The offer in force, to start, or last held; `since` is when it came or comes into force. */
+  /**
+   * The offer that is in force, is still to start, or was held last; `since` is when it came or will come into force.
+   */
   readonly offer:
     | {
         readonly name: string
         readonly since: Instant
         readonly version: number
         readonly inForce: boolean
-        /** Whether its rules still admit the user; who is not admitted any more keeps it. */
+        /** Whether its rules still admit the user; a user whom they no longer admit keeps the offer. */
         readonly admits: boolean
       }
     | undefined
@@ -110,7 +112,7 @@ export type User = {
   readonly erasedAt: Instant | undefined
 }
 
-/** A user of whom nothing is known yet but the names. */
+/** A user of whom only the userid and the serviceid are known. */
 export function newUser(identity: {
   partnerId: string
   serviceId: string
@@ -151,24 +153,26 @@ export function isInForce(enrolment: Enrolment): boolean {
   return enrolment.state === 'enrolled' || enrolment.state === 'endscheduled'
 }
 
-/** Whether the enrolment is or may come into force: from selected to endscheduled. */
+/** Whether the enrolment is in force or may still come into force: every state from selected to endscheduled. */
 export function isLive(enrolment: Enrolment): boolean {
   return liveStates.has(enrolment.state)
 }
 
-/** Whether the user holds it for itself, not as the outlook of a pending change. */
+/** Whether the user holds it now, unlike a row that a pending change only plans. */
 export function isHeld(enrolment: Enrolment): boolean {
   return isLive(enrolment) && enrolment.plannedBy === undefined
 }
 
-/** When an enrolment that waits for an action is withdrawn; what a pending change plans falls with that change. */
+/**
+ * When an enrolment that waits for an action is withdrawn; a planned row is withdrawn with the change that planned it.
+ */
 export function lapsesAt(enrolment: Enrolment): Instant | undefined {
   return enrolment.state === 'actionrequired' && enrolment.plannedBy === undefined
     ? enrolment.actionDueAt
     : undefined
 }
 
-/** Whether an enrolment is over at an instant by its own end, or because what it waits for has not come. */
+/** Whether an enrolment is over at an instant, by its own end or because a required action has not come in time. */
 export function endsByItself(enrolment: Enrolment, at: Instant): boolean {
   return [enrolment.ownEnd?.at, lapsesAt(enrolment)].some(end => end !== undefined && end <= at)
 }
@@ -179,8 +183,8 @@ export function heldEnrolment(user: User, benefit: string): Enrolment | undefine
 }
 
 /**
- * The order in which picks stay when there is no room for all: cover in force first, then what began earliest, then
- * what was picked earliest.
+ * The order in which picks stay when there is not room for all: those in force first, then those that began earliest,
+ * then those picked earliest.
  */
 export function byEnrolledFirst(a: Enrolment, b: Enrolment): number {
   return (
@@ -195,7 +199,7 @@ function hasBegun(enrolment: Enrolment): boolean {
   return isInForce(enrolment) || enrolment.state === 'ended'
 }
 
-/** What became of a benefit last: of the rows that are over, the one that closed latest. */
+/** The last closed enrolment of a benefit: of the rows that are over, the one that closed latest. */
 export function lastClosed(user: User, benefit: string): Enrolment | undefined {
   return user.enrolments
     .filter(enrolment => enrolment.benefit === benefit && !isLive(enrolment) && enrolment.state !== 'void')
@@ -213,21 +217,21 @@ export function hasPendingCancel(user: User): boolean {
   return user.status === 'active' && user.cancel !== undefined
 }
 
-/** Whether a prefill entry or an account of the user can be seen by the partner. */
+/** Whether the partner can see a prefill entry or an account of the user. */
 export function isKnown(user: User | undefined): user is User {
   return user !== undefined && user.status !== 'none' && user.status !== 'erased'
 }
 
 /**
- * Whether the partner has a prefill entry or an account of the user: who opened a link of whom nothing was known has
- * neither before the registration ends.
+ * Whether the partner has a prefill entry or an account of the user. A user who was made by opening a link has neither
+ * before the registration ends.
  */
 export function hasEntry(user: User, now: Instant): boolean {
   if (user.status !== 'registering') return isKnown(user)
   return user.prefillWrittenAt !== undefined && prefillExpiresAt(user.prefillWrittenAt) > now
 }
 
-/** The catalogue versions by which a user's offer and benefits are judged. */
+/** The catalogue versions that apply to a user's offer and benefits. */
 export function versionsOf(user: User): number[] {
   return [user.offer?.version ?? 0, ...user.enrolments.map(enrolment => enrolment.version)]
 }

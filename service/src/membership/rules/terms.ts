@@ -15,25 +15,25 @@ export type Published = { readonly version: number; readonly catalogue: Catalogu
 /** What decides about a user: the catalogue, the partner's zone and offers, and the user's own data. */
 export type Terms = {
   readonly zone: Zone
-  /** The newest version: decides listing, eligibility and new picks. */
+  /** The newest version: it decides listing, eligibility and new picks. */
   readonly today: Published
-  /** An earlier version, whose terms hold for what began under it. */
+  /** An earlier version, whose terms apply to enrolments that began under it. */
   readonly version: (version: number) => Catalogue
   /** The partner's offers; `undefined`: all. */
   readonly partnerOffers: readonly string[] | undefined
   /** Birth date, state and ZIP code of the account, once they are known. */
   readonly residence: () => Residence | undefined
-  /** Age, state and ZIP code as a request gives them; where it does, they stand for the account's. */
+  /** Age, state and ZIP code from a request; when given, they replace those of the account. */
   readonly asked?: Omit<Facts, 'offer'>
   /** A fresh id for an enrolment. */
   readonly newId: () => string
 }
 
-/** What eligibility asks of a person. */
+/** The data of a person on which eligibility depends. */
 export type Residence = { readonly dob: PlainDate; readonly state: string; readonly zipcode: string }
 
 /**
- * The facts of the account at an instant, with the age on that date; or those that were asked for, as they are. Throws
+ * The facts about the person at an instant, with the age on that date; or the facts of the request, unchanged. Throws
  * when there are neither.
  */
 export function factsAt(terms: Terms, at: Instant, offer: string | undefined): Facts {
@@ -52,7 +52,10 @@ export function factsAt(terms: Terms, at: Instant, offer: string | undefined): F
   }
 }
 
-/** An offer that the partner may give to newcomers; `undefined` when it is not the partner's or not in the catalogue. */
+/**
+ * An offer that the partner may give to newcomers; `undefined` when the partner may not give it or the catalogue does
+ * not have it.
+ */
 export function partnerOffer(terms: Terms, name: string): Offer | undefined {
   return terms.partnerOffers && !terms.partnerOffers.includes(name)
     ? undefined
@@ -73,7 +76,10 @@ export function isAvailable(terms: Terms, offer: Offer, at: Instant): boolean {
   return (from === undefined || date >= from) && (until === undefined || date <= until)
 }
 
-/** The offer the user has or will start with: today's terms for it, or those it began under when it was closed. */
+/**
+ * The offer that the user has or will start with: by today's terms, or by those under which it began if it was closed
+ * since.
+ */
 export function offerOf(terms: Terms, user: User): Offer | undefined {
   return (
     user.offer &&
@@ -82,12 +88,12 @@ export function offerOf(terms: Terms, user: User): Offer | undefined {
   )
 }
 
-/** A benefit that may be picked today; `undefined` when it is closed to newcomers. */
+/** A benefit that can be picked today; `undefined` when it is closed to newcomers. */
 export function openBenefit(terms: Terms, name: string): Benefit | undefined {
   return terms.today.catalogue.benefits.get(name)
 }
 
-/** A benefit as it is shown: today's entry, or the one under which it is held. */
+/** A benefit for display: today's entry, or the entry under which the user holds it. */
 export function knownBenefit(terms: Terms, user: User, name: string): Benefit | undefined {
   const open = openBenefit(terms, name)
   if (open) return open
@@ -106,14 +112,14 @@ export function judgeOfferAt(terms: Terms, offer: Offer, at: Instant): Verdict {
 }
 
 /**
- * Whether the user could join the offer held, by its rules as they were when it came, at the age of that day, since time
- * alone ends nothing.
+ * Whether the user could join the present offer, by the rules under which the user joined and with the age on the day
+ * of joining, because time alone ends nothing.
  */
 export function isAdmittedToOwnOffer(terms: Terms, user: User): boolean {
   return judgeOwnOffer(terms, user)?.admitted ?? true
 }
 
-/** The same with its reasons; `undefined` for one who has no offer. */
+/** The same verdict with its reasons; `undefined` for a user without an offer. */
 export function judgeOwnOffer(terms: Terms, user: User): Verdict | undefined {
   const offer = user.offer && terms.version(user.offer.version).offers.get(user.offer.name)
   if (!offer || !user.offer) return undefined
@@ -125,7 +131,7 @@ export function heldTerms(terms: Terms, enrolment: Enrolment): Benefit | undefin
   return terms.version(enrolment.version).benefits.get(enrolment.benefit)
 }
 
-/** Whether a benefit's rules about offers let it be held under an offer; the person apart. */
+/** Whether a benefit's rules about offers admit an offer, regardless of the person. */
 export function admitsOffer(benefit: Benefit, offer: string): boolean {
   return benefit.rules.every(rule => rule.kind !== 'offers' || rule.in.includes(offer))
 }
@@ -135,7 +141,7 @@ export function slotsTaken(user: User): number {
   return user.enrolments.filter(enrolment => isHeld(enrolment) && !enrolment.isFixed).length
 }
 
-/** Whether the benefit's consent, where it asks for one, was given in the present version. */
+/** Whether the user gave the benefit's consent in its present version, if the benefit needs one. */
 export function hasConsent(user: User, benefit: Benefit): boolean {
   return (
     benefit.consent === undefined ||
@@ -143,7 +149,7 @@ export function hasConsent(user: User, benefit: Benefit): boolean {
   )
 }
 
-/** Whether the benefit may begin as far as beneficiaries go: none are required, or the person has confirmed some. */
+/** Whether the benefit may begin with regard to beneficiaries: it requires none, or the person has confirmed some. */
 export function hasBeneficiary(user: User, benefit: Benefit): boolean {
   return (
     benefit.beneficiaries !== 'required' ||
@@ -151,7 +157,7 @@ export function hasBeneficiary(user: User, benefit: Benefit): boolean {
   )
 }
 
-/** What the person still has to do before the benefit can begin, as `requiredactions` names it. */
+/** What the person must still do before the benefit can begin, in the names of `requiredactions`. */
 export function missingFor(user: User, benefit: Benefit): ('consent_required' | 'beneficiary')[] {
   return [
     ...(hasConsent(user, benefit) ? [] : (['consent_required'] as const)),

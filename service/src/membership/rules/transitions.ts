@@ -1,7 +1,7 @@
 import type { EnrolmentState } from '@benefit-enrolment/contract'
 import type { UserStatus } from './state.ts'
 
-/** Where a user may go from each state (contract §9); docs/states.md draws it. */
+/** The states to which a user may move from each state (contract §9); docs/states.md draws them. */
 export const userTransitions: Readonly<Record<UserStatus, readonly UserStatus[]>> = {
   none: ['prefilled', 'registering', 'active'],
   prefilled: ['none', 'registering', 'active', 'erased'],
@@ -11,7 +11,9 @@ export const userTransitions: Readonly<Record<UserStatus, readonly UserStatus[]>
   erased: [],
 }
 
-/** Where an enrolment may go from each state (contract §9); `new` is before there is a row. */
+/**
+ * The states to which an enrolment may move from each state (contract §9); `new` means that the row does not exist yet.
+ */
 export const enrolmentTransitions: Readonly<Record<EnrolmentState | 'new', readonly EnrolmentState[]>> = {
   new: [
     'selected',
@@ -35,12 +37,12 @@ export const enrolmentTransitions: Readonly<Record<EnrolmentState | 'new', reado
   void: [],
 }
 
-/** Whether a user may move so; staying is always allowed. */
+/** Whether a user may move from one state to the other; staying is always allowed. */
 export function userMayMove(from: UserStatus, to: UserStatus): boolean {
   return from === to || userTransitions[from].includes(to)
 }
 
-/** Whether an enrolment may move so; staying is always allowed. */
+/** Whether an enrolment may move from one state to the other; staying is always allowed. */
 export function enrolmentMayMove(from: EnrolmentState | 'new', to: EnrolmentState): boolean {
   return from === to || enrolmentTransitions[from].includes(to)
 }

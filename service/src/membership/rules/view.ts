@@ -24,20 +24,20 @@ function optional(instant: Instant | undefined): string | null {
   return instant === undefined ? null : formatTimestamp(instant)
 }
 
-/** The current offer as the wire has it. */
+/** The current offer in the form of the API. */
 export function offerDetailsOf(user: User): WireUser['currentofferdetails'] {
   const { offer, updatedAt } = currentOffer(user, user.updatedAt)
   return { offer, updatedat: formatTimestamp(updatedAt), serviceid: user.serviceId }
 }
 
-/** The pending offer change as the wire has it; without one, a first offer that is still to start. */
+/** The pending offer change in the form of the API; without one, a first offer that is still to start. */
 export function pendingOfferOf(user: User): WireUser['pendingoffer'] {
   const toStart = isActive(user) && user.offer?.inForce === false ? user.offer : undefined
   const next = user.pendingOffer ?? (toStart && { name: toStart.name, at: toStart.since })
   return next ? { offer: next.name, effectiveattimestamp: formatTimestamp(next.at) } : null
 }
 
-/** The user as the wire has it (contract §7). */
+/** The user in the form of the API (contract §7). */
 export function viewUser(user: User, terms: Terms, locale: Locale): WireUser {
   return {
     userid: user.userid,
@@ -69,7 +69,7 @@ export function viewUser(user: User, terms: Terms, locale: Locale): WireUser {
   }
 }
 
-/** What an enrolment waits for; an agreement at least, which asks for nothing where nothing is wanted any more. */
+/** What an enrolment waits for: at least a consent, even when the catalogue no longer requires anything. */
 function missingOf(user: User, enrolment: Enrolment, terms: Terms): readonly string[] {
   const benefit = knownBenefit(terms, user, enrolment.benefit)
   const missing = benefit ? missingFor(user, benefit) : []
@@ -87,7 +87,7 @@ function conditionsOf(user: User): Condition[] {
   return conditions
 }
 
-/** One enrolment as the wire has it. */
+/** One enrolment in the form of the API. */
 export function viewEnrolment(
   enrolment: Enrolment,
   context: { user: User; terms: Terms; locale: Locale },
@@ -103,12 +103,12 @@ export function viewEnrolment(
   }
 }
 
-// What waits for an action or was stopped before it began has no start.
+// An enrolment that waits for an action, or was stopped before it began, has no start.
 function hasStart(enrolment: Enrolment): boolean {
   return isInForce(enrolment) || enrolment.state === 'ended' || enrolment.state === 'scheduled'
 }
 
-/** All live enrolments, and of each other benefit the last one; in the order of the catalogue. */
+/** All live enrolments, and the last enrolment of each other benefit, in the order of the catalogue. */
 function shownEnrolments(user: User, terms: Terms): Enrolment[] {
   const shown = user.enrolments.filter(isLive)
   const live = new Set(shown.map(enrolment => enrolment.benefit))
@@ -159,7 +159,7 @@ function ahead(user: User): Ahead[] {
   if (user.cancel)
     lines.push({ at: user.cancel.at, what: 'user', from: 'active', to: 'cancelled', why: user.cancel.reason })
   const { offer, pendingOffer } = user
-  // A change for the very start comes in the place of the first offer.
+  // A change that takes effect at the very start replaces the first offer.
   const isReplaced = offer?.inForce === false && pendingOffer !== undefined && pendingOffer.at <= offer.since
   if (offer && !offer.inForce && !isReplaced) {
     lines.push({ at: offer.since, what: 'offer', from: '', to: offer.name, why: 'start' })
@@ -177,7 +177,7 @@ function ahead(user: User): Ahead[] {
   return lines
 }
 
-/** The start and the end that lie ahead of one enrolment, as pending changes, its own end and a missing action bring them. */
+/** The coming start and end of one enrolment, by pending changes, its own end, and a missing action. */
 function aheadOf(enrolment: Enrolment): Ahead[] {
   const { state, startsAt, endsAt, ownEnd, actionDueAt, plannedBy } = enrolment
   const what = `benefit ${enrolment.benefit}`
