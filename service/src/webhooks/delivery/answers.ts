@@ -68,7 +68,7 @@ function bindingOf({ partnerId, serviceId, attemptId }: AttemptRef) {
 }
 
 /**
- * The text of an answer that is worth keeping: the words of a refusal help to find its cause, those of a success do
+ * The text of an answer if it is kept: the answer to a failed attempt helps to find the cause, that of a success does
  * not.
  */
 function keptOf(outcome: AttemptOutcome): string | undefined {

@@ -5,7 +5,7 @@ import { sql, timestamp } from '../../db/sql.ts'
 /** The state of an endpoint, as the metrics name it. */
 export const endpointStates = ['ok', 'failing', 'paused', 'disabled'] as const
 
-/** What waits at the endpoints of one state, and what was given up there. */
+/** The deliveries that wait at the endpoints of one state, and those that were given up there. */
 export type Backlog = {
   state: (typeof endpointStates)[number]
   endpoints: number
@@ -55,10 +55,13 @@ export function readBacklog(db: Executor, options: { now: Instant; limit: number
     group by state`)
 }
 
-/** How soon the certificate of an endpoint ends. */
+/** How soon the certificate of an endpoint expires. */
 export const certificateEnds = ['past', 'within 7 days', 'within 30 days', 'later'] as const
 
-/** How many certificates end how soon. An endpoint without TLS, or one that was never reached, has none. */
+/**
+ * How many certificates expire within each of these times. An endpoint without TLS, or one that was never reached, has
+ * none.
+ */
 export async function readCertificates(db: Executor, now: Instant): Promise<Map<string, number>> {
   const rows = await db.query<{ ends: string; count: number }>(sql`
     select case when h.certificate_ends_at <= ${timestamp(now)} then 'past'

@@ -4,11 +4,11 @@ import { createTurns, type Due, type QueueKind, type Turn, type Turns } from './
 
 type Endpoint = {
   due: Due
-  /** How long each of its tries takes. */
+  /** How long each of its attempts takes. */
   ms: number
 }
 
-/** Runs endpoints with work on so many slots, event by event, and counts what each got. */
+/** Simulates endpoints with work on this many slots, event by event, and counts what each endpoint got. */
 function simulate(slots: number, endpoints: Record<string, Endpoint>, forMs: number) {
   const turns = createTurns(slots)
   const got = new Map(Object.keys(endpoints).map(id => [id, { tries: 0, slotMs: 0, firstAt: -1 }]))
@@ -36,7 +36,7 @@ function simulate(slots: number, endpoints: Record<string, Endpoint>, forMs: num
   return got
 }
 
-/** Lets an endpoint show by one try that it is quick. */
+/** Gives an endpoint one attempt that shows that it is quick. */
 function introduce(turns: Turns, id: string) {
   turns.offer(id, fresh(1), 0)
   const turn = turns.next(0)
@@ -73,7 +73,8 @@ test('endpoints with work get the same slot time, whatever one try costs them', 
       (costs, slots) => {
         const endpoints = Object.fromEntries(costs.map((cost, n) => [`e${n}`, { due: fresh(), ms: cost }]))
         const shares = [...simulate(slots, endpoints, 120_000).values()].map(account => account.slotMs)
-        // Within the tries that may be in flight at the end, and the four that each made before its cost was known.
+        // The tolerance: the attempts that may be in flight at the end, and the four that each endpoint made before its
+        // cost was known.
         const slack = 900 * (slots + 4)
         expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(slack)
       },
@@ -125,7 +126,7 @@ describe('while fresh events of healthy endpoints wait', () => {
       fc.integer({ min: 8, max: 64 }),
       fc.array(fc.array(fc.nat(63), { maxLength: 40 }), { maxLength: 8 }),
     )
-    /** Whichever tries end, and however often: what is then in flight of one share. */
+    /** Whichever attempts end, and however often: how many of one share are then in flight. */
     const always = (share: Turn['share'], expected: (slots: number) => number) =>
       fc.assert(
         fc.property(slotsAndEnds, ([slots, rounds]) => {
@@ -159,7 +160,7 @@ describe('while fresh events of healthy endpoints wait', () => {
     const slow = crowd(fresh(plenty, 50), 15_000)
     const got = simulate(slots, { ...slow, ...healthy }, 300_000)
     const slotMs = [...got].reduce((sum, [id, account]) => sum + (id.startsWith('c') ? account.slotMs : 0), 0)
-    // Their own quarter, an eighth while they are unknown, and whatever was free before anybody was known.
+    // Their own quarter, an eighth while they are unknown, and the slots that were free before any endpoint was known.
     expect(slotMs).toBeLessThanOrEqual((slots / 4 + slots / 8) * 300_000 + slots * 15_000)
     expect(got.get('h')?.tries).toBeGreaterThan(20_000)
     expect(got.get('c0')?.tries).toBeGreaterThan(0)

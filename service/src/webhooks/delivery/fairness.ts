@@ -45,8 +45,8 @@ const SHARES: readonly Share[] = ['retry', 'replay', 'slow', 'unknown', 'fresh']
 const BIT: Readonly<Record<Share, number>> = { fresh: 1, retry: 2, replay: 4, slow: 8, unknown: 16 }
 
 /**
- * The part of all slots that a share may use while fresh work of healthy endpoints waits. It is a guarantee too:
- * up to it these go first, so that a flood of fresh events cannot hold them up for ever.
+ * The part of all slots that a share may use while fresh work of healthy endpoints waits. It is also a guarantee: up to
+ * this part the share goes first, so that a flood of fresh events cannot delay it forever.
  */
 const PART: Readonly<Record<Exclude<Share, 'fresh'>, number>> = {
   retry: 1 / 4,
@@ -87,7 +87,7 @@ const UNKNOWN_ROOM = 4
 type EndpointQueue = {
   endpointId: string
   due: Due
-  /** Milliseconds of a slot that it may still use in this round; negative after an expensive try. */
+  /** Milliseconds of a slot that it may still use in this round; negative after an expensive attempt. */
   account: number
   /** How long its attempts take, on a moving average; undefined before the first. */
   typicalMs: number | undefined
@@ -100,9 +100,9 @@ type EndpointQueue = {
 }
 
 /**
- * Deficit round robin where the cost is the time that a slot is held: over any while in which two endpoints both
- * have work, they get the same slot time, whatever their backlogs are. The work per try does not grow with the
- * backlogs, and hardly with the number of endpoints.
+ * Deficit round robin in which the cost is the time that a slot is held: while two endpoints both have work, they get
+ * the same slot time, whatever their backlogs are. The work per attempt does not grow with the backlogs, and hardly
+ * with the number of endpoints.
  */
 export function createTurns(slots: number): Turns {
   const queues = new Map<string, EndpointQueue>()
@@ -179,7 +179,7 @@ export function createTurns(slots: number): Turns {
       enqueue(queue, now)
     },
     next(now) {
-      // Twice, since the first walk may find an endpoint that has become slow, and move it.
+      // Two walks, because the first may find an endpoint that has become slow, and move it to another share.
       return walk(now) ?? walk(now)
     },
     settle(turn, now) {
@@ -223,7 +223,7 @@ const AFTER: Readonly<Record<QueueKind, readonly QueueKind[]>> = {
   replay: ['fresh', 'retry', 'replay'],
 }
 
-/** Where one share has all deliveries of an endpoint, the kinds take turns. */
+/** When one share has all deliveries of an endpoint, the kinds of work take turns. */
 function nextQueue(queue: EndpointQueue): QueueKind {
   queue.lastQueue = AFTER[queue.lastQueue].find(work => queue.due[work] > 0) ?? 'fresh'
   return queue.lastQueue

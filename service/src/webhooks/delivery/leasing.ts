@@ -150,13 +150,13 @@ export function openLeasing(context: {
     for (const owned of endpoints.all()) {
       const { health, action } = review(owned.health, real())
       if (action.kind === 'none' || owned.phase === 'leaving') continue
-      // Do not disable an endpoint while deliveries are due there, because this process may have been down: their
-      // attempts decide. While the endpoint has asked for a pause, the time since its first failure decides.
+      // Do not disable an endpoint while deliveries are due there, because this process may have been down; the
+      // attempts at these deliveries decide. While the endpoint has asked for a pause, the time since its first failure
+      // decides.
       const isPaused = (owned.pausedUntil ?? 0) > real()
       if (action.kind === 'disable' && mayHaveDue(owned) && !isPaused) continue
       owned.health = health
-      // Not awaited: after an outage of many endpoints there is much to carry out, and the leases must be renewed
-      // meanwhile.
+      // Not awaited: after an outage of many endpoints this takes long, and the leases must be renewed meanwhile.
       void carryOut(owned, action)
     }
   }

@@ -14,7 +14,7 @@ export async function writeResults(
   batch: {
     results: readonly Result[]
     changes: readonly EndpointChange[]
-    /** What of the answers is kept, sealed. */
+    /** The answers to keep, sealed. */
     answers?: ReadonlyMap<Attempt, Buffer>
     isRepeat?: boolean
   },

@@ -111,7 +111,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       try {
         return await connection.post(path, request)
       } catch (error) {
-        // That the endpoint has closed an idle connection says nothing about the endpoint.
+        // When the endpoint has closed an idle connection, this says nothing about the endpoint's health.
         const wasStale =
           attempt.reused && !connection.hasHeard() && faultOf(error, 'unexpected').errorClass === 'reset'
         if (!wasStale) throw error

@@ -5,7 +5,7 @@ import { afterAttempt, type Breaker, closedBreaker, failuresLeft, OPEN_FOR, room
 
 const LIMIT = 8
 
-/** Plays tries one after the other, one second each, and keeps the time. */
+/** Plays attempts one after the other, one second each, and keeps the time. */
 function play(start: Breaker = closedBreaker()) {
   let breaker = start
   let now = 1_000_000

@@ -72,7 +72,7 @@ type Read = (
 ) => Promise<Omit<Found, 'status'>[]>
 
 const reads: Record<ListedDelivery['status'], Read> = {
-  // By the heads of each endpoint's queues: a partner may have a million waiting.
+  // Found through the heads of each endpoint's queues: a partner may have a million waiting deliveries.
   waiting: (db, { partnerId, limit, endpointId }) =>
     db.query(sql`
       select d.endpoint_id, d.event_id, d.attempts, d.due_at as at
@@ -114,7 +114,7 @@ const reads: Record<ListedDelivery['status'], Read> = {
       order by event_id desc, started_at desc, attempt_id desc limit ${limit}`),
 }
 
-// Of chosen events: by the keys of the tables, which begin with partner and event.
+// For chosen events: found by the keys of the tables, which begin with partner and event.
 const readsOfEvents: Record<ListedDelivery['status'], Read> = {
   waiting: (db, { partnerId, limit, endpointId, events }) =>
     db.query(sql`

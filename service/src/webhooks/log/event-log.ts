@@ -35,7 +35,7 @@ const PAGE = 100
 const WINDOW = 5000
 /** How long one request searches. */
 const PATIENCE_MS = 1000
-/** How far the clocks of two processes may differ, where time takes the place of the log's order. */
+/** How far the clocks of two processes may differ when a read is guided by time instead of position. */
 const CLOCKS_DIFFER_MS = DAY_MS
 /** After a restore, the first event of the log is searched among this many events in the order of their ids. */
 const FIRST_AMONG = 100_000
@@ -203,7 +203,7 @@ export async function findAttempts(db: Executor, partner: Partner, eventId: stri
   return rows.map(row => openAttempt(partner, row))
 }
 
-/** The last attempt of each of these events at each endpoint, by both ids with a space between them. */
+/** The last attempt of each of these events at each endpoint, keyed by both ids with a space between them. */
 export async function findLastAttempts(
   db: Executor,
   partner: Partner,
@@ -223,7 +223,7 @@ export async function findLastAttempts(
   )
 }
 
-/** The partner whose log holds an event; `undefined` where none does. */
+/** The partner whose log holds an event; `undefined` when no log does. */
 export async function findOwnerOfEvent(db: Executor, eventId: string): Promise<string | undefined> {
   const [row] = await db.query<{ partner_id: string }>(sql`
     select e.partner_id from partners p
