@@ -5,14 +5,14 @@ import type { View } from './views/model.ts'
 import { renderPage } from './views/page.ts'
 
 const pack = promisify(gzip)
-/** Below this a packed answer fills as many packets as a plain one. */
+/** A smaller answer fills as many network packets compressed as plain. */
 const worthPacking = 1200
 
 function policyWith(images: string): string {
   return `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; connect-src 'self'; form-action 'self'; base-uri 'none'`
 }
 
-/** The headers of every answer of the page, whatever it holds (docs/page-protocol.md). */
+/** The headers of every answer of the page (docs/page-protocol.md). */
 export function setPageHeaders(reply: FastifyReply): void {
   reply
     .header('Content-Security-Policy', `${policyWith("'self'")}; frame-ancestors 'none'`)
@@ -22,7 +22,10 @@ export function setPageHeaders(reply: FastifyReply): void {
     .header('X-Content-Type-Options', 'nosniff')
 }
 
-/** The headers of the frame: only these origins may hold it; with none, nobody may. A look may bring its mark along. */
+/**
+ * The headers of the frame: only these origins may embed it; with an empty list, no site may. A look may contain a
+ * logo.
+ */
 export function setFrameHeaders(reply: FastifyReply, origins: readonly string[]): void {
   setPageHeaders(reply)
   const ancestors = origins.length > 0 ? origins.join(' ') : "'none'"
@@ -32,7 +35,7 @@ export function setFrameHeaders(reply: FastifyReply, origins: readonly string[])
     .header('Cross-Origin-Resource-Policy', 'cross-origin')
 }
 
-/** Answers a view as HTML, packed where the browser takes it. */
+/** Answers a view as HTML, compressed if the browser accepts it. */
 export async function sendView(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -4,13 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../http/service-error.ts'
 import { parseThemeQuery, themeCss } from '../look/theme.ts'
 
-/** What scripts/build-browser.mjs says of what it built. */
+/** The description that scripts/build-browser.mjs writes of the files that it built. */
 type Manifest = {
   readonly script: string
   readonly stylesheet: string
   readonly icon: string
   readonly embed: DropInFile
-  /** Earlier versions of the drop-in: an address that was given to partners stays as it was. */
+  /** Earlier versions of the drop-in: an address that partners were given keeps its content. */
   readonly released: readonly DropInFile[]
 }
 type DropInFile = { readonly version: string; readonly file: string; readonly integrity: string }
@@ -33,7 +33,7 @@ const types: Readonly<Record<string, string>> = {
 }
 const forEver = 'public, max-age=31536000, immutable'
 
-/** Reads what was built into a folder, once; rejects when nothing was built. */
+/** Reads the built files of a folder once; rejects when nothing was built. */
 export function openBrowserFiles(basePath: string, folder: URL = built) {
   const served = new Map<string, Served>()
   const dropIns = new Map<string, string>()

@@ -22,10 +22,10 @@ import type { View } from './views/model.ts'
 import { renderPage } from './views/page.ts'
 import type { Locale } from './views/surroundings.ts'
 
-/** What the frame asks with a token; anything else in it is ignored. */
+/** The body with which the frame exchanges a token; unknown members are ignored. */
 type SessionRequest = { linktoken: string; origin: string; locale?: Locale; appearance?: unknown }
 
-/** Mounts what the embed's frame needs besides the views: the frame itself, and the exchange of a token. */
+/** Mounts the routes that the embed's frame needs besides the views: the frame itself, and the exchange of a token. */
 export function mountEmbed(app: FastifyInstance, routes: PageRoutes): void {
   const { context } = routes
   void app.register(async scope => {
@@ -45,7 +45,7 @@ export function mountEmbed(app: FastifyInstance, routes: PageRoutes): void {
   })
 }
 
-/** The empty frame: it knows who may hold it, and nothing of a person. */
+/** The empty frame: it contains the origins that may embed it, and no personal data. */
 async function sendFrame(
   routes: PageRoutes,
   request: FastifyRequest,
@@ -121,7 +121,7 @@ async function firstView(
   }
 }
 
-/** The view of the page's root, without the redirects that lead there. */
+/** The first view of the session, without the redirects that would lead to it. */
 async function entryView(visit: Visit): Promise<View> {
   let path = entryOf(visit)
   for (let leads = 0; leads < 5; leads += 1) {
@@ -154,7 +154,7 @@ function readRequest(body: unknown): SessionRequest {
   }
 }
 
-/** A failure as JSON, with a page for the person. */
+/** A failure as JSON, with a page to show to the person. */
 async function sendFailure(
   routes: PageRoutes,
   error: unknown,

@@ -9,7 +9,7 @@ import { SAMPLE_NAMES, sampleView } from './views/look-sample.ts'
 import { renderPage } from './views/page.ts'
 import type { Page } from './views/surroundings.ts'
 
-/** Mounts `/demo/look` of a sandbox: a designer tries a look there and copies the settings. */
+/** Mounts `/demo/look` of a sandbox, where a designer tries a look and copies the settings. */
 export function mountLookPreview(app: FastifyInstance, { context, files }: PageRoutes): void {
   const root = `${context.basePath}/demo/look`
 
@@ -38,7 +38,7 @@ export function mountLookPreview(app: FastifyInstance, { context, files }: PageR
   })
 }
 
-/** Nothing of these pages runs a script, and only the samples may stand in a frame, in that of the page itself. */
+/** These pages run no script, and only the samples may be shown in a frame, which only this page may contain. */
 function setHeaders(reply: FastifyReply, frames: string): void {
   reply
     .type('text/html; charset=utf-8')
@@ -51,7 +51,7 @@ function setHeaders(reply: FastifyReply, frames: string): void {
     .header('X-Content-Type-Options', 'nosniff')
 }
 
-/** The look that was asked for: what is empty or ours is left out. */
+/** The look in the query, without values that are empty or equal to the service's own. */
 function readLook(query: URLSearchParams): { readonly look: Look; readonly problems: readonly string[] } {
   const colors = (scheme: 'light' | 'dark') =>
     Object.fromEntries(

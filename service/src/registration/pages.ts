@@ -76,7 +76,7 @@ async function visitOf(
   return { answered: await sendView(request, reply, { view, status: 401 }) }
 }
 
-/** How a session has ended; where the birth date was wrong too often, whether another link would open. */
+/** How a session has ended; after too many wrong birth dates, whether another link would open. */
 async function endFor(context: PageContext, row: PageSessionRow): Promise<LinkEndedView['kind']> {
   const end = endOf(row)
   if (end !== 'challenge') return end
@@ -102,7 +102,7 @@ async function answerGet(routes: PageRoutes, exchange: Exchange): Promise<Fastif
   return show(routes, exchange, { visit, typed: { form: queryOf(request), isPosted: false } })
 }
 
-/** Where this person must go before anything else; `undefined` when the path is open to them. */
+/** The path where this person must go first; `undefined` when they may see the requested path. */
 function detourOf(visit: Visit, living: ActiveSession, path: string): string | undefined {
   if (living.isOver) return path === 'done' ? undefined : 'done'
   if (isChallenged(visit)) return path === 'challenge' ? undefined : 'challenge'
@@ -137,7 +137,7 @@ async function answerPost(routes: PageRoutes, exchange: Exchange): Promise<Fasti
   return take(routes, exchange, { visit, form })
 }
 
-/** Gives a form to its step, and shows what became of it. */
+/** Gives a posted form to its step, and sends the result. */
 async function take(
   routes: PageRoutes,
   exchange: Exchange,
@@ -158,7 +158,7 @@ async function take(
   return show(routes, exchange, { visit, typed, status: 422 })
 }
 
-/** The form was made from older answers: the same view again, from the newest. */
+/** The form was made from older answers: shows the same view again, made from the newest. */
 async function showNewest(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const found = await visitOf(routes, exchange)
   if ('answered' in found) return found.answered
@@ -197,7 +197,7 @@ async function answerChallenge(
     : sendChallenge(routes, exchange, visit, { kept, ...met })
 }
 
-/** Asks the birth date, or says that no try is left. */
+/** Asks the birth date, or says that no attempt is left. */
 async function sendChallenge(
   routes: PageRoutes,
   exchange: Exchange,
@@ -209,13 +209,13 @@ async function sendChallenge(
   return sendView(exchange.request, exchange.reply, { view, ...(wrong.errors ? { status: 422 } : {}) })
 }
 
-/** The session has just ended: what its page says from now on. */
+/** Shows the page of a session that has just ended. */
 async function sendEnd(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const found = await visitOf(routes, exchange)
   return 'answered' in found ? found.answered : lead(routes, exchange.reply, '')
 }
 
-/** Ends the session of this browser and says so; whoever has none is told the same. */
+/** Ends the session of this browser and says so; a browser without a session gets the same answer. */
 async function answerLeave(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const { context } = routes
   const { request, reply } = exchange
@@ -239,7 +239,7 @@ async function answerLook(routes: PageRoutes, exchange: Omit<Exchange, 'path'>):
   return exchange.reply.type('application/json; charset=utf-8').send(JSON.stringify(looked))
 }
 
-/** Speaks another language from now on, in this session. */
+/** Switches this session to another language. */
 async function speak(visit: Visit, locale: Locale): Promise<Visit> {
   await setLocale(visit.context.database, nameOf(visit.session), locale)
   return { ...visit, locale, session: { ...visit.session, locale } }
@@ -274,7 +274,7 @@ function missing(routes: PageRoutes, { request, reply }: Exchange, visit: Visit)
   return sendView(request, reply, { view: problemView(stranger, problem), status: 404 })
 }
 
-/** A failure as a page that a person can do something with; what went wrong is in the log alone. */
+/** A failure as a page that tells the person what to do; only the log says what went wrong. */
 async function sendFailure(
   routes: PageRoutes,
   error: unknown,
@@ -283,7 +283,7 @@ async function sendFailure(
   const { context } = routes
   const { status, kind } = describeFailure(context, error, request)
   const files = await routes.files().catch(() => undefined)
-  // Without the browser's files there is no page to show: the operator has to build them.
+  // Without the browser's files no page can be shown: the operator has to build them.
   if (!files) return reply.code(500).type('text/plain; charset=utf-8').send(`Request ${request.id} failed.\n`)
   if (error instanceof ServiceError)
     for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)

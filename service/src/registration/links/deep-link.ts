@@ -1,4 +1,4 @@
-/** Where a tile leads (contract §6): a name, never a URL. */
+/** The place that a tile leads to (contract §6): a route's name, never a URL. */
 export type DeepLink = {
   readonly productname: string
   readonly producttype: string
@@ -8,7 +8,7 @@ export type DeepLink = {
 const routes = new Set(['swap', 'manage', 'enrol', 'details'])
 const members = new Set(['productname', 'producttype', 'redirectto'])
 
-/** Reads deeplinkdata; `undefined` when it is anything but the three members with a known route. */
+/** Reads deeplinkdata; `undefined` unless it consists of the three members with a known route. */
 export function parseDeepLink(text: string): DeepLink | undefined {
   const entries = [...new URLSearchParams(text)]
   const values = Object.fromEntries(entries)

@@ -32,7 +32,7 @@ const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-/** How long a link token lives, by how it reaches the user (contract §11). */
+/** How long a link token lives, by the way in which it reaches the user (contract §11). */
 export const linkLifetimes = { embed: 15 * minute, hosted: 15 * minute, sms: day, email: 7 * day } as const
 const resultLifetime = day
 
@@ -58,7 +58,10 @@ export function sessionOfSecretId(id: string): SessionName | undefined {
   return partnerId && sessionId ? { partnerId, sessionId } : undefined
 }
 
-/** Mints a link token as it is asked for. Refuses what is not the partner's, and a user that is not known. */
+/**
+ * Mints a link token as requested. Refuses origins, offers and addresses that are not the partner's, and an unknown
+ * user.
+ */
 export async function mintLinkToken(
   context: LinkContext,
   partner: Partner,
@@ -114,7 +117,7 @@ export function linkTokenHandlers(context: LinkContext) {
             )
           return { sessionid, revokedat: formatTimestamp(revokedAt) }
         },
-        // Links outlive every key, but for those that went with their user.
+        // Links outlive every idempotency key, except links that were deleted with their user.
         isErased: async (tx, { sessionid }) => {
           const name = { partnerId: request.caller.partner.partnerId, sessionId: sessionid }
           return (await findSession(tx, name)) === undefined
@@ -144,15 +147,15 @@ export function linkTokenHandlers(context: LinkContext) {
     return {
       sessionid: session.session_id,
       userid: session.userid,
-      // Without an outcome the person has left with nothing done, or is still there: which of the two, no message of a
-      // closing browser would tell for sure.
+      // Without an outcome the person has left without doing anything, or is still on the page. No message of a closing
+      // browser could tell the two apart reliably.
       outcome: session.outcome ?? 'exited',
       reference: session.reference,
       completedat: session.completed_at === null ? null : formatTimestamp(session.completed_at),
     }
   }
 
-  /** The session that a result token names, where it is right and the partner's own. */
+  /** The session that a result token names, if the token is right and belongs to this partner. */
   const sessionOfResult = async (text: string, partnerId: string): Promise<PageSessionRow | undefined> => {
     const parsed = parseSecret(text)
     const name = parsed?.kind === 'rt' ? sessionOfSecretId(parsed.id) : undefined
@@ -172,7 +175,7 @@ function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 }
 
-/** What a request asks for, with the defaults of contract §11. Refuses what is not the partner's. */
+/** The request with the defaults of contract §11. Refuses values that are not the partner's. */
 async function checkLink(context: LinkContext, partner: Partner, body: LinkTokenRequest) {
   const purpose = body.purpose || 'registration'
   const delivery = body.delivery || 'hosted'
@@ -193,10 +196,10 @@ async function checkLink(context: LinkContext, partner: Partner, body: LinkToken
     throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
   }
   const user = (await context.reader.read(partner, body.userid))?.user
-  // Who was erased comes back by a prefill or a create alone (contract §7).
+  // An erased user can only return by a new prefill or create (contract §7).
   const mayBeUnknown = purpose === 'registration' && user?.status !== 'erased'
   if (!mayBeUnknown && !isKnown(user)) throw new ServiceError('user_not_found')
-  // Of a membership that is over only the way back is left.
+  // After a membership has ended, only a registration link is possible.
   if (purpose !== 'registration' && user?.status === 'cancelled') throw new ServiceError('user_cancelled')
   return {
     purpose,

@@ -12,7 +12,7 @@ import { parseDeepLink } from './deep-link.ts'
 
 type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 
-/** Mounts the page behind a link: fetching it spends nothing, its one button spends the token. */
+/** Mounts the page behind a link: fetching it does not use up the token, pressing its one button does. */
 export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {
   const address = `${rootOf(routes.context)}/link/:linktoken`
   scope.get(address, { config: { opensFromElsewhere: true } }, (request, reply) =>
@@ -38,7 +38,7 @@ async function pressLink(routes: PageRoutes, exchange: Exchange): Promise<Fastif
   const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
   const link = await hostedLink(routes, request)
   if (!link) return ended(routes, exchange)
-  // Who asks for a language has not pressed the button, whatever stands there.
+  // A form with `language` asks for a language only, whatever else it contains; the button was not pressed.
   if (form.has('language')) {
     if (!isFresh(link, context.clock.real())) return ended(routes, exchange)
     return sendOpen(routes, exchange, { link, locale: localeIn(form, 'language') ?? link.row.locale })
@@ -47,13 +47,13 @@ async function pressLink(routes: PageRoutes, exchange: Exchange): Promise<Fastif
   const wish = { opener, locale: localeIn(form, 'locale') ?? null, withResult: false }
   const opened = await spendLink(context, link, wish)
   if (!opened) return ended(routes, exchange)
-  // Set before anything else can fail: whoever has the cookie goes on where it stopped.
+  // Set before anything else can fail, so that a browser with the cookie can continue from here.
   reply.header('Set-Cookie', setCookie('session', opened.handle, cookieContext(routes)))
   await beginRegistration(context, { ...link, isOver: false }, request.id)
   return reply.code(303).header('Location', rootOf(context)).send()
 }
 
-/** The link of the address, unless it is the embed's. */
+/** The link that the address names, unless it is an embed link. */
 async function hostedLink(routes: PageRoutes, request: FastifyRequest): Promise<Link | undefined> {
   const { linktoken } = request.params as { linktoken: string }
   const link = await findLink(routes.context, linktoken)
@@ -76,7 +76,7 @@ async function sendOpen(
   return sendView(request, reply, { view })
 }
 
-/** Used, expired, revoked and unknown look alike: nothing here depends on which it is. */
+/** Used, expired, revoked and unknown links look alike: nothing here depends on which it is. */
 async function ended(routes: PageRoutes, { request, reply }: Exchange): Promise<FastifyReply> {
   const locale = localeOf(request.headers['accept-language'])
   const stranger = {

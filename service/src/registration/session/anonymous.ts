@@ -4,7 +4,7 @@ import type { LinkEndedView, ProblemView } from '../views/model.ts'
 import type { Locale, Page } from '../views/surroundings.ts'
 import { themeAddress } from './visit.ts'
 
-/** What a page needs that is shown to somebody of whom nothing is known, not even the partner. */
+/** What a page needs when it is shown to somebody unknown, perhaps even without a known partner. */
 export type Anonymous = {
   readonly shell: Page['shell']
   readonly locale: Locale
@@ -14,7 +14,7 @@ export type Anonymous = {
   readonly partner?: Pick<Partner, 'name' | 'help' | 'legal' | 'look'>
 }
 
-/** The page of somebody without a session. */
+/** The page for somebody without a session. */
 export function anonymousPage(stranger: Anonymous): Page {
   return {
     shell: stranger.shell,
@@ -36,7 +36,7 @@ function stylesheetsOf({ files, partner, root }: Anonymous): readonly string[] {
   return theme === undefined ? [files.stylesheet] : [files.stylesheet, theme]
 }
 
-/** A link or session that has ended, or never was; of a link, the same words for all. */
+/** The page of a link or session that has ended or never existed; for links the words are always the same. */
 export function endedView(
   stranger: Anonymous,
   kind: LinkEndedView['kind'],
@@ -50,7 +50,7 @@ export function endedView(
   }
 }
 
-/** Something failed: the request id can be read out. */
+/** The page of a failure, with a request id that the person can read out. */
 export function problemView(
   stranger: Anonymous,
   problem: { kind: ProblemView['kind']; requestid: string; retry?: string },

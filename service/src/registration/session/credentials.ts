@@ -1,13 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { SecretMode } from '../../vault/secret.ts'
 
-/** How a request names its session: by the cookie of the hosted page, or by the handle of the frame, never by both. */
+/**
+ * The credential by which a request names its session: the cookie on the hosted page, or the handle in the frame, never
+ * both.
+ */
 export type Credential = { readonly shell: 'hosted' | 'frame'; readonly handle: string | undefined }
 
-/** The cookies of a browser that opens a link and of one that has opened it. */
+/** The two cookies: one of a browser that is shown a link, one of a browser that has opened it. */
 export type CookieName = 'session' | 'opener'
 
-/** Reads the credential of a request: whoever sends `Authorization` is the frame, and its cookies are not looked at. */
+/**
+ * Reads the credential of a request. A request with `Authorization` comes from the frame, and its cookies are ignored.
+ */
 export function credentialOf(
   headers: IncomingHttpHeaders,
   context: { mode: SecretMode; baseUrl: string },
@@ -30,7 +35,7 @@ export function readCookie(
   return found?.slice(wanted.length)
 }
 
-/** A cookie that only our own origin gets and no script reads. It lasts as long as the browser is open. */
+/** A cookie that is sent only to our own origin and that no script can read. It lasts until the browser is closed. */
 export function setCookie(
   name: CookieName,
   value: string,
@@ -40,7 +45,7 @@ export function setCookie(
   return `${nameOf(name, context)}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}`
 }
 
-/** Takes a cookie of ours away. */
+/** Deletes one of our cookies. */
 export function clearCookie(name: CookieName, context: { mode: SecretMode; baseUrl: string }): string {
   return `${setCookie(name, '', context)}; Max-Age=0`
 }
@@ -50,7 +55,10 @@ function nameOf(name: CookieName, context: { mode: SecretMode; baseUrl: string }
   return isPlainSandbox(context) ? `${plain}-sandbox` : `__Host-${plain}`
 }
 
-/** A sandbox speaks plain http on loopback, where not every browser keeps a Secure cookie, which the prefix needs. */
+/**
+ * A sandbox uses plain http on loopback. There not every browser keeps a Secure cookie, which the `__Host-` prefix
+ * requires.
+ */
 function isPlainSandbox({ mode, baseUrl }: { mode: SecretMode; baseUrl: string }): boolean {
   return mode === 'sandbox' && baseUrl.startsWith('http:')
 }

@@ -26,15 +26,15 @@ export type PageContext = {
   readonly baseUrl: () => string
   readonly basePath: string
   readonly log: Log
-  /** Keeps that an enrollment was refused when it was sent, and why. */
+  /** Records that an enrollment was refused when the form was sent, and why. */
   readonly noteRefused: NoteRefused
-  /** Notes that a person's data was shown to whoever opened a link. */
+  /** Records that a person's data was shown to the visitor who opened a link. */
   readonly noteOpened: (session: {
     partnerId: string
     sessionId: string
     serviceId: string | undefined
   }) => void
-  /** Counts a secret that is none of ours; throws `too_many_requests` when its address sent too many. */
+  /** Counts a secret that the service never made; throws `too_many_requests` when its address has sent too many. */
   readonly refuseUnknown: (request: FastifyRequest) => void
 }
 

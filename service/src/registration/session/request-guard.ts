@@ -7,8 +7,8 @@ import type { ProblemView } from '../views/model.ts'
 import type { PageContext } from './page-context.ts'
 
 /**
- * Refuses what another site sends: forms of a page of ours come from our own origin. Browsers that send no referrer
- * say `Origin: null` of their own forms, so that `Sec-Fetch-Site` has the word there. Throws `insufficient_scope`.
+ * Refuses requests from other sites, because forms of the page come from our own origin. Browsers that send no referrer
+ * send `Origin: null` even with our own forms; then `Sec-Fetch-Site` decides. Throws `insufficient_scope`.
  */
 export function checkSender(request: FastifyRequest, own: string): void {
   const { origin } = request.headers
@@ -16,7 +16,7 @@ export function checkSender(request: FastifyRequest, own: string): void {
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const isForeign = site === 'cross-site' || (!isRead && site === 'same-site')
   const isOtherOrigin = origin !== undefined && origin !== 'null' && origin !== own
-  // A link, and the frame, are opened from elsewhere: that is what they are for.
+  // A link and the frame are meant to be opened from other sites.
   const mayBeOpened = isRead && request.routeOptions.config.opensFromElsewhere === true
   if ((isForeign || isOtherOrigin) && !mayBeOpened) throw new ServiceError('insufficient_scope')
 }
@@ -24,7 +24,7 @@ export function checkSender(request: FastifyRequest, own: string): void {
 declare module 'fastify' {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface FastifyContextConfig {
-    /** Another site may lead here. */
+    /** Other sites may link to this route. */
     opensFromElsewhere?: boolean
   }
 }
@@ -35,7 +35,9 @@ const codes: Readonly<Record<string, ConstructorParameters<typeof ServiceError>[
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
 }
 
-/** How a failure is told to people; any other is a request that no page of ours makes. */
+/**
+ * How each failure is presented to people; a failure that is not listed comes from a request that our pages never make.
+ */
 const kinds: Partial<Record<ServiceError['code'], ProblemView['kind']>> = {
   internal: 'internal',
   unavailable: 'busy',
@@ -44,7 +46,7 @@ const kinds: Partial<Record<ServiceError['code'], ProblemView['kind']>> = {
   insufficient_scope: 'foreign',
 }
 
-/** The status of a failure and how it is told to people; what is no refusal is logged whole. */
+/** The status of a failure and how it is presented to people; a failure that is not a refusal is logged in full. */
 export function describeFailure(
   context: Pick<PageContext, 'log'>,
   error: unknown,

@@ -18,24 +18,24 @@ import {
 const minute = 60_000
 const hour = 60 * minute
 
-/** How long a session lives (contract §11): without a sign of life, and in all. */
+/** How long a session lives (contract §11): without activity, and in all. */
 export const sessionLifetimes = { idle: 60 * minute, whole: 24 * hour } as const
-/** How long the browser that spent a link may press again and join the session it made. */
+/** For how long the browser that used a link may press its button again and join the session that it made. */
 const joinWithin = minute
-/** A sign of life is written down this often at most. */
+/** The last activity is stored at most this often. */
 const touchAfter = 15_000
 
-/** A link token that is right, whether it can still be spent or not. */
+/** A link whose token is right, whether it can still be used or not. */
 export type Link = { readonly partner: Partner; readonly row: PageSessionRow; readonly token: string }
 
-/** A session that lives; `isOver` when its own cancel has ended it, so that only the outcome may be seen. */
+/** A living session. `isOver`: the session's own cancel has ended it, so that only the outcome may be seen. */
 export type ActiveSession = {
   readonly partner: Partner
   readonly row: PageSessionRow
   readonly isOver: boolean
 }
 
-/** What became of a spent token: the session's handle, and in the frame its result token. */
+/** The result of using a token: the session's handle, and in the frame its result token. */
 export type Opened = { readonly handle: string; readonly resultToken: string | undefined }
 
 /** The name of a session's row. */
@@ -46,7 +46,7 @@ export function nameOf(row: PageSessionRow): SessionName {
   }
 }
 
-/** Finds the link of a token; `undefined` when the token is none of ours or its partner is gone. */
+/** Finds the link of a token; `undefined` when the service never made the token or its partner is gone. */
 export async function findLink(context: PageContext, token: string): Promise<Link | undefined> {
   const { directory, database, keyring, mode } = context
   const parsed = parseSecret(token)
@@ -61,14 +61,14 @@ export async function findLink(context: PageContext, token: string): Promise<Lin
   return partner && partner.disabledAt === undefined ? { partner, row, token } : undefined
 }
 
-/** Whether a link can still be spent. */
+/** Whether a link can still be used. */
 export function isFresh({ row }: Link, now: Instant): boolean {
   return row.spent_at === null && row.revoked_at === null && row.token_expires_at > now
 }
 
 /**
- * Spends a link, exactly once. `opener` names the browser that was shown the link: when it presses again within a
- * minute it gets the same session. `undefined`: used, revoked or expired.
+ * Uses a link, exactly once. `opener` names the browser that was shown the link: if it presses the button again within
+ * a minute, it gets the same session. `undefined`: used, revoked or expired.
  */
 export async function spendLink(
   context: PageContext,
@@ -101,7 +101,9 @@ async function joined(context: PageContext, link: Link, opener: string): Promise
   return isSame ? { handle, resultToken: undefined } : undefined
 }
 
-/** Made of what only this browser and this link have, so that the same browser gets the same handle again. */
+/**
+ * Derived from values that only this browser and this link have, so that the same browser gets the same handle again.
+ */
 function handleOf(context: PageContext, link: Link, by: { opener: string; pepper: Buffer }): string {
   return secretFrom(
     { kind: 'sh', mode: context.mode, id: sessionSecretId(nameOf(link.row)) },
@@ -109,12 +111,15 @@ function handleOf(context: PageContext, link: Link, by: { opener: string; pepper
   )
 }
 
-/** A name for a browser that is shown a link. */
+/** A new name for a browser that is shown a link. */
 export function newOpener(): string {
   return randomBytes(24).toString('base64url')
 }
 
-/** The session of a handle, whether it lives or not. `undefined`: no handle of ours, or its partner is gone. */
+/**
+ * The session of a handle, whether it lives or not. `undefined`: the service never made the handle, or its partner is
+ * gone.
+ */
 export async function findOwn(
   context: PageContext,
   handle: string | undefined,
@@ -131,7 +136,7 @@ export async function findOwn(
   return partner && partner.disabledAt === undefined ? { partner, row } : undefined
 }
 
-/** The living session of a handle. `undefined`: unknown, revoked, left, idle for too long, or a day old. */
+/** The living session of a handle. `undefined`: unknown, revoked, signed out, inactive for too long, or a day old. */
 export async function findActive(
   context: PageContext,
   handle: string | undefined,
@@ -143,14 +148,14 @@ export async function findActive(
   const isAlive =
     now < (row.last_seen_at ?? 0) + sessionLifetimes.idle &&
     now < (row.spent_at ?? 0) + sessionLifetimes.whole
-  // A cancel ends all sessions of its user: the one that asked for it may still see that it was done.
+  // A cancel ends all sessions of its user; the session that requested it may still show that it was done.
   const isOver = row.revoked_at !== null
   if (!isAlive || row.signed_out_at !== null || (isOver && row.outcome !== 'cancelled')) return undefined
   if (now >= (row.last_seen_at ?? 0) + touchAfter) await touchSession(context.database, nameOf(row), now)
   return { partner, row, isOver }
 }
 
-/** Why a session is not open any more. */
+/** Why a session is no longer open. */
 export function endOf(row: PageSessionRow): 'challenge' | 'signedout' | 'closed' | 'session' {
   if (row.signed_out_at !== null) return 'signedout'
   const isUsedUp = row.birthdate_again_at === null && row.birthdate_again_tries >= mostTriesOfLink
@@ -158,7 +163,9 @@ export function endOf(row: PageSessionRow): 'challenge' | 'signedout' | 'closed'
   return row.revoked_at === null ? 'session' : 'closed'
 }
 
-/** Whether a handle was never one of ours: a session that has ended is known, and no sign of guessing. */
+/**
+ * Whether the service never made this handle. The handle of a session that has ended is known, and no sign of guessing.
+ */
 export async function isUnknownHandle(context: PageContext, handle: string): Promise<boolean> {
   const parsed = parseSecret(handle)
   const name =

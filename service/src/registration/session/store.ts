@@ -3,7 +3,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 
-/** What a person did on the page last; the wire knows nothing as `exited`. */
+/** What a person last did on the page; the API reports a session without one as `exited`. */
 export type PageOutcome = Exclude<SessionOutcome, 'exited' | 'challengefailed'>
 
 /** A row of `page_sessions`. */
@@ -42,7 +42,7 @@ export type PageSessionRow = {
   result_hash: Buffer | null
 }
 
-/** What a new link token is stored with. */
+/** The stored values of a new link token. */
 export type NewLink = Pick<
   PageSessionRow,
   | 'partner_id'
@@ -81,7 +81,7 @@ export async function findSession(db: Executor, name: SessionName): Promise<Page
   return row
 }
 
-/** Revokes a link and its session; gives when that first happened, or `undefined` when there is none. */
+/** Revokes a link and its session; returns when that first happened, or `undefined` when there is none. */
 export async function revokeSession(
   db: Executor,
   name: SessionName,
@@ -93,7 +93,7 @@ export async function revokeSession(
   return row?.revoked_at
 }
 
-/** Ends a session because the person asked for it. */
+/** Ends a session at the person's request. */
 export async function signOut(db: Executor, name: SessionName, at: Instant): Promise<void> {
   await db.query(sql`
     update page_sessions set signed_out_at = coalesce(signed_out_at, ${timestamp(at)}),
@@ -102,8 +102,8 @@ export async function signOut(db: Executor, name: SessionName, at: Instant): Pro
 }
 
 /**
- * Spends a link token and starts its session, in one statement, so that of many who press at once one wins. Gives
- * false when it was spent, revoked or has expired.
+ * Uses a link token and starts its session in one statement, so that of many simultaneous requests only one succeeds.
+ * Returns false when the token was used, was revoked or has expired.
  */
 export async function spendToken(
   db: Executor,
@@ -127,30 +127,30 @@ export async function spendToken(
   return rows.length > 0
 }
 
-/** Notes that a session was used. */
+/** Stores when a session was last used. */
 export async function touchSession(db: Executor, name: SessionName, at: Instant): Promise<void> {
   await db.query(sql`
     update page_sessions set last_seen_at = greatest(last_seen_at, ${timestamp(at)})
     where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
 }
 
-/** Binds a session to the user it made. */
+/** Binds a session to the user that it created. */
 export async function bindSession(db: Executor, name: SessionName, serviceId: string): Promise<void> {
   await db.query(sql`
     update page_sessions set service_id = ${serviceId}
     where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
 }
 
-/** How often a birth date may be wrong before its link is closed (contract §11). */
+/** How many wrong birth dates close a link (contract §11). */
 export const mostTriesOfLink = 5
-/** How often it may be wrong by all links of a user together, within so long. */
+/** How many wrong birth dates all links of a user together allow within the period below. */
 const mostTriesOfUser = 10
 const triesLastMs = 30 * 86_400_000
 
-/** Whose birth date is tried, by which link. */
+/** The user whose birth date is asked, and the link that asks it. */
 export type TriedBy = SessionName & { readonly userid: string }
 
-/** How many tries at the birth date a link has left, by its own count and by that of its user. */
+/** How many attempts at the birth date a link has left, by its own count and by that of its user. */
 export async function birthdateTriesLeft(db: Executor, by: TriedBy, now: Instant): Promise<number> {
   const [row] = await db.query<{ left: number }>(sql`
     select least(
@@ -161,7 +161,7 @@ export async function birthdateTriesLeft(db: Executor, by: TriedBy, now: Instant
   return Math.max(0, row?.left ?? 0)
 }
 
-/** Whether a user has used up the tries at the birth date of all their links together, so that no other link opens. */
+/** Whether a user has used up the attempts at the birth date of all links together, so that no other link opens. */
 export async function areBirthdateTriesSpent(
   db: Executor,
   user: Pick<TriedBy, 'partnerId' | 'userid'>,
@@ -175,8 +175,8 @@ export async function areBirthdateTriesSpent(
 }
 
 /**
- * Notes a try at the birth date; gives how many are left after it, or `undefined` when none was left for it. The links of
- * the user are held meanwhile, so that two of them at once do not have more than one after the other.
+ * Records an attempt at the birth date; returns how many are left after it, or `undefined` when none was left for it.
+ * It locks the links of the user meanwhile, so that two links used at once get no more attempts than two used in turn.
  */
 export function noteBirthdateTry(
   db: Database,
@@ -199,7 +199,7 @@ export function noteBirthdateTry(
   })
 }
 
-/** Ends a link whose person could not say the birth date: a partner may learn it by the session. */
+/** Ends a link after too many wrong birth dates; the partner can learn this by the session's id. */
 export async function failChallenge(db: Executor, name: SessionName, at: Instant): Promise<void> {
   await db.query(sql`
     update page_sessions set outcome = 'challengefailed', completed_at = ${timestamp(at)},
@@ -208,7 +208,10 @@ export async function failChallenge(db: Executor, name: SessionName, at: Instant
       and birthdate_passed_at is null`)
 }
 
-/** Notes a try at the birth date where it is asked once more; gives the tries made, or `undefined` when all are used up. */
+/**
+ * Records an attempt when the birth date is asked again; returns the attempts made, or `undefined` when all are used
+ * up.
+ */
 export async function noteBirthdateAgain(
   db: Executor,
   name: SessionName,
@@ -224,8 +227,8 @@ export async function noteBirthdateAgain(
 }
 
 /**
- * How many links, sessions and results that live are hashed under each pepper, by its id. A link serves nine days at
- * most: seven to be opened, one as a session, one for its result.
+ * How many living links, sessions and results are hashed with each pepper, by the pepper's id. A link lives nine days
+ * at most: seven to be opened, one as a session, one for its result.
  */
 export async function sessionsByPepper(db: Executor, now: Instant): Promise<ReadonlyMap<string, number>> {
   const at = timestamp(now)
@@ -252,14 +255,14 @@ export async function setLocale(db: Executor, name: SessionName, locale: 'en' | 
     where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
 }
 
-/** Remembers the look of a session in the frame. */
+/** Remembers the appearance of a session in the frame. */
 export async function setAppearance(db: Executor, name: SessionName, appearance: unknown): Promise<void> {
   await db.query(sql`
     update page_sessions set appearance = ${JSON.stringify(appearance)}::jsonb
     where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
 }
 
-/** Notes what a session did last; the same again, as of a button pressed twice, changes nothing. */
+/** Stores what a session did last; the same outcome again, as after pressing a button twice, changes nothing. */
 export async function completeSession(
   db: Executor,
   name: SessionName,
@@ -275,8 +278,8 @@ export async function completeSession(
 const keptMs = 30 * 86_400_000
 
 /**
- * Deletes links and sessions that are older than 30 days, at most 10,000 of each partner at once; where a birth date was
- * tried, when that is 30 days ago.
+ * Deletes links and sessions that are older than 30 days, at most 10,000 of each partner at once. If a birth date was
+ * tried, the 30 days begin with that attempt.
  */
 export async function deleteOldSessions(db: Executor, now: Instant): Promise<void> {
   const atMost = 10_000

@@ -16,34 +16,40 @@ import type { PageContext } from './page-context.ts'
 import { type ActiveSession, nameOf, sessionLifetimes } from './session.ts'
 import { bindSession, type PageSessionRow } from './store.ts'
 
-/** One request of one person on the page: who, by which session, and everything the views tell of. */
+/** One request of one person on the page: the person, the session, and everything that views need. */
 export type Visit = {
   readonly context: PageContext
   readonly partner: Partner
   readonly session: PageSessionRow
   readonly shell: Page['shell']
   readonly locale: Locale
-  /** The user, settled; of whom nothing is confirmed unless active. */
+  /** The user with due changes applied; only a member's data is confirmed. */
   readonly user: User
   readonly isMember: boolean
-  /** The rules, judged on `person`. */
+  /** The rules, applied to `person`. */
   readonly terms: Terms
   readonly now: Instant
   /** Today in the partner's zone. */
   readonly today: PlainDate
-  /** The person as shown: what is confirmed, or what was sent under what was answered. */
+  /**
+   * The person's data as shown: the confirmed data of a member; otherwise the person's answers on top of what the
+   * partner sent.
+   */
   readonly person: Person
-  /** What the partner has sent and nobody has confirmed yet. */
+  /** Data that the partner has sent and that nobody has confirmed yet. */
   readonly sent: Person
   readonly draft: Draft
   readonly deepLink: DeepLink | undefined
   /** The browser's files. */
   readonly files: Pick<BrowserFiles, 'script' | 'stylesheet' | 'icon'>
-  /** The request that is being answered, kept with what it changes. */
+  /** The request that is being answered; its id is stored with the changes that it makes. */
   readonly requestId: string
 }
 
-/** Loads everything for a living session; `undefined` when its user is gone: erased, or another one by now. */
+/**
+ * Loads everything for a living session; `undefined` when its user was erased, or the userid belongs to another user by
+ * now.
+ */
 export async function openVisit(
   context: PageContext,
   living: ActiveSession,
@@ -78,14 +84,14 @@ export async function openVisit(
   }
 }
 
-/** Of a member what is confirmed; of anybody else what was sent, and what they answered. */
+/** For a member the confirmed data; for anybody else what the partner sent, overlaid with the person's answers. */
 export function personShown(
   user: User,
   known: { documents: ReadonlyMap<DocumentKind, Person>; draft: Draft; sent: Person },
 ): Person {
   const profile = known.documents.get('profile')
   if (isActive(user)) return profile ?? {}
-  // Who was a member before is known from then.
+  // The data of a former member is known from the earlier membership.
   return answeredPerson({ ...profile, ...known.sent }, known.draft)
 }
 
@@ -94,7 +100,7 @@ export function draftOf(document: unknown): Draft {
   return (document as Draft | undefined) ?? blankDraft
 }
 
-/** The user with a registration under way, which lapses with its prefill or after as long as one would. */
+/** The user with a registration under way. It lapses with the prefill or, without one, after the same time. */
 export function registering(user: User, now: Instant): User {
   if (isActive(user)) return user
   return {
@@ -107,8 +113,8 @@ export function registering(user: User, now: Instant): User {
 type Whole = Reading & { readonly documents: ReadonlyMap<DocumentKind, Person> }
 
 /**
- * Reads a user and their documents as they were at one time: another press of the same button may turn the draft into
- * a membership between the two reads.
+ * Reads a user and their documents as of one moment: between two reads, another press of the same button may turn the
+ * draft into a membership.
  */
 async function readWhole(
   context: PageContext,
@@ -127,7 +133,7 @@ async function readWhole(
   return undefined
 }
 
-/** A registration that lapsed while the page was open is taken up again. */
+/** A registration that lapsed while the page was open is started again. */
 async function freshReading(
   context: PageContext,
   living: ActiveSession,
@@ -140,7 +146,9 @@ async function freshReading(
   return context.reader.read(partner, row.userid)
 }
 
-/** The link was opened: a user who is not a member yet is registering from now on, and the session is bound to them. */
+/**
+ * After the link was opened: a user who is not a member yet becomes registering, and the session is bound to the user.
+ */
 export async function beginRegistration(
   context: PageContext,
   { partner, row }: ActiveSession,
@@ -166,12 +174,12 @@ export async function beginRegistration(
   return { ...row, service_id: outcome.reply }
 }
 
-/** Who changes something, as the history keeps it: the person, in this session and by this request. */
+/** The author of a change, as the history records it: the person, in this session and by this request. */
 export function byVisitor({ partner, user, session, requestId }: Visit) {
   return { partner, userid: user.userid, who: 'user', actor: session.session_id, requestId } as const
 }
 
-/** What every view needs besides its own content. */
+/** What every view needs apart from its own content. */
 export function pageOf(visit: Visit, step?: Page['step']): Page {
   const { context, partner, session, shell, locale, files } = visit
   const theme = themeAddress(context, partner.look, session.appearance)
@@ -192,7 +200,9 @@ export function pageOf(visit: Visit, step?: Page['step']): Page {
   }
 }
 
-/** Where the hosted page leads back to: what the link names, as long as the partner has it registered. */
+/**
+ * The address that the hosted page leads back to: the one that the link names, if the partner still has it registered.
+ */
 export function wayBack({ session, partner, shell }: Visit): { redirecturl?: string } {
   const { redirecturl } = session
   const isOpen = shell === 'hosted' && redirecturl !== null && partner.redirects.includes(redirecturl)
@@ -205,8 +215,8 @@ export function rootOf(context: Pick<PageContext, 'basePath'>): string {
 }
 
 /**
- * The address of the style sheet of a look: the partner's, with what the embedding page asks for on top. What no longer
- * passes the check is left out; `undefined` where nothing is left.
+ * The address of the style sheet of a look: the partner's, overlaid with the appearance that the embedding page asks
+ * for. Parts that no longer pass the check are left out; `undefined` when nothing is left.
  */
 export function themeAddress(
   context: Pick<PageContext, 'basePath'>,
@@ -219,7 +229,7 @@ export function themeAddress(
   return checked.ok ? `${context.basePath}/page/theme.css?${themeQuery(checked.theme)}` : undefined
 }
 
-/** A look without an appearance is checked once while it stays in memory. */
+/** The partner's look without an appearance is checked only once while it stays in memory. */
 const checkedLooks = new WeakMap<Look, CheckedTheme>()
 function checkedOnce(look: Look, appearance: unknown): CheckedTheme {
   if (appearance != null) return checkLook(look, appearance)
@@ -228,7 +238,10 @@ function checkedOnce(look: Look, appearance: unknown): CheckedTheme {
   return known
 }
 
-/** Says whose answers a form was made from: a form of one person never changes another, on a shared computer either. */
+/**
+ * A tag that says whose answers a form was made from, so that a form of one person never changes another's data, even
+ * on a shared computer.
+ */
 export function formTag({ partner, user }: Visit): string {
   return keyedHash(partner.hashKey, 'page_form', user.partnerId, user.serviceId).toString('hex').slice(0, 12)
 }

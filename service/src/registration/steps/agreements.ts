@@ -7,8 +7,8 @@ import type { AgreedConsent } from '../views/choices.ts'
 import type { ConsentText } from '../views/parts.ts'
 
 /**
- * The consents that these benefits ask for and that were not given in this version; ticked only where posted so. Before
- * the first of them the one to electronic records.
+ * The consents that these benefits ask for and that the person has not given in this version. A consent is shown ticked
+ * only if the posted form had it so. The consent to electronic records comes before the first of them.
  */
 export function consentsFor(
   visit: Visit,
@@ -23,7 +23,7 @@ export function consentsFor(
   return wanted.length > 0 ? [...recordsFor(visit, posted), ...wanted] : wanted
 }
 
-/** The consents before a newcomer's enrolment, which is an agreement whatever the benefits ask for. */
+/** The consents before a newcomer's enrolment, which is an agreement even when the benefits ask for none. */
 export function consentsToEnrol(
   visit: Visit,
   benefits: readonly Benefit[],
@@ -33,7 +33,7 @@ export function consentsToEnrol(
   return wanted.length > 0 ? wanted : recordsFor(visit, posted)
 }
 
-/** What a person agreed to just now, in the language in which they read it. */
+/** The consents that a person has just given, in the language in which they read them. */
 export function agreedNow({ now, locale }: Visit, agreed: readonly AgreedConsent[]): readonly Consent[] {
   return agreed.map(consent => ({ ...consent, agreedAt: now, locale }))
 }

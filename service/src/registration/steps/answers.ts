@@ -5,24 +5,24 @@ import { detailsGroups } from '../views/details.ts'
 import type { CleanDetails } from '../views/form.ts'
 import type { Details, DetailsGroup } from '../views/parts.ts'
 
-/** A group of details that the person answered, and what the partner had sent for it by then. */
+/** The person's answer to one group of details, and what the partner had sent for that group by then. */
 type Answer = { readonly given: Person; readonly over: string }
 
-/** What a person answered so far; kept sealed, and deleted when they enrol. */
+/** The person's answers so far; kept sealed, and deleted at enrolment. */
 export type Draft = {
-  /** Grows with every change, so that two tabs notice each other. */
+  /** Grows with every change, so that two tabs can detect each other's changes. */
   readonly version: number
   readonly answers: Partial<Record<DetailsGroup, Answer>>
   readonly offer?: string
   readonly picks?: readonly string[]
-  /** Whom a newcomer names, by benefit; `later` where they put it off. */
+  /** The beneficiaries that a newcomer names, by benefit; `later` when the person put it off. */
   readonly beneficiaries?: Readonly<Record<string, readonly NamedBeneficiary[] | 'later'>>
 }
 
-/** Nothing answered yet. */
+/** A draft without answers. */
 export const blankDraft: Draft = { version: 0, answers: {} }
 
-/** The person as the page shows it: what was sent, under what the person answered. */
+/** The person's data as the page shows it: what the partner sent, overlaid with the person's answers. */
 export function answeredPerson(sent: Person, draft: Draft): Person {
   return detailsGroups.reduce<Person>((person, group) => {
     const answer = draft.answers[group]
@@ -30,7 +30,7 @@ export function answeredPerson(sent: Person, draft: Draft): Person {
   }, sent)
 }
 
-/** The draft with one group answered anew. */
+/** The draft with a new answer for one group. */
 export function withAnswer(
   draft: Draft,
   answer: { group: DetailsGroup; clean: CleanDetails; sent: Person },
@@ -42,7 +42,7 @@ export function withAnswer(
   }
 }
 
-/** Whether two drafts say the same, whatever their versions. */
+/** Whether two drafts have the same answers, whatever their versions. */
 export function saysTheSame(one: Draft, other: Draft): boolean {
   return JSON.stringify(comparable(one)) === JSON.stringify(comparable(other))
 }
@@ -56,7 +56,7 @@ function comparable({ answers, offer, picks, beneficiaries }: Draft) {
   ]
 }
 
-/** The person with one group taken whole from another. */
+/** The person with one group replaced by that of another. */
 export function withGroup(person: Person, from: Person, group: DetailsGroup): Person {
   const rest: Record<string, unknown> = { ...person }
   for (const field of fields[group]) {
@@ -71,7 +71,7 @@ export function withoutGroup(person: Person, group: DetailsGroup): Person {
   return withGroup(person, {}, group)
 }
 
-/** The groups in which the partner has sent something newer than what the person answered. */
+/** The groups in which the partner has since sent data that differs from what the person saw when answering. */
 export function newerInDraft(sent: Person, draft: Draft): DetailsGroup[] {
   return detailsGroups.filter(group => {
     const answer = draft.answers[group]
@@ -81,7 +81,10 @@ export function newerInDraft(sent: Person, draft: Draft): DetailsGroup[] {
   })
 }
 
-/** The groups in which the partner has sent something else than what is confirmed; what it left out says nothing. */
+/**
+ * The groups in which the partner has sent something that differs from the confirmed data; fields that it left out do
+ * not count.
+ */
 export function newerThanConfirmed(sent: Person, confirmed: Person): DetailsGroup[] {
   return detailsGroups.filter(
     group =>
@@ -89,14 +92,14 @@ export function newerThanConfirmed(sent: Person, confirmed: Person): DetailsGrou
   )
 }
 
-/** One group of what was sent, laid over what is confirmed, for a person to see and to take over. */
+/** One group of the sent data laid over the confirmed data, for the person to see and accept. */
 export function laidOver(confirmed: Person, sent: Person, group: DetailsGroup): Person {
   const over: Record<string, unknown> = { ...confirmed }
   for (const field of fields[group]) if (sent[field] !== undefined) over[field] = sent[field]
   return over as Person
 }
 
-/** The groups that hold something. */
+/** The groups that have a value. */
 export function groupsIn(person: Person): DetailsGroup[] {
   return detailsGroups.filter(group => !isEmpty(person, group))
 }
@@ -107,7 +110,7 @@ export function missingGroups(person: Person): DetailsGroup[] {
   return detailsGroups.filter(group => missing.has(group))
 }
 
-/** The details as the views show them: state and ZIP code have one place, the address. */
+/** The details as the views show them: state and ZIP code appear only in the address. */
 export function detailsOf(person: Person): Details {
   const { firstname, lastname, dob, email, phone, gender } = person
   const address: PersonAddress = person.address ?? {}
@@ -122,7 +125,7 @@ export function detailsOf(person: Person): Details {
   }
 }
 
-/** Clean details as they are kept: `''` means not given. */
+/** Validated details as they are kept: `''` means not given. */
 export function personOfClean(clean: CleanDetails): Person {
   const { address, ...plain } = clean
   const kept = Object.entries(plain).filter(([, value]) => value !== undefined && value !== '')
@@ -154,7 +157,7 @@ function isEmpty(person: Person, group: DetailsGroup): boolean {
   return fields[group].every(field => person[field] === undefined)
 }
 
-/** A group's values in one order, so that they can be compared. */
+/** A group's values in a fixed order, for comparison. */
 function textOf(person: Person, group: DetailsGroup): string {
   const { address, ...plain } = detailsOf(person)
   return group === 'address'

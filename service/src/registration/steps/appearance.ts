@@ -3,7 +3,9 @@ import { nameOf } from '../session/session.ts'
 import { setAppearance } from '../session/store.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 
-/** The style sheets of a session from now on; `problems` says why a look was refused, which changes nothing. */
+/**
+ * Changes the style sheets of a session; `problems` says why an appearance was refused, in which case nothing changes.
+ */
 export async function changeAppearance(
   visit: Visit,
   appearance: unknown,

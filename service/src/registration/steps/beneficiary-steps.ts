@@ -14,7 +14,7 @@ import { stepOf } from './progress.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
 import type { Lead, Posted, Step } from './step.ts'
 
-/** Whom a member names, for what they have. */
+/** A member's beneficiaries, for each of the member's benefits. */
 export const beneficiaryList: Step = {
   show: async visit => {
     if (!visit.isMember) return { to: '' }
@@ -43,7 +43,10 @@ export const beneficiaryList: Step = {
   },
 }
 
-/** The inputs for the people of one benefit: a member's take effect at once, a newcomer's with the enrolment. */
+/**
+ * The inputs for the beneficiaries of one benefit: a member's answers take effect at once, a newcomer's with the
+ * enrolment.
+ */
 export function beneficiaryEdit(name: string): Step {
   return {
     show: async (visit, typed) => {
@@ -78,7 +81,7 @@ export function beneficiaryEdit(name: string): Step {
   }
 }
 
-/** The person's word on what the partner proposes. */
+/** The person's answer to what the partner proposes. */
 export function beneficiaryWord(benefit: string): Step {
   return {
     show: () => ({ to: 'beneficiaries' }),
@@ -96,7 +99,7 @@ export function beneficiaryWord(benefit: string): Step {
   }
 }
 
-/** What a member has, or had somebody named for, that takes beneficiaries. */
+/** The benefits that take beneficiaries and that a member has, or has already named somebody for. */
 function takingBenefits({ user, terms }: Visit): readonly Benefit[] {
   const live = new Set(user.enrolments.filter(isLive).map(({ benefit }) => benefit))
   return namingBenefits(user, terms)
@@ -114,7 +117,7 @@ function benefitAt(visit: Visit, name: string, next: string | undefined): Benefi
   return benefits.find(benefit => benefit.name === name)
 }
 
-/** What takes beneficiaries and comes with the plan to which the person is about to move. */
+/** The benefits that take beneficiaries and come with the plan to which the person is about to move. */
 function benefitsAhead({ terms }: Visit, next = ''): readonly Benefit[] {
   const offername = new URLSearchParams(next.split('?')[1]).get('offername') ?? ''
   const comes = partnerOffer(terms, offername)?.fixed ?? []
@@ -123,7 +126,9 @@ function benefitsAhead({ terms }: Visit, next = ''): readonly Benefit[] {
     .filter(({ beneficiaries }) => beneficiaries !== undefined)
 }
 
-/** Where the person came from: the view before the one that waits for the naming, which would lead here again. */
+/**
+ * The path of the back link: the view before the one that requires the naming, because that view would lead here again.
+ */
 function backFrom(visit: Visit, benefit: Benefit, next: string | undefined): string {
   const isNamed = hasBeneficiary(visit.user, benefit)
   if (next !== undefined) return isNamed ? next : (next.split('/')[0] ?? '')
@@ -136,14 +141,14 @@ function isBeingAdded({ isMember, draft }: Visit, name: string): boolean {
   return isMember && (draft.picks?.includes(name) ?? false)
 }
 
-/** Whether naming can be put off here: the benefit then waits for it. A swap cannot wait. */
+/** Whether naming can be put off here, so that the benefit waits for it. A swap cannot wait. */
 function mayLater(visit: Visit, benefit: Benefit, next: string | undefined): boolean {
   if (hasBeneficiary(visit.user, benefit) || !mayNameLater(visit, benefit.name)) return false
   return !visit.isMember || (next?.startsWith('offer/') ?? isBeingAdded(visit, benefit.name))
 }
 
 async function peopleOf(visit: Visit, name: string): Promise<OpenDesignation['beneficiaries']> {
-  // A newcomer who was a member before begins anew: whom they named then is not shown behind a link alone.
+  // A former member begins anew: a link alone does not show the beneficiaries of the earlier membership.
   if (!visit.isMember) return namedInDraft(visit.draft, name) ?? []
   const version = confirmedDesignation(visit.user, name)?.version
   const versions = version === undefined ? [] : await versionsOf(visit)

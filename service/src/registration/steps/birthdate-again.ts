@@ -7,8 +7,8 @@ import { afterNaming } from './naming.ts'
 import type { Posted, Step } from './step.ts'
 
 /**
- * Whether the birth date is asked once more before people are shown whom a member named: the link came by a way that
- * others may read. Asked once a session.
+ * Whether the birth date is asked again before a member's beneficiaries are shown, because other people may have read
+ * the link. It is asked once in a session.
  */
 export function isAskedAgain({ isMember, session, person }: Visit): boolean {
   const { delivery, birthdate_again_at: passedAt } = session
@@ -16,7 +16,7 @@ export function isAskedAgain({ isMember, session, person }: Visit): boolean {
   return isMember && isOpenLink && passedAt === null && person.dob !== undefined
 }
 
-/** The step, behind the birth date where it is asked once more: the question stands at the step's own path. */
+/** The step, protected by the birth date where that is asked again; the question appears at the step's own path. */
 export function behindBirthdate(path: string, step: Step): Step {
   return {
     show: (visit, typed) => {
@@ -59,7 +59,7 @@ function nextIn(form: URLSearchParams): { readonly next?: string } {
   return next === undefined ? {} : { next }
 }
 
-/** What a fault says is newer than the visit, which was opened before the try. */
+/** The count in the error is newer than the visit, which was loaded before the attempt. */
 function triesLeft({ session }: Visit, errors: readonly FieldError[] | undefined): number {
   const told = errors?.find(({ code }) => code === 'dob_mismatch')?.count
   return told ?? mostTries - session.birthdate_again_tries

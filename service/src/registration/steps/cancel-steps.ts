@@ -12,14 +12,17 @@ import type { Step } from './step.ts'
 
 const daysToReinstate = 30
 
-/** What a member holds and does not have yet: a cancel withdraws it at once, whatever its day. */
+/**
+ * The names of benefits that a member has chosen and that have not started: a cancel withdraws them at once, whatever
+ * its date.
+ */
 function namesNotBegun({ user, terms, locale }: Visit): readonly string[] {
   return user.enrolments
     .filter(one => isHeld(one) && !isInForce(one))
     .map(({ benefit }) => knownBenefit(terms, user, benefit)?.displayname[locale] ?? benefit)
 }
 
-/** What ends with a cancel, and when; a pending one can be taken back. */
+/** What a cancel ends, and when; a pending one can be undone. */
 export const cancel: Step = {
   show: (visit, typed) => {
     if (!visit.isMember) return { to: 'overview' }

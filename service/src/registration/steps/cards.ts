@@ -17,7 +17,7 @@ import type { Locale } from '../views/surroundings.ts'
 import { costOf, coverageOf } from './disclosures.ts'
 import { namedInDraft } from './naming.ts'
 
-/** A benefit in plain words, with where it stands. */
+/** A benefit in plain words, with its status. */
 export function cardOf(
   visit: Visit,
   benefit: Benefit,
@@ -49,7 +49,9 @@ export function cardOf(
   }
 }
 
-/** The benefit that the person's link is about, where this offer has it not and another of the partner's has. */
+/**
+ * The offers that have the benefit of the person's link, when this offer does not have it and others of the partner do.
+ */
 export function wantedElsewhere(visit: Visit, offer: Offer): readonly BenefitCard[] {
   const name = visit.deepLink?.productname ?? ''
   const benefit = openBenefit(visit.terms, name)
@@ -66,8 +68,8 @@ function hasBenefit(offer: Offer, name: string): boolean {
 }
 
 /**
- * A benefit that is to start, in one line; where somebody must be named first and is not, it waits for that. `pickedAt`:
- * when the wait begins; a plan change picks what it brings only on its day.
+ * A benefit that is about to start, as one line; if a beneficiary must be named first, it waits for that. `pickedAt`:
+ * when the wait begins; a plan change picks its benefits only on its day.
  */
 export function lineOf(
   visit: Visit,
@@ -101,7 +103,7 @@ function isNamedInDraft({ isMember, draft }: Visit, { name }: Benefit): boolean 
   return !isMember && namedInDraft(draft, name) !== undefined
 }
 
-/** An enrolment in one line: what, from when, until when. */
+/** An enrolment as one line: which benefit, from when, until when. */
 export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
   const benefit = knownBenefit(visit.terms, visit.user, enrolment.benefit)
   const isWaiting = enrolment.state === 'actionrequired'
@@ -124,34 +126,34 @@ function plannedIn(enrolment: Enrolment): Pick<BenefitLine, 'planned'> {
   return enrolment.plannedBy !== undefined && !isInForce(enrolment) ? { planned: 'comes' } : {}
 }
 
-/** A line that tells where an enrolment stands: until when, where it ends; else since when, or from when. */
+/** A line with the dates of an enrolment: its end if it has one; otherwise since when it holds, or from when. */
 export function standingLine(visit: Visit, enrolment: Enrolment): BenefitLine {
   const { startson, ...line } = enrolmentLine(visit, enrolment)
   if (startson === undefined || line.endson !== undefined) return line
   return startson <= visit.today ? { ...line, since: startson } : { ...line, startson }
 }
 
-/** Everything the person has or will have, in the order of the catalogue. */
+/** Everything that the person has or will have, in the order of the catalogue. */
 export function liveLines(visit: Visit): BenefitLine[] {
   return inCatalogueOrder(visit, visit.user.enrolments.filter(isLive)).map(enrolment =>
     standingLine(visit, enrolment),
   )
 }
 
-/** The last day of all benefits, where a cancel is planned. */
+/** The last day of all benefits, if a cancel is planned. */
 export function leavingOn(visit: Visit): Day | undefined {
   const { user } = visit
   return user.cancel && hasPendingCancel(user) ? lastDayOf(visit, user.cancel.at) : undefined
 }
 
-/** What is in force now. */
+/** The benefits in force now. */
 export function linesInForce(visit: Visit): BenefitLine[] {
   return inCatalogueOrder(visit, visit.user.enrolments.filter(isInForce)).map(enrolment =>
     standingLine(visit, enrolment),
   )
 }
 
-/** Where a live enrolment stands. */
+/** The status of a live enrolment. */
 export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
   const { startsAt, endsAt, state } = enrolment
   const leaves = visit.user.swap?.pairs.some(pair => pair.remove === enrolment.benefit) ?? false
@@ -174,7 +176,7 @@ export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
   }
 }
 
-/** The day before which a person must do what an enrolment waits for. */
+/** The day before which the person must do what an enrolment waits for. */
 export function dueIn(visit: Visit, { actionDueAt }: Enrolment): { dueon?: Day } {
   return actionDueAt === undefined ? {} : { dueon: dayOf(visit, actionDueAt) }
 }
@@ -184,7 +186,7 @@ export function dayOf(visit: Visit, at: Instant): string {
   return dateAt(at, visit.partner.timezone)
 }
 
-/** The last day of cover that ends at an instant: the instant itself is outside. */
+/** The last day of cover that ends at an instant; the instant itself is not covered. */
 export function lastDayOf(visit: Visit, at: Instant): string {
   return dateAt(at - 1, visit.partner.timezone)
 }
@@ -211,7 +213,7 @@ const segmenters = {
 }
 const split = new WeakMap<Bilingual, Map<Locale, readonly string[]>>()
 
-/** The sentences of a text, found once: the texts of a catalogue never change. */
+/** The sentences of a text, computed once, because the texts of a catalogue never change. */
 function sentencesOf(text: Bilingual, locale: Locale): readonly string[] {
   const known = split.get(text) ?? new Map<Locale, readonly string[]>()
   split.set(text, known)

@@ -6,15 +6,15 @@ import { parseBirthDate } from '../views/form.ts'
 import type { ChallengeView } from '../views/model.ts'
 import type { Kept } from '../views/parts.ts'
 
-/** Whether the birth date is to be asked first: the link came by a way that others may read, and the date is known. */
+/** Whether the birth date is asked first: other people may have read the link, and the date is known. */
 export function isChallenged(visit: Visit): boolean {
   const { delivery, birthdate_passed_at: passedAt } = visit.session
   return (delivery === 'sms' || delivery === 'email') && passedAt === null && knownDates(visit).length > 0
 }
 
 /**
- * Asks the birth date, and shows nothing of the person but the first name. `ended`: no try is left, by this link or by all
- * of the person together, and the link is closed.
+ * Asks the birth date, and shows only the first name of the person. `ended`: no attempt is left, for this link or for
+ * all links of the person together, and the link is closed.
  */
 export async function openChallenge(
   visit: Visit,
@@ -37,8 +37,8 @@ export async function openChallenge(
 }
 
 /**
- * Compares a birth date, five times at most by one link and ten times by all of a person in 30 days; then the session ends.
- * A date that is none costs no try.
+ * Compares a birth date, at most five times for one link and ten times for all links of a person in 30 days; then the
+ * session ends. Input that is not a date costs no attempt.
  */
 export async function meetChallenge(
   visit: Visit,
@@ -64,7 +64,7 @@ function triedBy({ session }: Visit): TriedBy {
   return { ...nameOf(session), userid: session.userid }
 }
 
-/** The date that was sent, and the one that the person corrected it to. */
+/** The birth date that the partner sent, and the one to which the person corrected it. */
 function knownDates({ person, sent }: Visit): string[] {
   return [person.dob, sent.dob].filter(date => date !== undefined)
 }

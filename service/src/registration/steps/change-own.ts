@@ -5,22 +5,25 @@ import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.
 import { isActive, type User } from '../../membership/rules/state.ts'
 import { byVisitor, type Visit } from '../session/visit.ts'
 
-/** What a change by a visitor is decided on: their own user as it is now, with everything due applied. */
+/** What a visitor's change is decided on: their own user as it is now, with due changes applied. */
 export type OwnUser = Member & { readonly now: Instant; readonly terms: CommandContext['terms'] }
 
-/** What a visitor asks for. */
+/** A change that a visitor asks for. */
 export type OwnChange = {
   readonly why: string
-  /** Whose change it may be: members' unless told otherwise. */
+  /** Which users may make this change; absent: members. */
   readonly of?: (user: User) => boolean
-  /** Decides by the rules. `unchanged`: it is so already; `conflict`: the answers changed since the form was made. */
+  /**
+   * Decides by the rules. `unchanged`: nothing is left to change; `conflict`: the answers changed since the form was
+   * made.
+   */
   readonly decide: (own: OwnUser) => Change | Refusal | 'unchanged' | 'conflict'
 }
 
 /**
- * Changes the visitor's own user, and says how it went: `done`, also where nothing was left to change; `conflict` as
- * decided; `gone` when the user of this session is there no longer, or is not one who may do this; else the code of the
- * rule that refused.
+ * Changes the visitor's own user, and reports the result: `done`, also when nothing was left to change; `conflict` as
+ * decided; `gone` when the session's user no longer exists or may not make this change; otherwise the code of the rule
+ * that refused.
  */
 export async function changeOwn(
   visit: Visit,
@@ -41,7 +44,7 @@ export async function changeOwn(
   return outcome.refused === 'user_not_found' ? 'gone' : outcome.refused
 }
 
-/** Everybody whose data is still there: members, and those who are about to be or were. */
+/** Every user whose data still exists: members, and people who are registering or have canceled. */
 export function isAnybody({ status }: User): boolean {
   return status !== 'erased'
 }

@@ -10,7 +10,7 @@ import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
 import type { Step } from './step.ts'
 
-/** What would be back if the person took their cancel back now; `undefined` where that is not open to them. */
+/** What would be restored if the person undid their cancel now; `undefined` when that is not possible. */
 export function comebackOf(visit: Visit): StartView['comeback'] {
   const { user, now, terms } = visit
   if (user.status !== 'cancelled') return undefined
@@ -25,19 +25,19 @@ export function comebackOf(visit: Visit): StartView['comeback'] {
   return { offername: offer.displayname[visit.locale], benefits, ...(isAgreed ? { agreed: true } : {}) }
 }
 
-/** Whether the benefit asks for an agreement, and the one given before is of the present version. */
+/** Whether the benefit needs a consent, and the earlier consent is of the present version. */
 function holdsAgain(user: User, terms: Terms, name: string): boolean {
   const benefit = knownBenefit(terms, user, name)
   return benefit?.consent !== undefined && hasConsent(user, benefit)
 }
 
-/** Brings offer and benefits back after a cancel, while the days for it last; a repeat changes nothing. */
+/** Restores offer and benefits after a cancel, during the days in which that is allowed; a repeat changes nothing. */
 export const comeback: Step = takingBack('start', user => user.status !== 'active')
 
-/** Keeps the benefits after all, while the cancel is still ahead. */
+/** Keeps the benefits by undoing a cancel that is still pending. */
 export const cancelUndo: Step = takingBack('cancel', hasPendingCancel)
 
-/** Takes a cancel back where that is still to be done; refused, it leads to where the person came from. */
+/** Undoes a cancel if there is one to undo; when refused, leads back to the view that the person came from. */
 function takingBack(from: string, isToDo: (user: User) => boolean): Step {
   return {
     show: () => ({ to: from }),
@@ -49,7 +49,7 @@ function takingBack(from: string, isToDo: (user: User) => boolean): Step {
         decide: ({ user, now, terms }) => {
           if (!isToDo(user)) return 'unchanged'
           const change = reinstateAccount(user, now, terms())
-          // A new registration that was begun after the cancel is over with it.
+          // A registration that was begun after the cancel ends with it.
           return isRefusal(change) || isActive(user) ? change : { ...change, documents: { draft: null } }
         },
       })

@@ -20,17 +20,19 @@ import { totalLines } from '../views/price.ts'
 import { textsOf } from '../views/texts.ts'
 import { cardOf, dayOf, enrolmentLine } from './cards.ts'
 
-/** What a confirmation is made of besides the visit. */
+/** What a confirmation is made from, besides the visit. */
 type Agreed = {
   readonly person: Person
   readonly offername: string
   readonly agreements: readonly ConsentText[]
   readonly reference: string
-  /** Whom the person named with it. */
+  /** The beneficiaries named with it. */
   readonly named?: readonly NewDesignation[]
 }
 
-/** What a person agrees to by this change, in the words that they were shown, with the dates that then hold. */
+/**
+ * What a person agrees to by this change, in the words that they were shown, with the dates that hold after the change.
+ */
 export function confirmationOf(visit: Visit, agreed: Agreed): (after: User) => Confirmation {
   return after => ({ reference: agreed.reference, content: contentOf({ ...visit, user: after }, agreed) })
 }
@@ -73,12 +75,12 @@ function contentOf(
   }
 }
 
-/** Where the copy of a reference is, below the page's root. */
+/** The path of the copy with this reference, below the page's root. */
 export function copyAddress(visit: Visit, reference: string): string {
   return `${rootOf(visit.context)}/copy/${reference}`
 }
 
-/** The copies of what this person agreed to, newest first. */
+/** The copies of this person's agreements, newest first. */
 export async function copiesOf(visit: Visit): Promise<readonly CopyLink[]> {
   const rows = await listConfirmations(visit.context.database, visit.user)
   return rows.map(({ reference, createdAt }) => ({
@@ -88,7 +90,7 @@ export async function copiesOf(visit: Visit): Promise<readonly CopyLink[]> {
   }))
 }
 
-/** Answers the copy of a reference as a file; false where this person has none, and nothing was answered. */
+/** Answers the copy with this reference as a file; returns false, without an answer, when this person has none. */
 export async function sendCopy(visit: Visit, reference: string, reply: FastifyReply): Promise<boolean> {
   const { context, partner, user } = visit
   if (!/^BE-[0-9A-Z]{4}-[0-9A-Z]{4}$/.test(reference)) return false
@@ -106,7 +108,7 @@ export async function sendCopy(visit: Visit, reference: string, reply: FastifyRe
   return true
 }
 
-/** The partner's look as it is today, with its mark in the file, so that the file needs nothing else. */
+/** The partner's present look, with its logo inside the file, so that the file needs nothing else. */
 async function lookOf({ context, partner }: Visit): Promise<string> {
   const { logo, ...rest } = partner.look
   const checked = checkLook(rest)

@@ -4,7 +4,7 @@ import type { Coverage } from '../views/coverage-parts.ts'
 import type { Cost } from '../views/parts.ts'
 import type { Locale } from '../views/surroundings.ts'
 
-/** What a person of this visit must be shown of a benefit; `undefined` where there is nothing. */
+/** What the page must show about a benefit on this visit; `undefined` when there is nothing. */
 export function coverageOf(visit: Visit, benefit: Benefit): Coverage | undefined {
   const { locale } = visit
   const { insurer, waitingperiod } = benefit
@@ -26,7 +26,7 @@ export function coverageOf(visit: Visit, benefit: Benefit): Coverage | undefined
   }
 }
 
-/** What a benefit costs, who takes it and how. */
+/** What a benefit costs, who collects it and how. */
 export function costOf(visit: Visit, { cost, insurer }: Benefit): Cost {
   const { cents, per, taken } = cost
   if (cents === 0) return { kind: 'nothing' }
@@ -37,13 +37,13 @@ export function costOf(visit: Visit, { cost, insurer }: Benefit): Cost {
   }
 }
 
-/** The documents for this person's state, each in the page's language where it is written in it. */
+/** The documents for this person's state, in the page's language where they exist in it. */
 function documentsFor(visit: Visit, documents: readonly BenefitDocument[]): readonly BenefitDocument[] {
   const state = visit.person.state ?? visit.person.address?.state
   return documentsIn(documents, { state, locale: visit.locale })
 }
 
-/** The documents for a state, one of each title: in this language where there is one, else in the other. */
+/** The documents for a state, one of each title: in this language if it exists, else in the other. */
 export function documentsIn(
   documents: readonly BenefitDocument[],
   reader: { readonly state: string | undefined; readonly locale: Locale },
@@ -58,7 +58,10 @@ export function documentsIn(
   return [...byTitle.values()]
 }
 
-/** Where the state is not known, what is for some states alone is shown too: too much does less harm than too little. */
+/**
+ * When the state is unknown, documents for certain states are shown too: showing too much does less harm than showing
+ * too little.
+ */
 function isFor(states: BenefitDocument['states'], state: string | undefined): boolean {
   if (states === undefined || state === undefined) return true
   return states.in ? states.in.includes(state) : !(states.notin ?? []).includes(state)

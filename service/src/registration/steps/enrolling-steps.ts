@@ -21,7 +21,7 @@ import { foundPlan, picksOf } from './registering-steps.ts'
 import { isStale } from './save-answers.ts'
 import { type Posted, type Step, versionOf } from './step.ts'
 
-/** Everything once more, with the consents that are wanted. */
+/** All answers once more, with the consents that are needed. */
 export const check: Step = {
   show: (visit, typed) => {
     const found = foundPlan(visit)
@@ -43,7 +43,7 @@ export const check: Step = {
   },
 }
 
-/** What a newcomer is about to have; nothing while there is no plan to have it by. */
+/** The benefits that a newcomer is about to get; empty while there is no plan. */
 export function chosenByNewcomer(visit: Visit): readonly Benefit[] {
   const found = foundPlan(visit)
   return 'to' in found ? [] : chosenBenefits(visit, found)
@@ -54,7 +54,7 @@ function chosenBenefits(visit: Visit, found: Plan): Benefit[] {
   return [...found.included, ...found.selectable.filter(({ name }) => picks.includes(name))]
 }
 
-/** Enrols, once however often the button is pressed; each press gets the same confirmation. */
+/** Enrols exactly once, however often the button is pressed; each press gets the same confirmation. */
 export const enrol: Step = {
   show: check.show,
   post: async (visit, form) => {
@@ -117,16 +117,16 @@ async function enrolNow(
   if (outcome === 'conflict' || outcome === 'gone') return outcome
   if (outcome === 'user_exists') return repeated(visit, reference)
   noteRefused(visit, outcome)
-  // The rules or the catalogue have changed under the answers: the person sees what is open now.
+  // The rules or the catalogue changed while the person answered: the person sees what is open now.
   return { to: 'plan' }
 }
 
-/** So that `enrolment user show` tells why somebody who pressed the button is no member. */
+/** Records the refusal, so that `enrolment user show` can tell why somebody who pressed the button is not a member. */
 function noteRefused({ context, partner, user, requestId }: Visit, code: ErrorCode): void {
   context.noteRefused(partner, user.userid, { at: context.clock.real(), requestId, code, reasons: [] })
 }
 
-/** The person is a member already: by this very session, of which this is another press, or by another way. */
+/** The person is already a member: this is another press of the same button, or they enrolled in another way. */
 async function repeated(visit: Visit, reference: string): Promise<Posted> {
   return (await wasDoneBy(visit, reference)) ? noteDone(visit, 'enrolled', reference) : { to: 'overview' }
 }

@@ -5,8 +5,8 @@ import type { LostCover } from '../views/parts.ts'
 import { lastDayOf } from './cards.ts'
 
 /**
- * The benefits that a change of a user's details takes away: those that got an end by it, or an earlier one, and those
- * that it withdrew before they began. What ends then anyway, as by a planned cancel, is not among them.
+ * The benefits that a change of a user's details takes away: those that got an end, or an earlier end, and those
+ * withdrawn before they began. Benefits that would end then anyway, for example by a planned cancel, do not count.
  */
 export function lostBetween(before: User, after: User): string[] {
   return before.enrolments.filter(isHeld).flatMap(was => {
@@ -18,15 +18,15 @@ export function lostBetween(before: User, after: User): string[] {
   })
 }
 
-/** Where a member reads what a change has cost them; the path names benefits and nothing personal. */
+/** The path where a member reads which benefits a change has cost; it names benefits and nothing personal. */
 export function pathAfter(lost: readonly string[]): string {
   if (lost.length === 0) return 'details'
   return `details?${new URLSearchParams(lost.map((name): [string, string] => ['lost', name]))}`
 }
 
 /**
- * What is told of the benefits that a path or a form names: only what really ends, or has ended, by the rules of the
- * benefit, so that a made-up address tells nothing untrue.
+ * The lost benefits that a path or a form names, limited to those that the benefit's own rules really end or have
+ * ended, so that a made-up address shows nothing untrue.
  */
 export function lostIn(visit: Visit, form: URLSearchParams): LostCover[] {
   return [...new Set(form.getAll('lost'))].flatMap((name): LostCover[] => {

@@ -7,19 +7,19 @@ import type { Visit } from '../session/visit.ts'
 import type { MemberPaths } from '../views/parts.ts'
 import type { Refused } from './plans.ts'
 
-/** What a member can add now: benefits for free places, and those that only wait for an agreement. */
+/** What a member can add now: benefits for free places, and benefits that only wait for an agreement. */
 export type Addable = {
   readonly selectable: readonly Benefit[]
-  /** Of these, what is held already and waits for the person's agreement. */
+  /** Those of them that the member already holds and that wait for the agreement. */
   readonly waiting: readonly string[]
   /** How many can be ticked at once. */
   readonly slots: number
   readonly refused: readonly Refused[]
-  /** What could be had if a place were free. */
+  /** The benefits that would be possible if a place were free. */
   readonly full: readonly Benefit[]
 }
 
-/** What a member can add to what they have. */
+/** What a member can add to their benefits. */
 export function choosableByMember(visit: Visit): Addable {
   const { user, terms, now, locale } = visit
   const offer = offerOf(terms, user)
@@ -58,7 +58,7 @@ export function choosableByMember(visit: Visit): Addable {
   }
 }
 
-/** Whether there is anything to swap: a pick in force, or a free place, and something to have instead. */
+/** Whether a swap is possible: there is a pick in force or a free place, and another benefit to have instead. */
 export function isSwapOpen(visit: Visit): boolean {
   const { user, terms } = visit
   const offer = offerOf(terms, user)
@@ -91,7 +91,7 @@ function namesOf(offer: Offer): readonly string[] {
   return [...new Set([...offer.fixed, ...offer.selectable])]
 }
 
-/** Places that a pending swap counts on. */
+/** The number of places that a pending swap needs. */
 function swapAdds({ user }: Visit): number {
   return user.swap?.pairs.filter(pair => pair.add !== undefined && pair.remove === undefined).length ?? 0
 }

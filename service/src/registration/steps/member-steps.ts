@@ -25,7 +25,7 @@ import { referenceOf } from './reference.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
 import type { Posted, Step } from './step.ts'
 
-/** What is confirmed of a member, where the partner has sent something newer, and what a change has just cost. */
+/** A member's confirmed details, where the partner has sent something newer, and what a change has just cost. */
 export const memberReview: Step = {
   show: (visit, typed) => ({
     view: 'DETAILS_REVIEW',
@@ -38,7 +38,7 @@ export const memberReview: Step = {
   post: () => ({ to: 'overview' }),
 }
 
-/** The inputs of one group of a member's details; saving takes effect at once. */
+/** The inputs for one group of a member's details; saving takes effect at once. */
 export function memberEdit(group: DetailsGroup): Step {
   return {
     show: (visit, typed) => ({
@@ -60,7 +60,10 @@ export function memberEdit(group: DetailsGroup): Step {
   }
 }
 
-/** Confirms one group: what the partner has sent for it is no suggestion any more. Leads to what the change has cost. */
+/**
+ * Confirms one group: data that the partner sent for it is no longer suggested. Leads to the view of what the change
+ * has cost.
+ */
 async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): Promise<Posted> {
   let lost: readonly string[] = []
   const outcome = await changeOwn(visit, {
@@ -82,7 +85,7 @@ async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): 
   return outcome === 'done' ? { to: pathAfter(lost) } : 'gone'
 }
 
-/** What a member has and can add in free places. */
+/** The benefits that a member has, and those that fit into free places. */
 export const memberBenefits: Step = {
   show: (visit, typed) => {
     const offer = offerOf(visit.terms, visit.user)
@@ -139,7 +142,7 @@ export const memberBenefits: Step = {
   },
 }
 
-/** What is chosen; at first what waits for an agreement, and what the person's link is about. */
+/** The preselected benefits: at first those that wait for an agreement, and the one that the person's link is about. */
 function picksInMind(
   visit: Visit,
   selectable: readonly Benefit[],
@@ -152,7 +155,7 @@ function picksInMind(
   )
 }
 
-/** What a member is about to add, with the consents that are wanted. */
+/** What a member is about to add, with the consents that are needed. */
 export const memberCheck: Step = {
   show: (visit, typed) => {
     const offer = offerOf(visit.terms, visit.user)
@@ -176,14 +179,14 @@ export const memberCheck: Step = {
   },
 }
 
-/** Adds what a member chose; a repeat is answered with the same confirmation. */
+/** Adds the benefits that a member chose; a repeat gets the same confirmation. */
 export const memberEnrol: Step = {
   show: memberCheck.show,
   post: async (visit, form) => {
     const reference = referenceOf(visit.session.session_id, 'enrolled')
     const chosen = pickedBenefits(visit)
     if (chosen.length === 0) {
-      // Nothing is left to add: this session has done so, or another has.
+      // Nothing is left to add: this session, or another, has done it.
       if (!(await wasDoneBy(visit, reference))) return { to: 'overview' }
       return noteDone(visit, 'enrolled', reference)
     }

@@ -8,26 +8,32 @@ import type { Visit } from '../session/visit.ts'
 import type { NamingLine } from '../views/parts.ts'
 import type { Draft } from './answers.ts'
 
-/** Whom a newcomer has named for a benefit in this registration; `undefined` where nobody was, or it was put off. */
+/**
+ * The beneficiaries that a newcomer has named for a benefit in this registration; `undefined` when none were named or
+ * it was put off.
+ */
 export function namedInDraft(draft: Draft, benefit: string): readonly NamedBeneficiary[] | undefined {
   const named = draft.beneficiaries?.[benefit]
   return named === 'later' ? undefined : named
 }
 
-/** The view that a person came from to name somebody, with what they chose there; `undefined` when it is none of ours. */
+/**
+ * The view that a person left to name somebody, with the choice they had made there; `undefined` when it is none of our
+ * views.
+ */
 export function afterNaming(form: URLSearchParams): string | undefined {
   const next = form.get('next') ?? ''
   return /^(swap|offer)\/confirm\?[\w.=&]{1,2000}$/.test(next) ? next : undefined
 }
 
-/** The path on which somebody is named for a benefit, from which `next` goes on. */
+/** The path on which beneficiaries are named for a benefit, and which continues with `next`. */
 export function namingPath(benefit: string, next: string): string {
   return `beneficiaries/${benefit}?${new URLSearchParams({ next })}`
 }
 
 /**
- * Whom a person names for benefits that they are about to have, as the view before the agreement tells it. `next` is that
- * view, where it has no path of its own to come back to.
+ * The beneficiaries for benefits that the person is about to get, as the view before the agreement shows them. `next`
+ * is that view, if the path alone does not lead back to it.
  */
 export function namingLines(
   visit: Visit,
@@ -50,7 +56,7 @@ export function namingLines(
   })
 }
 
-/** The first of these benefits for which somebody must be named, and neither was nor was put off. */
+/** The first of these benefits that requires a beneficiary, where the person has neither named one nor put it off. */
 export function mustName(visit: Visit, benefits: readonly Benefit[]): string | undefined {
   return unnamed(visit, benefits).find(({ name }) => {
     const said = visit.draft.beneficiaries?.[name]
@@ -58,12 +64,12 @@ export function mustName(visit: Visit, benefits: readonly Benefit[]): string | u
   })?.name
 }
 
-/** Of these benefits, the first that needs somebody named now: a swap does not wait for it. */
+/** The first of these benefits that needs a beneficiary now, because a swap does not wait. */
 export function mustNameNow(visit: Visit, benefits: readonly Benefit[]): string | undefined {
   return unnamed(visit, benefits)[0]?.name
 }
 
-/** Whether naming can be left for later: what already waits for it gains nothing by that. */
+/** Whether naming can be put off; for a benefit that already waits for it this would gain nothing. */
 export function mayNameLater({ user }: Visit, benefit: string): boolean {
   return heldEnrolment(user, benefit) === undefined
 }
@@ -72,7 +78,7 @@ function unnamed({ user }: Visit, benefits: readonly Benefit[]): readonly Benefi
   return benefits.filter(benefit => !hasBeneficiary(user, benefit))
 }
 
-/** The user with whom a draft names for benefits that begin now, and what is to be sealed for that. */
+/** The user with the draft's beneficiaries for benefits that begin now, and the data to seal. */
 export function withDraftNames(
   user: User,
   draft: Draft,

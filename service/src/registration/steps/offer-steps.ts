@@ -28,7 +28,7 @@ import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
 import type { Lead, Posted, Step } from './step.ts'
 
-/** The offers to move to, with the one in force and the change that is pending. */
+/** The offers to move to, with the one in force and the pending change. */
 export const offer: Step = {
   show: (visit, typed) => {
     const { user, terms, now } = visit
@@ -66,7 +66,7 @@ export const offer: Step = {
   },
 }
 
-/** What a change gives, takes and leaves, before it is made. */
+/** What a change gives, takes and keeps, before it is made. */
 export const offerConfirm: Step = {
   show: (visit, typed) => {
     const found = proposed(visit, typed.form)
@@ -111,7 +111,7 @@ export const offerConfirm: Step = {
   },
 }
 
-/** Takes a pending change back. */
+/** Undoes a pending change. */
 export const offerUndo: Step = {
   show: () => ({ to: 'offer' }),
   post: async visit => {
@@ -171,7 +171,7 @@ function previewed(visit: Visit, offername: string) {
   }
 }
 
-/** A change tried out, and the plan it leads to. */
+/** A change that was tried out, and the plan that it leads to. */
 type Proposed = { readonly changed: OfferChange; readonly choice: OfferChoice }
 
 /** The change that a form or an address asks for, tried out; `undefined` when it is not open. */
@@ -183,7 +183,7 @@ function proposed(visit: Visit, form: URLSearchParams): Proposed | undefined {
   return isRefusal(changed) ? undefined : { changed, choice }
 }
 
-/** Whether the person is on the offer they ask for, or on the way to it: the form came a second time. */
+/** Whether the person already has, or is moving to, the offer that they ask for: the form was sent a second time. */
 function isMade({ user, session }: Visit, offername: string): boolean {
   return (
     user.pendingOffer?.name === offername || (session.outcome === 'changed' && user.offer?.name === offername)
@@ -228,7 +228,7 @@ function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {
   })
 }
 
-/** The visit as if no swap were planned: what was to go by it stays. */
+/** The visit as if no swap were planned: benefits that the swap would remove stay. */
 function withoutSwap(visit: Visit): Visit {
   const leaving = visit.user.swap?.pairs.map(({ remove }) => remove) ?? []
   const enrolments = visit.user.enrolments.map(enrolment =>
@@ -239,7 +239,7 @@ function withoutSwap(visit: Visit): Visit {
   return { ...visit, user: { ...visit.user, enrolments } }
 }
 
-/** What is lost is told with its last day: today, where it goes at once; what has not begun has none. */
+/** Lost benefits are shown with their last day: today if they end at once; those that have not begun have none. */
 function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
   const isNow = changed.effectiveAt <= visit.now
   const endson = isNow ? visit.today : lastDayOf(visit, changed.effectiveAt)
@@ -252,7 +252,7 @@ function consentsOf(visit: Visit, changed: OfferChange, posted: URLSearchParams 
   return consentsFor(visit, gainedBenefits(visit, changed), posted)
 }
 
-/** The way to name somebody for what the plan brings, where that is required and neither done nor put off. */
+/** The path to name beneficiaries for the plan's benefits, if that is required and neither done nor put off. */
 function namingFirst(visit: Visit, { changed, choice }: Proposed): Lead | undefined {
   const unnamed = mustName(visit, gainedBenefits(visit, changed))
   return unnamed === undefined ? undefined : { to: namingPath(unnamed, addressOf(choice.offer)) }

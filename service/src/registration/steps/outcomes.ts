@@ -11,7 +11,7 @@ import type { Lead, Step } from './step.ts'
 import { stillToDo } from './still-to-do.ts'
 import { tell } from './tell.ts'
 
-/** Notes that the session did something, which a partner may learn by its result token, and leads to the confirmation. */
+/** Records the session's outcome, which the partner can get by the result token, and leads to the confirmation. */
 export async function noteDone(visit: Visit, outcome: PageOutcome, reference: string): Promise<Lead> {
   await completeSession(visit.context.database, nameOf(visit.session), {
     outcome,
@@ -21,14 +21,17 @@ export async function noteDone(visit: Visit, outcome: PageOutcome, reference: st
   return { to: 'done' }
 }
 
-/** Whether what has this reference took place, as the user's history tells. */
+/** Whether the user's history shows that the change with this reference was made. */
 export async function wasDoneBy(visit: Visit, reference: string): Promise<boolean> {
   return (await visit.context.reader.history({ ...visit, steps: [] })).some(line =>
     line.why.includes(reference),
   )
 }
 
-/** What the session did last, with its reference and dates; a member for whom it no longer holds sees what they have. */
+/**
+ * What the session did last, with its reference and dates; a member for whom it no longer holds sees their benefits
+ * instead.
+ */
 export const done: Step = {
   show: async visit => {
     const { outcome, reference, completed_at: completedAt } = visit.session
@@ -79,7 +82,7 @@ export const overview: Step = {
   },
 }
 
-/** Why the rules of the plan held would not admit the person today, where that is so. */
+/** Why the rules of the member's plan would not admit them today, if so. */
 function ineligibleIn({ user, terms, locale }: Visit): { ineligible?: { reasons: readonly string[] } } {
   if (user.offer?.admits !== false) return {}
   const reasons = judgeOwnOffer(terms, user)?.reasons ?? []

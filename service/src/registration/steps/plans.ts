@@ -9,7 +9,7 @@ import {
 } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 
-/** A plan as it stands to a newcomer: what would come with it, what could be chosen, and what not and why. */
+/** A plan as a newcomer sees it: what comes with it, what can be chosen, and what cannot and why. */
 export type Plan = {
   readonly offer: Offer
   readonly included: readonly Benefit[]
@@ -23,12 +23,12 @@ export type Refused = { readonly benefit: Benefit; readonly reasons: readonly st
 /** The plan that a newcomer takes, or why there is none yet. */
 export type PlanFound =
   | { readonly plan: Plan }
-  /** Of several open plans one is to be chosen. */
+  /** Several plans are open, and the person must choose one. */
   | { readonly choice: readonly Plan[] }
-  /** Nothing fits, and why, in the page's language; without a reason, no plan is open to anybody. */
+  /** No plan fits, with the reasons in the page's language; without a reason, no plan is open to anybody. */
   | { readonly none: readonly string[] }
 
-/** Finds the plan: the link's, else the one chosen, else the only one that is open and has something for the person. */
+/** Finds the plan: the link's, else the chosen one, else the only one that is open and has something for the person. */
 export function findPlan(visit: Visit): PlanFound {
   const wanted = offersOf(visit)
   const reasons: string[] = []
@@ -56,13 +56,13 @@ export function findPlan(visit: Visit): PlanFound {
   return chosen ? { plan: chosen } : { choice: plans }
 }
 
-/** All plans a newcomer may choose from. */
+/** All plans that a newcomer may choose from. */
 export function openPlans(visit: Visit): readonly Plan[] {
   const found = findPlan({ ...visit, draft: { version: 0, answers: {} } })
   return 'choice' in found ? found.choice : 'plan' in found ? [found.plan] : []
 }
 
-/** The plans that the link or the partner leaves a newcomer, whether they are open to this person or not. */
+/** The plans that the link or the partner allows a newcomer, whether or not they admit this person. */
 export function offersOf(visit: Visit): readonly Offer[] {
   const { offername } = visit.session
   if (offername === null) return partnerOffers(visit.terms)
@@ -70,7 +70,7 @@ export function offersOf(visit: Visit): readonly Offer[] {
   return offer ? [offer] : []
 }
 
-/** A plan as it stands to this person today. */
+/** A plan as it applies to this person today. */
 export function planOf(visit: Visit, offer: Offer): Plan {
   const refused: Refused[] = []
   const admitted = (names: readonly string[]) =>

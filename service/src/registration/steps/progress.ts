@@ -4,15 +4,15 @@ import { missingGroups } from './answers.ts'
 import { offersOf, openPlans } from './plans.ts'
 
 /**
- * Whether a newcomer has a plan to choose: `perhaps` where the partner has several, and which of them are open to this
- * person is not known before the details are.
+ * Whether a newcomer has a choice of plans. `perhaps`: the partner has several, and the details that decide which of
+ * them admit this person are not known yet.
  */
 export function choosesPlan(visit: Visit): boolean | 'perhaps' {
   if (offersOf(visit).length < 2) return false
   return missingGroups(visit.person).length > 0 ? 'perhaps' : openPlans(visit).length > 1
 }
 
-/** Where a step of the registration stands: details, benefits and answers, and a plan where there is one to choose. */
+/** The place of a step in the registration: details, benefits and answers, and a plan if there is a choice. */
 export function stepOf(
   visit: Visit,
   step: 'details' | 'plan' | 'benefits' | 'check',

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { PageOutcome } from '../session/store.ts'
 
-/** Letters and digits that cannot be taken for each other, also when read out. */
+/** Letters and digits that cannot be confused, even when read aloud. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * The reference that a person keeps, such as `BE-7K3M-92QD`. It follows from the session and what was done, so that
- * a button pressed twice gives the same one, and stands in the user's history.
+ * The reference that a person keeps, such as `BE-7K3M-92QD`. It is derived from the session and its outcome, so that a
+ * button pressed twice gives the same one, and it is stored in the user's history.
  */
 export function referenceOf(sessionId: string, outcome: PageOutcome): string {
   const bytes = createHash('sha256').update(`${sessionId} ${outcome}`).digest()

@@ -11,7 +11,7 @@ import { choosesPlan, stepOf } from './progress.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
 import type { Step } from './step.ts'
 
-/** Who asks, and what they shared. */
+/** Who asks, and which details they shared. */
 export const start: Step = {
   show: visit => {
     if (visit.isMember) return { to: 'overview' }
@@ -32,7 +32,7 @@ export const start: Step = {
   post: visit => ({ to: visit.draft.picks === undefined ? 'details' : 'check' }),
 }
 
-/** Whether there may be benefits to choose: which, only the details tell, as long as one of them is missing. */
+/** Whether there may be benefits to choose; which ones is unknown while details are missing. */
 function mayChoose(visit: Visit): boolean {
   if (missingGroups(visit.person).length > 0)
     return offersOf(visit).some(offer => offer.slots > 0 && offer.selectable.length > 0)
@@ -42,12 +42,12 @@ function mayChoose(visit: Visit): boolean {
   )
 }
 
-/** A former member's details are known though the partner has sent none since. */
+/** A former member's details are known even if the partner has sent none since. */
 function knownFromBefore({ user, sent, person }: Visit): { known?: readonly DetailsGroup[] } {
   return user.status === 'cancelled' && groupsIn(sent).length === 0 ? { known: groupsIn(person) } : {}
 }
 
-/** What is known of a newcomer, each with a link to change it. */
+/** The known details of a newcomer, each with a link to change it. */
 export const review: Step = {
   show: visit => ({
     view: 'DETAILS_REVIEW',
@@ -62,7 +62,7 @@ export const review: Step = {
   },
 }
 
-/** The inputs of one group of a newcomer's details. */
+/** The inputs for one group of a newcomer's details. */
 export function edit(group: DetailsGroup): Step {
   return {
     show: (visit, typed) => ({
@@ -84,7 +84,7 @@ export function edit(group: DetailsGroup): Step {
   }
 }
 
-/** The plans of which a newcomer takes one; passed by where there is nothing to choose. */
+/** The plans from which a newcomer chooses one; skipped when there is no choice. */
 export const plan: Step = {
   show: (visit, typed) => {
     if (missingGroups(visit.person).length > 0) return { to: 'details' }
@@ -127,7 +127,7 @@ export const plan: Step = {
   },
 }
 
-/** The plan already chosen, or the first that has what the person's link is about. */
+/** The preselected plan: the one already chosen, or the first that has the benefit of the person's link. */
 function planInMind(visit: Visit, plans: readonly Plan[]): string | undefined {
   const wanted = visit.deepLink?.productname
   const fitting = plans.find(({ included, selectable }) =>
@@ -183,7 +183,7 @@ export const benefits: Step = {
   },
 }
 
-/** The plan to go on with, or the path where something is to be done first. */
+/** The plan to continue with, or the path of a step that must be done first. */
 export function foundPlan(visit: Visit): Plan | { to: string } {
   if (missingGroups(visit.person).length > 0) return { to: 'details' }
   const found = findPlan(visit)
@@ -191,7 +191,10 @@ export function foundPlan(visit: Visit): Plan | { to: string } {
   return 'choice' in found ? { to: 'plan' } : found.plan
 }
 
-/** What is chosen: the picks of the draft that still fit; before there are any, what the person's link is about. */
+/**
+ * The preselected benefits: the draft's picks that still fit; before there are any, the benefit that the person's link
+ * is about.
+ */
 export function picksOf(visit: Visit, { selectable }: Plan): readonly string[] {
   const open = selectable.map(({ name }) => name)
   const { picks } = visit.draft

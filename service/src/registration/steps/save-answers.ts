@@ -5,9 +5,9 @@ import { changeOwn, isAnybody } from './change-own.ts'
 import { versionOf } from './step.ts'
 
 /**
- * Keeps what the person answered, sealed. The same answer again is saved whatever the form was made from, since a
- * script sends a form again after a lost connection. `conflict`: the form was made from older answers; `gone`: so is
- * the user.
+ * Keeps the person's answers, sealed. The same answer again is accepted whatever version the form was made from,
+ * because a script repeats a form after a lost connection. `conflict`: the form was made from older answers; `gone`:
+ * the user no longer exists.
  */
 export async function saveAnswers(
   visit: Visit,
@@ -34,7 +34,7 @@ export async function saveAnswers(
   return outcome === 'conflict' ? 'conflict' : 'gone'
 }
 
-/** Whether a form was made from older answers than those shown now. */
+/** Whether a form was made from older answers than the stored ones. */
 export function isStale(visit: Visit, form: URLSearchParams): boolean {
   const version = versionOf(form)
   return version !== undefined && version !== visit.draft.version

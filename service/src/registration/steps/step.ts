@@ -2,11 +2,11 @@ import type { Visit } from '../session/visit.ts'
 import type { FieldError } from '../views/faults.ts'
 import type { View } from '../views/model.ts'
 
-/** What a view is made from besides the visit: what was typed or asked for, and what is wrong with it. */
+/** The input of a view besides the visit: what was typed or asked for, and what is wrong with it. */
 export type Typed = {
   /** The posted form, or the query of a `GET`. */
   readonly form: URLSearchParams
-  /** True when `form` was posted: what was typed is shown instead of what is kept. */
+  /** True when `form` was posted: the view then shows what was typed instead of what is stored. */
   readonly isPosted: boolean
   readonly errors?: readonly FieldError[]
   readonly conflict?: boolean
@@ -15,20 +15,20 @@ export type Typed = {
 /** Leads to another path below the page's root. */
 export type Lead = { readonly to: string }
 
-/** What became of a form: it leads on, or its own view is shown again with what is wrong. */
+/** The result of a posted form: it leads on, or its own view is shown again with the errors. */
 export type Posted =
   | Lead
   | { readonly errors: readonly FieldError[] }
-  /** The answers changed elsewhere: the newest are shown. */
+  /** The answers were changed elsewhere: the newest are shown. */
   | 'conflict'
-  /** The same view again with what was typed, as a button of the form asked. */
+  /** The same view again with what was typed, at the request of a button in the form. */
   | 'again'
-  /** The user is gone. */
+  /** The user no longer exists. */
   | 'gone'
 
 /** One path of the page. */
 export type Step = {
-  /** The view of this path, or where it leads when this person has nothing to do here. */
+  /** The view of this path, or the path to go to when this person has nothing to do here. */
   readonly show: (visit: Visit, typed: Typed) => View | Lead | Promise<View | Lead>
   readonly post?: (visit: Visit, form: URLSearchParams) => Posted | Promise<Posted>
 }

@@ -13,7 +13,7 @@ import { benefits, edit, plan, review, start } from './registering-steps.ts'
 import type { Step } from './step.ts'
 import { swap, swapChoose, swapConfirm, swapUndo } from './swap-steps.ts'
 
-/** The paths of the page below its root, for newcomers and for members; `undefined`: there is no such path. */
+/** The step at a path below the page's root, for newcomers and for members; `undefined`: there is no such path. */
 export function stepAt(path: string, visit: Visit): Step | undefined {
   return (visit.isMember ? memberSteps.get(path) : undefined) ?? steps.get(path) ?? beneficiaryStep(path)
 }
@@ -25,7 +25,7 @@ function beneficiaryStep(path: string): Step | undefined {
   return behindBirthdate(path, word === undefined ? beneficiaryEdit(name) : beneficiaryWord(name))
 }
 
-/** Where a person goes who has just opened a link, or comes back to the page's root. */
+/** The first path for a person who has just opened a link, or returns to the page's root. */
 export function entryOf(visit: Visit): string {
   const { session, deepLink } = visit
   if (session.outcome !== null) return 'done'
@@ -35,7 +35,10 @@ export function entryOf(visit: Visit): string {
   return deepLink || session.purpose === 'benefits' ? 'benefits' : 'overview'
 }
 
-/** The path of a view without a form, to which a change of language comes back; a list of ours, never an address. */
+/**
+ * The path of a view without a form, for the redirect after a change of language; looked up in our own list, so that it
+ * is never another address.
+ */
 export function pathOfView(name: string): string {
   return paths.get(name) ?? ''
 }

@@ -6,7 +6,7 @@ import type { Visit } from '../session/visit.ts'
 import type { StillToDo, WaitingName } from '../views/parts.ts'
 import { dueIn } from './cards.ts'
 
-/** What a member still has to do for what they have; `undefined` where nothing is. */
+/** What a member still has to do for their benefits; `undefined` when nothing. */
 export function stillToDo(visit: Visit): StillToDo | undefined {
   const { user, terms, locale } = visit
   const live = [...new Set(user.enrolments.filter(isLive).map(({ benefit }) => benefit))]
@@ -19,7 +19,7 @@ export function stillToDo(visit: Visit): StillToDo | undefined {
       return found ? [{ displayname: benefit.displayname[locale], ...dueIn(visit, found) }] : []
     })
   const missing = waiting(benefit => !hasBeneficiary(user, benefit))
-  // What a planned change is to bring is agreed to with that change, not here.
+  // Benefits of a planned change are agreed to with that change, not here.
   const agree = waiting((benefit, one) => isHeld(one) && !hasConsent(user, benefit))
   const proposed = benefits
     .filter(({ name }) => proposedDesignation(user, name) !== undefined)

@@ -8,12 +8,12 @@ import type { SwapChoice, Swappable } from '../views/choices.ts'
 import type { Day } from '../views/parts.ts'
 import { leavingOn } from './cards.ts'
 
-/** What may be exchanged for what, as it will be at the boundary. */
+/** What can be exchanged for what, as of the boundary. */
 export type SwapScene = {
   readonly boundary: number
   readonly lockedAt: number
   readonly isLocked: boolean
-  /** The last day of all benefits, where a cancel is planned. */
+  /** The last day of all benefits, if a cancel is planned. */
   readonly leaving: Day | undefined
   /** Whether no swap can be made now. */
   readonly isClosed: boolean
@@ -22,7 +22,7 @@ export type SwapScene = {
   readonly freeSlots: number
 }
 
-/** The scene of a member's swap; `undefined` for whoever has no plan in force. */
+/** The scene of a member's swap; `undefined` for a person without a plan in force. */
 export function sceneOf(visit: Visit): SwapScene | undefined {
   const { user, terms, now } = visit
   const offer = offerOf(terms, user)
@@ -50,7 +50,7 @@ export function sceneOf(visit: Visit): SwapScene | undefined {
   }
 }
 
-/** In force now: what has not begun has no place to give. */
+/** In force now: a benefit that has not begun cannot be given up in a swap. */
 function isStillIn(enrolment: Enrolment, visit: Visit): boolean {
   const now = visit.user.enrolments.find(({ id }) => id === enrolment.id)
   return now?.state === 'enrolled' || now?.state === 'endscheduled'
@@ -64,25 +64,25 @@ function openToSwap(
   return benefit && judgePick(visit.terms, benefit, wish.boundary, wish.offer.offer).admitted ? [benefit] : []
 }
 
-/** What a person may let go: each pick in force, and a free place that the pending swap leaves. */
+/** The places that a person may fill anew: each pick in force, and a free place that the pending swap leaves. */
 export function placesIn(visit: Visit, scene: SwapScene): string[] {
   const filled = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined).length
   return [...scene.held.map(({ benefit }) => benefit), ...(scene.freeSlots > filled ? ['free'] : [])]
 }
 
-/** What may come for a place: what the pending swap brings to another place is taken. */
+/** The benefits that may fill a place; those that the pending swap puts elsewhere are taken. */
 export function availableFor(visit: Visit, scene: SwapScene, out: string | undefined): Benefit[] {
   const taken = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined || remove !== out)
   return scene.available.filter(({ name }) => !taken.some(({ add }) => add === name))
 }
 
-/** The benefit that the person came for: by a card's link, or by the link from the partner. */
+/** The benefit that the person came for, by the link of a card or by the partner's link. */
 export function wantedIn(visit: Visit, scene: SwapScene, form: URLSearchParams): Benefit | undefined {
   const name = form.get('in') ?? visit.deepLink?.productname
   return availableFor(visit, scene, undefined).find(benefit => benefit.name === name)
 }
 
-/** What the form of a swap may name. */
+/** The benefits and places that the form of a swap may name. */
 export function allowedIn(scene: SwapScene): Swappable {
   return {
     held: scene.held.map(({ benefit }) => benefit),
@@ -91,7 +91,7 @@ export function allowedIn(scene: SwapScene): Swappable {
   }
 }
 
-/** What a swap brings. */
+/** The benefits that a swap brings. */
 export function comingIn(scene: SwapScene, { add }: SwapChoice): readonly Benefit[] {
   return scene.available.filter(({ name }) => add.includes(name))
 }

@@ -25,7 +25,7 @@ import {
   wantedIn,
 } from './swap-scene.ts'
 
-/** The first choice: which pick goes, or that a free place is filled. */
+/** The first choice: which pick to give up, or a free place to fill. */
 export const swap: Step = {
   show: (visit, typed) => {
     const scene = sceneOf(visit)
@@ -59,7 +59,7 @@ export const swap: Step = {
   },
 }
 
-/** The second choice: what comes, beside what goes. */
+/** The second choice: the new benefit, shown beside the one to give up. */
 export const swapChoose: Step = {
   show: (visit, typed) => {
     const scene = sceneOf(visit)
@@ -125,7 +125,7 @@ export const swapConfirm: Step = {
   },
 }
 
-/** Takes a pending swap back. */
+/** Undoes a pending swap. */
 export const swapUndo: Step = {
   show: () => ({ to: 'swap' }),
   post: visit => swapNow(visit, { add: [], remove: [] }, { consents: [], agreements: [] }),
@@ -163,7 +163,7 @@ function pairsOf({ add, remove }: SwapChoice): MemberPair[] {
   return add.map((name, at) => ({ add: name, remove: remove[at] }))
 }
 
-/** The way to name somebody for what comes in, where that is required and nobody is named yet. */
+/** The path to name beneficiaries for the new benefit, if that is required and nobody is named yet. */
 function namingFirst(visit: Visit, scene: SwapScene, choice: SwapChoice): Lead | undefined {
   const unnamed = mustNameNow(visit, comingIn(scene, choice))
   return unnamed === undefined ? undefined : { to: namingPath(unnamed, addressOf(choice)) }
@@ -176,13 +176,13 @@ function pairsShown(visit: Visit, scene: SwapScene, pairs: readonly MemberPair[]
     const held = remove === undefined ? undefined : heldEnrolment(visit.user, remove)
     const coming = waitingIn(visit, benefit.name) ?? lineOf(visit, benefit, scene.boundary)
     if (!held) return [{ in: coming }]
-    // The one that goes is told without days: it ends at the moment the new one starts.
+    // The benefit that is given up is shown without dates: it ends at the moment at which the new one starts.
     const { name, displayname, iconurl, cost } = enrolmentLine(visit, held)
     return [{ out: { name, displayname, iconurl, ...(cost ? { cost } : {}) }, in: coming }]
   })
 }
 
-/** What the pending swap is to bring, where an agreement or a beneficiary is missing: it may not come at all. */
+/** The new benefit of a pending swap, if a consent or a beneficiary is missing: it may then not start at all. */
 function waitingIn(visit: Visit, name: string): BenefitLine | undefined {
   const planned = visit.user.enrolments.find(one => one.benefit === name && one.plannedBy === 'swap')
   return planned?.state === 'actionrequired' ? enrolmentLine(visit, planned) : undefined
@@ -206,7 +206,7 @@ function comingCard(visit: Visit, scene: SwapScene, benefit: Benefit): BenefitCa
   return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt: scene.boundary })
 }
 
-/** The pending swap with one exchange more, or another in its place. */
+/** The pending swap with one exchange added or replaced. */
 function widened(visit: Visit, out: string, chosen: string): SwapChoice {
   const pending = visit.user.swap?.pairs ?? []
   const free = pending.flatMap(({ add, remove }) => (remove === undefined && add !== undefined ? [add] : []))
@@ -220,7 +220,7 @@ function widened(visit: Visit, out: string, chosen: string): SwapChoice {
   return { add: [...pairs.values(), ...added], remove: [...pairs.keys()] }
 }
 
-/** The address of the confirmation of a swap, which names the benefits so that going back shows the same. */
+/** The address of the confirmation of a swap. It names the benefits, so that going back shows the same. */
 function addressOf({ add, remove }: SwapChoice): string {
   const query = new URLSearchParams()
   for (const [at, name] of add.entries())

@@ -14,19 +14,19 @@ import type { BenefitLine, Day } from '../views/parts.ts'
 import type { Told } from '../views/told.ts'
 import { dayOf, enrolmentLine, lastDayOf, linesInForce, liveLines } from './cards.ts'
 
-/** A confirmation as the user's state and history have it. */
+/** A confirmation as the user's state and history support it. */
 export type Telling = {
   readonly told: Told
   readonly benefits: readonly BenefitLine[]
-  /** When it was done on the partner's clock; absent where history has no line of it. */
+  /** When it was done on the partner's clock; absent when history has no line of it. */
   readonly at?: Instant | undefined
   /** Until when it can be undone. */
   readonly undountil?: Instant
 }
 
 /**
- * Tells what a session did, by what now holds: what was planned is told as planned until it takes effect, and as done
- * from then on. `undefined`: it no longer holds, since somebody has changed it since.
+ * Describes what a session did, by what holds now: a planned change is shown as planned until it takes effect, and as
+ * done from then on. `undefined`: it no longer holds, because somebody has changed it since.
  */
 export async function tell(
   visit: Visit,
@@ -80,7 +80,7 @@ const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Tellin
   },
 }
 
-/** Whether what is taken back had called off something planned before it, which stays called off. */
+/** Whether the change that is undone had cancelled something planned before it, which stays cancelled. */
 function staysDropped(
   lines: readonly HistoryLine[],
   isAsked: (line: HistoryLine) => boolean,
@@ -91,7 +91,7 @@ function staysDropped(
   return isDropped ? { staysDropped: true } : {}
 }
 
-/** Pending, or applied at its boundary with at least one new benefit in force. */
+/** A swap that is pending, or was applied at its boundary with at least one new benefit in force. */
 function tellSwap(visit: Visit, { own }: Past): Telling | undefined {
   const { swap } = visit.user
   if (!visit.isMember) return undefined
@@ -135,7 +135,7 @@ function tellOfferChange(visit: Visit, { lines, own }: Past): Telling | undefine
   return { told: { what, plan: planName(visit, wanted), dropsSwap: dropsSwap(own) }, benefits }
 }
 
-/** Whether a planned swap went with a change of plan. */
+/** Whether a plan change cancelled a planned swap. */
 function dropsSwap(own: readonly HistoryLine[]): boolean {
   return own.some(({ what, to }) => what === 'swap' && to === '')
 }
@@ -170,7 +170,7 @@ function tellCancel(visit: Visit, { lines, own }: Past): Telling | undefined {
   }
 }
 
-/** The names of what a cancel withdrew because it had not started. */
+/** The names of benefits that a cancel withdrew because they had not started. */
 function withdrawnBy(
   { user, terms, locale }: Visit,
   { at, requestedAt }: { readonly at: Instant; readonly requestedAt: Instant },
@@ -188,7 +188,7 @@ function endedLine(visit: Visit) {
   }
 }
 
-/** The names of what the cancel ended and what has not come back. */
+/** The names of benefits that the cancel ended and that have not come back. */
 function missingSince(visit: Visit, cancelledAt: Instant | undefined): string[] {
   const { user, terms, locale } = visit
   const names = new Set(
@@ -200,15 +200,15 @@ function missingSince(visit: Visit, cancelledAt: Instant | undefined): string[] 
     .map(name => knownBenefit(terms, user, name)?.displayname[locale] ?? name)
 }
 
-/** The day on which the membership starts, where it lies ahead. */
+/** The day on which the membership starts, if that is still to come. */
 function startAhead(visit: Visit): { from?: Day } {
   const { offer } = visit.user
   return offer && !offer.inForce ? { from: dayOf(visit, offer.since) } : {}
 }
 
 /**
- * Until when something meant for a boundary can be undone; nothing once it is locked. The start of a membership is not
- * locked before it comes (`isBoundaryLocked`).
+ * Until when a change meant for a boundary can be undone; empty once it is locked. A membership that has not started is
+ * not locked (`isBoundaryLocked`).
  */
 function undoUntil(visit: Visit, at: Instant): { undountil?: Instant } {
   const { offer } = visit.user
