@@ -306,8 +306,11 @@ async function tellPartners(scene) {
     const many = []
     for (let round = 0; round <= rounds; round += 1) {
       few.push(await lookAtService(stand, one[name].job()))
+      // The service remembers for some seconds who kept it busy, and would refuse that partner while others ask.
+      await sleep(quick ? 500 : 8000)
       // Each partner has one user of this name.
       many.push(await lookAtService(stand, { ...one[name].job(), partners, prefix: 'shared', users: 1 }))
+      await sleep(quick ? 500 : 8000)
     }
     const [a, b] = [middle(few.slice(1)), middle(many.slice(1))]
     row(name, whole(a.perSecond), whole(b.perSecond), ratio(b.perSecond / a.perSecond))

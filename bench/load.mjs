@@ -2,12 +2,14 @@
 // sends HTTP/1.1 over plain sockets, one request at a time on each, to take as little processor time from the
 // server as possible.
 //   node bench/load.mjs '{"address":…,"connections":…,"seconds":…,"kind":…,"partners":[{"token":…,"apikey":…}],…}'
-// With `requests` it runs until that many are answered, for a minute at most. `addresses` names several processes,
-// which get equal shares of the connections; `head` is a complete request head to send as it is.
+// Without an argument the same comes by standard input. With `requests` it runs until that many are answered, for a minute
+// at most. `addresses` names several processes, which get equal shares of the connections; `head` is a complete request
+// head to send as it is.
 // Prints {"requests","seconds","statuses","bytes","milliseconds":{"median","p99"}}.
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 
-const job = JSON.parse(process.argv[2] ?? '{}')
+const job = JSON.parse(process.argv[2] ?? (await text(process.stdin)))
 const { connections, seconds, head, kind, name, partners = [], prefix = '', from = 0, users = 1 } = job
 const atLeast = job.requests ?? 0
 const targets = (job.addresses ?? [job.address]).map(address => new URL(address))

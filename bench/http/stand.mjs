@@ -144,9 +144,9 @@ export async function startBare(bytes) {
 
 /** Runs the load generator and returns its figures. */
 export async function load(job) {
-  const child = spawn(process.execPath, [fileOf('../load.mjs'), JSON.stringify(job)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(process.execPath, [fileOf('../load.mjs')], { stdio: ['pipe', 'pipe', 'inherit'] })
+  // A thousand partners with their tokens are more than the arguments of a process may hold.
+  child.stdin.end(JSON.stringify(job))
   let text = ''
   for await (const chunk of child.stdout) text += chunk
   return JSON.parse(text)
