@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util'
 import { lookAtBare, lookAtService, lookAtStatement, middle } from './http/measure.mjs'
 import { runner } from './http/pgbench.mjs'
 import { residentMegabytes } from './http/processor-time.mjs'
-import { copyUser, findUser, insertScript } from './http/rows.mjs'
+import { copyToPartners, copyUser, findUser, insertScript } from './http/rows.mjs'
 import { startBare, startStand } from './http/stand.mjs'
 import { print, ratio, row, time, whole } from './http/table.mjs'
 
@@ -294,10 +294,13 @@ async function alonePart(scene, name) {
 
 const hotNames = ['prefill, new keys', 'benefits, same users', 'benefits, each user once']
 
+/** The service remembers for some seconds who kept it busy, and would refuse that partner while others ask. */
+const forgotten = () => sleep(quick ? 500 : 8000)
+
 async function tellPartners(scene) {
   const partners = await stand.newPartners(manyPartners)
   const sample = await findUser(stand.admin, scene.partner.partnerid, 'holder')
-  await copyToPartners(sample, partners)
+  await copyToPartners(stand.admin, sample, partners)
   const one = scenariosOf(scene)
   print('')
   row(`${manyPartners} partners over one`, '1', String(manyPartners), 'ratio', 'aim 0.80')
@@ -306,23 +309,13 @@ async function tellPartners(scene) {
     const many = []
     for (let round = 0; round <= rounds; round += 1) {
       few.push(await lookAtService(stand, one[name].job()))
-      // The service remembers for some seconds who kept it busy, and would refuse that partner while others ask.
-      await sleep(quick ? 500 : 8000)
+      await forgotten()
       // Each partner has one user of this name.
       many.push(await lookAtService(stand, { ...one[name].job(), partners, prefix: 'shared', users: 1 }))
-      await sleep(quick ? 500 : 8000)
+      await forgotten()
     }
     const [a, b] = [middle(few.slice(1)), middle(many.slice(1))]
     row(name, whole(a.perSecond), whole(b.perSecond), ratio(b.perSecond / a.perSecond))
-  }
-}
-
-/** Creates one user named `shared-0` for each partner. */
-async function copyToPartners(sample, partners) {
-  await copyUser(stand.admin, sample, { prefix: 'shared', count: 1 })
-  const shared = await findUser(stand.admin, sample.partnerId, 'shared-0')
-  for (const { partnerid } of partners) {
-    await copyUser(stand.admin, shared, { prefix: 'shared', count: 1, partnerId: partnerid })
   }
 }
 

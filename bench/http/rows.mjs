@@ -94,3 +94,12 @@ export async function findUser(admin, partnerId, userid) {
   if (!rows[0]) throw new Error(`no user ${userid}`)
   return { partnerId, serviceId: rows[0].service_id }
 }
+
+/** Creates one user named `shared-0` for each partner. */
+export async function copyToPartners(admin, sample, partners) {
+  await copyUser(admin, sample, { prefix: 'shared', count: 1 })
+  const shared = await findUser(admin, sample.partnerId, 'shared-0')
+  for (const { partnerid } of partners) {
+    await copyUser(admin, shared, { prefix: 'shared', count: 1, partnerId: partnerid })
+  }
+}
