@@ -115,13 +115,6 @@ else
   echo 'NO PyPI: Schemathesis is not run here.'
 fi
 
-if [ -x "$scratch/venv/bin/pip" ] && "$scratch/venv/bin/pip" install -q tree-sitter==0.26.1 tree-sitter-c-sharp==0.23.5 >"$scratch/step.out" 2>&1; then
-  step 'the C# sample is well-formed (tree-sitter; whether it compiles needs .NET)' \
-    "$scratch/venv/bin/python" scripts/interface/csharp-syntax.py docs/*.md
-else
-  echo 'NO PyPI: the C# sample is not read here.'
-fi
-
 for package in client embed; do
   step "publint, $package" tool publint run --strict --pack npm "$package"
 done
