@@ -22,7 +22,7 @@ type Told = { issuer: string; findings: { check: string; verdict: string; told: 
 /** Runs the doctor with a file of settings; gives its exit code and the verdicts. */
 async function examine(more = '', issuer = identity.issuer) {
   const path = join(folder, 'sign-in.yaml')
-  const groups = 'groups: [{ group: desk, role: support }]'
+  const groups = 'groups: [{ group: call-center, role: support }]'
   await writeFile(join(folder, 'secret'), 'x\n')
   await writeFile(path, `issuer: ${issuer}\nclientid: c\n${groups}\nsecretfile: secret\n${more}`)
   const { code, stdout, stderr } = await run(['doctor', '--json'], {

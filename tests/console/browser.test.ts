@@ -5,7 +5,7 @@ import { everydayOr } from '../long.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { ada, demoCatalogue, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { consoleOf, newOperator } from './desk.ts'
+import { consoleOf, newOperator } from './operator-browser.ts'
 
 describeInBrowser('the console in a browser', () => {
   let service: TestService

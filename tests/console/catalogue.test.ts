@@ -5,12 +5,12 @@ import { noPartner } from '../../service/src/audit/entries.ts'
 import { readVersion } from '../../service/src/catalogue/published.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada, demoCatalogue, demoCatalogueFile, startTestService, type TestService } from '../rig.ts'
-import { type Desk, type Shown, signIn } from './desk.ts'
+import { type OperatorBrowser, type Shown, signIn } from './operator-browser.ts'
 
 let service: TestService
-let admin: Desk
-let second: Desk
-let viewer: Desk
+let admin: OperatorBrowser
+let second: OperatorBrowser
+let viewer: OperatorBrowser
 
 const soon = { timeout: 120_000, interval: 50 }
 const changed = demoCatalogue.replaceAll('New York', 'New  York').replace('slots: 2', 'slots: 1')
@@ -31,8 +31,15 @@ function accident(): Promise<Buffer> {
   return readFile(join(dirname(demoCatalogueFile), 'documents/accident-en.pdf'))
 }
 
-function upload(desk: Desk, yaml: string, more: Parameters<Desk['upload']>[1] = []): Promise<Shown> {
-  return desk.upload('/catalogue/check', [{ field: 'catalogue', name: 'next.yaml', content: yaml }, ...more])
+function upload(
+  operator: OperatorBrowser,
+  yaml: string,
+  more: Parameters<OperatorBrowser['upload']>[1] = [],
+): Promise<Shown> {
+  return operator.upload('/catalogue/check', [
+    { field: 'catalogue', name: 'next.yaml', content: yaml },
+    ...more,
+  ])
 }
 
 function fieldOf({ text }: Shown, name: string): string {
@@ -49,9 +56,9 @@ async function newest(): Promise<{ version: number; by: string }> {
   return row ?? { version: 0, by: '' }
 }
 
-async function deeds(desk: Desk): Promise<string[]> {
+async function deeds(operator: OperatorBrowser): Promise<string[]> {
   const rows = await service.database.query<{ action: string; result: string }>(sql`
-    select action, result from audit_log where actor = ${desk.operatorId} order by entry_id`)
+    select action, result from audit_log where actor = ${operator.operatorId} order by entry_id`)
   return rows.map(({ action, result }) => `${action} ${result}`)
 }
 

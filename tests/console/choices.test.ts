@@ -4,11 +4,11 @@ import { openRetained } from '../../service/src/membership/erasures/retained-row
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Desk, signIn } from './desk.ts'
+import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
 let service: TestService
 let partner: TestPartner
-let support: Desk
+let support: OperatorBrowser
 
 beforeAll(async () => {
   service = await startTestService({ console: true })
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-async function deedsOf({ operatorId }: Desk) {
+async function deedsOf({ operatorId }: OperatorBrowser) {
   return (
     await service.database.query<{ action: string; service_id: string | null; because: boolean }>(sql`
       select action, service_id, sealed_reason is not null as because from audit_log

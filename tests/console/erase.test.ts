@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Desk, signIn } from './desk.ts'
+import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
 let service: TestService
 let partner: TestPartner
-let support: Desk
-let second: Desk
+let support: OperatorBrowser
+let second: OperatorBrowser
 
 beforeAll(async () => {
   service = await startTestService({ console: true })
@@ -33,10 +33,10 @@ function seenIn(text: string) {
   return (/name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&quot;', '"')
 }
 /** Asks with what the page showed, as a browser would. */
-async function ask(desk: Desk, path: string, reason: string) {
-  const { text } = await desk.get(path)
+async function ask(operator: OperatorBrowser, path: string, reason: string) {
+  const { text } = await operator.get(path)
   const seen = seenIn(text)
-  return desk.post(path, { seen, reason })
+  return operator.post(path, { seen, reason })
 }
 async function deedsOf(serviceid: string) {
   return (
@@ -70,8 +70,8 @@ describe('an erasure', () => {
     const keys = await service.database.query(sql`select from data_keys where service_id = ${serviceid}`)
     expect(keys).toEqual([])
 
-    for (const desk of [support, second]) {
-      const proof = await desk.get(`/users/${serviceid}/certificate`)
+    for (const operator of [support, second]) {
+      const proof = await operator.get(`/users/${serviceid}/certificate`)
       expect(proof.headers.get('content-disposition')).toContain(`erasure-${serviceid}.txt`)
       expect(proof.text).toContain('Certificate of erasure')
       expect(proof.text).toContain(serviceid)

@@ -70,13 +70,13 @@ export async function startIdentityProvider(more: Partial<ProviderSettings> = {}
       ...{ issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, clientAuth: 'basic' },
       ...{ name: 'Harbor ID', scope: 'openid profile groups', claim: 'groups' },
       groups: [
-        { group: 'desk', role: 'support', partners: undefined },
+        { group: 'call-center', role: 'support', partners: undefined },
         { group: 'look', role: 'viewer', partners: undefined },
         { group: 'run', role: 'admin', partners: undefined },
       ],
       ...more,
     },
-    ...{ who: { sub: 'u-1', name: 'Grace Hopper', groups: ['desk'] }, changes: undefined },
+    ...{ who: { sub: 'u-1', name: 'Grace Hopper', groups: ['call-center'] }, changes: undefined },
     ...{ forges: false, broken: undefined },
     serve: (consoles, { groupsIn = 'idtoken' } = {}) => {
       provider = new Provider(issuer, {

@@ -12,8 +12,8 @@ import { mountConsole } from '../../service/src/console/page/listener.ts'
 import { insertRequest } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { consoleOf, type Desk, signIn } from './desk.ts'
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts'
+import { consoleOf, type OperatorBrowser, signIn } from './operator-browser.ts'
 
 // Who may do what, told a second time: a route that is not here fails, and so does one whose role is another than here.
 const leastRole: Readonly<Record<string, Role>> = {
@@ -95,8 +95,8 @@ let own: TestPartner
 let base = ''
 let routes: readonly Route[] = []
 let values: Readonly<Record<string, string>> = {}
-const desks = new Map<Role, Desk>()
-let stranger: Desk
+const operators = new Map<Role, OperatorBrowser>()
+let stranger: OperatorBrowser
 
 beforeAll(async () => {
   identity = await startIdentityProvider()
@@ -112,13 +112,13 @@ beforeAll(async () => {
   const { events } = await own.client.listEvents({ userid: 'userid-canary' })
   const endpoint = { url: 'http://127.0.0.1:9/canary', username: 'canary', password: 'correct horse' }
   const { webhookid } = await own.client.createWebhook(endpoint)
-  for (const role of ROLES) desks.set(role, await signIn(service, role))
+  for (const role of ROLES) operators.set(role, await signIn(service, role))
   stranger = await signIn(service, 'admin', [other.partnerId])
   const requestId = randomUUID()
   await service.database.query(
     insertRequest({
       ...{ partner_id: own.partnerId, request_id: requestId, action: 'void', service_id: serviceid },
-      ...{ sealed: Buffer.from('canary'), asked_by: deskOf('support').operatorId },
+      ...{ sealed: Buffer.from('canary'), asked_by: operatorOf('support').operatorId },
       ...{ asked_at: service.now(), expires_at: service.now() + 3_600_000 },
     }),
   )
@@ -152,10 +152,10 @@ async function mountedRoutes(): Promise<readonly Route[]> {
   return found
 }
 
-function deskOf(role: Role): Desk {
-  const desk = desks.get(role)
-  if (!desk) throw new Error(`nobody has signed in as ${role}`)
-  return desk
+function operatorOf(role: Role): OperatorBrowser {
+  const operator = operators.get(role)
+  if (!operator) throw new Error(`nobody has signed in as ${role}`)
+  return operator
 }
 
 function isFile({ path }: Route) {
@@ -210,9 +210,9 @@ function canariesIn(text: string) {
   ].filter(canary => text.includes(canary))
 }
 
-/** The token that the forms of a desk's pages carry. */
-async function tokenOf(desk: Desk) {
-  return /name="token" value="([^"]+)"/.exec((await desk.get('/')).text)?.[1] ?? ''
+/** The token that the forms of a operator's pages carry. */
+async function tokenOf(operator: OperatorBrowser) {
+  return /name="token" value="([^"]+)"/.exec((await operator.get('/')).text)?.[1] ?? ''
 }
 
 /** What a refused request must leave as it is. */
@@ -238,25 +238,25 @@ test('every route has a row', () => {
 })
 
 test('without a session, and with one that has ended, nobody sees or does anything', async () => {
-  const ended = async (end: (desk: Desk) => Promise<unknown>) => {
-    const desk = await signIn(service, 'admin')
-    const token = await tokenOf(desk)
-    await end(desk)
-    return { cookie: desk.cookie, token }
+  const ended = async (end: (operator: OperatorBrowser) => Promise<unknown>) => {
+    const operator = await signIn(service, 'admin')
+    const token = await tokenOf(operator)
+    await end(operator)
+    return { cookie: operator.cookie, token }
   }
-  const expired = (desk: Desk) =>
+  const expired = (operator: OperatorBrowser) =>
     service.database.query(sql`
-      update operator_sessions set expires_at = created_at where operator_id = ${desk.operatorId}`)
-  const disabled = async (desk: Desk) => {
+      update operator_sessions set expires_at = created_at where operator_id = ${operator.operatorId}`)
+  const disabled = async (operator: OperatorBrowser) => {
     const [row] = await service.database.query<{ name: string }>(sql`
-      select name from operators where operator_id = ${desk.operatorId}`)
+      select name from operators where operator_id = ${operator.operatorId}`)
     return disableOperator(service.database, row?.name ?? '', service.now())
   }
   const callers: readonly (readonly [who: string, sent: Sent])[] = [
     ['nobody', {}],
-    ['a made-up session', { cookie: deskOf('admin').cookie.replace(/.{8}$/, 'AAAAAAAA') }],
+    ['a made-up session', { cookie: operatorOf('admin').cookie.replace(/.{8}$/, 'AAAAAAAA') }],
     ['an expired session', await ended(expired)],
-    ['a signed-out session', await ended(desk => desk.post('/sign-out'))],
+    ['a signed-out session', await ended(operator => operator.post('/sign-out'))],
     ['a disabled operator', await ended(disabled)],
   ]
   const before = await stateOfPartner()
@@ -278,19 +278,19 @@ test('without a session, and with one that has ended, nobody sees or does anythi
 test('a lower role is refused, on record, and sees nothing of it', async () => {
   const before = await stateOfPartner()
   for (const role of ROLES) {
-    const desk = deskOf(role)
-    const token = await tokenOf(desk)
+    const operator = operatorOf(role)
+    const token = await tokenOf(operator)
     const wanted: string[] = []
     for (const route of ofSessions()) {
       const least = leastRole[route.name] ?? 'viewer'
       if (ROLES.indexOf(role) >= ROLES.indexOf(least)) continue
       wanted.push(route.name)
-      const { status, text } = await ask(route, { cookie: desk.cookie, token })
+      const { status, text } = await ask(route, { cookie: operator.cookie, token })
       expect([role, route.name, status, canariesIn(text)]).toEqual([role, route.name, 403, []])
     }
     const rows = await service.database.query<{ action: string }>(sql`
       select action from audit_log
-      where partner_id = ${noPartner} and actor = ${desk.operatorId} and result = 'refused' order by entry_id`)
+      where partner_id = ${noPartner} and actor = ${operator.operatorId} and result = 'refused' order by entry_id`)
     expect(rows.map(({ action }) => action)).toEqual(wanted)
   }
   expect(await stateOfPartner()).toEqual(before)
@@ -313,9 +313,9 @@ test('who works for another partner finds nothing of this one', async () => {
 
 test('a form without the session’s token, or from elsewhere, does nothing for anybody', async () => {
   const before = await stateOfPartner()
-  const desk = deskOf('admin')
-  const { cookie } = desk
-  const token = await tokenOf(desk)
+  const operator = operatorOf('admin')
+  const { cookie } = operator
+  const token = await tokenOf(operator)
   const foreign = await tokenOf(await signIn(service, 'admin'))
   const wrong: readonly (readonly [what: string, sent: Sent])[] = [
     ['no token', { cookie, token: '' }],
@@ -333,13 +333,13 @@ test('a form without the session’s token, or from elsewhere, does nothing for 
       const { status } = await ask(route, sent)
       expect([what, route.name, status]).toEqual([what, route.name, 403])
     }
-  expect((await desk.get('/')).status).toBe(200)
+  expect((await operator.get('/')).status).toBe(200)
   expect(await stateOfPartner()).toEqual(before)
 })
 
 test('by another name the console answers nothing, not even a file', async () => {
   const { port } = new URL(base)
-  const { cookie } = deskOf('admin')
+  const { cookie } = operatorOf('admin')
   const askAs = (route: Route, host: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const headers = {
@@ -363,10 +363,10 @@ test('by another name the console answers nothing, not even a file', async () =>
 test('the role of a row, and each above it, gets through; a viewer sees no person anywhere', async () => {
   const people: Role[] = []
   for (const role of ROLES) {
-    const desk = deskOf(role)
+    const operator = operatorOf(role)
     for (const route of ofSessions()) {
       if (ROLES.indexOf(role) < ROLES.indexOf(leastRole[route.name] ?? 'admin')) continue
-      const { status, text } = await ask(route, { cookie: desk.cookie, token: await tokenOf(desk) })
+      const { status, text } = await ask(route, { cookie: operator.cookie, token: await tokenOf(operator) })
       expect([role, route.name, status]).not.toEqual([role, route.name, 401])
       // Nobody decides what was asked for by the same role of the same person, which is a refusal of another kind.
       if (!route.path.startsWith('/requests/'))

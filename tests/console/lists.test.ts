@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/manage.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Desk, signIn } from './desk.ts'
+import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
 let service: TestService
 let first: TestPartner
 let formula: TestPartner
-let admin: Desk
-let viewer: Desk
+let admin: OperatorBrowser
+let viewer: OperatorBrowser
 
 beforeAll(async () => {
   service = await startTestService({ console: true })

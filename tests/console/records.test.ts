@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Desk, signIn } from './desk.ts'
+import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
 let service: TestService
 let partner: TestPartner
-let support: Desk
+let support: OperatorBrowser
 
 beforeAll(async () => {
   service = await startTestService({ console: true })
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-async function deedsOf({ operatorId }: Desk) {
+async function deedsOf({ operatorId }: OperatorBrowser) {
   return (
     await service.database.query<{ action: string; service_id: string | null; because: boolean }>(sql`
       select action, service_id, sealed_reason is not null as because from audit_log

@@ -3,12 +3,12 @@ import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { tidyConsole } from '../../service/src/console/tidy.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Desk, type Shown, signIn } from './desk.ts'
+import { type OperatorBrowser, type Shown, signIn } from './operator-browser.ts'
 
 let service: TestService
 let partner: TestPartner
-let asker: Desk
-let other: Desk
+let asker: OperatorBrowser
+let other: OperatorBrowser
 
 beforeAll(async () => {
   service = await startTestService({ console: true })
@@ -35,7 +35,7 @@ async function newUser() {
     const user = await partner.client.getUser({ userid })
     return user.status === 'erased' ? undefined : user.benefits.find(({ name }) => name === 'telehealth')
   }
-  const ask = async (by: Desk): Promise<Shown> => {
+  const ask = async (by: OperatorBrowser): Promise<Shown> => {
     const preview = await by.post(`/users/${serviceid}/act/void`, wish)
     const seen = /name="seen" value="(\d+)"/.exec(preview.text)?.[1] ?? ''
     return by.post(`/users/${serviceid}/act/void`, {

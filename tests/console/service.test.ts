@@ -6,7 +6,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { makeQuiet } from '../../service/src/quiet.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { signIn } from './desk.ts'
+import { signIn } from './operator-browser.ts'
 
 let service: TestService
 let partner: TestPartner

@@ -8,8 +8,8 @@ import { sql } from '../../service/src/db/sql.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { startTestService, type TestService } from '../rig.ts'
-import { consoleOf, newOperator } from './desk.ts'
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts'
+import { consoleOf, newOperator } from './operator-browser.ts'
 
 describeInBrowser('signing in, in a browser', () => {
   let service: TestService
@@ -188,7 +188,7 @@ describeInBrowser('signing in, in a browser', () => {
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     const answer = new URLSearchParams((await sent).postData() ?? '').get('answer') ?? ''
     await expect.poll(() => page.getByRole('row').count()).toBe(2)
-    const { signIn } = await import('./desk.ts')
+    const { signIn } = await import('./operator-browser.ts')
     const other = await signIn(service, 'admin')
     expect((await other.post('/passkeys/add', { answer })).status).toBe(409)
     for (const wrong of ['{}', '[]', 'null', '"', '{"id":1}', '{"id":"AA","response":{}}'])

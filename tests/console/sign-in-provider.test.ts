@@ -3,9 +3,9 @@ import { noPartner } from '../../service/src/audit/entries.ts'
 import { disableOperator, findOperator } from '../../service/src/console/operators/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { startTestService, type TestService } from '../rig.ts'
-import { consoleOf } from './desk.ts'
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts'
 import { newTraveller, type Traveller } from './journey.ts'
+import { consoleOf } from './operator-browser.ts'
 
 let identity: IdentityProvider
 let service: TestService
@@ -38,14 +38,14 @@ function newPerson(...groups: readonly string[]) {
 const isReturn = (next: string) => next.startsWith(`${base}/sign-in/provider/return`)
 
 /** Signs in as somebody, with a browser of its own. */
-async function signIn(who = newPerson('desk'), browser: Traveller = newTraveller()) {
+async function signIn(who = newPerson('call-center'), browser: Traveller = newTraveller()) {
   identity.who = who
   const shown = await browser.follow(`${base}/sign-in/provider`)
   return { browser, shown, who }
 }
 
 /** Goes as far as the address that leads back from the provider, and does not open it. */
-async function upToReturn(browser: Traveller, who = newPerson('desk')) {
+async function upToReturn(browser: Traveller, who = newPerson('call-center')) {
   identity.who = who
   const { next } = await browser.follow(`${base}/sign-in/provider`, isReturn)
   if (next === undefined) throw new Error('the provider did not send the browser back')
@@ -66,7 +66,7 @@ test('who is in a mapped group signs in, lands where it wanted to be, and is on 
   const wanted = await browser.get(`${base}/webhooks?from=mail`)
   expect(wanted.status).toBe(401)
   const path = /href="(\/sign-in\/provider[^"]*)"/.exec(wanted.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
-  identity.who = newPerson('desk', 'choir')
+  identity.who = newPerson('call-center', 'choir')
   const shown = await browser.follow(base + path)
   expect([shown.status, shown.url]).toEqual([200, `${base}/webhooks?from=mail`])
   expect(shown.text).toContain(`${identity.who.name}<span class="hint"> support</span>`)
@@ -261,7 +261,7 @@ test('a provider that is away or broken is told, and a sign-in link still works'
   await using other = await startTestService({ console: true, signIn: gone.settings })
   const answer = await newTraveller().get(`${consoleOf(other)}/sign-in/provider`)
   expect([answer.status, answer.text.includes('does not answer')]).toEqual([503, true])
-  const { signIn: byLink } = await import('./desk.ts')
+  const { signIn: byLink } = await import('./operator-browser.ts')
   expect((await (await byLink(other, 'viewer')).get('/')).status).toBe(200)
 })
 

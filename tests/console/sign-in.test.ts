@@ -4,7 +4,7 @@ import { noPartner } from '../../service/src/audit/entries.ts'
 import { disableOperator } from '../../service/src/console/operators/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { startTestService, type TestService } from '../rig.ts'
-import { consoleOf, newLink, newOperator, signIn } from './desk.ts'
+import { consoleOf, newLink, newOperator, signIn } from './operator-browser.ts'
 
 let service: TestService
 
@@ -71,9 +71,9 @@ test('a session ends after 8 hours, by signing out, and when its operator is dis
 
 test('a form without its session’s token, or from another origin, is refused and does nothing', async () => {
   const base = consoleOf(service)
-  const desk = await signIn(service, 'viewer')
-  expect((await desk.post('/sign-out', { token: 'x' })).status).toBe(403)
-  const headers = { cookie: desk.cookie, 'content-type': 'application/x-www-form-urlencoded' }
+  const operator = await signIn(service, 'viewer')
+  expect((await operator.post('/sign-out', { token: 'x' })).status).toBe(403)
+  const headers = { cookie: operator.cookie, 'content-type': 'application/x-www-form-urlencoded' }
   for (const more of [
     {},
     { origin: 'http://evil.example' },
@@ -86,8 +86,8 @@ test('a form without its session’s token, or from another origin, is refused a
   const other = await signIn(service, 'viewer')
   const page = await other.get('/')
   const token = /name="token" value="([^"]+)"/.exec(page.text)?.[1] ?? ''
-  expect((await desk.post('/sign-out', { token })).status).toBe(403)
-  expect((await desk.get('/')).status).toBe(200)
+  expect((await operator.post('/sign-out', { token })).status).toBe(403)
+  expect((await operator.get('/')).status).toBe(200)
 })
 
 test('the console answers to its own name alone', async () => {
@@ -117,8 +117,8 @@ test('partners’ address knows nothing of the console, and the console nothing 
 })
 
 test('no page runs a script of others, is framed or kept', async () => {
-  const desk = await signIn(service, 'viewer')
-  const { headers } = await desk.get('/')
+  const operator = await signIn(service, 'viewer')
+  const { headers } = await operator.get('/')
   expect(headers.get('content-security-policy')).toBe(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   )
@@ -127,10 +127,10 @@ test('no page runs a script of others, is framed or kept', async () => {
 })
 
 test('who signed in and out is on record, and no secret is in the log', async () => {
-  const desk = await signIn(service, 'support')
-  await desk.post('/sign-out')
+  const operator = await signIn(service, 'support')
+  await operator.post('/sign-out')
   const rows = await service.database.query<{ action: string }>(sql`
-    select action from audit_log where partner_id = ${noPartner} and actor = ${desk.operatorId} order by entry_id`)
+    select action from audit_log where partner_id = ${noPartner} and actor = ${operator.operatorId} order by entry_id`)
   expect(rows.map(({ action }) => action)).toEqual(['sign in', 'sign out'])
   expect(JSON.stringify(service.logged)).not.toMatch(/enr_o[ls]_/)
 })

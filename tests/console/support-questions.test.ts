@@ -6,7 +6,7 @@ import type { Role } from '../../service/src/console/operators/operator.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
-import { consoleOf, newOperator } from './desk.ts'
+import { consoleOf, newOperator } from './operator-browser.ts'
 
 // `npm run screenshots:console` takes the pictures of docs/support.md while it walks.
 const pictures = process.env['CONSOLE_PICTURES']

@@ -3,13 +3,13 @@ import { ROLES } from '../../service/src/console/operators/operator.ts'
 import { screens } from '../../service/src/console/screens.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Desk, signIn } from './desk.ts'
+import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
 let service: TestService
 let partner: TestPartner
 let serviceid = ''
-let viewer: Desk
-let support: Desk
+let viewer: OperatorBrowser
+let support: OperatorBrowser
 
 beforeAll(async () => {
   service = await startTestService({ console: true })
@@ -105,8 +105,8 @@ describe('the page of a user', () => {
   test('says in a sentence how the user stands, and follows each change', async () => {
     const userid = 'sentence-1'
     const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
-    const sentence = async (desk: Desk) =>
-      /id="sentence">([^<]*)</.exec((await desk.get(`/users/${id}`)).text)?.[1]
+    const sentence = async (operator: OperatorBrowser) =>
+      /id="sentence">([^<]*)</.exec((await operator.get(`/users/${id}`)).text)?.[1]
     expect(await sentence(support)).toMatch(/^Active on Starter since \w+ \d+, \d{4}\.$/)
     await partner.client.cancelUser({ userid, reason: 'nonpayment' })
     expect(await sentence(support)).toMatch(
@@ -145,11 +145,11 @@ describe('the page of a user', () => {
 
 describe('personal data', () => {
   test('is shown to support for a reason, which goes on record sealed', async () => {
-    const desk = await signIn(service, 'support')
-    const closed = await desk.get(`/users/${serviceid}`)
+    const operator = await signIn(service, 'support')
+    const closed = await operator.get(`/users/${serviceid}`)
     expect(closed.text).not.toMatch(/Adacanary|ada\.canary|3055550142|Canary Drive|1990-03-27/)
-    expect((await desk.post(`/users/${serviceid}/person`, { reason: ' ' })).status).toBe(422)
-    const shown = await desk.post(`/users/${serviceid}/person`, { reason: 'caller asked, ticket 7' })
+    expect((await operator.post(`/users/${serviceid}/person`, { reason: ' ' })).status).toBe(422)
+    const shown = await operator.post(`/users/${serviceid}/person`, { reason: 'caller asked, ticket 7' })
     for (const value of [
       'Adacanary',
       'ada.canary@example.com',
@@ -158,11 +158,11 @@ describe('personal data', () => {
       '1990-03-27',
     ])
       expect(shown.text).toContain(value)
-    expect(await actions(desk.operatorId)).toContainEqual(['look at person', 'shown', serviceid])
-    const { text } = await desk.get(`/audit?partner=${partner.partnerId}`)
+    expect(await actions(operator.operatorId)).toContainEqual(['look at person', 'shown', serviceid])
+    const { text } = await operator.get(`/audit?partner=${partner.partnerId}`)
     expect(text).toContain('caller asked, ticket 7')
     const [row] = await service.database.query<{ sealed_reason: Buffer }>(sql`
-      select sealed_reason from audit_log where actor = ${desk.operatorId} and sealed_reason is not null`)
+      select sealed_reason from audit_log where actor = ${operator.operatorId} and sealed_reason is not null`)
     expect(row?.sealed_reason.toString('latin1')).not.toContain('ticket')
   })
 
@@ -182,19 +182,19 @@ describe('personal data', () => {
 })
 
 test('an address of a higher role is refused, and the refusal is on record', async () => {
-  const desks: Record<string, Desk> = { viewer, support }
+  const operators: Record<string, OperatorBrowser> = { viewer, support }
   for (const screen of screens) {
-    // isolation.test.ts sends the form that takes files, which this desk cannot.
+    // isolation.test.ts sends the form that takes files, which this operator cannot.
     if (screen.takes === 'files') continue
     const path = screen.path.replace(/:\w+/g, serviceid)
     for (const role of ROLES.slice(0, ROLES.indexOf(screen.role))) {
-      const desk = desks[role]
-      if (!desk) throw new Error('no desk of this role')
+      const operator = operators[role]
+      if (!operator) throw new Error('no operator of this role')
       const answer =
-        screen.method === 'GET' ? await desk.get(path) : await desk.post(path, { reason: 'because' })
+        screen.method === 'GET' ? await operator.get(path) : await operator.post(path, { reason: 'because' })
       expect([screen.path, answer.status]).toEqual([screen.path, 403])
       expect(answer.text).toContain('Not for your role')
-      expect(await actions(desk.operatorId)).toContainEqual([
+      expect(await actions(operator.operatorId)).toContainEqual([
         `${screen.method} ${screen.path}`,
         'refused',
         null,

@@ -11,12 +11,12 @@ import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '.
 import { reasonOf } from '../reason.ts'
 import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
 import type { Effect, RequestKind } from '../requests/request.ts'
-import { type Dossier, isErased, openDossier } from '../user/dossier.ts'
 import { tookPartInErasure } from '../user/store.ts'
+import { isErased, openUserDetails, type UserDetails } from '../user/user-details.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import type { Moment } from './act.ts'
 import { showEffect } from './effect.ts'
-import { livingDossier, ofWhom } from './screens.ts'
+import { livingUserDetails, ofWhom } from './screens.ts'
 
 /** Erasing a person for good, and the proof of it. */
 export const eraseScreens: readonly Screen[] = [
@@ -37,14 +37,14 @@ export const erasureRequest: RequestKind = {
   title: 'Erase a user',
   role: 'support',
   async preview(visit, { serviceId = '' }): Promise<Effect> {
-    const dossier = await openDossier(visit, serviceId)
-    if (isErased(dossier) || !isKnown(dossier.user)) return { refused: GONE }
-    return { shown: html`${ofWhom(dossier)}${shown(dossier)}`, effect: erasureEffect(dossier).text }
+    const details = await openUserDetails(visit, serviceId)
+    if (isErased(details) || !isKnown(details.user)) return { refused: GONE }
+    return { shown: html`${ofWhom(details)}${shown(details)}`, effect: erasureEffect(details).text }
   },
   async perform(visit, { serviceId = '', effect, askedBy }, decision) {
-    const dossier = await openDossier(visit, serviceId)
-    if (isErased(dossier)) return { refused: GONE }
-    const erased = await erase(visit, dossier, { effect, actor: askedBy, alongside: decision })
+    const details = await openUserDetails(visit, serviceId)
+    if (isErased(details)) return { refused: GONE }
+    const erased = await erase(visit, details, { effect, actor: askedBy, alongside: decision })
     return erased ? { to: `/users/${serviceId}` } : { refused: CHANGED }
   },
 }
@@ -53,50 +53,50 @@ const GONE = 'The user is erased already, or not known any more.'
 const CHANGED = 'The user has changed since this was asked for. Look again at what would happen now.'
 
 async function ask(visit: Visit): Promise<Answer> {
-  return page(visit, await livingDossier(visit))
+  return page(visit, await livingUserDetails(visit))
 }
 
-async function page(visit: Visit, dossier: Dossier, isChanged = false): Promise<Answer> {
+async function page(visit: Visit, details: UserDetails, isChanged = false): Promise<Answer> {
   const isSecond = await needsSecondPerson(visit, 'erase')
   return {
     title: 'Erase for good',
-    body: html`${ofWhom(dossier)}
+    body: html`${ofWhom(details)}
 ${isChanged && html`<p class="notice" role="status">${CHANGED}</p>`}
-${part('What would happen', shown(dossier))}
+${part('What would happen', shown(details))}
 ${part(
   isSecond ? 'Ask for it' : 'Do it',
   html`<p class="hint">${isSecond ? 'It cannot be taken back, so a second person confirms it; until then nothing happens.' : 'It cannot be taken back.'} To hand the person a copy first, export all we hold.</p>
 ${actionForm(visit, {
-  action: `/users/${dossier.serviceId}/erase`,
+  action: `/users/${details.serviceId}/erase`,
   button: isSecond ? 'Ask a second person' : 'Erase for good',
   look: 'danger',
-  fields: html`<input type="hidden" name="seen" value="${erasureEffect(dossier).text}">${reasonField('why-erase')}`,
+  fields: html`<input type="hidden" name="seen" value="${erasureEffect(details).text}">${reasonField('why-erase')}`,
 })}`,
 )}
-<p><a href="/users/${dossier.serviceId}">Leave it as it is</a></p>`,
+<p><a href="/users/${details.serviceId}">Leave it as it is</a></p>`,
   }
 }
 
 async function take(visit: Visit): Promise<Answer> {
-  const dossier = await livingDossier(visit)
+  const details = await livingUserDetails(visit)
   const reason = reasonOf(visit)
-  const effect = erasureEffect(dossier).text
+  const effect = erasureEffect(details).text
   // What was seen is what is done: a change that came between is shown first.
-  if (visit.form.get('seen') !== effect) return page(visit, dossier, true)
-  const { partner, serviceId } = dossier
+  if (visit.form.get('seen') !== effect) return page(visit, details, true)
+  const { partner, serviceId } = details
   if (await needsSecondPerson(visit, 'erase'))
     return askSecondPerson(visit, { action: 'erase', partner, serviceId, reason, payload: {}, effect })
   const deed = { action: 'erase user', partner, serviceId, reason }
-  const erased = await erase(visit, dossier, {
+  const erased = await erase(visit, details, {
     ...{ effect, actor: visit.operator.operatorId, alongside: [recordAlongside(visit, deed)] },
   })
-  return erased ? { to: `/users/${serviceId}` } : page(visit, await livingDossier(visit), true)
+  return erased ? { to: `/users/${serviceId}` } : page(visit, await livingUserDetails(visit), true)
 }
 
 /** Erases where that would do what was seen; `undefined` where it would do something else now. */
 async function erase(
   visit: Visit,
-  { partner, user, serviceId }: Dossier,
+  { partner, user, serviceId }: UserDetails,
   { effect, ...by }: { effect: string; actor: string; alongside: readonly Query[] },
 ): Promise<Erasure | undefined> {
   const erased = await eraseForOperator(visit.context.executor, {
@@ -117,17 +117,17 @@ function erasureEffect(moment: Moment): UserEffect {
   return effectOf(eraseAccount(moment.user, moment.now, moment.terms), moment, 'erase')
 }
 
-function shown(dossier: Dossier): Slot {
-  return html`${showEffect(erasureEffect(dossier), dossier.partner.timezone)}
+function shown(details: UserDetails): Slot {
+  return html`${showEffect(erasureEffect(details), details.partner.timezone)}
 <p>Destroyed for good: the data key of this person, and with it prefill, account and drafts; benefits held, consents, confirmations and beneficiaries; links and sessions; the userid. The serviceid, the dates of changes and the audit log stay, and what the law makes the partner keep.</p>`
 }
 
 /** The proof, for those who asked for the erasure or confirmed it. */
 async function certificate(visit: Visit): Promise<Answer> {
   const { database, real } = visit.context
-  const dossier = await openDossier(visit, visit.params['serviceid'] ?? '')
-  if (!isErased(dossier)) throw notHere('certificate')
-  const { partner, serviceId, erasedAt } = dossier
+  const details = await openUserDetails(visit, visit.params['serviceid'] ?? '')
+  if (!isErased(details)) throw notHere('certificate')
+  const { partner, serviceId, erasedAt } = details
   const deed = { action: 'download certificate', partner, serviceId }
   const { partnerId } = partner
   if (!(await tookPartInErasure(database, { partnerId, serviceId }, visit.operator.operatorId))) {

@@ -4,7 +4,7 @@ import { record } from '../page/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
-import { livingDossier, ofWhom } from './screens.ts'
+import { livingUserDetails, ofWhom } from './screens.ts'
 
 /** Everything that is kept of one person as a file, for a request of access. */
 export const exportScreens: readonly Screen[] = [
@@ -13,28 +13,28 @@ export const exportScreens: readonly Screen[] = [
 ]
 
 async function ask(visit: Visit): Promise<Answer> {
-  const dossier = await livingDossier(visit)
+  const details = await livingUserDetails(visit)
   return {
     title: 'Export all we hold',
-    body: html`${ofWhom(dossier)}
+    body: html`${ofWhom(details)}
 ${part(
   'What the file holds',
   html`<p class="hint">Prefill, account and draft; benefits, consents and the timeline; what was confirmed; beneficiaries; the events of the last 30 days; links and page sessions. It is JSON with personal data in clear: hand it on by a safe way, to the person or whoever asked in their name, and delete your copy.</p>
 ${actionForm(visit, {
-  action: `/users/${dossier.serviceId}/export`,
+  action: `/users/${details.serviceId}/export`,
   button: 'Download the file',
   look: 'primary',
   fields: reasonField('why-export'),
 })}`,
 )}
-<p><a href="/users/${dossier.serviceId}">Back to the user</a></p>`,
+<p><a href="/users/${details.serviceId}">Back to the user</a></p>`,
   }
 }
 
 async function download(visit: Visit): Promise<Answer> {
-  const dossier = await livingDossier(visit)
+  const details = await livingUserDetails(visit)
   const reason = reasonOf(visit)
-  const { partner, user, serviceId } = dossier
+  const { partner, user, serviceId } = details
   const exported = await exportUser(visit.context, partner, user.userid)
   // Between the two reads the user may have been erased, and somebody else may have come under the same userid.
   if (exported?.user.serviceid !== serviceId) throw notHere('user')

@@ -4,7 +4,7 @@ import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
 import { actionForm, part, reasonField, when } from '../views/parts.ts'
-import { livingDossier, ofWhom } from './screens.ts'
+import { livingUserDetails, ofWhom } from './screens.ts'
 
 /** Making a link that the agent passes on. */
 export const linkScreens: readonly Screen[] = [
@@ -28,16 +28,16 @@ const PURPOSES = {
 type Purpose = keyof typeof PURPOSES
 
 async function choose(visit: Visit): Promise<Answer> {
-  const dossier = await livingDossier(visit)
-  const isMember = dossier.user.status === 'active'
+  const details = await livingUserDetails(visit)
+  const isMember = details.user.status === 'active'
   return {
     title: 'Make a link',
-    body: html`${ofWhom(dossier)}
+    body: html`${ofWhom(details)}
 ${part(
   'What for',
   html`<p class="hint">The link works once, for 24 hours. Where the birth date is known, the page asks for it before it shows anything. We send nothing: you pass the link on, to the person alone.</p>
 ${actionForm(visit, {
-  action: `/users/${dossier.serviceId}/link`,
+  action: `/users/${details.serviceId}/link`,
   button: 'Make the link',
   look: 'primary',
   fields: html`<p class="field"><label for="purpose">It opens</label><select id="purpose" name="purpose">${Object.entries(PURPOSES).map(([name, label]) => html`<option value="${name}"${name === (isMember ? 'benefits' : 'registration') ? html` selected` : ''}>${label}</option>`)}</select></p>${reasonField('why-link')}`,
@@ -47,9 +47,9 @@ ${actionForm(visit, {
 }
 
 async function make(visit: Visit): Promise<Answer> {
-  const dossier = await livingDossier(visit)
+  const details = await livingUserDetails(visit)
   const reason = reasonOf(visit)
-  const { partner, user, serviceId } = dossier
+  const { partner, user, serviceId } = details
   const { database, reader, keyring, mode, real, publicUrl } = visit.context
   const wanted = visit.form.get('purpose') ?? ''
   const purpose: Purpose = wanted in PURPOSES ? (wanted as Purpose) : 'registration'
@@ -59,7 +59,7 @@ async function make(visit: Visit): Promise<Answer> {
   await record(visit, { action: 'make link', partner, serviceId, reason })
   return {
     title: 'The link',
-    body: html`${ofWhom(dossier)}
+    body: html`${ofWhom(details)}
 <section class="notice" role="status"><h2>Pass this on to the person alone</h2><p class="secret"><code>${made.linkurl}</code></p>
 <p>It works once, until ${when(Date.parse(made.expiresat), partner.timezone)}, and is not shown again.</p></section>`,
   }

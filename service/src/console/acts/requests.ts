@@ -3,7 +3,7 @@ import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
 import { isKnown } from '../../membership/rules/state.ts'
 import type { Visit } from '../page/screen.ts'
 import type { RequestKind, SecondPersonRequest } from '../requests/request.ts'
-import { type Dossier, isErased, openDossier } from '../user/dossier.ts'
+import { isErased, openUserDetails, type UserDetails } from '../user/user-details.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
 import { showEffect, wordsOf } from './effect.ts'
@@ -16,17 +16,17 @@ export const actRequests: readonly RequestKind[] = acts.flatMap(act =>
 function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
   return {
     async preview(visit, request) {
-      const dossier = await dossierOf(visit, request)
-      if (!dossier) return gone
-      const changed = act.decide(formOf(request), dossier)
+      const details = await detailsOf(visit, request)
+      if (!details) return gone
+      const changed = act.decide(formOf(request), details)
       if (isRefusal(changed)) return { refused: wordsOf(changed) }
-      const effect = effectOf(changed, dossier, act.why(formOf(request)))
-      return { shown: showEffect(effect, dossier.partner.timezone), effect: effect.text }
+      const effect = effectOf(changed, details, act.why(formOf(request)))
+      return { shown: showEffect(effect, details.partner.timezone), effect: effect.text }
     },
     async perform(visit, request, decision) {
-      const dossier = await dossierOf(visit, request)
-      if (!dossier) return gone
-      const { partner, user, serviceId } = dossier
+      const details = await detailsOf(visit, request)
+      if (!details) return gone
+      const { partner, user, serviceId } = details
       const form = formOf(request)
       const why = act.why(form)
       const outcome = await visit.context.executor.submit({
@@ -50,12 +50,12 @@ function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
 
 const gone = { refused: 'There is no such user any more.' }
 
-async function dossierOf(
+async function detailsOf(
   visit: Visit,
   { serviceId = '' }: SecondPersonRequest,
-): Promise<Dossier | undefined> {
-  const dossier = await openDossier(visit, serviceId)
-  return isErased(dossier) || !isKnown(dossier.user) ? undefined : dossier
+): Promise<UserDetails | undefined> {
+  const details = await openUserDetails(visit, serviceId)
+  return isErased(details) || !isKnown(details.user) ? undefined : details
 }
 
 function formOf({ payload }: SecondPersonRequest): URLSearchParams {

@@ -4,10 +4,10 @@ import { record } from '../page/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { isUuid } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
-import type { Dossier } from '../user/dossier.ts'
 import { readStories } from '../user/stories.ts'
+import type { UserDetails } from '../user/user-details.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
-import { livingDossier, ofWhom } from './screens.ts'
+import { livingUserDetails, ofWhom } from './screens.ts'
 
 /** Sending one event again, with the key and bytes of the first time. */
 export const resendScreens: readonly Screen[] = [
@@ -22,11 +22,11 @@ export const resendScreens: readonly Screen[] = [
 ]
 
 async function choose(visit: Visit): Promise<Answer> {
-  const dossier = await livingDossier(visit)
-  const { eventId, eventname, endpoints } = await find(visit, dossier)
+  const details = await livingUserDetails(visit)
+  const { eventId, eventname, endpoints } = await find(visit, details)
   return {
     title: `Send ${eventname} again`,
-    body: html`${ofWhom(dossier)}
+    body: html`${ofWhom(details)}
 ${
   endpoints.length === 0
     ? html`<p class="notice">No endpoint of the partner asks for this event.</p>`
@@ -34,7 +34,7 @@ ${
         `To ${endpoints.length} ${endpoints.length === 1 ? 'endpoint' : 'endpoints'}`,
         html`<p class="hint">Key and bytes are those of the first time, so that the receiver knows a repeat.</p>
 ${actionForm(visit, {
-  action: `/users/${dossier.serviceId}/resend/${eventId}`,
+  action: `/users/${details.serviceId}/resend/${eventId}`,
   button: 'Send it again',
   look: 'primary',
   fields: reasonField('why-resend'),
@@ -45,10 +45,10 @@ ${actionForm(visit, {
 }
 
 async function resend(visit: Visit): Promise<Answer> {
-  const dossier = await livingDossier(visit)
+  const details = await livingUserDetails(visit)
   const reason = reasonOf(visit)
-  const { eventId, endpoints } = await find(visit, dossier)
-  const { partner, serviceId } = dossier
+  const { eventId, endpoints } = await find(visit, details)
+  const { partner, serviceId } = details
   const { partnerId } = partner
   const rows = endpoints.map(endpointId => ({ partnerId, endpointId, eventId }))
   await visit.context.database.transaction(tx => queueAgain(tx, rows, visit.context.real()))
@@ -59,7 +59,7 @@ async function resend(visit: Visit): Promise<Answer> {
 
 async function find(
   visit: Visit,
-  { partner, user }: Dossier,
+  { partner, user }: UserDetails,
 ): Promise<{ eventId: string; eventname: string; endpoints: readonly string[] }> {
   const { database } = visit.context
   const eventId = visit.params['eventid'] ?? ''

@@ -7,7 +7,7 @@ import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '.
 import { reasonOf } from '../reason.ts'
 import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
 import type { SecondPersonAction } from '../requests/second-person.ts'
-import { type Dossier, isErased, openDossier } from '../user/dossier.ts'
+import { isErased, openUserDetails, type UserDetails } from '../user/user-details.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
@@ -27,32 +27,32 @@ export const actScreens: readonly Screen[] = [
 ]
 
 /** The user whom an act concerns. Throws a refusal where there is no such user or none left. */
-export async function livingDossier(visit: Visit): Promise<Dossier> {
-  const dossier = await openDossier(visit, visit.params['serviceid'] ?? '')
-  if (isErased(dossier) || !isKnown(dossier.user)) throw notHere('user')
-  return dossier
+export async function livingUserDetails(visit: Visit): Promise<UserDetails> {
+  const details = await openUserDetails(visit, visit.params['serviceid'] ?? '')
+  if (isErased(details) || !isKnown(details.user)) throw notHere('user')
+  return details
 }
 
 async function choose(visit: Visit): Promise<Answer> {
   const act = actOf(visit)
-  const dossier = await livingDossier(visit)
+  const details = await livingUserDetails(visit)
   return {
     title: act.title,
-    body: html`${ofWhom(dossier)}
-${part('What', actionForm(visit, { action: addressOf(dossier, act), button: 'See what it would do', fields: act.fields(dossier) }))}`,
+    body: html`${ofWhom(details)}
+${part('What', actionForm(visit, { action: addressOf(details, act), button: 'See what it would do', fields: act.fields(details) }))}`,
   }
 }
 
 async function take(visit: Visit): Promise<Answer> {
   const act = actOf(visit)
-  const dossier = await livingDossier(visit)
+  const details = await livingUserDetails(visit)
   const { form } = visit
   // What was seen is what is done: a change that came between is shown first.
-  const isSeen = form.get('sure') === 'yes' && form.get('seen') === String(versionOf(dossier))
-  if (!isSeen) return preview(visit, act, dossier)
-  if (asksSecond(act) && (await needsSecondPerson(visit, act.second))) return ask(visit, act, dossier)
+  const isSeen = form.get('sure') === 'yes' && form.get('seen') === String(versionOf(details))
+  if (!isSeen) return preview(visit, act, details)
+  if (asksSecond(act) && (await needsSecondPerson(visit, act.second))) return ask(visit, act, details)
   const reason = reasonOf(visit)
-  const { partner, user, serviceId } = dossier
+  const { partner, user, serviceId } = details
   const deed = { action: `${act.name} user`, partner, serviceId, reason }
   const outcome = await visit.context.executor.submit({
     ...{ partner, userid: user.userid, who: 'operator', why: act.why(form) },
@@ -73,16 +73,16 @@ async function take(visit: Visit): Promise<Answer> {
 }
 
 /** What an act would do, by the functions that do it. */
-async function preview(visit: Visit, act: Act, dossier: Dossier): Promise<Answer> {
-  const changed = act.decide(visit.form, dossier)
+async function preview(visit: Visit, act: Act, details: UserDetails): Promise<Answer> {
+  const changed = act.decide(visit.form, details)
   if (isRefusal(changed))
     return {
       title: act.title,
       status: 409,
-      body: html`${ofWhom(dossier)}<section class="notice bad" role="status"><h2>This cannot be done</h2><p>${wordsOf(changed)}</p></section>
-<p><a href="${addressOf(dossier, act)}">Choose something else</a></p>`,
+      body: html`${ofWhom(details)}<section class="notice bad" role="status"><h2>This cannot be done</h2><p>${wordsOf(changed)}</p></section>
+<p><a href="${addressOf(details, act)}">Choose something else</a></p>`,
     }
-  const effect = effectOf(changed, dossier, act.why(visit.form))
+  const effect = effectOf(changed, details, act.why(visit.form))
   const kept = [...visit.form]
     .filter(([name]) => !ofTheForm.includes(name))
     .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
@@ -90,23 +90,23 @@ async function preview(visit: Visit, act: Act, dossier: Dossier): Promise<Answer
   const asks = act.second !== undefined && (await needsSecondPerson(visit, act.second))
   return {
     title: act.title,
-    body: html`${ofWhom(dossier)}
+    body: html`${ofWhom(details)}
 ${isRepeat && html`<p class="notice" role="status">The user has changed meanwhile. Look again at what would happen now.</p>`}
-${part('What would happen', showEffect(effect, dossier.partner.timezone))}
+${part('What would happen', showEffect(effect, details.partner.timezone))}
 ${
   effect.lines.length > 0 &&
   part(
     asks ? 'Ask for it' : 'Do it',
     html`${asks && html`<p class="hint">Somebody else has to confirm it before it is done.</p>`}
 ${actionForm(visit, {
-  action: addressOf(dossier, act),
+  action: addressOf(details, act),
   button: asks ? 'Ask a second person' : act.button,
   look: 'primary',
-  fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${versionOf(dossier)}">${reasonField('why-act')}`,
+  fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${versionOf(details)}">${reasonField('why-act')}`,
 })}`,
   )
 }
-<p><a href="/users/${dossier.serviceId}">Leave it as it is</a></p>`,
+<p><a href="/users/${details.serviceId}">Leave it as it is</a></p>`,
   }
 }
 
@@ -117,16 +117,16 @@ const ofTheForm = ['token', 'sure', 'seen', 'reason']
 async function ask(
   visit: Visit,
   act: Act & { second: SecondPersonAction },
-  dossier: Dossier,
+  details: UserDetails,
 ): Promise<Answer> {
   const reason = reasonOf(visit)
-  const changed = act.decide(visit.form, dossier)
-  if (isRefusal(changed)) return preview(visit, act, dossier)
-  const { partner, serviceId } = dossier
+  const changed = act.decide(visit.form, details)
+  if (isRefusal(changed)) return preview(visit, act, details)
+  const { partner, serviceId } = details
   const chosen = new URLSearchParams([...visit.form].filter(([name]) => !ofTheForm.includes(name)))
   return askSecondPerson(visit, {
     ...{ action: act.second, partner, serviceId, reason, payload: { form: chosen.toString() } },
-    effect: effectOf(changed, dossier, act.why(visit.form)).text,
+    effect: effectOf(changed, details, act.why(visit.form)).text,
   })
 }
 
@@ -134,7 +134,7 @@ function asksSecond(act: Act): act is Act & { second: SecondPersonAction } {
   return act.second !== undefined
 }
 
-function versionOf({ changes }: Dossier): number {
+function versionOf({ changes }: UserDetails): number {
   return changes[0]?.version ?? 0
 }
 
@@ -144,11 +144,11 @@ function actOf(visit: Visit): Act {
   return act
 }
 
-function addressOf({ serviceId }: Dossier, { name }: Act): string {
+function addressOf({ serviceId }: UserDetails, { name }: Act): string {
   return `/users/${serviceId}/act/${name}`
 }
 
 /** Whom a page of an act concerns. */
-export function ofWhom({ partner, user, serviceId }: Dossier): Slot {
+export function ofWhom({ partner, user, serviceId }: UserDetails): Slot {
   return html`<p class="hint">User <a href="/users/${serviceId}">${user.userid}</a> of ${partner.name}</p>`
 }

@@ -15,14 +15,14 @@ function read(yaml: string) {
 const one = '019abc12-3456-7890-abcd-ef0123456789'
 const least = `issuer: https://login.example.com/staff
 clientid: benefits-console
-groups: [{ group: benefits-desk, role: support }]
+groups: [{ group: benefits-team, role: support }]
 `
 
 test('the least that a file says, and all that it may say', () => {
   expect(read(least)).toEqual({
     ...{ issuer: 'https://login.example.com/staff', clientId: 'benefits-console', clientSecret: undefined },
     ...{ clientAuth: 'basic', name: 'login.example.com', scope: 'openid profile', claim: 'groups' },
-    groups: [{ group: 'benefits-desk', role: 'support', partners: undefined }],
+    groups: [{ group: 'benefits-team', role: 'support', partners: undefined }],
   })
   writeFileSync(join(folder, 'secret'), 'correct horse\n')
   const whole = read(`issuer: https://login.example.com/staff
@@ -33,14 +33,14 @@ name: Harbor ID
 scopes: [openid, email, groups]
 claim: https://example.com/groups
 groups:
-  - group: CN=Desk, OU=Benefits
+  - group: CN=Team, OU=Benefits
     role: viewer
     partners: [${one.toUpperCase()}]
 `)
   expect(whole).toMatchObject({
     ...{ clientSecret: 'correct horse', clientAuth: 'post', name: 'Harbor ID', scope: 'openid email groups' },
     claim: 'https://example.com/groups',
-    groups: [{ group: 'CN=Desk, OU=Benefits', role: 'viewer', partners: [one] }],
+    groups: [{ group: 'CN=Team, OU=Benefits', role: 'viewer', partners: [one] }],
   })
 })
 
@@ -52,11 +52,11 @@ test('what is wrong is refused with a sentence that names it', () => {
     [least.replace('https://', 'http://'), 'needs issuer as an https address'],
     [least.replace('login', 'me:pw@login'), 'needs issuer as an https address'],
     [least.replace('clientid: benefits-console\n', ''), 'needs clientid'],
-    [least.replace('support', 'boss'), 'needs role viewer, support, admin for benefits-desk'],
-    [least.replace('support }', 'support, partners: [x] }'), 'needs partners of benefits-desk'],
-    [least.replace('support }', 'support, partners: [] }'), 'needs partners of benefits-desk'],
+    [least.replace('support', 'boss'), 'needs role viewer, support, admin for benefits-team'],
+    [least.replace('support }', 'support, partners: [x] }'), 'needs partners of benefits-team'],
+    [least.replace('support }', 'support, partners: [] }'), 'needs partners of benefits-team'],
     [least.replace('support }', 'support, partner: x }'), 'has partner in a group'],
-    [least.replace('benefits-desk', '42'), 'in quotes where it is a number'],
+    [least.replace('benefits-team', '42'), 'in quotes where it is a number'],
     [least.replace(/groups: .*/, 'groups: []'), 'needs groups'],
     [`${least}scopes: [profile]\n`, 'needs scopes as a list with openid in it'],
     [`${least}clientauth: none\n`, 'needs clientauth basic or post'],
@@ -75,15 +75,15 @@ test('the highest role counts, with the partners of the groups that give it', ()
   const two = one.replace('019', '01a')
   const mapped = [
     { group: 'look', role: 'viewer', partners: undefined },
-    { group: 'desk-one', role: 'support', partners: [one] },
-    { group: 'desk-two', role: 'support', partners: [two, one] },
-    { group: 'desk', role: 'support', partners: undefined },
+    { group: 'team-one', role: 'support', partners: [one] },
+    { group: 'team-two', role: 'support', partners: [two, one] },
+    { group: 'team', role: 'support', partners: undefined },
   ] as const
   expect(rightsOf(mapped, ['choir'])).toBeUndefined()
   expect(rightsOf(mapped, ['look', 'choir'])).toEqual({ role: 'viewer', partners: undefined })
-  expect(rightsOf(mapped, ['look', 'desk-one'])).toEqual({ role: 'support', partners: [one] })
-  expect(rightsOf(mapped, ['desk-two', 'desk-one'])).toEqual({ role: 'support', partners: [one, two] })
-  expect(rightsOf(mapped, ['desk-one', 'desk'])).toEqual({ role: 'support', partners: undefined })
+  expect(rightsOf(mapped, ['look', 'team-one'])).toEqual({ role: 'support', partners: [one] })
+  expect(rightsOf(mapped, ['team-two', 'team-one'])).toEqual({ role: 'support', partners: [one, two] })
+  expect(rightsOf(mapped, ['team-one', 'team'])).toEqual({ role: 'support', partners: undefined })
 })
 
 test('groups are a list of texts, or one text', () => {

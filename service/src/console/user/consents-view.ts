@@ -3,11 +3,11 @@ import type { ConsentRecord } from '../../membership/commands/consent-records.ts
 import type { ConsentChannel } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
 import { table, when } from '../views/parts.ts'
-import type { Dossier } from './dossier.ts'
+import type { UserDetails } from './user-details.ts'
 
 /** What the person agreed to and how that came to us; the evidence only beside the person's data. */
 export function consentsTable(
-  { user, terms, partner, operators }: Dossier,
+  { user, terms, partner, operators }: UserDetails,
   records: readonly ConsentRecord[],
   isPersonShown: boolean,
 ): Slot {

@@ -4,12 +4,12 @@ import { viewTimeline } from '../../membership/rules/view.ts'
 import { hasRole } from '../operators/operator.ts'
 import type { Visit } from '../page/screen.ts'
 import { tag, when } from '../views/parts.ts'
-import type { Change, Dossier } from './dossier.ts'
 import type { EndpointStory, EventStory } from './stories.ts'
+import type { Change, UserDetails } from './user-details.ts'
 
 /** What lies ahead and what has happened, newest first, with the webhooks that told of each change. */
-export function timeline(visit: Visit, dossier: Dossier): Html {
-  const { partner, user, now, changes } = dossier
+export function timeline(visit: Visit, details: UserDetails): Html {
+  const { partner, user, now, changes } = details
   const zone = partner.timezone
   const sees = hasRole(visit.operator, 'support')
   const ahead = new Map<string, TimelineEntry[]>()
@@ -23,11 +23,11 @@ ${[...ahead].map(
     html`<li class="ahead"><p>${when(Date.parse(at), zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${move(line, zone)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
 )}
 <li class="now"><p>${when(now, zone)} ${tag('now', 'good')}</p></li>
-${told.map(change => changeItem(change, { zone, sees, operators: dossier.operators }))}
+${told.map(change => changeItem(change, { zone, sees, operators: details.operators }))}
 </ol>
 ${
-  dossier.hasOlder && oldest !== undefined
-    ? html`<p><a href="/users/${dossier.serviceId}?before=${oldest}">Older changes</a></p>`
+  details.hasOlder && oldest !== undefined
+    ? html`<p><a href="/users/${details.serviceId}?before=${oldest}">Older changes</a></p>`
     : ''
 }`
 }

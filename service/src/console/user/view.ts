@@ -9,16 +9,16 @@ import { hasRole } from '../operators/operator.ts'
 import type { Page, Visit } from '../page/screen.ts'
 import { actionForm, facts, part, reasonField, table, tag, when, writeDay } from '../views/parts.ts'
 import { consentsTable } from './consents-view.ts'
-import type { Dossier, ErasedDossier } from './dossier.ts'
 import { describeUser } from './sentence.ts'
 import type { LinkRow, SeenRow } from './store.ts'
 import { timeline } from './timeline-view.ts'
+import type { ErasedUserDetails, UserDetails } from './user-details.ts'
 import { type Objection, type Standing, standings } from './why-not.ts'
 import { zoneOfState } from './zones.ts'
 
 /** What the page of a user is made of. */
 export type Shown = {
-  readonly dossier: Dossier
+  readonly details: UserDetails
   readonly links: readonly LinkRow[]
   readonly consents: readonly ConsentRecord[]
   readonly seen: readonly SeenRow[]
@@ -28,11 +28,11 @@ export type Shown = {
 
 /** One user on one screen. */
 export function userPage(visit: Visit, shown: Shown): Page {
-  const { dossier, isPersonShown } = shown
-  const { partner, user, terms, now } = dossier
+  const { details, isPersonShown } = shown
+  const { partner, user, terms, now } = details
   const sees = hasRole(visit.operator, 'support')
   const zone = partner.timezone
-  const cancelledBy = dossier.changes
+  const cancelledBy = details.changes
     .flatMap(({ lines }) => lines)
     .find(
       ({ what, to }) => (what === 'pending cancel' && to !== '') || (what === 'user' && to === 'cancelled'),
@@ -45,24 +45,24 @@ export function userPage(visit: Visit, shown: Shown): Page {
   return {
     title: sees ? `User ${user.userid}` : 'User',
     body: html`<p class="lead" id="sentence">${sentence}</p>
-${factsOfUser(visit, dossier)}
-${sees && actions(dossier)}
+${factsOfUser(visit, details)}
+${sees && actions(details)}
 <div class="columns"><div>
 ${part('Benefits', heldTable(shown))}
 ${part('Why not', whyNot(standings({ user, terms, now }), isPersonShown), html`<span class="hint">What is not open, and the rule that says no</span>`)}
-${part('Consents', consentsTable(dossier, shown.consents, isPersonShown))}
+${part('Consents', consentsTable(details, shown.consents, isPersonShown))}
 ${part('Links and page sessions', linksTable(shown))}
 ${personPart(visit, shown)}
 ${part('Who looked and worked here', seenTable(visit, shown))}
 </div><div>
-${part('Timeline', timeline(visit, dossier), html`<span class="hint">Newest first, times of ${zone}</span>`)}
+${part('Timeline', timeline(visit, details), html`<span class="hint">Newest first, times of ${zone}</span>`)}
 </div></div>`,
   }
 }
 
 /** All that is left of somebody who was erased. */
-export function erasedPage(visit: Visit, dossier: ErasedDossier, seen: readonly SeenRow[]): Page {
-  const { partner, serviceId, erasedAt, createdAt } = dossier
+export function erasedPage(visit: Visit, details: ErasedUserDetails, seen: readonly SeenRow[]): Page {
+  const { partner, serviceId, erasedAt, createdAt } = details
   return {
     title: 'Erased user',
     body: html`<p class="lead" id="sentence">Erased on ${writeDay(erasedAt, partner.timezone)}. Nothing of the person is left here.</p>
@@ -77,7 +77,7 @@ ${part('Who looked and worked here', seenRows(visit, { partner, serviceId, seen 
   }
 }
 
-function factsOfUser(visit: Visit, { partner, user, now, serviceId }: Dossier): Html {
+function factsOfUser(visit: Visit, { partner, user, now, serviceId }: UserDetails): Html {
   const isMoved = partner.clockOffsetMs > 0
   return html`<section class="card across">${facts([
     ['Partner', html`${partner.name}${partner.disabledAt !== undefined && html` ${tag('disabled', 'bad')}`}`],
@@ -90,7 +90,7 @@ function factsOfUser(visit: Visit, { partner, user, now, serviceId }: Dossier): 
 }
 
 /** What can be done about this user; each leads to a page that shows first what it would do. */
-function actions({ user, serviceId }: Dossier): Slot {
+function actions({ user, serviceId }: UserDetails): Slot {
   const fitting = acts.filter(act => act.fits(user))
   if (!isKnown(user)) return ''
   return html`<ul class="row links">${fitting.map(act => html`<li><a class="button" href="/users/${serviceId}/act/${act.name}">${act.title}</a></li>`)}<li><a class="button" href="/users/${serviceId}/link">Make a link</a></li><li><a class="button" href="/users/${serviceId}/export">Export all we hold</a></li><li><a class="button" href="/users/${serviceId}/erase">Erase for good</a></li></ul>`
@@ -98,8 +98,8 @@ function actions({ user, serviceId }: Dossier): Slot {
 
 const MASKED = html`<span class="hint">••••••, shown to support</span>`
 
-function heldTable({ dossier, isPersonShown }: Shown): Slot {
-  const { user, terms, partner, people } = dossier
+function heldTable({ details, isPersonShown }: Shown): Slot {
+  const { user, terms, partner, people } = details
   const zone = partner.timezone
   const person = people.get('profile') ?? people.get('prefill')
   const own = isPersonShown ? zoneOfState(person?.state ?? person?.address?.state) : undefined
@@ -166,15 +166,15 @@ function words({ code, why, looked }: Objection, isPersonShown: boolean): Slot {
   return html`${why}${isPersonShown && looked !== undefined && html` – looked at ${looked}`} <code>${code}</code>`
 }
 
-function linksTable({ dossier, links }: Shown): Slot {
-  const zone = dossier.partner.timezone
+function linksTable({ details, links }: Shown): Slot {
+  const zone = details.partner.timezone
   return table({
     caption: 'Links made for this user, and what became of them',
     columns: ['Made', 'For', 'What became of it'],
     rows: links.map(link => [
       when(link.created_at, zone),
       html`${link.purpose}<br><span class="hint">${link.delivery}</span>`,
-      fateOf(link, { zone, real: dossier.now - dossier.partner.clockOffsetMs }),
+      fateOf(link, { zone, real: details.now - details.partner.clockOffsetMs }),
     ]),
     empty: 'No link in the last 30 days.',
   })
@@ -206,19 +206,19 @@ function fateOf(link: LinkRow, { zone, real }: { zone: string; real: number }): 
   return html`<ul class="rules">${told.map(one => html`<li>${one}</li>`)}</ul>`
 }
 
-function personPart(visit: Visit, { dossier, isPersonShown }: Shown): Slot {
+function personPart(visit: Visit, { details, isPersonShown }: Shown): Slot {
   if (!hasRole(visit.operator, 'support'))
     return part('Person', html`<p class="hint">Personal data is shown to support, for a reason.</p>`)
   if (!isPersonShown)
     return part(
       'Person',
       actionForm(visit, {
-        action: `/users/${dossier.serviceId}/person`,
+        action: `/users/${details.serviceId}/person`,
         button: 'Show',
         fields: reasonField('why-person', 'Show name, birth date and address, because'),
       }),
     )
-  const documents = [...dossier.people].filter(([kind]) => kind !== 'draft')
+  const documents = [...details.people].filter(([kind]) => kind !== 'draft')
   return part(
     'Person',
     documents.length === 0
@@ -259,13 +259,17 @@ const LABELS: Readonly<Record<string, string>> = {
   zipcode: 'ZIP code',
 }
 
-function seenTable(visit: Visit, { dossier, seen }: Shown): Slot {
-  return seenRows(visit, { partner: dossier.partner, serviceId: dossier.serviceId, seen })
+function seenTable(visit: Visit, { details, seen }: Shown): Slot {
+  return seenRows(visit, { partner: details.partner, serviceId: details.serviceId, seen })
 }
 
 function seenRows(
   visit: Visit,
-  { partner, serviceId, seen }: Pick<ErasedDossier, 'partner' | 'serviceId'> & { seen: readonly SeenRow[] },
+  {
+    partner,
+    serviceId,
+    seen,
+  }: Pick<ErasedUserDetails, 'partner' | 'serviceId'> & { seen: readonly SeenRow[] },
 ): Slot {
   const sees = hasRole(visit.operator, 'support')
   return table({

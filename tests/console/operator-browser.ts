@@ -14,7 +14,7 @@ export type Shown = {
 }
 
 /** A browser of one operator, signed in. */
-export type Desk = {
+export type OperatorBrowser = {
   readonly operatorId: string
   readonly cookie: string
   readonly get: (path: string) => Promise<Shown>
@@ -57,7 +57,11 @@ export async function newLink(service: TestService, name: string): Promise<strin
 }
 
 /** Signs a new operator in. */
-export async function signIn(service: TestService, role: Role, partners?: readonly string[]): Promise<Desk> {
+export async function signIn(
+  service: TestService,
+  role: Role,
+  partners?: readonly string[],
+): Promise<OperatorBrowser> {
   const { path, operatorId } = await newOperator(service, role, partners)
   const base = consoleOf(service)
   const answer = await fetch(base + path, {

@@ -11,7 +11,7 @@ import { findUserRow, readChanges, type StoredChange } from './store.ts'
 import { type EventStory, readStories } from './stories.ts'
 
 /** Everything that the console shows of one user. */
-export type Dossier = {
+export type UserDetails = {
   readonly partner: Partner
   readonly serviceId: string
   readonly user: User
@@ -39,7 +39,7 @@ export type Change = {
 }
 
 /** Who was erased: nothing of the person is left to show. */
-export type ErasedDossier = {
+export type ErasedUserDetails = {
   readonly partner: Partner
   readonly serviceId: string
   readonly erasedAt: Instant
@@ -49,11 +49,11 @@ export type ErasedDossier = {
 const CHANGES_A_PAGE = 50
 
 /** The user of a serviceid. Throws the refusal of an unknown one where the operator works for none of its partner. */
-export async function openDossier(
+export async function openUserDetails(
   visit: Visit,
   serviceId: string,
   before = Number.MAX_SAFE_INTEGER,
-): Promise<Dossier | ErasedDossier> {
+): Promise<UserDetails | ErasedUserDetails> {
   const { database, reader } = visit.context
   const partners = (await ownPartners(visit)).map(({ partnerId }) => partnerId)
   const row = isUuid(serviceId) ? await findUserRow(database, partners, serviceId) : undefined
@@ -97,8 +97,8 @@ export async function openDossier(
 }
 
 /** Whether somebody was erased. */
-export function isErased(dossier: Dossier | ErasedDossier): dossier is ErasedDossier {
-  return 'erasedAt' in dossier
+export function isErased(details: UserDetails | ErasedUserDetails): details is ErasedUserDetails {
+  return 'erasedAt' in details
 }
 
 function changeOf(change: StoredChange, stories: ReadonlyMap<string, EventStory>): Change {

@@ -6,13 +6,13 @@ import { makeQuiet } from '../../service/src/quiet.ts'
 import { addEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
-import { type Desk, signIn } from './desk.ts'
+import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
 let service: TestService
 let partner: TestPartner
 let receiver: Receiver
-let admin: Desk
-let viewer: Desk
+let admin: OperatorBrowser
+let viewer: OperatorBrowser
 let endpoint = ''
 
 beforeAll(async () => {
@@ -45,10 +45,10 @@ function newUser(userid: string) {
   return partner.client.createUser({ ...ada, userid, offername: 'starter', benefits: ['telehealth'] })
 }
 
-async function reasons(desk: Desk) {
+async function reasons(operator: OperatorBrowser) {
   return (
     await service.database.query<{ action: string; has_reason: boolean }>(sql`
-      select action, sealed_reason is not null as has_reason from audit_log where actor = ${desk.operatorId}
+      select action, sealed_reason is not null as has_reason from audit_log where actor = ${operator.operatorId}
       order by entry_id`)
   ).map(({ action, has_reason }) => `${action}${has_reason ? ' because' : ''}`)
 }
@@ -209,12 +209,12 @@ test('on a quiet copy everything can be looked at, and nothing changed', async (
   const { serviceid } = await mine.client.createUser({ ...ada, userid: 'copied-1', offername: 'starter' })
   await makeQuiet(copy.database, copy.now())
   await copy.restart()
-  const desk = await signIn(copy, 'admin')
-  expect((await desk.post('/find', { what: 'copied-1' })).path).toBe(`/users/${serviceid}`)
+  const operator = await signIn(copy, 'admin')
+  expect((await operator.post('/find', { what: 'copied-1' })).path).toBe(`/users/${serviceid}`)
   for (const path of [`/partners/${mine.partnerId}/disable`, `/users/${serviceid}/link`]) {
-    const refused = await desk.post(path, { reason: 'by mistake' })
+    const refused = await operator.post(path, { reason: 'by mistake' })
     expect(refused.status).toBe(503)
     expect(refused.text).toContain('Nothing can be changed now')
   }
-  expect((await desk.get(`/partners/${mine.partnerId}`)).text).not.toContain('Disabled since')
+  expect((await operator.get(`/partners/${mine.partnerId}`)).text).not.toContain('Disabled since')
 })
