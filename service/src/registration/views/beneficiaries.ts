@@ -12,7 +12,7 @@ import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 import { beneficiaryTexts } from './texts-beneficiaries.ts'
 
-/** Whom a member names for each benefit, and what the partner proposes. */
+/** A member's beneficiaries for each benefit, and those that the partner proposes. */
 export function beneficiaries(view: BeneficiariesView): Content {
   const { page, benefits } = view
   const words = beneficiaryTexts(page.locale)
@@ -42,7 +42,7 @@ ${
 }</section>`
 }
 
-/** People in a list, each with relationship and share; those who come second under words of their own. */
+/** A list of beneficiaries, each with relationship and share; contingent ones follow under a heading of their own. */
 export function peopleList(page: Pick<Page, 'locale'>, people: readonly NamedBeneficiary[]): Slot {
   const words = beneficiaryTexts(page.locale)
   const second = people.filter(({ kind }) => kind === 'contingent')
@@ -68,7 +68,7 @@ export function personText({ locale }: Pick<Page, 'locale'>, one: NamedBeneficia
   return facts.filter(fact => fact).join(', ')
 }
 
-/** Whom a newcomer, or a member who adds something, has named so far, with a link to change it. */
+/** The beneficiaries that a newcomer, or a member who adds a benefit, has named so far, with a link to change them. */
 export function namingSection(page: Page, lines: readonly NamingLine[] = []): Slot {
   if (lines.length === 0) return null
   const words = beneficiaryTexts(page.locale)
@@ -83,7 +83,7 @@ ${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.n
   )}</section>`
 }
 
-/** The people whom somebody names for one benefit, a group of inputs each; buttons add and remove groups without script. */
+/** The beneficiaries for one benefit, each as a group of inputs; buttons add and remove groups without script. */
 export function beneficiariesEdit(view: BeneficiariesEditView, texts: Texts): Content {
   const { page, name, displayname, rows, goeson, maylater, next } = view
   const words = beneficiaryTexts(page.locale)

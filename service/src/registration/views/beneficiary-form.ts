@@ -4,17 +4,17 @@ import type { FieldError } from './faults.ts'
 import { type Parsed, parseBirthDate } from './form.ts'
 import type { Day } from './parts.ts'
 
-/** The inputs of one person, by the last part of their names: `person2.share` is the share of the second. */
+/** The inputs of one person, by the last part of their names: `person2.share` is the share of the second person. */
 export const beneficiaryFields = [
   ...(['name', 'relationship', 'kind', 'share'] as const),
   ...(['dobmonth', 'dobday', 'dobyear', 'contact'] as const),
 ] as const
 export type BeneficiaryField = (typeof beneficiaryFields)[number]
 
-/** One person as typed. */
+/** One person's inputs as typed. */
 export type BeneficiaryRow = Readonly<Record<BeneficiaryField, string>>
 
-/** The name of an input of the person at this place, counted from 1. */
+/** The name of an input of the person with this number, counted from 1. */
 export function beneficiaryInput(at: number, field: BeneficiaryField): `person${number}.${BeneficiaryField}` {
   return `person${at}.${field}`
 }
@@ -24,7 +24,7 @@ const blank: BeneficiaryRow = {
   ...{ dobmonth: '', dobday: '', dobyear: '', contact: '' },
 }
 
-/** The rows of people who are named already; one blank row where nobody is. */
+/** The rows of people who are already named; one blank row if there are none. */
 export function rowsOf(people: readonly NamedBeneficiary[]): readonly BeneficiaryRow[] {
   if (people.length === 0) return [{ ...blank, share: '100' }]
   return people.map(({ name, relationship, kind, share, dob = '', contact = '' }) => {
@@ -36,7 +36,7 @@ export function rowsOf(people: readonly NamedBeneficiary[]): readonly Beneficiar
   })
 }
 
-/** The rows as typed, with one more where `add` was pressed and without the one whose `remove` was. */
+/** The rows as typed, with one more if `add` was pressed, and without the one whose `remove` was pressed. */
 export function rowsIn(form: URLSearchParams): readonly BeneficiaryRow[] {
   const count = Math.min(Math.max(1, Number(form.get('rows')) || 1), mostBeneficiaries)
   const typed = Array.from({ length: count }, (_, at) => rowAt(form, at + 1))
@@ -45,12 +45,14 @@ export function rowsIn(form: URLSearchParams): readonly BeneficiaryRow[] {
   return form.has('add') && rows.length < mostBeneficiaries ? [...rows, blank] : rows
 }
 
-/** Whether the form asks for other rows only. */
+/** Whether the form only asks for other rows. */
 export function changesRows(form: URLSearchParams): boolean {
   return form.has('add') || form.has('remove')
 }
 
-/** Reads whom a person names; rows left empty do not count. Refuses blanks, wrong dates and shares that do not add up. */
+/**
+ * Reads the beneficiaries; empty rows do not count. Refuses missing values, wrong dates and shares that do not add up.
+ */
 export function parseBeneficiaries(form: URLSearchParams, today: Day): Parsed<readonly NamedBeneficiary[]> {
   const rows = rowsIn(form)
   const errors: FieldError[] = []
@@ -66,7 +68,7 @@ export function parseBeneficiaries(form: URLSearchParams, today: Day): Parsed<re
   return errors.length > 0 ? { ok: false, errors, kept: {} } : { ok: true, values: inOrder(people) }
 }
 
-/** Whether nobody at all was typed. */
+/** Whether every row is empty. */
 export function namesNobody(form: URLSearchParams): boolean {
   return rowsIn(form).every(isEmpty)
 }
@@ -108,7 +110,7 @@ function readRow(
   }
 }
 
-/** The date of a row, `''` where none is given, `undefined` where it is none. */
+/** The date of a row, `''` when none is given, `undefined` when it is not a valid date. */
 function dobOf({ dobmonth, dobday, dobyear }: BeneficiaryRow, today: Day): Day | '' | undefined {
   if (dobmonth === '' && dobday === '' && dobyear === '') return ''
   const parsed = parseBirthDate(new URLSearchParams({ dobmonth, dobday, dobyear }), today)
@@ -119,7 +121,7 @@ function isEmpty({ name, relationship, contact, dobmonth, dobday, dobyear }: Ben
   return [name, relationship, contact, dobmonth, dobday, dobyear].every(text => text === '')
 }
 
-/** The share of the first row of a kind, where a fault of all of them is told. */
+/** The share of the first row of a kind, where an error about the whole kind is shown. */
 function firstInput(rows: readonly BeneficiaryRow[], code: string): FieldError['input'] {
   if (code === 'primary_missing') return beneficiaryInput(1, 'name')
   const kind = code === 'contingent_shares' ? 'contingent' : 'primary'

@@ -74,7 +74,7 @@ ${view.paths && memberPaths(page, texts, view.paths)}`,
   }
 }
 
-/** How many of `open` can be chosen; of swaps it tells where a benefit is left over to swap for. */
+/** How many of `open` can be chosen; mentions swaps if a benefit is left that could be swapped in. */
 function lead(view: BenefitsView, texts: Texts, open: readonly BenefitCard[]): string {
   const { offername, slots, paths, waitingslots = 0 } = view
   const { lead, leadmore, later } = texts.benefits
@@ -84,7 +84,7 @@ function lead(view: BenefitsView, texts: Texts, open: readonly BenefitCard[]): s
   return paths ? texts.already.lead(offername) : texts.benefits.leadnone(offername)
 }
 
-/** The card that a deep link is about stands first. */
+/** Puts the card that a deep link is about first. */
 function firstOf(cards: readonly BenefitCard[], focus: string | undefined): readonly BenefitCard[] {
   return [...cards.filter(({ name }) => name === focus), ...cards.filter(({ name }) => name !== focus)]
 }
@@ -116,7 +116,7 @@ function firstShown(view: BenefitsView): string | undefined {
   return firstOf(isFirst || waiting.length === 0 ? available : waiting, view.focus)[0]?.name
 }
 
-/** A benefit in plain words, with the box to choose it where it can be chosen. */
+/** A benefit in plain words, with a box if it can be chosen. */
 function benefitCard(page: Page, texts: Texts, card: BenefitCard, focus?: string, choose: Slot = null): Html {
   const words = texts.benefits
   const { locale } = page
@@ -144,7 +144,7 @@ export function worthText(texts: Texts, locale: Locale, worth: Worth): string {
   return worth.per ? texts.benefits.worthper[worth.per](amount) : texts.benefits.worth(amount)
 }
 
-/** What it costs, and who takes it. */
+/** What it costs, and who collects it. */
 function costFacts(texts: Texts, locale: Locale, cost: Cost): Slot {
   const words = coverageTexts(locale).price
   if (cost.kind === 'nothing') return words.free
@@ -152,7 +152,7 @@ function costFacts(texts: Texts, locale: Locale, cost: Cost): Slot {
   return html`${costText(texts, locale, cost)}${taken && html`<p class="hint">${words.takenplain(taken.how, taken.by)}</p>`}`
 }
 
-/** Where a benefit stands, as a sign and words. */
+/** The status of a benefit, as a sign and words. */
 function statusText(page: Page, texts: Texts, status: BenefitStatus): Html {
   const { sign, kind, text } = statusParts(page, texts, status)
   const reasons = status.kind === 'unavailable' ? status.reasons : []
@@ -199,7 +199,10 @@ function statusParts(
   }
 }
 
-/** What comes with a newcomer's plan costs from the start; what a member holds already is paid for elsewhere. */
+/**
+ * Benefits that come with a newcomer's plan cost from the start; those that a member already holds are paid for
+ * already.
+ */
 function included(view: BenefitsView): readonly BenefitCard[] {
   return view.paths ? [] : view.cards.filter(({ status }) => status.kind === 'included')
 }

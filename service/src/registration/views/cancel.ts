@@ -8,7 +8,7 @@ import { leavingNotice } from './standing.ts'
 import type { Texts } from './texts.ts'
 import { standingTexts } from './texts-standing.ts'
 
-/** What ends with a cancel and when; a pending one can be taken back here, or take effect at once. */
+/** What a cancel ends, and when. A pending cancel can be undone here, or be made to take effect at once. */
 export function cancel(view: CancelView, texts: Texts): Content {
   const { page, benefits, notbegun = [], pending, reinstatedays, hasbegun } = view
   const words = texts.cancel

@@ -8,7 +8,7 @@ import { benefitList } from './lists.ts'
 import type { CheckAnswersView } from './model.ts'
 import type { Texts } from './texts.ts'
 
-/** Everything once more, the consents, and the button that enrols. */
+/** All answers once more, the consents, and the button that enrols. */
 export function checkAnswers(view: CheckAnswersView, texts: Texts): Content {
   const { page, details, benefits, consents, offername, choosable } = view
   const words = texts.check

@@ -2,14 +2,14 @@ import type { FieldError } from './faults.ts'
 import type { Parsed } from './form.ts'
 import type { ConsentText, Kept } from './parts.ts'
 
-/** The choosable benefits and how many of them fit; `required` when nothing else would be left. */
+/** The benefits that can be chosen and how many of them fit; `required` when the person would otherwise have none. */
 export type Slots = {
   readonly selectable: readonly string[]
   readonly slots: number
   readonly required: boolean
 }
 
-/** Reads the benefits chosen, in the order shown; refuses more than fit, none where one is needed, and closed ones. */
+/** Reads the chosen benefits, in the order shown. Refuses more than fit, none when one is required, and closed ones. */
 export function parseBenefits(form: URLSearchParams, allowed: Slots): Parsed<readonly string[]> {
   const posted = form.getAll('benefit')
   const chosen = allowed.selectable.filter(name => posted.includes(name))
@@ -27,27 +27,27 @@ export function parseBenefits(form: URLSearchParams, allowed: Slots): Parsed<rea
   return { ok: true, values: chosen }
 }
 
-/** What may be exchanged: benefits held, benefits to have instead, and places that are free. */
+/** What can be exchanged: benefits held, benefits to have instead, and free places. */
 export type Swappable = {
   readonly held: readonly string[]
   readonly available: readonly string[]
   readonly freeslots: number
 }
 
-/** A swap in the interface's own terms: `add[i]` takes the place of `remove[i]`, further adds fill free places. */
+/** A swap in the terms of the API: `add[i]` replaces `remove[i]`, further adds fill free places. */
 export type SwapChoice = {
   readonly add: readonly string[]
   readonly remove: readonly string[]
 }
 
-/** Reads the benefit that goes, or `free` for a free place; refuses what is not there. */
+/** Reads the benefit to give up, or `free` for a free place; refuses one that cannot be given up. */
 export function parseSwapOut(form: URLSearchParams, places: readonly string[]): Parsed<string> {
   const out = form.get('out') ?? ''
   if (places.includes(out)) return { ok: true, values: out }
   return { ok: false, errors: [{ input: 'out', code: 'swap_missing' }], kept: { out } }
 }
 
-/** Reads the benefit that comes, instead of another or on a free place; refuses none and one that is not open. */
+/** Reads the new benefit; refuses a form without one, and one that is not open. */
 export function parseSwapIn(
   form: URLSearchParams,
   available: readonly string[],
@@ -60,7 +60,7 @@ export function parseSwapIn(
   return { ok: false, errors: [{ input: 'in', code }], kept: { in: chosen } }
 }
 
-/** Reads a swap; refuses an empty one, the same new benefit twice, and what is not on offer. */
+/** Reads a swap; refuses an empty one, the same new benefit twice, and benefits that are not open. */
 export function parseSwap(form: URLSearchParams, allowed: Swappable): Parsed<SwapChoice> {
   const free = Array.from({ length: allowed.freeslots }, (_, at) => `free${at + 1}`)
   const places = [...allowed.held, ...free]
@@ -84,29 +84,29 @@ export function parseSwap(form: URLSearchParams, allowed: Swappable): Parsed<Swa
   }
 }
 
-/** Reads the offer chosen among those that are open; refuses none and a closed one. */
+/** Reads the chosen offer; refuses a form without one, and an offer that is not open. */
 export function parseOffer(form: URLSearchParams, open: readonly string[]): Parsed<string> {
   const offername = form.get('offername') ?? ''
   if (open.includes(offername)) return { ok: true, values: offername }
   return { ok: false, errors: [{ input: 'offername', code: 'offer_missing' }], kept: { offername } }
 }
 
-/** Reads when a cancel takes effect; refuses no answer. */
+/** Reads when a cancel takes effect; refuses a form without an answer. */
 export function parseCancel(form: URLSearchParams): Parsed<'endofperiod' | 'immediate'> {
   const effective = form.get('effective')
   if (effective === 'endofperiod' || effective === 'immediate') return { ok: true, values: effective }
   return { ok: false, errors: [{ input: 'effective', code: 'when_missing' }], kept: {} }
 }
 
-/** A consent that was given: to exactly this version. */
+/** A consent that was given to exactly this version. */
 export type AgreedConsent = {
   readonly name: string
   readonly version: string
 }
 
 /**
- * Reads the consents; refuses each one wanted that was not given to the version now shown. `act`: what the button beside
- * them does, which the refusal names.
+ * Reads the consents; refuses each one that was not given to the version now shown. `act`: what the button of the form
+ * does, which the refusal names.
  */
 export function parseConsents(
   form: URLSearchParams,

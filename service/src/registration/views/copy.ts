@@ -8,7 +8,7 @@ import type { Locale } from './surroundings.ts'
 import { beneficiaryTexts } from './texts-beneficiaries.ts'
 import { type CoverageTexts, coverageTexts } from './texts-coverage.ts'
 
-/** What a person agreed to, in the words that were shown: kept sealed, and never changed. */
+/** What a person agreed to, in the words that they were shown: kept sealed, and never changed. */
 export type CopyContent = {
   readonly schema: 1
   readonly locale: Locale
@@ -21,7 +21,7 @@ export type CopyContent = {
   readonly at: number
   readonly offername: string
   readonly benefits: readonly CopyBenefit[]
-  /** What it costs together, in whole sentences. */
+  /** The total cost, in whole sentences. */
   readonly price: readonly string[]
   readonly agreements: readonly CopyAgreement[]
 }
@@ -33,13 +33,13 @@ export type CopyBenefit = {
   readonly pays: readonly string[]
   readonly notcovered: readonly string[]
   readonly price: string
-  /** Absent while something is still needed from the person. */
+  /** Absent while the person still has to do something. */
   readonly startson?: Day
-  /** Instead of it: the day before which that must be done, or the benefit does not start. */
+  /** Instead of `startson`: the day before which the person must do it, or the benefit does not start. */
   readonly dueon?: Day
   readonly endson?: Day
   readonly coverage?: Coverage
-  /** Whom the person named with it, a line each. */
+  /** The beneficiaries that the person named with it, one per line. */
   readonly beneficiaries?: readonly string[]
 }
 
@@ -50,10 +50,12 @@ export type CopyAgreement = {
   readonly paragraphs: readonly string[]
 }
 
-/** How the copy looks: the partner's style sheet, and the service's origin, which addresses of documents begin with. */
+/**
+ * The style of the copy: the partner's style sheet, and the service's origin, with which addresses of documents begin.
+ */
 export type CopyLook = { readonly css: string; readonly origin: string }
 
-/** The copy as one HTML file that needs nothing else, to be kept and printed. */
+/** The copy as one HTML file that needs no other file, to be kept and printed. */
 export function renderCopy(copy: CopyContent, look: CopyLook): string {
   const { locale, partner, reference } = copy
   const words = coverageTexts(locale)

@@ -1,6 +1,6 @@
 import type { Locale } from './surroundings.ts'
 
-/** A document to read, as a link to a file of ours. */
+/** A document to read, as a link to a file that the service serves. */
 export type DocumentLink = {
   readonly title: string
   readonly address: string
@@ -8,7 +8,7 @@ export type DocumentLink = {
   readonly language: Locale
 }
 
-/** What a person must be shown of a benefit besides what it pays; what is absent is not shown. */
+/** What a person must be shown about a benefit besides what it pays; absent parts are not shown. */
 export type Coverage = {
   readonly insurer?: { readonly name: string; readonly licence: string }
   readonly waiting?: { readonly days: number; readonly text?: string }

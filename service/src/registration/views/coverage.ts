@@ -6,7 +6,7 @@ import { priceLines, totalLines } from './price.ts'
 import type { Page } from './surroundings.ts'
 import { coverageTexts } from './texts-coverage.ts'
 
-/** Insurer, waiting period and documents of one benefit; nothing where there is none of them. */
+/** Insurer, waiting period and documents of one benefit; empty when there are none. */
 export function coverageFacts(page: Page, coverage: Coverage | undefined): Slot {
   const { insurer, waiting, documents = [] } = coverage ?? {}
   const words = coverageTexts(page.locale)
@@ -16,7 +16,7 @@ ${waiting && html`<div><dt>${words.waiting}</dt><dd>${words.days(waiting.days)}$
 ${documents.length > 0 && html`<div><dt>${words.documents}</dt><dd><ul class="documents">${documents.map(document => html`<li>${documentLink(page, document)}</li>`)}</ul></dd></div>`}</dl>`
 }
 
-/** What a person must know of these benefits before agreeing, and what they agreed to afterwards. */
+/** What a person must know about these benefits before agreeing, and what they agree to afterwards. */
 export function coverageSection(page: Page, lines: readonly BenefitLine[]): Slot {
   const known = lines.filter(({ coverage }) => coverageFacts(page, coverage))
   if (known.length === 0) return null
@@ -24,22 +24,22 @@ export function coverageSection(page: Page, lines: readonly BenefitLine[]): Slot
 ${known.map(line => html`<h3>${line.displayname}</h3>${coverageFacts(page, line.coverage)}`)}</section>`
 }
 
-/** What these benefits cost together, and who takes it; one word where all is free. */
+/** What these benefits cost together, and who collects it; one word when all are free. */
 export function priceSection(page: Page, costs: readonly Cost[], isAddition = false): Slot {
   if (costs.length === 0) return null
   const words = coverageTexts(page.locale).price
   return pricePanel(isAddition ? words.added : words.total, priceLines(page.locale, costs))
 }
 
-/** What a person who has these benefits pays in all; nothing where no price is known. */
+/** What a person with these benefits pays in all; empty when no price is known. */
 export function totalSection(page: Page, lines: readonly BenefitLine[]): Slot {
   if (costsOf(lines).length === 0) return null
   return pricePanel(coverageTexts(page.locale).price.total, totalLines(page.locale, lines))
 }
 
 /**
- * What a swap brings costs, and what a person no longer pays from its day on. Where nothing goes, it is an addition like any
- * other.
+ * What the new benefits of a swap cost, and what the person no longer pays from that day on. If no benefit is given up,
+ * the swap is shown as an addition.
  */
 export function exchangeSection(page: Page, pairs: readonly SwapPair[], effectiveon: Day): Slot {
   const words = coverageTexts(page.locale).price
@@ -57,7 +57,7 @@ function pricePanel(title: string, lines: readonly string[]): Html {
   return html`<section class="panel price"><h2>${title}</h2>${lines.map(line => html`<p>${line}</p>`)}</section>`
 }
 
-/** The link to a copy of what was agreed: a file to be kept, also from within the frame. */
+/** The link to a copy of the agreement: a file to keep, which the frame can offer too. */
 export function copyLink(page: Page, copy: { readonly address: string; readonly text: string }): Html {
   const name = `benefits-${copy.address.slice(copy.address.lastIndexOf('/') + 1)}.html`
   return page.shell === 'frame'
@@ -65,7 +65,7 @@ export function copyLink(page: Page, copy: { readonly address: string; readonly 
     : html`<a href="${copy.address}" data-plain download="${name}">${copy.text}</a>`
 }
 
-/** The copies of what a person agreed to; nothing where there is none. */
+/** The copies of a person's agreements; empty when there are none. */
 export function copyList(page: Page, copies: readonly CopyLink[] = []): Slot {
   if (copies.length === 0) return null
   const words = coverageTexts(page.locale).copy

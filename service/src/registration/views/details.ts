@@ -26,7 +26,7 @@ import { standingTexts } from './texts-standing.ts'
 /** The groups of details in the order they are shown. */
 export const detailsGroups: readonly DetailsGroup[] = ['name', 'dob', 'contact', 'address', 'gender']
 
-/** What is known of the person; what is missing comes first, as a question. */
+/** The known details of the person; missing ones come first, as questions. */
 export function detailsReview(view: DetailsReviewView, texts: Texts): Content {
   const { page, details, missing, suggested, lost = [] } = view
   const words = texts.details
@@ -71,7 +71,7 @@ export function detailsList(
   )}</dl>`
 }
 
-/** One group of inputs, with what was typed or what is known. */
+/** One group of inputs, filled with what was typed or what is known. */
 export function detailsEdit(view: DetailsEditView, texts: Texts): Content {
   const { page, group, suggestion } = view
   const words = texts.details
@@ -91,7 +91,7 @@ ${form(answers, `details/${group}`, [inputs[group](answers), primary(texts.shell
   }
 }
 
-/** A group's values in words; says so where nothing is known. */
+/** A group's values in words; says so when nothing is known. */
 function groupText(page: Page, texts: Texts, details: Details, group: DetailsGroup): Slot {
   const lines = groupLines(page, texts, details, group).filter(line => line !== '')
   return lines.length > 0

@@ -24,15 +24,15 @@ export type InputName =
   | `person${number}.${string}`
   | 'form'
 
-/** What is wrong with an input; its words are in the texts under `errors`, so that they follow a change of language. */
+/** An error of an input; its words are in the texts under `errors`, so that they follow a change of language. */
 export type FieldError = {
   readonly input: InputName
   readonly code: ErrorCode
-  /** The number that the words mention: a limit, or tries left. */
+  /** The number in the words: a limit, or the attempts left. */
   readonly count?: number
 }
 
-/** Every fault the page can name. */
+/** Every error that the page can name. */
 export type ErrorCode =
   | 'firstname_missing'
   | 'lastname_missing'

@@ -6,7 +6,7 @@ import type { ConsentText, Kept } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import { errorText, type Texts } from './texts.ts'
 
-/** What a view needs to draw inputs: words, faults and what was typed. */
+/** What a view needs to draw inputs: words, errors and what was typed. */
 export type Answers = {
   readonly page: Page
   readonly texts: Texts
@@ -23,12 +23,12 @@ export type TextField = {
   readonly type?: 'email' | 'tel'
   readonly hint?: string
   readonly optional?: boolean
-  /** The label instead where the state chosen is Puerto Rico; the script changes it as the state changes. */
+  /** The label to use when the chosen state is Puerto Rico; the script switches it when the state changes. */
   readonly labelinpr?: string
   readonly size?: 'short' | 'middle'
 }
 
-/** The view's form: it posts below the page's root and carries the draft's version. */
+/** The view's form: it posts to a path below the page's root and carries the draft's version. */
 export function form(answers: Answers, path: string, body: Slot): Html {
   const { page } = answers
   return html`<form id="answers" method="post" action="${page.root}/${path}" novalidate>
@@ -37,12 +37,12 @@ ${body}
 </form>`
 }
 
-/** What a form was made from, so that a form of another person or of older answers is noticed. */
+/** Says what a form was made from, so that the service notices a form of another person or of older answers. */
 export function draftField(page: Page): Slot {
   return page.draft !== undefined && html`<input type="hidden" name="draft" value="${page.draft}">`
 }
 
-/** The list of faults on top of a view, each a link to its input; nothing when there are none. */
+/** The list of errors at the top of a view, each a link to its input; empty when there are none. */
 export function errorSummary(answers: Answers): Slot {
   const { errors, texts } = answers
   if (errors.length === 0) return null
@@ -52,7 +52,7 @@ export function errorSummary(answers: Answers): Slot {
 </div></section>`
 }
 
-/** A labelled text input with its hint and its fault. */
+/** A text input with its label, hint and error. */
 export function textField(answers: Answers, field: TextField): Html {
   const { input, size } = field
   const id = inputId(input)
@@ -65,7 +65,7 @@ ${error && fault(id, answers.texts, error)}
 </div>`
 }
 
-/** A labelled select with an empty first choice. */
+/** A select with its label and an empty first choice. */
 export function selectField(
   answers: Answers,
   field: TextField,
@@ -84,7 +84,7 @@ ${choices.list.map(([value, label]) => option(value, label, now))}
 </div>`
 }
 
-/** Month, day and year in one group, so that a date is never guessed from digits. */
+/** Month, day and year in one group, so that nobody has to guess the order of digits in a date. */
 export function birthDate(answers: Answers, options: { readonly asHeading: boolean }): Html {
   const { texts, errors, kept, page } = answers
   const words = texts.details
@@ -104,7 +104,7 @@ ${monthNames(page.locale).map((name, at) => option(String(at + 1), name, kept['d
 </fieldset>`
 }
 
-/** The consents to agree to: the whole text and its version at the box, never ticked beforehand. */
+/** The consents: each with its whole text and version at the box, and never ticked beforehand. */
 export function consentFields(answers: Answers, consents: readonly ConsentText[]): Slot {
   const { texts } = answers
   if (consents.length === 0) return null
@@ -122,7 +122,7 @@ ${error && fault(id, texts, error)}
   return [html`<h2>${texts.check.consent}</h2>`, fields]
 }
 
-/** One of several answers of which one is taken. */
+/** One of several answers, of which only one can be chosen. */
 export function radio(
   name: string,
   value: string,
@@ -136,7 +136,7 @@ export function radio(
   return html`<label class="choice"><input type="radio" id="${options.id}" name="${name}" value="${value}"${options.checked && html` checked`}${options.described && html` aria-describedby="${options.described}"`}><span>${options.label}</span></label>`
 }
 
-/** The button that moves on. */
+/** The button that leads on. */
 export function primary(label: string, sign: Slot = null): Html {
   return html`<p class="actions"><button class="primary">${label}${sign}</button></p>`
 }
@@ -145,17 +145,17 @@ function labelOf(answers: Answers, field: TextField): string {
   return answers.kept['state'] === 'PR' && field.labelinpr ? field.labelinpr : field.label
 }
 
-/** The fault of an input, if it has one. */
+/** The error of an input, if it has one. */
 export function errorOf(answers: Answers, input: InputName): FieldError | undefined {
   return answers.errors.find(error => error.input === input)
 }
 
-/** The words of a fault beside its input. */
+/** The words of an error beside its input. */
 export function fault(id: string, texts: Texts, error: FieldError): Html {
   return html`<p class="fault" id="${id}-error">${icon('alert')}<span><span class="unseen">${texts.shell.errorprefix}</span>${errorText(texts, error)}</span></p>`
 }
 
-/** The id of an input: its name with what an address could not hold replaced. */
+/** The id of an input: its name, with characters replaced that an address cannot hold. */
 export function inputId(input: string): string {
   return input.replace(/[^A-Za-z0-9_-]/g, '-')
 }

@@ -2,12 +2,12 @@ import type { FieldError, InputName } from './faults.ts'
 import type { Address, Day, Details, DetailsGroup, Kept } from './parts.ts'
 import { isState } from './states.ts'
 
-/** What became of a posted form: clean values, or the faults with everything that was typed. */
+/** The result of reading a posted form: validated values, or the errors with everything that was typed. */
 export type Parsed<Values> =
   | { readonly ok: true; readonly values: Values }
   | { readonly ok: false; readonly errors: readonly FieldError[]; readonly kept: Kept }
 
-/** Clean details in the prefill's own fields; `''` clears an optional one. */
+/** Validated details in the fields of the prefill; `''` clears an optional one. */
 export type CleanDetails = {
   readonly firstname?: string
   readonly lastname?: string
@@ -19,7 +19,7 @@ export type CleanDetails = {
   readonly address?: Address
 }
 
-/** Reads one group of details. `today` is the day in the partner's zone, after which nobody is born. */
+/** Reads one group of details. `today` is the day in the partner's zone; a birth date after it is refused. */
 export function parseDetails(group: DetailsGroup, form: URLSearchParams, today: Day): Parsed<CleanDetails> {
   return parsers[group](form, today)
 }
@@ -35,7 +35,7 @@ export function parseBirthDate(form: URLSearchParams, today: Day): Parsed<{ read
   return { ok: false, errors: [{ input, code: 'dob_invalid' }], kept }
 }
 
-/** Details as the inputs show them, before anything was typed. */
+/** Details as the inputs show them before anything is typed. */
 export function keptDetails(details: Details): Kept {
   const [year, month, day] = (details.dob ?? '').split('-')
   const { address } = details
@@ -130,7 +130,7 @@ function result(
   return errors.length === 0 ? { ok: true, values } : { ok: false, errors, kept: keep(form, inputs) }
 }
 
-/** The inputs of a date that cannot be right; the year when only the whole is wrong. */
+/** The inputs of a date that cannot be right; only the year if the parts are possible but the date is not. */
 function faultyDateInputs(
   month: number,
   day: number,
@@ -149,7 +149,10 @@ function isEmail(text: string): boolean {
   return text.length <= 254 && /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/u.test(text)
 }
 
-/** Digits of a phone number with any punctuation; the country code 1 is left out; undefined when it is none. */
+/**
+ * The digits of a phone number typed with any punctuation, without the country code 1; `undefined` when it is no phone
+ * number.
+ */
 function phoneDigits(text: string): string | undefined {
   if (/\p{L}/u.test(text)) return undefined
   const digits = text.normalize('NFKC').replace(/\D/g, '')
@@ -167,7 +170,7 @@ function digitsOnly(text: string): string | undefined {
   return /^\d{1,4}$/.test(plain) ? plain : undefined
 }
 
-/** What was typed in one input, in one Unicode form, without control characters and needless space. */
+/** What was typed in one input, in one Unicode form, without control characters and superfluous spaces. */
 function typed(form: URLSearchParams, input: string): string {
   return (form.get(input) ?? '')
     .normalize('NFC')

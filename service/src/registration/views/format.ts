@@ -8,7 +8,7 @@ export function dayText(locale: Locale, day: Day): string {
   return dateFormat(locale).format(new Date(`${day}T00:00:00Z`))
 }
 
-/** Names in a row, such as `Dental care, Gym pass, and Legal help`. */
+/** Names as a list in a sentence, such as `Dental care, Gym pass, and Legal help`. */
 export function namesText({ locale }: Pick<Page, 'locale'>, names: readonly string[]): string {
   return new Intl.ListFormat(locale, { type: 'conjunction' }).format(names)
 }
@@ -19,8 +19,9 @@ export function instantText(page: Pick<Page, 'locale' | 'zone'>, at: number): st
 }
 
 /**
- * The end of the time in which something can be done, to stand after `until`: `the end of November 29 (Eastern time)`
- * where it is a midnight, since "12:00 AM" is taken for the wrong end of its day; else the day and the time.
+ * The end of the time in which something can be done, for use after `until`. A midnight becomes `the end of November 29
+ * (Eastern time)`, because people take "12:00 AM" for the wrong end of its day; any other time becomes the day and the
+ * time.
  */
 export function deadlineText(page: Page, texts: Texts, at: number): string {
   const zone = zoneText(page.locale, page.zone)
@@ -76,7 +77,7 @@ export function monthNames(locale: Locale): readonly string[] {
   })
 }
 
-/** A phone number the way it is read in the United States when it has ten digits, else as it is. */
+/** A phone number as people in the United States write it if it has ten digits, else unchanged. */
 export function phoneText(digits: string): string {
   const parts = /^1?(\d{3})(\d{3})(\d{4})$/.exec(digits)
   return parts ? `(${parts[1]}) ${parts[2]}-${parts[3]}` : digits
@@ -94,7 +95,7 @@ function zoneName(locale: Locale, timeZone: string): string {
   return format.formatToParts(0).find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 }
 
-/** By the English name in Intl, whose Spanish names ("hora oriental") nobody in the United States says. */
+/** By the English name in Intl; people in the United States do not use its Spanish names, such as "hora oriental". */
 const zoneNames: Readonly<Record<string, Readonly<Record<Locale, string>>>> = {
   'Eastern Time': { en: 'Eastern time', es: 'hora del Este' },
   'Central Time': { en: 'Central time', es: 'hora del Centro' },
@@ -109,7 +110,7 @@ const zoneNames: Readonly<Record<string, Readonly<Record<Locale, string>>>> = {
 
 const tags: Readonly<Record<Locale, string>> = { en: 'en-US', es: 'es-US' }
 
-/** Making a formatter costs a hundred times what using it does, and zones and currencies are few. */
+/** Making a formatter costs a hundred times as much as using one, and there are few zones and currencies. */
 const dateFormats = new Map<string, Intl.DateTimeFormat>()
 const moneyFormats = new Map<string, Intl.NumberFormat>()
 const months = new Map<string, readonly string[]>()

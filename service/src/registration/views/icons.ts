@@ -1,14 +1,14 @@
 import { type Html, html } from '../../http/html.ts'
 
-/** The page's own signs, drawn in the colour of the text beside them, which says the same in words. */
+/** The page's own signs, in the color of the text beside them, which says the same in words. */
 export type IconName = keyof typeof paths
 
-/** A large sign above the heading of a view that tells how something ended. */
+/** A large sign above the heading of a view that reports how something ended. */
 export function emblem(name: IconName): Html {
   return html`<p class="emblem" aria-hidden="true">${icon(name)}</p>`
 }
 
-/** A sign that a screen reader passes over. */
+/** A sign that screen readers skip. */
 export function icon(name: IconName): Html {
   return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d="${paths[name]}"/></svg>`
 }

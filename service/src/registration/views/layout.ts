@@ -4,22 +4,25 @@ import { legalFacts } from './legal.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
-/** What a view puts into the shell. */
+/** The content that a view puts into the page. */
 export type Content = {
   /** The words of the `h1` and of the window's title. */
   readonly title: string
   readonly body: Slot
-  /** True when the view answers with faults: the title says so first. */
+  /** True when the view shows errors: the title then says so first. */
   readonly faulty?: boolean
-  /** True when the view has a form `answers`, which then carries a change of language and keeps what was typed. */
+  /**
+   * True when the view has a form `answers`; a change of language is then posted with that form and keeps what was
+   * typed.
+   */
   readonly asks?: boolean
-  /** Where the view before this one is. */
+  /** The path of the view before this one. */
   readonly back?: string
-  /** Room for cards side by side. */
+  /** Whether the view needs room for cards side by side. */
   readonly wide?: boolean
-  /** Which of its kinds the view is, where a change of language cannot find out anew. */
+  /** The kind of the view, if a change of language could not determine it again. */
   readonly kind?: string
-  /** What the page's script tells the embed: data attributes of `main`. */
+  /** What the page's script reports to the embed: data attributes of `main`. */
   readonly signals?: Readonly<Record<string, string>>
 }
 
@@ -64,7 +67,7 @@ ${scriptTexts(texts)}
 <p id="live" class="unseen" role="status" aria-live="polite"></p>`
 }
 
-/** The language button posts with the answers where there are any, so that none is lost. */
+/** The language button posts the answers too, if there are any, so that none is lost. */
 function header(view: string, page: Page, texts: Texts, content: Content): Html {
   const other = page.locale === 'en' ? 'es' : 'en'
   const button = html`<button class="quiet language" name="language" value="${other}" lang="${other}" formnovalidate${content.asks ? html` form="answers"` : ''} aria-label="${texts.language.switchto}: ${texts.language.switchlabel}">${icon('globe')}<span>${texts.language.switchto}</span></button>`
@@ -121,13 +124,13 @@ function attributes(page: Page, content: Content): readonly Html[] {
   return [root, ...Object.entries(signals).map(([name, value]) => html` data-${name}="${value}"`)]
 }
 
-/** Words the script needs when the network is not there to bring them. */
+/** Words that the script needs when there is no network. */
 function scriptTexts(texts: Texts): Html {
   const { shell } = texts
   return html`<template id="texts" data-sending="${shell.sending}"><section class="notice alert" id="offline" role="alert" tabindex="-1">${icon('alert')}<div><h2>${shell.offline}</h2><p>${shell.offlinetext}</p><p><button type="button" class="secondary" data-retry>${shell.tryagain}</button></p></div></section><dialog id="timeout" aria-labelledby="timeout-title"><h2 id="timeout-title">${shell.timeout}</h2><p>${shell.timeouttext}</p><p>${shell.timeleft} <strong data-left role="timer" aria-live="off">2:00</strong></p><p class="unseen" role="status" data-minute="${shell.timeminute}" data-soon="${shell.timesoon}"></p><button type="button" class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
 }
 
-/** A box that says something important with a sign, a heading and a sentence. */
+/** A box with a sign, a heading and an important sentence. */
 export function notice(heading: string, text: Slot, kind: 'info' | 'alert' | 'good' = 'info'): Html {
   const sign = kind === 'alert' ? 'alert' : kind === 'good' ? 'check' : 'info'
   return html`<section class="notice ${kind}">${icon(sign)}<div><h2>${heading}</h2><p>${text}</p></div></section>`

@@ -2,7 +2,9 @@ import { html, type Slot } from '../../http/html.ts'
 import type { Page } from './surroundings.ts'
 import { coverageTexts } from './texts-coverage.ts'
 
-/** The partner's privacy notice and terms, and the line that names the operator; nothing where there is none. */
+/**
+ * The links to the partner's privacy notice and terms, and the line that names the operator; empty when there are none.
+ */
 export function legalFacts(page: Page): Slot {
   const { privacyurl, termsurl, operatorline } = page.legal ?? {}
   const words = coverageTexts(page.locale)

@@ -32,7 +32,7 @@ function waitsText(page: Page, waits: NonNullable<BenefitLine['waits']>): string
   return waits.by <= waits.from ? words.waitsonly(by) : words.waitsfrom(dayText(page.locale, waits.from), by)
 }
 
-/** What it costs, as words that stand alone. */
+/** What it costs, in words that stand without a label. */
 export function costLine(page: Page, texts: Texts, cost: Cost): string {
   const words = texts.benefits
   return cost.kind === 'nothing' ? words.free : words.paid(costText(texts, page.locale, cost))

@@ -3,20 +3,20 @@ import { FONTS, type Look } from '../../look/look.ts'
 import { colorNames, ownColors } from '../../look/theme.ts'
 import { SAMPLE_NAMES } from './look-sample.ts'
 
-/** What the page on which a look is tried shows. */
+/** The content of the page on which a designer tries a look. */
 export type LookPreview = {
   readonly look: Look
-  /** Why the look is refused; empty where it may be used. */
+  /** Why the look is refused; empty when it can be used. */
   readonly problems: readonly string[]
   readonly stylesheet: string
   readonly icon: string
-  /** The path of this page, below which the samples lie. */
+  /** The path of this page; the samples are below it. */
   readonly root: string
-  /** The query by which the samples wear the look. */
+  /** The query that gives the samples the look. */
   readonly query: string
 }
 
-/** The page on which a designer tries a look, sees where it cannot be read, and copies the settings. */
+/** The page on which a designer tries a look, sees which parts cannot be read, and copies the settings. */
 export function lookPreview(preview: LookPreview): string {
   const { look, problems, root, query } = preview
   return html`<!doctype html>
@@ -56,7 +56,7 @@ ${SAMPLE_NAMES.map(name => html`<h3>${name}</h3><iframe class="look-sample" titl
 `.markup
 }
 
-/** The settings to copy: the operator's command, and what an embedding page passes. */
+/** The settings to copy: the operator's command, and the values that an embedding page passes. */
 function settings({ colors, radius, font, scheme }: Look): Html {
   const options = [
     colors && `--colors '${JSON.stringify(colors)}'`,

@@ -2,11 +2,11 @@ import type { View } from './model.ts'
 import type { BenefitCard } from './parts.ts'
 import type { Page } from './surroundings.ts'
 
-/** The views on which a look is tried. */
+/** The views that show a look. */
 export const SAMPLE_NAMES = ['start', 'benefits', 'check'] as const
 export type SampleName = (typeof SAMPLE_NAMES)[number]
 
-/** A view with invented content, in a page of this look. */
+/** A view with invented content, shown in this look. */
 export function sampleView(name: SampleName, page: Page): View {
   const first = card(page, {
     ...{ name: 'accident', displayname: 'Accident coverage', selected: true },

@@ -58,22 +58,22 @@ type Asking = {
   readonly errors?: readonly FieldError[]
 }
 
-/** The page behind a link: one button, whose POST to `action` spends the token. */
+/** The page behind a link: one button, whose POST to `action` uses up the token. */
 export interface OpenView extends ViewOf<'OPEN'> {
   readonly action: string
-  /** What the link is for, by which the words go. */
+  /** What the link is for, which decides the words. */
   readonly purpose: 'registration' | 'benefits' | 'swap' | 'offerchange'
 }
 
-/** Asks the birth date before anything of the person but the first name is shown. */
+/** Asks the birth date before it shows anything of the person but the first name. */
 export interface ChallengeView extends ViewOf<'CHALLENGE'>, Asking {
   readonly action: string
   readonly firstname?: string
   readonly kept?: Kept
   readonly triesleft: number
-  /** Asked once more, before people are shown whom the person named. */
+  /** The birth date is asked again, before the person's beneficiaries are shown. */
   readonly again?: true
-  /** The path that leads on from there. */
+  /** The path to continue with. */
   readonly next?: string
 }
 
@@ -82,44 +82,44 @@ export interface StartView extends ViewOf<'START'> {
   readonly firstname?: string
   /** The groups of details that the partner shared. */
   readonly shared: readonly DetailsGroup[]
-  /** The groups known from an earlier membership, where the partner shared none. */
+  /** The groups known from an earlier membership, if the partner shared none. */
   readonly known?: readonly DetailsGroup[]
-  /** True when a draft is taken up again. */
+  /** True when the person continues a draft. */
   readonly resumed: boolean
-  /** True where any detail is known, by whomever. */
+  /** True when any detail is known, from any source. */
   readonly hassaved?: boolean
-  /** False where all benefits come with the plan. */
+  /** False when all benefits come with the plan. */
   readonly choosesbenefits?: boolean
-  /** What a person who canceled can have back at once. */
+  /** What a person who canceled can restore at once. */
   readonly comeback?: {
     readonly offername: string
     readonly benefits: readonly BenefitLine[]
-    /** Present where an agreement given before the cancel holds again. */
+    /** Present when an agreement given before the cancel is valid again. */
     readonly agreed?: true
   }
-  /** Whether a plan is to be chosen, which is a step of its own; `perhaps` where the details decide it. */
+  /** Whether choosing a plan is a step of its own; `perhaps` when the details decide it. */
   readonly choosesplan: boolean | 'perhaps'
 }
 
-/** What we know, each with a link to change it; what is missing or wrong comes first. */
+/** The known details, each with a link to change it; missing or wrong ones come first. */
 export interface DetailsReviewView extends ViewOf<'DETAILS_REVIEW'>, Asking {
   readonly details: Details
-  /** Groups that must be answered before going on. */
+  /** Groups that the person must answer before going on. */
   readonly missing: readonly DetailsGroup[]
   /** Groups in which the partner sent newer data than the person confirmed. */
   readonly suggested: readonly DetailsGroup[]
-  /** What a member has just lost by a change of these. */
+  /** What a change of these details has just cost a member. */
   readonly lost?: readonly LostCover[]
 }
 
-/** The inputs of one group. `kept`, when given, is shown instead of `details`. */
+/** The inputs of one group. They show `kept` instead of `details` when it is given. */
 export interface DetailsEditView extends ViewOf<'DETAILS_EDIT'>, Asking {
   readonly group: DetailsGroup
   readonly details: Details
   readonly kept?: Kept
-  /** What the partner sent since, offered beside what is confirmed. */
+  /** What the partner has sent since, offered beside the confirmed data. */
   readonly suggestion?: Details
-  /** True for a member where other details may end a benefit. */
+  /** True for a member for whom other details may end a benefit. */
   readonly mayend?: true
 }
 
@@ -127,30 +127,30 @@ export interface DetailsEditView extends ViewOf<'DETAILS_EDIT'>, Asking {
 export interface BenefitsView extends ViewOf<'BENEFITS'>, Asking {
   readonly offername: string
   readonly slots: number
-  /** How many of these are no choice: a member has them already, and they wait for the person. */
+  /** How many of these are not optional: a member already has them, and they wait for the person. */
   readonly waitingslots?: number
   readonly cards: readonly BenefitCard[]
-  /** The benefit that a deep link is about: shown first, and open. */
+  /** The benefit that a deep link is about: shown first, and opened. */
   readonly focus?: string
-  /** What a member can do with it all; absent for a newcomer. */
+  /** What a member can do with these benefits; absent for a newcomer. */
   readonly paths?: MemberPaths
   /** The path of the view before this one; `details` when absent. */
   readonly back?: string
 }
 
-/** The plans of which a newcomer takes one, where there is more than one. */
+/** The plans from which a newcomer chooses one, if there are several. */
 export interface PlanView extends ViewOf<'PLAN'>, Asking {
   readonly plans: readonly PlanChoice[]
   readonly chosen?: string
 }
 
-/** The first choice of a swap: which benefit goes, or that a free place is filled. */
+/** The first choice of a swap: which benefit to give up, or a free place to fill. */
 export interface SwapView extends ViewOf<'SWAP'>, Asking {
   readonly held: readonly BenefitCard[]
   readonly hasfreeplace: boolean
-  /** Whether there is anything to have instead. */
+  /** Whether there is a benefit to have instead. */
   readonly choosable: boolean
-  /** The benefit that goes, or `free`. */
+  /** The benefit to give up, or `free`. */
   readonly chosen?: string
   /** The benefit that the person came for. */
   readonly wanted?: BenefitCard
@@ -158,16 +158,16 @@ export interface SwapView extends ViewOf<'SWAP'>, Asking {
   readonly effectiveon: Day
   /** Until when a swap can be made and undone. */
   readonly lockedat: Instant
-  /** The swap already pending, to which a new one is added; it can be undone unless `locked`. */
+  /** The swap that is already pending, and to which a new exchange is added; it can be undone unless `locked`. */
   readonly pending: readonly SwapPair[]
   readonly locked: boolean
-  /** The last day of all benefits, where they are about to end: nothing can be swapped then. */
+  /** The last day of all benefits, if they are about to end: no swap is possible then. */
   readonly leaving?: Day
 }
 
-/** The second choice of a swap: what comes, beside what goes. */
+/** The second choice of a swap: the new benefit, beside the one to give up. */
 export interface SwapChooseView extends ViewOf<'SWAP_CHOOSE'>, Asking {
-  /** What goes; absent where a free place is filled. */
+  /** The benefit to give up; absent when a free place is filled. */
   readonly out?: BenefitCard
   readonly available: readonly BenefitCard[]
   readonly chosen?: string
@@ -189,13 +189,13 @@ export interface OfferChangeView extends ViewOf<'OFFER_CHANGE'>, Asking {
   readonly chosen?: string
   readonly pending?: { readonly displayname: string; readonly effectiveon: Day }
   readonly locked: boolean
-  /** The day from which another change can be planned, once this month's are closed. */
+  /** The first day on which another change can be planned, after this month's changes are closed. */
   readonly opensagainon: Day
-  /** The last day of all benefits, where they are about to end: the plan cannot be changed then. */
+  /** The last day of all benefits, if they are about to end: the plan cannot be changed then. */
   readonly leaving?: Day
 }
 
-/** What an offer change gives and takes, before it is made. */
+/** What a plan change gives and takes, before it is made. */
 export interface OfferConfirmView extends ViewOf<'OFFER_CONFIRM'>, Asking {
   readonly from: string
   readonly to: OfferChoice
@@ -203,36 +203,36 @@ export interface OfferConfirmView extends ViewOf<'OFFER_CONFIRM'>, Asking {
   readonly gained: readonly BenefitLine[]
   readonly lost: readonly BenefitLine[]
   readonly kept: readonly BenefitLine[]
-  /** True where the change calls off a swap that was planned. */
+  /** True when the change cancels a planned swap. */
   readonly dropsswap?: boolean
   readonly undountil?: Instant
   readonly naming?: readonly NamingLine[]
   readonly consents: readonly ConsentText[]
 }
 
-/** What ends with a cancel, and when. */
+/** What a cancel ends, and when. */
 export interface CancelView extends ViewOf<'CANCEL'>, Asking {
   readonly benefits: readonly BenefitLine[]
-  /** The names of what has not started, beside others that have: it never will. */
+  /** The names of benefits that have not started, beside others that have: they never will. */
   readonly notbegun?: readonly string[]
   /** The last day of cover at the period's end. */
   readonly lastday: Day
-  /** Days in which a cancel can be taken back. */
+  /** The number of days in which a cancel can be undone. */
   readonly reinstatedays: number
   readonly effective?: 'endofperiod' | 'immediate'
   readonly pending?: { readonly on: Day }
-  /** True where a swap or a plan change is planned, which a cancel calls off for good. */
+  /** True when a swap or a plan change is planned, which a cancel drops for good. */
   readonly hasplanned?: boolean
-  /** False while the membership is still to start: then a cancel has no end of a period to wait for. */
+  /** False while the membership is still to start: such a cancel has no end of a period to wait for. */
   readonly hasbegun: boolean
 }
 
-/** Everything once more, the consents, and the button that enrols. */
+/** All answers once more, the consents, and the button that enrols. */
 export interface CheckAnswersView extends ViewOf<'CHECK_ANSWERS'>, Asking {
   readonly details: Details
   readonly offername: string
   readonly benefits: readonly BenefitLine[]
-  /** True when there was something to choose, so that the choice can be changed. */
+  /** True when there was a choice, so that it can be changed. */
   readonly choosable: boolean
   /** True for a member, whose other benefits are not among these. */
   readonly isAddition?: boolean
@@ -240,22 +240,22 @@ export interface CheckAnswersView extends ViewOf<'CHECK_ANSWERS'>, Asking {
   readonly naming?: readonly NamingLine[]
 }
 
-/** Whom a member names for each benefit that takes beneficiaries, and what the partner proposes. */
+/** A member's beneficiaries for each benefit that takes them, and those that the partner proposes. */
 export interface BeneficiariesView extends ViewOf<'BENEFICIARIES'> {
   readonly benefits: readonly {
     readonly name: string
     readonly displayname: string
     readonly people: readonly NamedBeneficiary[]
     readonly since?: Day
-    /** The benefit waits until somebody is named. */
+    /** The benefit waits until a beneficiary is named. */
     readonly ismissing: boolean
-    /** The day before which that must be done. */
+    /** The day before which one must be named. */
     readonly dueon?: Day
     readonly proposal?: { readonly version: number; readonly people: readonly NamedBeneficiary[] }
   }[]
 }
 
-/** The inputs for the people whom somebody names for one benefit. */
+/** The inputs for the beneficiaries of one benefit. */
 export interface BeneficiariesEditView extends ViewOf<'BENEFICIARIES_EDIT'>, Asking {
   readonly name: string
   readonly displayname: string
@@ -264,9 +264,9 @@ export interface BeneficiariesEditView extends ViewOf<'BENEFICIARIES_EDIT'>, Ask
   readonly back: string
   /** Whether more steps follow, as in a registration. */
   readonly goeson: boolean
-  /** The path that saving leads to, where it is not the usual one. */
+  /** The path to continue with after saving, if it is not the usual one. */
   readonly next?: string
-  /** Naming somebody may be left for later, and the benefit waits until next. */
+  /** Naming may be put off, and the benefit waits until it is done. */
   readonly maylater: boolean
 }
 
@@ -275,30 +275,30 @@ export interface DoneView extends ViewOf<'DONE'> {
   readonly outcome: 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone'
   readonly reference: string
   readonly completedat: Instant
-  /** What was done and since when it holds, from which the words follow. */
+  /** What was done and since when it holds; the words follow from it. */
   readonly told: Told
   readonly benefits: readonly BenefitLine[]
   /** Until when it can be undone. */
   readonly undountil?: Instant
-  /** Where the copy of what was agreed is, where there is one. */
+  /** The address of the copy of the agreement, if there is one. */
   readonly copyurl?: string
   readonly todo?: StillToDo
-  /** In the frame: what the partner's server may exchange for this outcome. */
+  /** In the frame: the token that the partner's server can exchange for this outcome. */
   readonly resulttoken?: string
-  /** Where back leads; only ever a checked address. */
+  /** The address of the link back; only ever a checked one. */
   readonly redirecturl?: string
 }
 
-/** The person is enrolled already: what is in force and what can be done with it. */
+/** The person is already enrolled: the benefits in force, and what can be done with them. */
 export interface AlreadyEnrolledView extends ViewOf<'ALREADY_ENROLLED'> {
   readonly offername: string
   readonly benefits: readonly BenefitLine[]
   /** Groups in which the partner sent newer data than the person confirmed. */
   readonly suggested: readonly DetailsGroup[]
   readonly paths: MemberPaths
-  /** The last day of all benefits, where they are about to end. */
+  /** The last day of all benefits, if they are about to end. */
   readonly leaving?: Day
-  /** Where the person's details no longer fit the rules of their plan: why. */
+  /** Why the person's details no longer fit the rules of their plan, if so. */
   readonly ineligible?: { readonly reasons: readonly string[] }
   /** What the person agreed to, newest first. */
   readonly copies?: readonly CopyLink[]
@@ -306,7 +306,7 @@ export interface AlreadyEnrolledView extends ViewOf<'ALREADY_ENROLLED'> {
   readonly redirecturl?: string
 }
 
-/** No benefit fits this person, and why; without a reason, no plan is open to anybody. */
+/** No benefit fits this person, with the reasons; without a reason, no plan is open to anybody. */
 export interface NoBenefitsView extends ViewOf<'NO_BENEFITS'> {
   readonly reasons: readonly string[]
   readonly redirecturl?: string
@@ -316,9 +316,10 @@ export interface NoBenefitsView extends ViewOf<'NO_BENEFITS'> {
 export const endedKinds = ['link', 'session', 'closed', 'challenge', 'challengelimit', 'signedout'] as const
 
 /**
- * The link or the session has ended; a link with the same words for used, expired and unknown. `session`: nobody was there
- * for too long; `closed`: revoked, or never open in this browser; `challenge`: the birth date was wrong too often by this
- * link; `challengelimit`: by all links of the person, so that a new one does not help; `signedout`: the person asked for it.
+ * The link or the session has ended; the words are the same for a used, expired or unknown link. `session`: inactive
+ * for too long; `closed`: revoked, or never open in this browser; `challenge`: too many wrong birth dates for this
+ * link; `challengelimit`: too many for all links of the person, so that a new one does not help; `signedout`: the
+ * person asked for it.
  */
 export interface LinkEndedView extends ViewOf<'LINK_ENDED'> {
   readonly kind: (typeof endedKinds)[number]
@@ -326,20 +327,20 @@ export interface LinkEndedView extends ViewOf<'LINK_ENDED'> {
 }
 
 /**
- * Something failed, on our side (`internal`, `busy`) or not: `foreign` was sent by another website, `unreadable` is no
- * form of ours. The request id can be read out.
+ * Something failed, in the service (`internal`, `busy`) or elsewhere: `foreign` was sent by another website,
+ * `unreadable` is not one of our forms. The person can read out the request id.
  */
 export interface ProblemView extends ViewOf<'PROBLEM'> {
   readonly kind: 'internal' | 'notfound' | 'busy' | 'foreign' | 'unreadable'
   readonly requestid: string
-  /** Where to try again; absent when nothing can be repeated. */
+  /** The address at which to try again; absent when nothing can be repeated. */
   readonly retry?: string
 }
 
 /** The empty frame that waits for the host's port. */
 export interface FrameView extends ViewOf<'FRAME'> {
-  /** The origins that may hold the frame. */
+  /** The origins that may embed the frame. */
   readonly origins: readonly string[]
-  /** Where the frame exchanges a link token for a session. */
+  /** The address at which the frame exchanges a link token for a session. */
   readonly sessionurl: string
 }

@@ -56,7 +56,7 @@ ${closed.map(offer => html`<section class="panel quietly"><h2>${offer.displaynam
   }
 }
 
-/** What the change gives, takes and leaves. */
+/** What the change gives, takes and keeps. */
 export function offerConfirm(view: OfferConfirmView, texts: Texts): Content {
   const { page, from, to, consents, undountil } = view
   const words = texts.offer

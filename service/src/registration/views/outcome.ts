@@ -14,7 +14,7 @@ import { coverageTexts } from './texts-coverage.ts'
 import { standingTexts } from './texts-standing.ts'
 import { type Needed, toldWords } from './told.ts'
 
-/** What was done, with its reference, dates and what happens next. */
+/** What was done, with its reference, dates and next steps. */
 export function done(view: DoneView, texts: Texts): Content {
   const { page, outcome, reference, benefits, undountil } = view
   const words = texts.done
@@ -42,7 +42,7 @@ ${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'host
   }
 }
 
-/** The person is enrolled already: what is in force and the short paths that lead on. */
+/** The person is already enrolled: the benefits in force, and links to what can be done. */
 export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Content {
   const { page } = view
   const words = texts.already
@@ -64,11 +64,11 @@ ${leave(page, texts, { redirecturl: view.redirecturl })}`,
   }
 }
 
-/** No benefit fits: why, what is kept, and how to correct what may be wrong. */
+/** No benefit fits: why, which data is kept, and how to correct wrong data. */
 export function noBenefits(view: NoBenefitsView, texts: Texts): Content {
   const { page, reasons } = view
   const words = texts.none
-  // Without a reason it is not the person whom a rule keeps out: no plan is open.
+  // Without a reason no rule keeps this person out; no plan is open.
   const isClosed = reasons.length === 0
   const title = isClosed ? words.closed : words.title
   return {
@@ -87,7 +87,7 @@ ${leave(page, texts, { redirecturl: view.redirecturl, rank: isClosed ? 'primary'
   }
 }
 
-/** The link or session has ended: a link's words are the same whether it was used, expired or never known. */
+/** The link or session has ended: a link's words are the same whether it was used, expired or unknown. */
 export function linkEnded(view: LinkEndedView, texts: Texts): Content {
   const { page, kind } = view
   const words = texts.ended
@@ -112,7 +112,7 @@ ${leave(page, texts, { redirecturl: view.redirecturl, more: isRenewable && html`
   }
 }
 
-/** Something failed: what is kept, how to go on, and the number to read out. */
+/** Something failed: what is kept, how to go on, and the request id to read out. */
 export function problem(view: ProblemView, texts: Texts): Content {
   const { page, kind, requestid, retry } = view
   const words = texts.problem
@@ -136,13 +136,13 @@ ${leave(page, texts, retry ? { rank: 'secondary' } : {})}`,
   }
 }
 
-/** Whether a benefit still waits for the person, and whether this view says what for. */
+/** Whether a benefit still waits for the person, and whether this view says for what. */
 function neededIn({ benefits, todo }: DoneView): Needed {
   if (!benefits.some(line => line.actionrequired)) return 'nothing'
   return todo && todo.missing.length + todo.agree.length > 0 ? 'here' : 'elsewhere'
 }
 
-/** What a member still has to do, with the way there; nothing where nothing is. */
+/** What a member still has to do, with links; empty when nothing. */
 function toDo(page: Page, todo: StillToDo | undefined): Slot {
   const words = beneficiaryTexts(page.locale)
   const list = (names: readonly string[]) =>
@@ -165,7 +165,7 @@ function toDo(page: Page, todo: StillToDo | undefined): Slot {
   ]
 }
 
-/** The way out: back to the partner where the address was checked; in the frame, the button that closes it. */
+/** The link back to the partner if the address was checked; in the frame, the button that closes it. */
 function leave(page: Page, texts: Texts, way: WayOut): Html {
   const { redirecturl, rank = 'primary', more } = way
   const partner = texts.shell.backto(page.partner.displayname)
@@ -179,7 +179,7 @@ function leave(page: Page, texts: Texts, way: WayOut): Html {
 
 type WayOut = {
   readonly redirecturl?: string | undefined
-  /** `secondary` where the view has something better to do. */
+  /** `secondary` when the view has a better next step. */
   readonly rank?: 'primary' | 'secondary'
   readonly more?: Slot
 }

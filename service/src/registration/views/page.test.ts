@@ -114,7 +114,7 @@ test('every text has its own words in both languages', () => {
   ])
 })
 
-/** Texts in pairs, those made from a function with the same arguments for both. */
+/** All texts in pairs of two languages; functions are called with the same arguments for both. */
 function leaves(one: unknown, other: unknown, path = ''): readonly (readonly [string, string, string])[] {
   if (typeof one === 'string' && typeof other === 'string') return [[path, one, other]]
   if (typeof one === 'function' && typeof other === 'function') {

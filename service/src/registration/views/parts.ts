@@ -4,7 +4,7 @@ import type { Coverage } from './coverage-parts.ts'
 /** A day, `YYYY-MM-DD`. */
 export type Day = string
 
-/** A person's details as confirmed or prefilled; absent or `''` is not known. */
+/** A person's confirmed or prefilled details; absent or `''` means unknown. */
 export type Details = {
   readonly firstname?: string
   readonly lastname?: string
@@ -15,7 +15,7 @@ export type Details = {
   readonly address?: Address
 }
 
-/** An address as the interface has it. */
+/** An address with the fields of the API. */
 export type Address = {
   readonly addline1: string
   readonly addline2: string
@@ -28,10 +28,10 @@ export type Address = {
 /** The groups in which details are asked. */
 export type DetailsGroup = 'name' | 'dob' | 'contact' | 'address' | 'gender'
 
-/** What was typed, by input name: shown again as it was. */
+/** What was typed, by input name: the form shows it again unchanged. */
 export type Kept = Readonly<Record<string, string>>
 
-/** What a benefit costs its user: nothing, or an amount each week, each month or once; who takes it, and how. */
+/** What a benefit costs its user: nothing, or an amount each week, each month or once; who collects it, and how. */
 export type Cost =
   | { readonly kind: 'nothing' }
   | {
@@ -42,14 +42,14 @@ export type Cost =
       readonly taken?: { readonly by: string; readonly how: string }
     }
 
-/** What a `dollar` benefit pays; without `per` in all. */
+/** What a `dollar` benefit pays; without `per`, once. */
 export type Worth = {
   readonly amount: number
   readonly currency: string
   readonly per?: 'day' | 'week' | 'month'
 }
 
-/** Where a benefit stands for this person. `unknown` is shown as the plain text given and cannot be chosen. */
+/** The status of a benefit for this person. `unknown` is shown as the given text and cannot be chosen. */
 export type BenefitStatus =
   | { readonly kind: 'available' }
   | { readonly kind: 'enrolled'; readonly since: Day }
@@ -59,12 +59,12 @@ export type BenefitStatus =
   | { readonly kind: 'swapin'; readonly from: Day }
   | { readonly kind: 'swapout'; readonly on: Day }
   | { readonly kind: 'actionrequired'; readonly dueon?: Day }
-  /** Held already, and chosen to do what it waits for: to agree to its terms, or to name somebody. */
+  /** Held already, and chosen in order to do what it waits for: to agree to its terms, or to name a beneficiary. */
   | { readonly kind: 'waiting'; readonly dueon?: Day }
   | { readonly kind: 'unavailable'; readonly reasons: readonly string[] }
-  /** It could be had, but every place is taken; `swapto` is the path that swaps another one for it. */
+  /** It would be possible, but every place is taken; `swapto` is the path that swaps another benefit for it. */
   | { readonly kind: 'full'; readonly swapto?: string }
-  /** It comes with these plans, not with the person's own. */
+  /** It comes with these plans, but not with the person's own. */
   | { readonly kind: 'otherplan'; readonly plans: readonly string[] }
   | { readonly kind: 'unknown'; readonly text: string }
 
@@ -74,14 +74,14 @@ export type BenefitCard = {
   readonly displayname: string
   readonly iconurl: string
   readonly description: string
-  /** What it pays or gives, a sentence each. */
+  /** What it pays or gives, one sentence per element. */
   readonly pays: readonly string[]
-  /** When it does not, a sentence each. */
+  /** What it does not cover, one sentence per element. */
   readonly notcovered: readonly string[]
   /** The amount of a `dollar` benefit, shown as money. */
   readonly worth?: Worth
   readonly cost: Cost
-  /** What must be shown besides: insurer, waiting period, documents. */
+  /** What must also be shown: insurer, waiting period, documents. */
   readonly coverage?: Coverage
   /** The first day of cover if chosen now. */
   readonly startson?: Day
@@ -89,20 +89,20 @@ export type BenefitCard = {
   readonly selected: boolean
 }
 
-/** A copy of what was agreed, to be kept. */
+/** A copy of an agreement, to be kept. */
 export type CopyLink = {
   readonly reference: string
   readonly on: Day
   readonly address: string
 }
 
-/** A consent that is wanted, as it is kept: its version and its whole text. */
+/** A consent to ask for, with its version and its whole text. */
 export type ConsentText = {
   readonly name: string
   readonly version: string
   readonly title: string
   readonly paragraphs: readonly string[]
-  /** The words at the box, where they are not those of all agreements. */
+  /** The words at the box, if they differ from the usual ones. */
   readonly agree?: string
   readonly checked: boolean
 }
@@ -110,53 +110,59 @@ export type ConsentText = {
 /** A benefit that a change of a member's details took away. */
 export type LostCover = { readonly name: string; readonly displayname: string } & (
   | { readonly how: 'neverstarts' }
-  /** The last day of cover, to come or past. */
+  /** The last day of cover, in the future or the past. */
   | { readonly how: 'ends' | 'ended'; readonly on: Day }
 )
 
-/** A benefit in a short list: what and, where it matters, from when. */
+/** A benefit in a short list, with its start if that matters. */
 export type BenefitLine = {
   readonly name: string
   readonly displayname: string
   readonly iconurl: string
   readonly startson?: Day
-  /** Instead of `startson` where somebody must be named first: before which day, and where it lies ahead, the first day. */
+  /**
+   * Instead of `startson` if a beneficiary must be named first: the day before which, and the first day if it is still
+   * to come.
+   */
   readonly waits?: { readonly by: Day; readonly from?: Day }
-  /** Instead of `startson` where cover began before. */
+  /** Instead of `startson` if cover has begun. */
   readonly since?: Day
   readonly endson?: Day
-  /** Instead of `endson` where cover is over. */
+  /** Instead of `endson` if cover is over. */
   readonly endedon?: Day
   readonly cost?: Cost
-  /** By a swap or a plan change that is planned: what goes with it is no part of the total of what comes. */
+  /** Part of a planned swap or plan change: the cost of a benefit that goes is not part of the total afterwards. */
   readonly planned?: 'goes' | 'comes'
   readonly coverage?: Coverage
-  /** Something still to do before it starts. */
+  /** The person must still do something before it starts. */
   readonly actionrequired?: boolean
-  /** The day before which that must be done: the benefit is withdrawn on it. */
+  /** The day before which they must do it; the benefit is withdrawn on that day. */
   readonly dueon?: Day
 }
 
-/** A benefit that goes out paired with the one that comes in; without `out` a free slot is filled. */
+/** A benefit to give up paired with the new one; without `out` the new one fills a free place. */
 export type SwapPair = {
   readonly out?: BenefitLine
   readonly in: BenefitLine
 }
 
-/** Whom a person names for a benefit they are about to have; the names only where they were typed just now. */
+/**
+ * The beneficiaries for a benefit that a person is about to get; names are shown only if they were typed in this
+ * session.
+ */
 export type NamingLine = {
   readonly name: string
   readonly displayname: string
   readonly isrequired: boolean
   readonly standing: 'here' | 'before' | 'named' | 'nobody'
   readonly people?: readonly NamedBeneficiary[]
-  /** The path to come back to after naming somebody, where it is not the one of the answers. */
+  /** The path to return to after naming, if it is not that of the answers. */
   readonly next?: string
 }
 
 /**
- * What a member still has to do: benefits that wait for beneficiaries or for an agreement, and those for which the partner
- * proposes beneficiaries.
+ * What a member still has to do: benefits that wait for beneficiaries or for an agreement, and those for which the
+ * partner proposes beneficiaries.
  */
 export type StillToDo = {
   readonly missing: readonly WaitingName[]
@@ -164,19 +170,19 @@ export type StillToDo = {
   readonly proposed: readonly string[]
 }
 
-/** A benefit that waits for its person, with the day before which it must be done. */
+/** A benefit that waits for the person, with the day before which they must act. */
 export type WaitingName = { readonly displayname: string; readonly dueon?: Day }
 
 /** What a member can do now, each by a short path of its own. */
 export type MemberPaths = {
-  /** A free place, or something that still waits for the person's agreement. */
+  /** There is a free place, or a benefit that waits for the person's agreement. */
   readonly canadd: boolean
   readonly canswap: boolean
   readonly canchangeoffer: boolean
   readonly cancancel: boolean
-  /** A cancel is planned already: what is left is to end everything at once. */
+  /** A cancel is already planned: it can still be made to take effect at once. */
   readonly isleaving?: boolean
-  /** Something they have takes beneficiaries. */
+  /** The member has a benefit that takes beneficiaries. */
   readonly canname?: boolean
 }
 

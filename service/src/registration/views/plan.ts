@@ -10,7 +10,7 @@ import type { Locale, Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 import { coverageTexts } from './texts-coverage.ts'
 
-/** The plans of which a newcomer takes one: what comes with each, and how much can be chosen. */
+/** The plans from which a newcomer chooses one: what comes with each, and how much can be chosen. */
 export function plan(view: PlanView, texts: Texts): Content {
   const { page, plans, chosen } = view
   const words = texts.plan
@@ -35,7 +35,7 @@ ${plans.map((choice, at) => planCard(choice, page, { isFirst: at === 0, isChosen
   }
 }
 
-/** A plan to choose: its price at the name, what is in it, and what can be chosen besides. */
+/** A plan to choose: its name and price, what it includes, and what else can be chosen. */
 function planCard(
   choice: PlanChoice,
   page: Page,
@@ -61,7 +61,7 @@ function planCard(
 ${slots > 0 && html`<h2>${words.choose(slots)}</h2><p>${more}.</p>`}</div></div>`
 }
 
-/** A benefit's name, with its price where it has one. */
+/** A benefit's name, with its price if it has one. */
 function nameAndPrice(locale: Locale, { displayname, cost }: Pick<PlanPart, 'displayname' | 'cost'>): string {
   return cost.kind === 'nothing' ? displayname : `${displayname} (${priceText(locale, cost)})`
 }

@@ -3,15 +3,15 @@ import type { BenefitLine, Cost } from './parts.ts'
 import type { Locale } from './surroundings.ts'
 import { coverageTexts } from './texts-coverage.ts'
 
-/** The order in which sums by span are told, as the page's script tells them too. */
+/** The order in which sums are listed by time span; the page's script uses the same order. */
 const SPANS = ['month', 'week', 'once'] as const
 
-/** A sum of prices that are counted by the same span and taken in the same way. */
+/** A sum of prices with the same time span that are collected in the same way. */
 type PriceGroup = Extract<Cost, { kind: 'amount' }>
 
 /**
- * What these benefits cost together, in whole sentences: the sum by span first where it is taken in several ways, then
- * each way. One word where all is free.
+ * What these benefits cost together, in whole sentences: first the sum for each time span if it is collected in several
+ * ways, then each way. One word when all are free.
  */
 export function priceLines(locale: Locale, costs: readonly Cost[]): readonly string[] {
   const words = coverageTexts(locale).price
@@ -22,8 +22,9 @@ export function priceLines(locale: Locale, costs: readonly Cost[]): readonly str
 }
 
 /**
- * The total of what a person has, in whole sentences. What a planned change takes away is not counted, since nobody pays
- * it beside what comes; where one is planned, the last sentence says that the total is the one after it.
+ * The total for a person, in whole sentences. Benefits that a planned change takes away do not count, because nobody
+ * pays for them and their replacements at the same time; if a change is planned, the last sentence says that the total
+ * is the one after it.
  */
 export function totalLines(locale: Locale, lines: readonly BenefitLine[]): readonly string[] {
   const costs = lines.flatMap(({ planned, cost }) => (cost && planned !== 'goes' ? [cost] : []))
@@ -32,7 +33,7 @@ export function totalLines(locale: Locale, lines: readonly BenefitLine[]): reado
   return isPlanned ? [...told, coverageTexts(locale).price.afterplanned] : told
 }
 
-/** What these benefits cost together, such as `$19.00 a month`; one word where all is free. */
+/** What these benefits cost together, such as `$19.00 a month`; one word when all are free. */
 export function totalText(locale: Locale, costs: readonly Cost[]): string {
   const words = coverageTexts(locale).price
   const sums = groupsOf(costs.map(cost => (cost.kind === 'amount' ? withoutTaken(cost) : cost)))

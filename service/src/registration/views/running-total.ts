@@ -4,15 +4,15 @@ import { totalText } from './price.ts'
 import type { Page } from './surroundings.ts'
 import { coverageTexts } from './texts-coverage.ts'
 
-/** What the page's script needs at a box to sum prices up: cents and span. */
+/** The data at a box with which the page's script adds up prices: cents and time span. */
 export function priceData(cost: Cost): Slot {
   return cost.kind === 'amount' && html` data-cents="${Math.round(cost.amount * 100)}" data-per="${cost.per}"`
 }
 
 /**
- * What is chosen costs together: as of the form that was loaded, and summed up anew with each choice where a script runs.
- * Without one, the next view says it. With `isAddition` it is called the cost of what is added, because a member pays for
- * other benefits already.
+ * The total cost of the chosen benefits, as of the loaded form; a script updates it with each choice. Without script,
+ * the next view shows it. With `isAddition` it is called the cost of what is added, because a member already pays for
+ * other benefits.
  */
 export function runningTotal(
   page: Page,

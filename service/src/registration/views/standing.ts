@@ -8,7 +8,7 @@ import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 import { standingTexts } from './texts-standing.ts'
 
-/** Says to a member whose benefits are about to end what that closes, with the button that keeps them. */
+/** Tells a member whose benefits are about to end what is no longer possible, with the button that keeps them. */
 export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer' | 'all'): Html {
   const words = standingTexts(page.locale).leaving
   return html`${notice(words.title(dayText(page.locale, lastday)), words[what])}
@@ -16,8 +16,8 @@ export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer' |
 }
 
 /**
- * Says to a member whose details no longer fit their plan what stays, until when, and whom to ask. Of what stays it says
- * nothing to somebody whose benefits are about to end (`isLeaving`).
+ * Tells a member whose details no longer fit their plan what stays, until when, and whom to ask. For a member whose
+ * benefits are about to end (`isLeaving`) it leaves out what stays.
  */
 export function ineligibleNotice(
   page: Page,
@@ -35,7 +35,7 @@ ${!isLeaving && html`<p>${words.keeps}</p>`}<p>${words.back(offername)}</p>
 <p>${words.correct(texts.already.details)} ${words.ask(page.partner.displayname)}</p></div></section>`
 }
 
-/** Says to a member that their details are saved, and which benefits they lose by that; nothing where they lose none. */
+/** Tells a member that their details are saved, and which benefits they lose; empty when they lose none. */
 export function lostNotice({ locale }: Page, lost: readonly LostCover[]): Slot {
   const words = standingTexts(locale).lost
   const [first, ...others] = lost.map(cover =>
@@ -47,7 +47,7 @@ export function lostNotice({ locale }: Page, lost: readonly LostCover[]): Slot {
   return html`<div class="notice info" role="status">${icon('info')}<div><p>${words.saved} ${first}</p>${others.map(sentence => html`<p>${sentence}</p>`)}</div></div>`
 }
 
-/** The benefits that the notice is about, for a form: another language then says the same. */
+/** The benefits of that notice as form fields, so that the view says the same in another language. */
 export function lostFields(lost: readonly LostCover[]): Slot {
   return lost.map(({ name }) => html`<input type="hidden" name="lost" value="${name}">`)
 }

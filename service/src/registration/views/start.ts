@@ -9,7 +9,9 @@ import type { Texts } from './texts.ts'
 import { beneficiaryTexts } from './texts-beneficiaries.ts'
 import { standingTexts } from './texts-standing.ts'
 
-/** The page behind a link. Its form goes to an address of its own and without the script, since it leaves by a redirect. */
+/**
+ * The page behind a link. Its form posts without the script to an address of its own, because the answer is a redirect.
+ */
 export function open(view: OpenView, texts: Texts): Content {
   const words = texts.open
   const { title, lead, text } = words.purpose[view.purpose]
@@ -25,7 +27,7 @@ export function open(view: OpenView, texts: Texts): Content {
   }
 }
 
-/** Asks the birth date of whoever opened a link that came by text message or email. */
+/** Asks the birth date of a person whose link came by text message or email. */
 export function challenge(view: ChallengeView, texts: Texts): Content {
   const words = texts.challenge
   const answers = { page: view.page, texts, errors: view.errors ?? [], kept: view.kept ?? {} }
@@ -81,7 +83,7 @@ ${form(answers, 'start', primary(resumed ? words.resume : words.button, icon('ar
   }
 }
 
-/** The empty frame: what it shows until the host has answered. */
+/** The empty frame, as shown until the host has answered. */
 export function frame(view: FrameView, texts: Texts): Content {
   return {
     title: texts.start.title,

@@ -5,7 +5,7 @@ export function stateNames(locale: Locale): readonly (readonly [code: string, na
   return lists[locale]
 }
 
-/** The name of a state, or the code itself when it is none of ours. */
+/** The name of a state, or the code itself when it is unknown. */
 export function stateName(locale: Locale, code: string): string {
   return lists[locale].find(([known]) => known === code)?.[1] ?? code
 }
@@ -21,7 +21,7 @@ const english: ReadonlyMap<string, string> = new Map(
     .map(entry => [entry.slice(0, 2), entry.slice(3)] as const),
 )
 
-/** Where Spanish has a name of its own. */
+/** States that have a Spanish name of their own. */
 const spanish: Readonly<Record<string, string>> = {
   AS: 'Samoa Americana',
   AA: 'Fuerzas Armadas, América',

@@ -23,7 +23,7 @@ import { leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
-/** The first choice: which benefit goes, or a free place to fill. */
+/** The first choice: which benefit to give up, or a free place to fill. */
 export function swap(view: SwapView, texts: Texts): Content {
   const { page, held, hasfreeplace, effectiveon, pending, wanted, leaving } = view
   const locked = view.locked && leaving === undefined
@@ -55,7 +55,7 @@ ${
   }
 }
 
-/** The second choice: what comes, with what goes beside it. */
+/** The second choice: the new benefit, with the one to give up beside it. */
 export function swapChoose(view: SwapChooseView, texts: Texts): Content {
   const { page, out, available, chosen, effectiveon } = view
   const words = texts.swap
@@ -95,7 +95,7 @@ ${form(answers, 'swap/choose', [
   }
 }
 
-/** The chosen swap side by side, with the day and until when it can be undone. */
+/** The chosen swap side by side, with its day and until when it can be undone. */
 export function swapConfirm(view: SwapConfirmView, texts: Texts): Content {
   const { page, pairs, effectiveon, lockedat, consents } = view
   const coming = pairs.map(pair => pair.in)
@@ -122,7 +122,7 @@ ${form(answers, 'swap/confirm', [
   }
 }
 
-/** Each pair by its place: the benefit that goes, or one of the free places in their own order. */
+/** Each pair with its place: the benefit to give up, or a number for each free place. */
 function placesOf(pairs: readonly SwapPair[]): readonly (readonly [place: string, name: string])[] {
   let free = 0
   return pairs.map(pair => {
@@ -152,7 +152,7 @@ function pairList(page: Page, texts: Texts, pairs: readonly SwapPair[], on: stri
   )}</ul>`
 }
 
-/** One question: which benefit goes. */
+/** One question: which benefit to give up. */
 function placeChoice(answers: Answers, view: SwapView): Html {
   const { texts, errors } = answers
   const words = texts.swap
@@ -189,7 +189,7 @@ function facts({ page, texts }: Answers, card: BenefitCard): Html {
   return html`<span class="hint">${[worth, costLine(page, texts, card.cost)].filter(fact => fact).join('. ')}.</span>`
 }
 
-/** What is covered and what is not, to be laid open. */
+/** What is covered and what is not, in a part that opens. */
 function coverage(texts: Texts, card: BenefitCard): Slot {
   const words = texts.benefits
   if (card.pays.length === 0) return null

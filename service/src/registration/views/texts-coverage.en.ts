@@ -11,11 +11,11 @@ export const coverageEn = {
     and: (one: string, other: string) => `${one} and ${other}`,
     total: 'Your total',
     totalsofar: 'Your total so far',
-    /** To a member, whose other benefits are not in the sum. */
+    /** For a member, whose other benefits are not in the sum. */
     added: 'What you add costs',
     addedsofar: 'What you add costs so far',
     afterplanned: 'This is what you pay once the changes that you have planned have taken effect.',
-    /** Of a swap, which takes something away for what it brings. */
+    /** For a swap, which takes a benefit away for the new one. */
     incoming: (count: number): string =>
       count === 1 ? 'What the new benefit costs' : 'What the new benefits cost',
     nolonger: (on: string, price: string, name: string) =>

@@ -1,20 +1,20 @@
-/** English words about where a member stands; every other language has the same keys. */
+/** English words about a member's situation; every other language has the same keys. */
 export const standingEn = {
-  /** To a member whose benefits are about to end. */
+  /** For a member whose benefits are about to end. */
   leaving: {
     title: (on: string) => `Your benefits end on ${on}`,
     swap: 'You can swap a benefit only if you keep them.',
     offer: 'You can change your plan only if you keep them.',
     all: 'You can still keep them.',
     keep: 'Keep my benefits',
-    /** They need not wait for that day. */
+    /** For a member who need not wait for that day. */
     now: {
       title: 'End your benefits now',
       lead: (on: string) => `If you do not want to wait until ${on}, all of these end right now:`,
       button: 'End my benefits now',
     },
   },
-  /** To a member who changes their details. */
+  /** For a member who changes their details. */
   lost: {
     mayend: 'A benefit that does not fit your new details will end.',
     saved: 'Your details are saved.',
@@ -22,22 +22,22 @@ export const standingEn = {
     ended: (name: string, on: string) => `Because of this change, ${name} ended on ${on}.`,
     neverstarts: (name: string) => `Because of this change, ${name} will not start.`,
   },
-  /** Of benefits that a member has already, and that wait for something from them. */
+  /** For benefits that a member already has, and that wait for something from the member. */
   waiting: {
     title: 'These still need something from you',
     goon: (name: string) => `Go on with ${name}`,
   },
   notbegun: (names: string) => `These have not started and will not: ${names}.`,
-  /** To a member who cancels before anything has started. */
+  /** For a member who cancels before anything has started. */
   backbeforestart: (days: number) =>
     `If you change your mind, you can bring them back within ${days} days of canceling, if you still qualify.`,
-  /** The partner sent details that differ from what the person confirmed; `link` leads to where they can use them. */
+  /** The partner sent details that differ from the confirmed ones; `link` leads to where the person can use them. */
   newer: (partner: string, details: string, link: string) =>
     `${partner} sent newer details for: ${details}. You can use them under “${link}” below.`,
-  /** Before benefits are brought back after a cancel: agreements are kept. */
+  /** Before benefits are restored after a cancel: agreements are kept. */
   agreedbefore: 'What you agreed to before holds again.',
   dropsswap: 'The swap that you had planned will not happen.',
-  /** To a member whose details no longer fit the rules of their plan. */
+  /** For a member whose details no longer fit the rules of their plan. */
   ineligible: {
     title: (plan: string) => `Your details no longer fit the rules of ${plan}`,
     keeps:

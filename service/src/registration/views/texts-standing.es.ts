@@ -1,6 +1,6 @@
 import type { standingEn } from './texts-standing.en.ts'
 
-/** Spanish words about where a member stands. */
+/** Spanish words about a member's situation. */
 export const standingEs: typeof standingEn = {
   leaving: {
     title: on => `Sus beneficios terminan el ${on}`,

@@ -4,11 +4,11 @@ const nothingElse = 'You do not have to do anything else.'
 const nothingUntilThen = 'You do not have to do anything until then.'
 const swapsByItself = 'The swap happens by itself on that day.'
 
-/** English words for what was done, each by what and by when; every other language has the same keys. */
+/** English words for what was done, by what and when; every other language has the same keys. */
 export const toldEn = {
   reference: (phone: string) => `Keep your reference. You need it if you call ${phone}.`,
   referenceplain: 'Keep your reference for your records.',
-  /** Untrue as long as something is needed from the person. */
+  /** Not shown while something is needed from the person, because it would be untrue. */
   idle: [nothingElse, nothingUntilThen, swapsByItself] as readonly string[],
   stillneeded: 'Something is still needed from you. You find it above on this page.',
   stillneededask: (partner: string) => `Something is still needed from you. Ask ${partner} what it is.`,
@@ -130,7 +130,7 @@ export const toldEn = {
       }),
     },
   },
-  /** After a cancel or a plan change is taken back, which had called off what was planned before it. */
+  /** For a cancel or a plan change that is undone after it had dropped what was planned before it. */
   staysdropped: 'A swap or plan change that you had planned before does not come back.',
   kept: {
     title: 'You keep your benefits',

@@ -4,7 +4,7 @@ const nothingElse = 'No tiene que hacer nada más.'
 const nothingUntilThen = 'No tiene que hacer nada hasta entonces.'
 const swapsByItself = 'El intercambio se hace automáticamente ese día.'
 
-/** Spanish words for what was done, each by what and by when. */
+/** Spanish words for what was done, by what and when. */
 export const toldEs: typeof toldEn = {
   reference: phone => `Guarde su referencia. La necesitará si llama al ${phone}.`,
   referenceplain: 'Guarde su referencia con sus documentos.',

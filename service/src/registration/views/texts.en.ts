@@ -1,5 +1,5 @@
 import { beneficiariesEn } from './texts-beneficiaries.en.ts'
-/** The page's words in American English: the list of keys that every other language has to have, too. */
+/** The page's words in American English, with the keys that every other language must have. */
 export const en = {
   language: { name: 'English', switchto: 'Español', switchlabel: 'Ver esta página en español' },
   shell: {

@@ -3,7 +3,7 @@ import type { Locale } from './surroundings.ts'
 import { en } from './texts.en.ts'
 import { es } from './texts.es.ts'
 
-/** The page's words: every language has exactly the keys that English has, or it does not compile. */
+/** The page's words. A language that lacks a key of the English texts does not compile. */
 export type Texts = typeof en
 
 /** The words of a language. */

@@ -6,16 +6,16 @@ import type { Texts } from './texts.ts'
 import { standingTexts } from './texts-standing.ts'
 import { type ToldTexts, toldTexts } from './texts-told.ts'
 
-/** What was done and since when it holds: `from` is a day that lies ahead; without it, it holds now. */
+/** What was done and since when it holds: `from` is a day in the future; without it, it holds now. */
 export type Told =
   | { readonly what: 'enrolled'; readonly from?: Day }
-  /** A member added so many benefits. */
+  /** A member added this many benefits. */
   | { readonly what: 'added'; readonly count: number; readonly from?: Day }
   | {
       readonly what: 'upgraded' | 'downgraded'
       readonly plan: string
       readonly from?: Day
-      /** True when a planned swap went with it. */
+      /** True when it also dropped a planned swap. */
       readonly dropsSwap?: boolean
     }
   | { readonly what: 'swapped'; readonly from?: Day }
@@ -24,13 +24,13 @@ export type Told =
       readonly what: 'cancelled'
       readonly lastday: Day
       readonly timing: 'ahead' | 'today' | 'past' | 'neverbegun'
-      /** True when a planned swap or plan change went with it. */
+      /** True when it also dropped a planned swap or plan change. */
       readonly hasDropped: boolean
-      /** The names of what had not started and was withdrawn with it, beside others that had. */
+      /** The names of benefits that had not started and were withdrawn with it, beside others that had. */
       readonly withdrawn?: readonly string[]
       readonly backuntil?: Instant
     }
-  /** A swap or a plan change taken back; `from` where the plan itself is still to start. */
+  /** A swap or a plan change was undone; `from` when the plan itself is still to start. */
   | {
       readonly what: 'undone'
       readonly of: 'swap' | 'offer'
@@ -38,12 +38,15 @@ export type Told =
       readonly from?: Day
       readonly staysDropped?: boolean
     }
-  /** A cancel taken back before it took effect. */
+  /** A cancel was undone before it took effect. */
   | { readonly what: 'kept'; readonly staysDropped?: boolean }
-  /** Back after a cancel; `missing` names what could not come back. */
+  /** Benefits were restored after a cancel; `missing` names those that could not be. */
   | { readonly what: 'reinstated'; readonly from?: Day; readonly missing: readonly string[] }
 
-/** Whether something is still needed from the person: what, the view says itself (`here`) or does not know. */
+/**
+ * Whether something is still needed from the person: the view itself says what (`here`), or does not know
+ * (`elsewhere`).
+ */
 export type Needed = 'nothing' | 'here' | 'elsewhere'
 
 /** The words of a confirmation. */
@@ -54,8 +57,8 @@ export type ToldWords = {
 }
 
 /**
- * The heading, the sentence and the next steps of what was done: each pair of what and when has its own. Where something is
- * still needed from the person, no step says that there is nothing to do.
+ * The heading, the sentence and the next steps for what was done: each combination of what and when has its own. While
+ * something is still needed from the person, no step says that there is nothing to do.
  */
 export function toldWords(page: Page, texts: Texts, told: Told, needed: Needed): ToldWords {
   const words = toldTexts(page.locale)
