@@ -19,22 +19,22 @@ export type Config = {
   readonly trustProxy: readonly string[]
   readonly webhookAllow: readonly AllowedRange[]
   readonly metrics: { readonly host: string; readonly port: number | undefined }
-  /** Where the operators' console listens; absent: there is none, but for `dev`. */
+  /** The port of the operators' console; absent: no console, except with `dev`. */
   readonly consolePort: number | undefined
-  /** Where operators reach the console; needed where it is not reached on loopback. */
+  /** The address by which operators reach the console; needed unless they reach it on loopback. */
   readonly consoleUrl: string | undefined
   /** The file that says how operators sign in at an identity provider. */
   readonly consoleSignIn: string | undefined
-  /** `mailto:` or https: whom to tell of something unsafe. */
+  /** `mailto:` or https: the contact for reports of vulnerabilities. */
   readonly securityContact: string | undefined
   readonly databaseConnections: number
-  /** The least that the log tells. */
+  /** The lowest level that is logged. */
   readonly logLevel: LogLevel
   /** How long entries of the audit log are kept. */
   readonly auditKeepMs: number
   /** The list of erasures; absent: beside the embedded database, else none. */
   readonly erasures: string | undefined
-  /** How long after SIGTERM `serve` is not ready and still serves. */
+  /** For how long `serve` is not ready after SIGTERM but still serves. */
   readonly drainSeconds: number
   readonly limits: AdmissionLimits
   readonly requestLimits: RequestLimits
@@ -105,10 +105,11 @@ export function readConfig(environment: Environment): Config {
     consoleSignIn: environment['ENROLMENT_CONSOLE_SIGN_IN'] || undefined,
     securityContact: readContact(environment['ENROLMENT_SECURITY_CONTACT']),
     logLevel: readLogLevel(environment['ENROLMENT_LOG'] || 'info'),
-    // A stop by hand in a test or a terminal should not be felt; an orchestrator with a slow load balancer sets more.
+    // A stop by hand in a test or a terminal should not take long; an orchestrator with a slow load balancer sets more.
     drainSeconds: readNumber(environment, 'ENROLMENT_DRAIN_SECONDS', { least: 0, most: 300, value: 1 }),
     databaseConnections: readNumber(environment, 'ENROLMENT_DATABASE_CONNECTIONS', {
-      // Writes that wait for a row take five of them; below that, one held row could stop everybody.
+      // Writes that wait for a row take up to five of them; with fewer connections, one locked row could stop all
+      // requests.
       least: 8,
       most: 999,
       value: 10,
@@ -131,7 +132,7 @@ function readBaseUrl(text: string | undefined): string | undefined {
   return url.href.replace(/\/+$/, '')
 }
 
-/** An origin alone: the console's cookies hold for a whole host, so it shares that with nothing else. */
+/** An origin alone: the console's cookies are valid for a whole host, so the console must not share its host. */
 function readConsoleUrl(text: string | undefined): string | undefined {
   if (!text) return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -186,7 +187,7 @@ function readLimits(environment: Environment): AdmissionLimits {
   })
   return {
     inFlight,
-    // A fifth, where only the whole is set.
+    // A fifth, if only the whole is set.
     reserved: readNumber(environment, 'ENROLMENT_REQUESTS_RESERVED', {
       least: 0,
       most: Math.floor(inFlight / 2),
@@ -197,7 +198,7 @@ function readLimits(environment: Environment): AdmissionLimits {
       most: 10_000,
       value: defaultLimits.loopDelayMs,
     }),
-    // In percent; 100 is no bound.
+    // In percent; 100 means no limit.
     loopShare:
       readNumber(environment, 'ENROLMENT_LOOP_SHARE', {
         least: 10,
@@ -207,11 +208,11 @@ function readLimits(environment: Environment): AdmissionLimits {
   }
 }
 
-/** The lower ends leave room for every request of the interface. */
+/** The lowest values still admit every request of the interface. */
 function readRequestLimits(environment: Environment): RequestLimits {
   const read = (name: string, limit: keyof RequestLimits, [least, most]: readonly [number, number]) =>
     readNumber(environment, name, { least, most, value: Math.min(most, defaultRequestLimits[limit]) })
-  // No more than the rotation of keys waits for requests that began before it.
+  // No longer than the rotation of keys waits for requests that began before it.
   const requestSeconds = read('ENROLMENT_REQUEST_SECONDS', 'requestSeconds', [1, 15])
   return {
     bodyKib: read('ENROLMENT_BODY_KIB', 'bodyKib', [16, 1024]),
@@ -244,7 +245,7 @@ function readNetworks(text: string | undefined): string[] {
   return networks
 }
 
-// A socket's directory may stand in the query, with nothing between @ and the slash.
+// The directory of a socket may be in the query, with nothing between @ and the slash.
 function isDatabaseUrl(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@localhost/'))
 }

@@ -1,6 +1,6 @@
 /**
  * One line of a CSV file (RFC 4180) without its line end. A cell that a spreadsheet would run as a formula gets an
- * apostrophe before it: names come from people.
+ * apostrophe in front, because people can choose their names.
  */
 export function csvLine(cells: readonly (string | number)[]): string {
   return cells.map(cellOf).join(',')

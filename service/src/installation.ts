@@ -4,14 +4,14 @@ import { OperatorError } from './operator-error.ts'
 import { keyedHash, sameHash } from './vault/hash.ts'
 import { type Keyring, type KeyringSource, loadKeyring } from './vault/keyring.ts'
 
-/** What a database is for ever: a sandbox or not (contract §1). */
+/** What a database is, forever: a sandbox or not (contract §1). */
 export type Installation = { readonly sandbox: boolean }
 
 type Row = { sandbox: boolean; keyring_check: Buffer; root_key_id: string }
 
 /**
- * Loads the keys for a database. One that belongs to a keyring already gets no new one: throws OperatorError where there
- * is none to be read, and says which is wanted.
+ * Loads the keys for a database. A database that already belongs to a keyring gets no new one: throws OperatorError
+ * when that keyring cannot be read, and names the root key that is needed.
  */
 export async function loadKeyringFor(db: Executor, source: KeyringSource): Promise<Keyring> {
   const [row] = await db.query<Row>(sql`select sandbox, keyring_check, root_key_id from installation`)
@@ -19,9 +19,9 @@ export async function loadKeyringFor(db: Executor, source: KeyringSource): Promi
 }
 
 /**
- * Reads the mark of a database; where there is none yet, sets it to what is wanted. Who wants either sets nothing, and
- * takes a database without a mark for a production one.
- * Throws OperatorError when `wanted` is the other kind, or when the keys are not those of this database.
+ * Reads the mark of a database. If there is none yet, sets it to `wanted`; a caller without `wanted` sets nothing, and
+ * takes an unmarked database for a production one. Throws OperatorError when the database is of the other kind, or when
+ * the keys are not those of this database.
  */
 export async function claimInstallation(
   database: Database,
@@ -53,13 +53,16 @@ export async function claimInstallation(
   return { sandbox: row.sandbox }
 }
 
-/** The id of the root key that the mark of a database hangs on; `undefined` when there is no mark, or no such key here. */
+/**
+ * The id of the root key that the database's mark depends on; `undefined` when there is no mark, or the keyring does
+ * not have that key.
+ */
 export async function markedBy(db: Executor, keyring: Keyring): Promise<string | undefined> {
   const [row] = await db.query<Row>(sql`select sandbox, keyring_check, root_key_id from installation`)
   return row && rootKeyOfMark(keyring, row.keyring_check)
 }
 
-/** Hangs the mark of a database on the root key in use. */
+/** Makes the database's mark depend on the current root key. */
 export async function markAnew(db: Executor, keyring: Keyring): Promise<void> {
   const { id, key } = keyring.rootKeys.current
   await db.query(sql`update installation set keyring_check = ${checkOf(key)}, root_key_id = ${id}`)

@@ -33,7 +33,7 @@ const sources = execFileSync(
   .filter(file => file.endsWith('.ts') && !file.endsWith('.test.ts'))
   .map(file => readFileSync(`${root}/${file}`, 'utf8'))
 
-/** The events that the source writes, wherever their name stands in the call. */
+/** The events that the source writes, wherever their name appears in the call. */
 const events = new Set(
   sources.flatMap(text =>
     [...text.matchAll(/\blog\(([^,)]*)/g)].flatMap(([, first = '']) =>
@@ -90,7 +90,7 @@ test('a failure that repeats is told once and then counted, whichever request it
       since: '2026-01-02T00:00:00.000Z',
     }),
   ])
-  // What stays away for a minute is news again.
+  // A failure that stayed away for a minute is logged again.
   log('failure', { requestid: '6', code: 'unavailable', ...cause })
   log('failure', { requestid: '7', code: 'unavailable', ...cause })
   flush()

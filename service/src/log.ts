@@ -1,26 +1,32 @@
-/** Writes one structured line; never bodies, never values of requests. */
+/** Writes one structured line, which never contains bodies or values of requests. */
 export type Log = (event: string, fields?: Readonly<Record<string, unknown>>) => void
 
-/** How much a line matters; `ENROLMENT_LOG` names the least that is written. */
+/** The importance of a line; `ENROLMENT_LOG` names the lowest one that is written. */
 export const logLevels = ['error', 'warn', 'info'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** A log whose lines are gathered. */
+/** A log that gathers its lines and writes them together. */
 export type GatheredLog = {
   readonly log: Log
-  /** Writes what has been gathered, and what was counted instead of written: before an exit, since nothing else does then. */
+  /**
+   * Writes the gathered lines, and the counts of repeated failures. Call it before an exit, because nothing else writes
+   * them then.
+   */
   readonly flush: () => void
 }
 
 /** How long a line waits for others: each write costs 10 to 15 µs, as much as 20 lines. */
 const GATHER_MS = 25
 
-/** For how long a failure that comes again is counted, before the count is told. */
+/** For how long a repeated failure is counted before the count is logged. */
 export const REPEAT_MS = 60_000
-/** Failures that differ beyond these are all told: it bounds memory, and so much variety is news in itself. */
+/**
+ * At most this many different failures are counted, which bounds the memory; all others are logged each time, and so
+ * much variety is news in itself.
+ */
 const MOST_COUNTED = 200
 
-// What is not listed is `info`: that something was done. A test holds the list against the events of the source.
+// Events that are not listed are `info`: something was done. A test compares the list with the events of the source.
 const levels: Readonly<Record<string, LogLevel>> = {
   audit_failed: 'error',
   close_failed: 'error',
@@ -62,12 +68,12 @@ const levels: Readonly<Record<string, LogLevel>> = {
   webhook_leases_not_renewed: 'warn',
 }
 
-/** How much a line of this event matters. */
+/** The importance of a line with this event. */
 export function levelOf(event: string): LogLevel {
   return levels[event] ?? 'info'
 }
 
-/** The events whose lines are more than `info`. */
+/** The events whose lines are more important than `info`. */
 export const listedEvents: readonly string[] = Object.keys(levels)
 
 /**
@@ -113,7 +119,7 @@ export function openLog(
     log(event, fields = {}) {
       const level = levelOf(event)
       if (!isWritten.includes(level)) return
-      // Only failures have a cause; everything else is told each time.
+      // Only failures have a cause; all other lines are written each time.
       if (!('cause' in fields)) {
         add(event, level, fields)
         return
@@ -140,12 +146,12 @@ export function openLog(
 type Fields = Readonly<Record<string, unknown>>
 type Counted = { event: string; level: LogLevel; fields: Fields; times: number; since: number }
 
-/** What makes two failures the same: all but which request they met, and counts that grow. */
+/** Two failures are the same if they differ only in the request that they met and in growing counts. */
 function signatureOf(event: string, fields: Fields): string {
   return JSON.stringify({ ...fields, event, requestid: '', lost: 0 })
 }
 
-/** Of an unexpected error: its class, code and place; never its message, which may hold a value. */
+/** Describes an unexpected error by its class, code and place; never by its message, which may contain a value. */
 export function describeCause(cause: unknown): Record<string, unknown> {
   if (!(cause instanceof Error)) return { cause: typeof cause }
   const frames = (cause.stack ?? '').split('\n').filter(line => line.trimStart().startsWith('at '))

@@ -4,7 +4,10 @@ import { describeCause } from './log.ts'
 import { OperatorError } from './operator-error.ts'
 import { serviceVersion } from './version.ts'
 
-/** Commands by their first words. Only what is called is loaded: the whole service is many times what most need. */
+/**
+ * Commands by their first words. Only the called command is loaded, because the whole service is many times larger than
+ * what most commands need.
+ */
 const groups: readonly { words: readonly string[]; load: () => Promise<readonly Command[]> }[] = [
   { words: ['dev'], load: async () => [(await import('./commands/dev.ts')).dev] },
   { words: ['serve'], load: async () => [(await import('./commands/serve.ts')).serve] },
@@ -80,7 +83,7 @@ async function find(
   return undefined
 }
 
-/** Runs one command line; gives the exit code: 0 done, 1 refused with a sentence, 2 not understood. */
+/** Runs one command line and returns the exit code: 0 done, 1 refused with a sentence, 2 not understood. */
 async function run(words: readonly string[]): Promise<number> {
   if (words.length === 0 || words[0] === '--help' || words[0] === '-h' || words[0] === 'help') {
     process.stdout.write(`${await overview()}\n`)

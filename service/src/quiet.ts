@@ -2,19 +2,19 @@ import type { Database, Executor } from './db/database.ts'
 import { sql, timestamp } from './db/sql.ts'
 import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
 
-/** Whether this copy must not act on the world: no deliveries, no due changes, no writes. */
+/** Whether this copy must not act: no deliveries, no due changes, no writes. */
 export async function isQuiet(db: Executor): Promise<boolean> {
   const [row] = await db.query<{ quiet: boolean }>(sql`
     select quiet_since is not null as quiet from installation`)
   return row?.quiet ?? false
 }
 
-/** Makes a copy quiet; one that is quiet stays so since when it was. */
+/** Makes a copy quiet; a copy that is already quiet keeps the time since when. */
 export async function makeQuiet(db: Executor, now: number): Promise<void> {
   await db.query(sql`update installation set quiet_since = ${timestamp(now)} where quiet_since is null`)
 }
 
-/** Lets a copy act again; false where it was not quiet. */
+/** Lets a copy act again; false when it was not quiet. */
 export async function resume(db: Executor): Promise<boolean> {
   const rows = await db.query(sql`
     update installation set quiet_since = null where quiet_since is not null returning 1`)
@@ -63,7 +63,7 @@ export function watchQuiet(context: {
   }
 }
 
-/** A dispatcher that is opened later, or never: until then it has nothing and sends nothing. */
+/** A dispatcher that is opened later, or never: until then it holds nothing and sends nothing. */
 export function deferDispatcher(open: () => Dispatcher): { dispatcher: Dispatcher; start: () => void } {
   let opened: Dispatcher | undefined
   const none = { endpoints: 0, underWay: 0, unwritten: 0, timers: 0 }

@@ -97,12 +97,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     )
   let consoleListener: Awaited<ReturnType<typeof startConsole>> | undefined
 
-  /** What a quiet copy does not do: it delivers nothing and applies nothing that is due. */
+  /** The actions that a quiet copy leaves out: deliveries and due changes. */
   const act = () => {
     delivery.start()
     schedules.start()
   }
-  /** Requests end first, since they make the work of all other parts; what those parts share closes last. */
+  /** Requests end first, because they give work to all other parts; the parts that are shared close last. */
   const stop = async () => {
     listener.drain()
     await consoleListener?.close()

@@ -15,15 +15,15 @@ import { because, type Refusal, refuse } from '../membership/rules/refusal.ts'
 import { type Designation, heldEnrolment, isLive, type User } from '../membership/rules/state.ts'
 import { knownBenefit, offerOf, type Terms } from '../membership/rules/terms.ts'
 
-/** A change of a user that brings one new version of whom they name. */
+/** A change of a user that brings one new version of a beneficiary designation. */
 export type NewlyNamed = Changed & { readonly designation: Designation }
 
-/** A benefit for which a person may or must name somebody. */
+/** A benefit that takes beneficiaries, and whether naming them is required. */
 export type NamingBenefit = { readonly benefit: Benefit; readonly naming: Naming }
 
 /**
- * The benefits for which a member may name beneficiaries, in the order of the catalogue: those of the offer and those held
- * that take them, and those for which somebody was named before.
+ * The benefits for which a member may name beneficiaries, in the order of the catalogue: those of the offer or held by
+ * the member that take beneficiaries, and those with an earlier designation.
  */
 export function namingBenefits(user: User, terms: Terms): readonly NamingBenefit[] {
   const offer = offerOf(terms, user)
@@ -40,8 +40,9 @@ export function namingBenefits(user: User, terms: Terms): readonly NamingBenefit
 }
 
 /**
- * Puts a proposal before the member, in the place of one that still waited. Refused: a benefit that is neither of the
- * offer nor held. Throws `benefit_unknown`, and `bad_request` for one that takes no beneficiaries and for shares that do not add up.
+ * Gives the member a proposal to answer; it replaces one that still waits. Refused: a benefit that is neither part of
+ * the offer nor held. Throws `benefit_unknown`, and `bad_request` for a benefit that takes no beneficiaries and for
+ * shares that do not add up.
  */
 export function proposeBeneficiariesOf(
   user: User,
@@ -61,13 +62,13 @@ export function proposeBeneficiariesOf(
   return { user: { ...added.user, updatedAt: now }, designation: added.designation, events: [] }
 }
 
-/** Names beneficiaries as the person says; what waited for it begins, now or from its start. */
+/** Stores the beneficiaries that the person names; a benefit that waited for them begins, now or from its start. */
 export function nameBeneficiariesOf(user: User, benefit: string, now: Instant, terms: Terms): NewlyNamed {
   const added = withDesignation(user, { benefit, who: 'user', status: 'confirmed', at: now })
   return { ...afterNaming(added.user, benefit, now, terms), designation: added.designation }
 }
 
-/** Takes the person's word on the proposal of this version; `undefined` when it does not wait any more. */
+/** Stores the person's answer to the proposal of this version; `undefined` when that proposal no longer waits. */
 export function decideProposalOf(
   user: User,
   word: { readonly benefit: string; readonly version: number; readonly status: 'confirmed' | 'dropped' },
@@ -82,7 +83,7 @@ export function decideProposalOf(
   return afterNaming(after, benefit, now, terms)
 }
 
-/** What is told names nobody: that the user was updated, and what begins. */
+/** The events name nobody: they say that the user was updated, and which benefit begins. */
 function afterNaming(user: User, benefit: string, now: Instant, terms: Terms): Changed {
   const named: User = { ...user, updatedAt: now }
   const events: Raised[] = [raise(named, 'user_update_successful', now)]

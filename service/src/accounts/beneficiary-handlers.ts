@@ -85,7 +85,7 @@ export function beneficiaryHandlers(context: {
     })
   }
 
-  /** What is in force beside a proposal that is being made. */
+  /** The designation in force, shown beside a new proposal. */
   const currentOf = async (
     { partner }: Caller,
     input: { readonly userid: string; readonly name: string },
@@ -108,7 +108,7 @@ function namingOf(
   return { benefit, naming: benefit.beneficiaries ?? 'optional' }
 }
 
-/** Whom a person names for one benefit, as the wire has it. */
+/** A person's beneficiaries for one benefit, in the form of the API. */
 function viewBeneficiaries(
   { benefit, naming }: NamingBenefit,
   versions: readonly OpenDesignation[],

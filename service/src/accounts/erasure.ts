@@ -8,19 +8,19 @@ import { isKnown, type User } from '../membership/rules/state.ts'
 import type { Terms } from '../membership/rules/terms.ts'
 import { eraseAccount } from './lifecycle.ts'
 
-/** Who was erased, and when. */
+/** Which user was erased, and when. */
 export type Erasure = { readonly serviceId: string; readonly erasedAt: Instant }
 
-/** An erasure that an operator wants. */
+/** An erasure that an operator requests. */
 export type ErasureWish = Pick<Command<Erasure>, 'partner' | 'userid' | 'requestId' | 'alongside'> & {
   readonly actor: string
-  /** Says no to a user as it is found then; absent: whoever has the userid is meant. */
+  /** Objects to erasing the user as found at that moment; absent: the erasure concerns any user with that userid. */
   readonly objects?: (user: User, now: Instant, terms: Terms) => boolean
 }
 
 /**
- * Erases a user for an operator, by the rules of the API; one who is erased already is answered with when that was. Refuses
- * `user_not_found`, also where the wish objects to what is found.
+ * Erases a user for an operator, by the rules of the API. For a user who is already erased it returns when that
+ * happened. Refuses `user_not_found`, also when `objects` objects to the user that was found.
  */
 export async function eraseForOperator(
   executor: CommandExecutor,
@@ -40,7 +40,7 @@ export async function eraseForOperator(
   return isRefusal(outcome) ? outcome : outcome.reply
 }
 
-/** What is left to prove of an erasure; it names nobody. */
+/** The facts that prove an erasure; they name nobody. */
 export type ErasureCertificate = {
   readonly partnerid: string
   readonly serviceid: string
@@ -49,7 +49,7 @@ export type ErasureCertificate = {
   readonly retained: readonly Omit<Retained, 'records'>[]
 }
 
-/** The certificate of an erasure, with what has to be kept of the person for a term. */
+/** The certificate of an erasure, with the records that must be kept for a time. */
 export async function certificateOf(
   db: Executor,
   { partnerId, serviceId, erasedAt }: Erasure & { readonly partnerId: string },
@@ -59,7 +59,7 @@ export async function certificateOf(
   return { partnerid: partnerId, serviceid: serviceId, status: 'erased', erasedat, retained }
 }
 
-/** A certificate in words, line by line. */
+/** A certificate in words, one line per element. */
 export function wordsOfCertificate(certificate: ErasureCertificate, madeAt: Instant): readonly string[] {
   const { partnerid, serviceid, erasedat, retained } = certificate
   return [

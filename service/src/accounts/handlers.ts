@@ -40,7 +40,10 @@ import type { Clock, Partner } from '../partners/partner.ts'
 import { cancelAccount, createAccount, eraseAccount, updateAccount } from './lifecycle.ts'
 import { reinstateAccount } from './reinstate.ts'
 
-/** Refusals for what was sent of the person, and by the rules; that somebody is there already is told by the user itself. */
+/**
+ * The status codes of refusals that are recorded: invalid data and rules. That a user already exists shows in the user
+ * itself.
+ */
 const tellsOfPerson: ReadonlySet<number> = new Set([400, 422])
 
 /** Creates, fetches, updates, cancels, reinstates and erases users (contract §7). */
@@ -48,9 +51,9 @@ export function accountHandlers(context: {
   commands: AccountCommands
   reader: Reader
   clock: Clock
-  /** Puts an erasure on the list outside the database; rejects where that is not on the disk. */
+  /** Adds an erasure to the list outside the database; rejects when it is not on the disk. */
   noteErasure: (erasure: ListedErasure) => Promise<void>
-  /** Keeps that a create was refused, and why. */
+  /** Records that a create was refused, and why. */
   noteRefused: NoteRefused
 }) {
   const { commands, reader, clock, noteErasure, noteRefused } = context
@@ -153,7 +156,7 @@ export function accountHandlers(context: {
     })
   }
 
-  /** What a cancel would answer, by the functions that it goes through; a key has no effect. */
+  /** The answer that a cancel would get, computed by the same functions; an idempotency key has no effect. */
   const previewCancel = async (
     request: Parameters<typeof cancel>[0],
     input: Parameters<typeof cancelAccount>[1] & { userid: string },
@@ -201,7 +204,7 @@ export function accountHandlers(context: {
         return { change, answer: viewErased }
       },
     )
-    // A repeat too: it may be that of an erasure whose listing failed.
+    // A repeat is listed too, because the listing of the first erasure may have failed.
     const { partnerId } = request.caller.partner
     await noteErasure({ partnerId, serviceId: erased.serviceid, erasedAt: erased.erasedat })
     return erased
@@ -217,7 +220,7 @@ export function accountHandlers(context: {
   }
 }
 
-/** The offer and the start that a request asks for; refuses what it does not name well. */
+/** The offer and the start that a request asks for. Refuses an offer or a date that is not valid. */
 function readCreate(
   body: CreateUser,
   partner: Partner,

@@ -21,7 +21,7 @@ import {
   type Terms,
 } from '../membership/rules/terms.ts'
 
-/** What a membership starts with. */
+/** The data with which a membership starts. */
 export type Start = {
   readonly offer: Offer
   readonly picks: readonly string[]
@@ -30,8 +30,8 @@ export type Start = {
 }
 
 /**
- * Starts a membership: the user is active at once, the offer in force from `startsAt`. A fixed benefit that is
- * refused is left out; a refused offer or pick refuses the whole.
+ * Starts a membership: the user is active at once, and the offer is in force from `startsAt`. A fixed benefit that is
+ * refused is left out; a refused offer or pick refuses the whole request.
  */
 export function createAccount(user: User, start: Start, now: Instant, terms: Terms): Changed | Refusal {
   if (user.status === 'active') return refuse('user_exists')
@@ -72,7 +72,7 @@ export function createAccount(user: User, start: Start, now: Instant, terms: Ter
   const events: Raised[] = [raise(created, 'enrollment_successful', now)]
   if (startsAt <= now) {
     created = { ...created, offer: created.offer && { ...created.offer, inForce: true } }
-    // Told as the state right after the change: both events carry the offer when it is in force at once.
+    // Events carry the state right after the change: both carry the offer if it is in force at once.
     events[0] = raise(created, 'enrollment_successful', now)
     events.push(raise(created, 'offer_activiation_successful', now))
   }
@@ -95,8 +95,8 @@ function refusedPicks(
 }
 
 /**
- * The user after an update, and what it raises. Where the data that rules look at have changed, all cover is judged
- * again; who is no longer admitted to the offer keeps it, and the partner is told.
+ * The user after an update, and the events that it raises. If data that rules use has changed, all cover is judged
+ * again; a user whom the offer no longer admits keeps it, and the partner is told.
  */
 export function updateAccount(user: User, hasMoved: boolean, now: Instant, terms: Terms): Changed {
   const changed: User = { ...user, updatedAt: now }
@@ -108,9 +108,9 @@ export function updateAccount(user: User, hasMoved: boolean, now: Instant, terms
 }
 
 /**
- * Judges all cover by the benefits' own rules: what the new data no longer admits ends at the period's end, what has not
- * begun is withdrawn; what is admitted again loses such an end. A pending swap is checked again at its boundary only
- * (contract §8).
+ * Judges all cover by the benefits' own rules. A benefit that no longer admits the user ends at the period's end, or is
+ * withdrawn if it has not begun; a benefit that admits the user again loses such an end. A pending swap is checked
+ * again only at its boundary (contract §8).
  */
 function rejudge(user: User, now: Instant, terms: Terms): User {
   const boundary = boundaryAfter(now, terms.zone)
@@ -132,15 +132,15 @@ function rejudge(user: User, now: Instant, terms: Terms): User {
   }
 }
 
-/** Judged at the age of the start, as time alone ends nothing. */
+/** Judged with the age at the start, because time alone ends nothing. */
 function isStillAdmitted(benefit: Benefit | undefined, enrolment: Enrolment, terms: Terms): boolean {
   return benefit === undefined || judgePick(terms, benefit, enrolment.startsAt, enrolment.offer).admitted
 }
 
 /**
- * Cancels: at the end of the period, or at once. What has not begun is withdrawn at once, a pending offer change
- * and a pending swap are dropped. A repeat changes nothing, except that `immediate` brings a pending end forward.
- * A membership that has not begun has no period to wait for: it is cancelled at once.
+ * Cancels at the end of the period, or at once. Benefits that have not begun are withdrawn at once; a pending offer
+ * change and a pending swap are dropped. A repeat changes nothing, except that `immediate` brings a pending end
+ * forward. A membership that has not begun has no period to wait for, so it is cancelled at once.
  */
 export function cancelAccount(
   user: User,
@@ -184,7 +184,7 @@ function dropPending(user: User, now: Instant): Changed {
   return { user: dropped, events }
 }
 
-/** Ends all cover at once and leaves a user of whom only the names and the history remain. */
+/** Ends all cover at once, and leaves a user with only the names and the history. */
 export function eraseAccount(user: User, now: Instant, terms: Terms): Changed {
   const ended: Changed =
     user.status === 'active'

@@ -2,7 +2,7 @@ import type { Trail } from '../audit/trail.ts'
 import type { beneficiaryHandlers } from './beneficiary-handlers.ts'
 import type { accountHandlers } from './handlers.ts'
 
-/** Notes who fetched whom, and whom they name. */
+/** Records who fetched which user, and who read a user's beneficiaries. */
 export function noteReads<
   T extends Pick<ReturnType<typeof accountHandlers>, 'getUser'> &
     Pick<ReturnType<typeof beneficiaryHandlers>, 'getBeneficiaries'>,

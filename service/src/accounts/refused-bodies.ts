@@ -5,8 +5,8 @@ import type { Caller } from '../partners/authenticate.ts'
 import type { Clock } from '../partners/partner.ts'
 
 /**
- * Notes creates whose bodies the schema refused, where the userid can be read. Only fields that the schema names are kept:
- * an unknown name is the caller's own, and may say anything.
+ * Records creates whose bodies the schema refused, if the userid can be read. Only fields that the schema names are
+ * recorded: an unknown name comes from the caller, and may contain anything.
  */
 export function noteRefusedBodies({
   clock,
@@ -27,5 +27,5 @@ export function noteRefusedBodies({
   }
 }
 
-/** Longer ones are no userid of anybody's. */
+/** Longer texts are no valid userid. */
 const LONGEST_USERID = 256

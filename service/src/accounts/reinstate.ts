@@ -23,17 +23,17 @@ import {
   type Terms,
 } from '../membership/rules/terms.ts'
 
-/** Why a benefit could not return: the reason of a rule, or that it is closed, or that there is no slot for it. */
+/** Why a benefit could not return: a rule's reason, or it is closed, or there is no slot for it. */
 export type NotRestored = { readonly name: string; readonly code: string; readonly text: Texts }
 type Texts = { readonly en: string; readonly es: string }
 
-/** What a reinstatement did. */
+/** The result of a reinstatement. */
 export type Reinstated = Changed & { readonly notRestored: readonly NotRestored[] }
 
 type Cancel = { readonly at: Instant; readonly requestedAt: Instant }
 
 /**
- * Undoes a pending cancel as if it had not been, or restores offer and picks from now on when the cancel took
+ * Undoes a pending cancel as if it had never been made, or restores offer and picks from now on if the cancel took
  * effect less than 30 days ago; eligibility is judged again. Pending changes that the cancel dropped stay dropped.
  */
 export function reinstateAccount(user: User, now: Instant, terms: Terms): Reinstated | Refusal {
@@ -45,7 +45,7 @@ export function reinstateAccount(user: User, now: Instant, terms: Terms): Reinst
 
 type Moment = { readonly now: Instant; readonly terms: Terms }
 
-/** What the cancel withdrew waits again as it did, where its place has not been given away meanwhile. */
+/** Benefits that the cancel withdrew wait again as before, unless their place was given away meanwhile. */
 function undoCancel(user: User, cancel: Cancel, { now, terms }: Moment): Reinstated {
   const offer = offerOf(terms, user)
   const active: User = { ...user, cancel: undefined, updatedAt: now }
@@ -56,7 +56,7 @@ function undoCancel(user: User, cancel: Cancel, { now, terms }: Moment): Reinsta
       const benefit = heldTerms(terms, enrolment)
       if (!benefit) return undefined
       const startsAt = Math.max(now, enrolment.startsAt)
-      // Judged at the age of the pick, as time alone takes nothing away.
+      // Judged with the age at the time of the pick, because time alone takes nothing away.
       const verdict = judgePick(terms, benefit, enrolment.startsAt, enrolment.offer)
       return { benefit, verdict, startsAt, pickedAt: enrolment.pickedAt, version: enrolment.version }
     },
@@ -66,7 +66,9 @@ function undoCancel(user: User, cancel: Cancel, { now, terms }: Moment): Reinsta
   return { ...back, events: [raise(back.user, 'offer_reinstate_successful', now)] }
 }
 
-/** The offer comes back as it is today, and the picks with it; whoever had not begun begins when it would have. */
+/**
+ * Restores the offer by today's catalogue, and the picks with it; a pick that had not begun begins when it would have.
+ */
 function comeBack(user: User, cancel: Cancel, { now, terms }: Moment): Reinstated | Refusal {
   if (now >= reinstatableUntil(cancel.at, terms.zone)) return refuse('reinstate_expired')
   const offer = user.offer && partnerOffer(terms, user.offer.name)
@@ -114,7 +116,7 @@ type Restoring = {
   readonly judge: (enrolment: Enrolment) => Return | undefined
 } & Moment
 
-/** Brings back, as new rows, what the cancel closed: the earliest first, while there are slots. */
+/** Restores as new rows the enrolments that the cancel closed: the earliest first, while there are slots. */
 function restore(user: User, restoring: Restoring): { user: User; notRestored: NotRestored[] } {
   const { cancel, offer, judge, now, terms } = restoring
   const notRestored: NotRestored[] = []
@@ -133,7 +135,7 @@ function restore(user: User, restoring: Restoring): { user: User; notRestored: N
       const fresh = { benefit: found.benefit, offer: offer.offer, isFixed, startsAt: found.startsAt }
       const again = newEnrolment(back, terms, { ...fresh, pickedAt: now })
       const waits = again.state === 'actionrequired' && found.pickedAt < now
-      // As if the cancel had not been, it would have lapsed meanwhile.
+      // Without the cancel, it would have lapsed by now.
       if (waits && isOverdue(enrolment, now)) {
         notRestored.push({ name, ...lapsedReason })
         continue

@@ -30,9 +30,9 @@ export type ServiceOptions = {
   /** Which addresses webhooks may reach. */
   readonly webhookRules: AddressRules
   readonly dispatcher?: DispatcherOptions
-  /** The load from which on requests are refused; absent: the defaults. */
+  /** The load at which the service begins to refuse requests; absent: the defaults. */
   readonly limits?: AdmissionLimits
-  /** The size and form that a request may have; absent: the defaults. */
+  /** The limits for size and form of a request; absent: the defaults. */
   readonly requestLimits?: RequestLimits
   /** Where `security.txt` says that vulnerabilities are to be reported; absent: a page of the docs. */
   readonly securityContact?: string | undefined

@@ -60,7 +60,8 @@ export function benefitHandlers(context: {
     const { locale } = request
     const isForAnybody = isLikeAnybody(reading.user)
     const answers = isForAnybody ? anybody(partner) : reading.answers
-    // No other field of the request decides what is listed. An offer's name, which may hold anything, comes last.
+    // No other field of the request decides what is listed. The offer's name comes last, because it may contain
+    // anything.
     const asked = `${locale} ${body.age} ${body.state} ${body.zipcode} ${body.offername ?? ''}`
     const from = { partner, catalogue: reading.terms.today.version, now: reading.now }
     const known = answers?.find(asked, from)
@@ -68,7 +69,7 @@ export function benefitHandlers(context: {
     const listed = listBenefits(reading, body)
     if (!listed) throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
     const text = `[${listed.map(one => fragment(one, locale)).join(',')}]`
-    // Who asks once seldom asks again at once: a list is kept from the second time on, or it would only be thrown away.
+    // A user asked for once is seldom asked for again at once, so a list is kept only from the second time on.
     if (isForAnybody || reading.isRemembered)
       answers?.keep(asked, from, { text, until: listedUntil(reading) })
     return new ReadyJson(text)
@@ -117,7 +118,7 @@ export function benefitHandlers(context: {
 
   const decline: Handler<typeof declineBenefit, Caller> = request => {
     const { userid, name, reason } = request.body
-    // A free text could hold personal data, which must not reach the plain history.
+    // A free text could contain personal data, which must not reach the unencrypted history.
     const why = reason ? 'declined, with a reason' : 'declined'
     return context.commands.change(request, { userid, why }, (user, now, terms) => {
       checkBenefits([{ field: 'name', name }], { user, terms })
@@ -136,7 +137,7 @@ export function benefitHandlers(context: {
   }
 }
 
-/** The enrolment as it stands after the change: a pending change may date its end. */
+/** The enrolment after the change; a pending change may give it an end date. */
 function viewOf(enrolment: Enrolment, after: User, context: { terms: Terms; locale: Locale }): HeldBenefit {
   return viewEnrolment(after.enrolments.find(one => one.id === enrolment.id) ?? enrolment, {
     user: after,

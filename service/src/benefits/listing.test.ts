@@ -49,7 +49,7 @@ const life: fc.Arbitrary<Life> = fc.record({
   isCancelled: fc.boolean(),
 })
 
-/** An account made at `began`, with what is pending. */
+/** An account made at `began`, with pending changes. */
 function userOf({ offer: number, picks, startsIn, nextOffer, swap, isCancelled }: Life, terms: Terms): User {
   const offer = offers[number]
   if (!offer) throw new Error('no such offer')

@@ -35,10 +35,10 @@ import { openSwaps } from './swap.ts'
 
 const maxListed = 200
 
-/** What of a reading a list is made from. */
+/** The parts of a reading from which a list is made. */
 type ReadState = Pick<Reading, 'user' | 'terms' | 'now'>
 
-/** One element of the list before it gets its words: what it is, and how the user stands to it. */
+/** One element of the list before it gets its texts: the benefit, and the user's relation to it. */
 export type Listed = {
   readonly benefit: Benefit
   readonly enrolment: Enrolment | undefined
@@ -51,8 +51,8 @@ export type Listed = {
 }
 
 /**
- * The benefits open to a user, with how the user stands to each (contract §6); `undefined` when the offer asked for
- * is not the partner's, or neither in today's catalogue nor the user's own.
+ * The benefits open to a user, each with the user's relation to it (contract §6); `undefined` when the requested offer
+ * is not the partner's, or is neither in today's catalogue nor the user's own.
  */
 export function listBenefits(
   reading: ReadState,
@@ -84,14 +84,17 @@ export function listBenefits(
   return [...listed.values()].sort(inOrder).slice(0, maxListed)
 }
 
-/** Whether a user's own state has no part in the list: without an account, and without enrolments of an earlier one. */
+/**
+ * Whether the list does not depend on the user's own state: there is no account, and no enrolment of an earlier one.
+ */
 export function isLikeAnybody(user: User): boolean {
   return !hasAccount(user) && user.enrolments.length === 0
 }
 
 /**
- * Until when a list stays as it is, if neither user, catalogue nor partner changes: the first of what is due, the end of
- * the day in the partner's zone, since offers open and close by the day, and the hour at which swaps are locked.
+ * Until when a list stays the same, if user, catalogue and partner do not change: until the first due change, the end
+ * of the day in the partner's zone (offers open and close by the day), or the hour at which swaps are locked, whichever
+ * is first.
  */
 export function listedUntil({ user, terms, now }: ReadState): Instant {
   const instants = [dueAt(user), startOfDate(addDays(dateAt(now, terms.zone), 1), terms.zone)]
@@ -119,7 +122,7 @@ function openOffers(terms: Terms, facts: Facts, now: number): Offer[] {
   )
 }
 
-/** The live enrolment of a benefit, one in force before one that is planned. */
+/** The live enrolment of a benefit; one in force takes precedence over a planned one. */
 function enrolmentOf(user: User, name: string): Enrolment | undefined {
   return (
     user.enrolments.find(enrolment => enrolment.benefit === name && isHeld(enrolment)) ??
@@ -145,8 +148,9 @@ function describe(benefit: Benefit, { user, own, enrolment, routes }: Standing):
 }
 
 /**
- * Swappable: selectable in the offer in force, or part of the pending swap though a newer catalogue has dropped it.
- * Told of is what the swap will do: a pair that cannot take effect any more leaves its benefits untouched.
+ * A benefit can be swapped if it is selectable in the offer in force, or is part of the pending swap although a newer
+ * catalogue has dropped it. The fields show what the swap will do: a pair that can no longer take effect leaves its
+ * benefits unchanged.
  */
 function swapFields(benefit: Benefit, user: User, own: Offer | undefined): Listed['swap'] {
   const none = { isselectedforswap: null, swapeffectiveattimestamp: null, swapexpiresattimestamp: null }
@@ -161,7 +165,7 @@ function swapFields(benefit: Benefit, user: User, own: Offer | undefined): Liste
   return own.selectable.includes(benefit.name) ? { ...none, isselectedforswap: false } : none
 }
 
-/** Which way the pending swap will move a benefit, and when. */
+/** Whether the pending swap will bring or remove a benefit, and when. */
 function pickedForSwap(user: User, name: string): { goes: 'in' | 'out'; at: number } | undefined {
   const { swap } = user
   if (!swap) return undefined
@@ -178,9 +182,9 @@ function isSwappedIn(enrolment: Enrolment): boolean {
 }
 
 /**
- * Tells where a tile leads (contract §6): the first that fits of swap, manage, enrol, details; without an account
- * enrol. What may be done is asked of the functions that decide when it is done, so that no tile promises what is
- * refused: swap in the locked hours, say, or what the user's own offer does not have.
+ * Returns the route of each benefit's tile (contract §6): the first that applies of swap, manage, enrol, details;
+ * without an account, enrol. The functions that will decide about the change decide here too, so that no tile promises
+ * a change that would be refused, such as a swap in the locked hours, or a benefit that the user's offer does not have.
  */
 function openRoutes(user: User, now: number, terms: Terms): (name: string) => Listed['route'] {
   if (!hasAccount(user)) return () => 'enrol'
@@ -211,7 +215,7 @@ function compareWithoutCase(a: string, b: string): number {
   return collator.compare(a, b)
 }
 
-/** The words of a benefit as JSON text, made once for each benefit, language and address of the service. */
+/** The texts of a benefit as JSON, made once for each benefit, language and address of the service. */
 export function openFragments(baseUrl: () => string) {
   const made = new WeakMap<Benefit, Map<string, { head: string; middle: string; link: string }>>()
   return (listed: Listed, locale: Locale): string => {

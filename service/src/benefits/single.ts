@@ -17,12 +17,13 @@ import {
 } from '../membership/rules/state.ts'
 import { judgePick, offerOf, openBenefit, slotsTaken, type Terms } from '../membership/rules/terms.ts'
 
-/** A change of one benefit, and the enrolment that answers it. */
+/** A change of one benefit, and the enrolment for the answer. */
 export type SingleChange = Changed & { readonly enrolment: Enrolment }
 
 /**
- * Enrols in one benefit now, in a free slot, or completes one that waits for a consent. What is held already stays
- * as it is. Refused: a benefit that the offer does not have or that is not admitted, and a full offer.
+ * Enrols in one benefit now, in a free slot, or completes one that waits for a consent. A benefit that is already held
+ * does not change. Refused: a benefit that the offer does not have or that does not admit the user, and an offer
+ * without a free slot.
  */
 export function enrolBenefitOf(
   user: User,
@@ -53,7 +54,7 @@ export function enrolBenefitOf(
   }
 }
 
-/** What a benefit that is not held comes under, and from when; or why it may not come. */
+/** The offer and the start for a benefit that is not held yet, or why it is refused. */
 type Place = {
   readonly offer: Offer
   readonly benefit: Benefit
@@ -71,14 +72,15 @@ function placeFor(user: User, name: string, now: Instant, terms: Terms): Place |
   const startsAt = Math.max(now, user.offer?.since ?? now)
   const reasons = reasonsFor('name', judgePick(terms, benefit, startsAt, offer.offer).reasons)
   if (reasons.length > 0) return refuse('ineligible', reasons)
-  // What comes now need not come by a swap: its place is free for it, and what would have gone out for it stays.
+  // A benefit that is enrolled now need not come by the pending swap: its place is free for it, and the benefit that
+  // the swap would have removed stays.
   if (!isFixed && !hasFreeSlot(withoutSwapOf(user, name), offer)) return refuse('slots_exceeded')
   return { offer, benefit, isFixed, startsAt }
 }
 
 /**
- * Whether enrolling would bring something, now or from the start of the membership, with the consents that it asks
- * for: what is not held comes, what waits for a consent is completed.
+ * Whether enrolling would have an effect, now or from the start of the membership, if the required consents were given:
+ * a benefit that is not held begins, one that waits for a consent is completed.
  */
 export function mayEnrol(user: User, name: string, now: Instant, terms: Terms): boolean {
   const held = heldEnrolment(user, name)
@@ -86,7 +88,7 @@ export function mayEnrol(user: User, name: string, now: Instant, terms: Terms): 
   return !isRefusal(placeFor(user, name, now, terms))
 }
 
-/** The user without the pair of a pending swap that is to bring this benefit; other pairs stay. */
+/** The user without the pair of a pending swap that would bring this benefit; other pairs stay. */
 function withoutSwapOf(user: User, benefit: string): User {
   if (!user.swap) return user
   const pairs = user.swap.pairs.filter(pair => pair.add !== benefit)
@@ -101,7 +103,7 @@ function isSwapLocked(user: User, now: Instant, terms: Terms): boolean {
   return user.swap !== undefined && isBoundaryLocked(user, user.swap.at, { now, terms })
 }
 
-/** Whether one more pick fits now, beside those that a pending swap will bring into free slots. */
+/** Whether one more pick fits now, beside those that a pending swap will put into free slots. */
 function hasFreeSlot(user: User, offer: Offer): boolean {
   const swapped = user.swap?.pairs.filter(pair => pair.add !== undefined && pair.remove === undefined).length
   return slotsTaken(user) + (swapped ?? 0) < offer.slots
@@ -112,9 +114,9 @@ function notOfTheOffer(): Refusal {
 }
 
 /**
- * Declines one benefit of the user's offer that is not in force; a pick or a fixed benefit that waits is closed, and
- * one that a pending swap is to bring does not come. Refused: what is in force, what is neither held nor of the offer, and
- * to undo a swap in its locked hours.
+ * Declines one benefit of the user's offer that is not in force: a pick or a fixed benefit that waits is closed, and
+ * one that a pending swap would bring is taken out of that swap. Refused: a benefit in force, one that is neither held
+ * nor part of the offer, and changing a swap in its locked hours.
  */
 export function declineBenefitOf(
   user: User,
@@ -150,7 +152,7 @@ function declinedRow(
   return { ...enrolment, state: 'declined', endsAt: now, ownEnd: undefined, closeReason: 'declined' }
 }
 
-/** Who declines a benefit that a swap is to bring keeps what would have gone out for it; other pairs stay. */
+/** Declining a benefit that a swap would bring keeps the benefit that the swap would have removed; other pairs stay. */
 function declineSwap(user: User, name: string, now: Instant, terms: Terms): SingleChange | Refusal {
   const offer = offerOf(terms, user)
   const benefit = openBenefit(terms, name)

@@ -16,8 +16,9 @@ export type SwapChange = {
 }
 
 /**
- * Picks benefits to come in and to go out at the next boundary. A new swap replaces the pending one whole; both lists
- * empty undo it; asked for again, the same swap stays as it is. Refused: what does not fit or is not admitted then, and any change in the locked hours.
+ * Picks benefits to add and to remove at the next boundary. A new swap replaces the pending one whole; two empty lists
+ * undo it; the same swap again changes nothing. Refused: pairs that do not fit or would not be admitted then, and any
+ * change in the locked hours.
  */
 export function swapBenefitsOf(
   user: User,
@@ -31,7 +32,7 @@ export function swapBenefitsOf(
   const pairs = pairsOf(lists)
   if (pairs.length === 0 && !user.swap) return { ...answer, user, events: [] }
   if (user.swap && isSameSwap(user.swap.pairs, pairs)) return { ...answer, user, events: [] }
-  // At the boundary the cancel comes first: no offer will be there that a pick could come in under.
+  // At the boundary the cancel is applied first, so there will be no offer under which a pick could begin.
   if (hasPendingCancel(user)) return refuse('cancel_pending')
   if (isBoundaryLocked(user, boundary, { now, terms })) return refuse('change_locked')
   const free: User = { ...user, swap: undefined, updatedAt: now }
@@ -44,8 +45,9 @@ export function swapBenefitsOf(
 }
 
 /**
- * Tells of each benefit whether a swap made now could bring it, into a free place or against one of the picks; by the
- * function that decides about the swap itself. A pending swap stands in nobody's way, as a new one replaces it whole.
+ * Returns, for each benefit, whether a swap made now could bring it, into a free place or in exchange for one of the
+ * picks; the function that decides about the swap itself decides here too. A pending swap does not matter, because a
+ * new one replaces it whole.
  */
 export function openSwaps(user: User, now: Instant, terms: Terms): (name: string) => boolean {
   const boundary = boundaryOf(user, now, terms)
@@ -74,7 +76,10 @@ function isSameSwap(a: readonly SwapPair[], b: readonly SwapPair[]): boolean {
   )
 }
 
-/** Why the pairs are refused: all that do not fit or are not admitted are named, before it counts that there is no room. */
+/**
+ * Why the pairs are refused. Pairs that do not fit or are not admitted are all reported first; a missing slot counts
+ * only when there are none of these.
+ */
 function refusedPairs(
   user: User,
   pairs: readonly SwapPair[],
@@ -85,7 +90,7 @@ function refusedPairs(
   let isFull = false
   for (const [index, { pair, ahead, misfit, succeeds }] of tryPairs(user, { pairs, at }, terms).entries()) {
     const benefit = pair.add === undefined ? undefined : openBenefit(terms, pair.add)
-    // A benefit that goes out and comes in at one instant would be no change at all.
+    // A benefit that is removed and added at the same instant would not change at all.
     const isBoth = pairs.some(other => other.remove !== undefined && other.remove === pair.add)
     if (isBoth) reasons.push(misfitReason('already_held', index))
     else if (misfit && misfit !== 'not_with_offer' && misfit !== 'no_slot')

@@ -78,7 +78,7 @@ export function openDatabase(
     ...('url' in address ? { connectionString: address.url } : address),
     max: options.max,
     connectionTimeoutMillis: connectTimeoutMs,
-    // The server's own limit cannot help where its answer never arrives.
+    // The server's own limit does not help when its answer never arrives.
     query_timeout: statementTimeoutMs + 1000,
     keepAlive: true,
     stream: () => {
@@ -160,7 +160,7 @@ export function openDatabase(
         result = await work(tx)
         await begun
       } catch (thrown) {
-        // The failure of a later statement may be reported first; it is not the reason.
+        // The failure of a later statement may be reported first, but it is not the cause.
         const error = failureOf(thrown).followsAnother ? firstFailure : thrown
         if (!failureOf(error).connectionIsUnsafe) await client.query('rollback')
         throw error
@@ -170,7 +170,7 @@ export function openDatabase(
         const { command } = await client.query('commit')
         if (command !== 'COMMIT') throw firstFailure
       } catch (error) {
-        // Only the server's own word, on a connection that lives on, says that nothing was committed.
+        // Only an answer of the server, on a connection that stays open, proves that nothing was committed.
         if (error instanceof pg.DatabaseError && tellsOfCommit(error, layout)) throw error
         throw new CommitUnknown('commit', { cause: error })
       }
@@ -194,7 +194,8 @@ export function openDatabase(
             throw new Error('a transaction was rolled back without a failure')
           return
         }
-        // Only the server's own word says that nothing was committed; of the commit itself, where the answer can be told.
+        // Only an answer of the server proves that nothing was committed; for the commit itself, only where
+        // `tellsOfCommit` says so.
         const isRefused =
           answer?.reason instanceof pg.DatabaseError &&
           (failed < sent.length - 1 || tellsOfCommit(answer.reason, layout))

@@ -39,7 +39,10 @@ export function groupsOf<Row extends { readonly partnerId: string }>(
   return [...groups.values()]
 }
 
-/** Makes what the running transaction spreads reach one node after the other, as foreign keys to tables on every node need it. */
+/**
+ * Makes the running transaction reach one node after the other, as spreading tables with foreign keys to tables on
+ * every node requires.
+ */
 export async function beginSpreading(tx: Executor): Promise<void> {
   await tx.query(sql`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`)
 }
@@ -52,7 +55,7 @@ export async function spreadTables(tx: Executor): Promise<readonly string[]> {
   const present = await unspreadTables(tx)
   const wanted = [...tablePlaces].filter(([name]) => present.has(name))
   if (wanted.length === 0) return []
-  // Citus takes a foreign key only where both its tables are spread already.
+  // Citus accepts a foreign key only if both its tables are spread already.
   const keys = await foreignKeysOf(
     tx,
     wanted.map(([name]) => name),
@@ -67,7 +70,10 @@ export async function spreadTables(tx: Executor): Promise<readonly string[]> {
   return wanted.map(([name]) => name)
 }
 
-/** Spreads a database that grew up unspread, with all it holds. Throws OperatorError where there is nothing to spread. */
+/**
+ * Spreads a database whose tables were created and filled on one node, with all its rows. Throws OperatorError when
+ * there is nothing to spread.
+ */
 export async function spreadGrown(database: Database): Promise<readonly string[]> {
   const state = await spreadState(database)
   if (state === 'plain')

@@ -30,10 +30,11 @@ export type DemoCredentials = {
 /** The name of the demo partner, which its users see too. */
 const platformName = 'Harbor Rides'
 
-/** What the demo partner's pages wear and link from the first start on; whoever changes it keeps the change. */
+/** The demo partner's look and links at the first start; later changes by an operator are kept. */
 const firstSettings: PartnerSettings = {
   name: platformName,
-  // By name, because beneficiaries are in no default: everything in the docs can be tried at once.
+  // Named one by one, because beneficiaries are not in the default scopes; so everything in the docs can be tried at
+  // once.
   scopes: scopeNames,
   help: {
     phone: '1-800-555-0142',

@@ -1,7 +1,7 @@
 import { interfaceChanges } from '@benefit-enrolment/contract'
 import { type Html, html } from '../http/html.ts'
 
-/** The change log of the interface to read. */
+/** The change log of the interface as a page. */
 export function changeLogPage(baseUrl: string): Html {
   return html`
 <h1>Change log of the interface</h1>
@@ -43,7 +43,7 @@ ${interfaceChanges.map(
   return `<?xml version="1.0" encoding="utf-8"?>\n${feed.markup}\n`
 }
 
-/** Text whose parts between backticks are code. */
+/** Text in which parts between backticks become code. */
 export function coded(text: string): Html {
   return html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`
 }

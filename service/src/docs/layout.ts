@@ -4,16 +4,16 @@ import { type Html, html } from '../http/html.ts'
 import type { DocumentSource } from '../http/public-document.ts'
 import type { Page, Section, Site } from './site.ts'
 
-/** What the frame of a page needs besides its content. */
+/** What a page's frame needs besides the content. */
 export type Frame = {
   readonly title: string
   readonly content: Html
   readonly baseUrl: string
-  /** Whose pages the navigation lists; absent: a page without navigation. */
+  /** The site whose pages the navigation lists; absent: a page without navigation. */
   readonly site?: Site
-  /** The page that is shown, when it is one of the site. */
+  /** The page that is shown, if it is one of the site. */
   readonly page?: Page
-  /** What was looked for. */
+  /** The text that was searched for. */
   readonly question?: string
 }
 
@@ -22,20 +22,20 @@ type Asset = { readonly name: string; readonly type: string; readonly content: B
 
 const stylesheet = readAsset('docs.css', 'text/css; charset=utf-8')
 const script = readAsset('docs.js', 'text/javascript; charset=utf-8')
-/** Everything that the pages load besides pictures. */
+/** Every file that the pages load, except pictures. */
 export const assets: ReadonlyMap<string, Asset> = new Map(
   [stylesheet, script].map(asset => [asset.name, asset]),
 )
 
 const headers = {
-  // Nothing but what this very service sends.
+  // Only files from this service.
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
 }
 
-/** A whole page: header with the search, navigation, content, and what the page holds. */
+/** A whole page: header with the search, navigation and content. */
 export function framed(frame: Frame): DocumentSource {
   return {
     type: 'text/html; charset=utf-8',
@@ -64,11 +64,11 @@ ${page && onThisPage(page.sections)}${site && navigation(site, page, baseUrl)}</
 <footer><a href="${at('/docs')}">Docs</a> · <a href="${at('/changelog')}">Change log</a> · <a href="${at('/openapi.json')}">OpenAPI</a> · <a href="${at('/llms.txt')}">llms.txt</a>${page && html` · <a href="${at(`/docs/${page.path}.md`)}">This page as Markdown</a>`}</footer></body></html>`
 }
 
-/** What the site calls itself. */
+/** The name of the site. */
 export const siteName = 'Benefit Enrolment'
 
 function navigation(site: Site, shown: Page | undefined, baseUrl: string): Html {
-  // The pages of single errors are listed on the page of all errors.
+  // The pages of single errors are listed only on the page of all errors.
   const listed = [...site.pages.values()].filter(({ group }) => group !== 'Errors')
   const groups = [...new Set(listed.map(({ group }) => group))]
   const item = (page: Page) =>

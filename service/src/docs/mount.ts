@@ -17,7 +17,7 @@ export type DocsContext = {
   readonly basePath: string
   readonly sandbox: boolean
   readonly limits: Limits
-  /** Whom to tell of something unsafe, where the operator named somebody. */
+  /** The contact for reports of vulnerabilities, if the operator set one. */
   readonly securityContact: string | undefined
   readonly real: () => number
 }
@@ -27,7 +27,10 @@ const plain = 'text/plain; charset=utf-8'
 const json = 'application/json; charset=utf-8'
 const icon = new URL('../../assets/page/icon.svg', import.meta.url)
 
-/** Mounts what people and crawlers read: guides, reference, errors, search, change log, and the well-known files. */
+/**
+ * Mounts the pages that people and crawlers read: guides, reference, errors, search, change log, and the well-known
+ * files.
+ */
 export function mountDocs(app: FastifyInstance, context: DocsContext): void {
   const { basePath, limits } = context
   const at = (path: string) => basePath + path
@@ -70,7 +73,7 @@ export function mountDocs(app: FastifyInstance, context: DocsContext): void {
       headers: anyOrigin,
     }),
   } satisfies Record<string, () => Promise<DocumentSource>>
-  // A stage path ends without a slash, and people type one behind a folder: both forms lead to the same page.
+  // A stage path has no slash at its end, and people type one after a folder: both forms lead to the same page.
   const addressesOf = (path: keyof typeof documents): string[] => {
     if (path === '/') return basePath === '' ? ['/'] : [basePath, at('/')]
     return path === '/docs' || path === '/changelog' ? [at(path), `${at(path)}/`] : [at(path)]
@@ -154,7 +157,7 @@ export function mountDocs(app: FastifyInstance, context: DocsContext): void {
   )
 }
 
-/** Browsers of any site may read what anybody may. */
+/** These documents are public, so browsers may read them from any site. */
 const anyOrigin = { 'Access-Control-Allow-Origin': '*' } as const
 
 function questionOf(query: unknown): string {

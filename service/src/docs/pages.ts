@@ -4,7 +4,7 @@ import { coded } from './change-log.ts'
 import type { Found } from './search.ts'
 import { addressed, type Page, type Site } from './site.ts'
 
-/** The limits of this service, which the documents leave to be filled in. */
+/** The limits of this service, which replace a placeholder in the documents. */
 export type Limits = LoadLimits & RequestLimits
 
 const limitsMark = '<div data-limits></div>'
@@ -39,7 +39,7 @@ ${['Start', 'Guides', 'Reference', 'Promises'].map(group => html`<h2>${group}</h
 <li><a href="${baseUrl}/changelog">Change log</a>, also as <a href="${baseUrl}/changelog.json">JSON</a> and <a href="${baseUrl}/changelog.atom">Atom</a></li></ul>`
 }
 
-/** What stands at the root of the service: what this is, and where to go. */
+/** The page at the root of the service: what it is, and where to go. */
 export function welcome(baseUrl: string, sandbox: boolean): Html {
   return html`<h1>Benefit Enrolment Integration Service</h1>
 <p>Platforms use this service to offer insurance and other benefits inside their own product: they prefill what they know
@@ -52,7 +52,7 @@ programs.</p>
 <p>Did you come here to enroll? Please open the link that your platform sent you.</p>`
 }
 
-/** What a search found. */
+/** The results of a search. */
 export function searchPage(question: string, found: readonly Found[], baseUrl: string): Html {
   if (question === '')
     return html`<h1>Search</h1><p>Type a word, such as <code>idempotency</code>, above.</p>`
@@ -64,7 +64,7 @@ export function searchPage(question: string, found: readonly Found[], baseUrl: s
   )}</ul>`
 }
 
-/** An index of the documents for language models (llms.txt): one line a page, each as Markdown. */
+/** An index of the documents for language models (llms.txt): one line per page, with its Markdown address. */
 export function llmsText(site: Site, baseUrl: string): string {
   const pages = [...site.pages.values()]
   const groups = [...new Set(pages.map(({ group }) => group))].map(group => {

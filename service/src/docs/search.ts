@@ -1,16 +1,16 @@
 import type { Page, Section, Site } from './site.ts'
 
-/** One place in the docs that has the words that were looked for. */
+/** One section of the docs that contains the words of a search. */
 export type Found = { readonly title: string; readonly path: string; readonly excerpt: string }
 
 const mostFound = 20
-/** Longer questions are cut: each word is looked for in every section. */
+/** Longer questions are cut, because each word is searched for in every section. */
 const longestQuestion = 100
 const excerptLength = 180
 
 /**
- * Finds the sections that hold every word of a question, best first: words in the title of the page or the section count
- * more than words in the text. An empty question finds nothing.
+ * Finds the sections that contain every word of a question, best first: words in the title of the page or the section
+ * count more than words in the text. An empty question finds nothing.
  */
 export function search(site: Site, question: string): Found[] {
   const words = question.slice(0, longestQuestion).toLowerCase().split(/\s+/).filter(Boolean)

@@ -25,7 +25,7 @@ export type Site = { readonly pages: ReadonlyMap<string, Page> }
 
 const built = new URL('../../dist/docs/', import.meta.url)
 
-/** Reads what the build made, once; rejects when nothing was built. */
+/** Reads the site that the build made, once; rejects when nothing was built. */
 export function openSite(): () => Promise<Site> {
   let opened: Promise<Site> | undefined
   return () => {
@@ -44,10 +44,10 @@ export function readPicture(name: string): Promise<Buffer> {
   return readFile(new URL(`screenshots/${name}`, built))
 }
 
-/** The addresses that stand for the service in the documents of the repository. */
+/** The addresses that the documents of the repository use as placeholders for the service. */
 const placeholders = ['https://benefits.example.com', 'http://127.0.0.1:8080']
 
-/** A text of the documents with the address of this service in it. */
+/** A text of the documents with the address of this service in place of the placeholders. */
 export function addressed(text: string, baseUrl: string): string {
   return placeholders.reduce((done, placeholder) => done.replaceAll(placeholder, baseUrl), text)
 }

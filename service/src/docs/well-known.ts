@@ -1,13 +1,13 @@
 import { DAY_MS } from '../calendar/time.ts'
 
-/** What anybody may crawl: the pages for people, and nothing that a person's link opens. */
+/** Crawlers may read the pages for people, and nothing that a person's link opens. */
 export function robotsText(basePath: string): string {
   return `User-agent: *\nAllow: ${basePath}/$\nAllow: ${basePath}/docs\nAllow: ${basePath}/changelog\nDisallow: /\n`
 }
 
 const securityTextDays = 180
 
-/** Whom to tell of something unsafe (RFC 9116). */
+/** The contact for reports of vulnerabilities (RFC 9116). */
 export function securityText(options: { baseUrl: string; contact: string | undefined; now: number }): string {
   const { baseUrl, contact, now } = options
   const expires = new Date(now + securityTextDays * DAY_MS).toISOString().replace(/\.\d+Z$/, 'Z')
@@ -21,7 +21,7 @@ export function securityText(options: { baseUrl: string; contact: string | undef
   ].join('\n')
 }
 
-/** Where the interface is described (RFC 9727). */
+/** The addresses of the interface's description (RFC 9727). */
 export function apiCatalog(baseUrl: string): string {
   return JSON.stringify({
     linkset: [

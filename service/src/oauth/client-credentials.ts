@@ -7,8 +7,8 @@ export function clientIdOf(partnerId: string): string {
 }
 
 /**
- * The client id and secret of a request, by HTTP Basic or in the form (RFC 6749 §2.3.1).
- * Refuses both at once with `invalid_request`, none or a broken header with `invalid_client`.
+ * The client id and secret of a request, by HTTP Basic or in the form (RFC 6749 §2.3.1). Refuses both at once with
+ * `invalid_request`; refuses missing credentials and a malformed header with `invalid_client`.
  */
 export function readClient(
   form: ReadonlyMap<string, string>,

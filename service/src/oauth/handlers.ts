@@ -32,7 +32,7 @@ export type OAuthContext = {
 export function mountOAuth(app: FastifyInstance, context: OAuthContext): void {
   mountForm(app, context, 'issueToken', async (form, request) => issueToken(context, form, request))
   mountForm(app, context, 'revokeToken', async (form, request) => revokeToken(context, form, request))
-  // RFC 8414 §3.1 puts the well-known part before the path of the issuer; below it works as well.
+  // RFC 8414 §3.1 puts the well-known part before the path of the issuer; the address below that path works as well.
   const places = new Set([
     `${operations.getMetadata.path}${context.basePath}`,
     `${context.basePath}${operations.getMetadata.path}`,
@@ -41,7 +41,7 @@ export function mountOAuth(app: FastifyInstance, context: OAuthContext): void {
     app.get(url, { config: { operation: operations.getMetadata } }, (_request, reply) => {
       void reply
         .type('application/json; charset=utf-8')
-        // Libraries that run in a browser look here first.
+        // Libraries that run in a browser read this document first.
         .header('Access-Control-Allow-Origin', '*')
         .send(JSON.stringify(metadataOf(context)))
     })
@@ -73,7 +73,10 @@ function mountForm(
   })
 }
 
-/** Refusals of RFC 6749 here; all others where every error is answered, which knows the form of this path. */
+/**
+ * Answers refusals of RFC 6749 itself; all others go to the service's error handler, which knows the form for this
+ * path.
+ */
 function answerError(
   error: unknown,
   request: FastifyRequest,
@@ -85,7 +88,7 @@ function answerError(
   if (refusal.code === 'invalid_client') {
     const limited = context.refuse(request, new ServiceError('unauthorized'), refusal.why)
     if (limited.code === 'too_many_requests') throw limited
-    // Both ways of contract §3 and of RFC 6749 §5.2.
+    // The two authentication schemes of contract §3 and of RFC 6749 §5.2.
     reply.header('WWW-Authenticate', ['Bearer', 'Basic realm="oauth2", charset="UTF-8"'])
   }
   void reply

@@ -7,7 +7,7 @@ import { type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts
 import { endsByItself, hasPendingCancel, isHeld, isLive, type User } from '../membership/rules/state.ts'
 import { isAvailable, judgeOfferAt, offerOf, partnerOffer, type Terms } from '../membership/rules/terms.ts'
 
-/** What a partner asks for. */
+/** The request of a partner. */
 export type OfferChangeInput = {
   readonly offername: string
   readonly action: 'upgrade' | 'downgrade' | 'auto'
@@ -25,8 +25,9 @@ export type OfferChange = Changed & {
 }
 
 /**
- * Moves a user to another offer, now or at the next period, or says why not. A newer change replaces a pending one,
- * the same one asked for again stays as it is; asking for the current offer undoes it. A pending swap that no longer fits is dropped.
+ * Moves a user to another offer, now or at the next period, or returns why not. A newer change replaces a pending one;
+ * the same change again changes nothing; asking for the current offer undoes a pending change. A pending swap that no
+ * longer fits is dropped.
  */
 export function changeOfferOf(
   user: User,
@@ -44,7 +45,7 @@ export function changeOfferOf(
   if (input.action !== 'auto' && input.action !== direction) return refuse('direction_mismatch')
   const isImmediate =
     input.effective === 'immediate' || (input.effective === 'auto' && direction === 'upgrade')
-  // At the boundary the cancel comes first: there will be no period in which the offer could begin.
+  // At the boundary the cancel is applied first, so there will be no period in which the offer could begin.
   if (!isImmediate && hasPendingCancel(user)) return refuse('cancel_pending')
   const boundary = nextBoundary(user, now, terms)
   const effectiveAt = isImmediate ? Math.max(now, user.offer?.since ?? now) : boundary
@@ -57,7 +58,7 @@ export function changeOfferOf(
   let base: User = withoutPlans({ ...user, updatedAt: now })
   const free: User = { ...base, pendingOffer: undefined }
   const moment = { at: effectiveAt, terms }
-  // What begins until then is in force by then, and stays before what still waits.
+  // Benefits that begin before the change are in force by then, and are kept before those that still wait.
   const then = applyOfferChange(beforeSwap(free, effectiveAt, terms), offer.offer, moment)
   const outcome = compare(base, then.user, effectiveAt)
   const isPendingAlready = user.pendingOffer?.name === offer.offer && user.pendingOffer.at === effectiveAt
@@ -103,7 +104,9 @@ export function undoOfferChangeOf(user: User, now: Instant, terms: Terms): Offer
   return { ...same, user: swept.user, events: [raise(free, 'offer_change_cancelled', now), ...swept.events] }
 }
 
-/** What is held before and after; what ends by itself at that very instant is not kept. */
+/**
+ * Compares the benefits before and after; a benefit that ends by itself at that very instant does not count as kept.
+ */
 function compare(
   before: User,
   after: User,

@@ -22,7 +22,7 @@ import type { Clock, Partner } from '../partners/partner.ts'
 import { changeOfferOf, type OfferChange, type OfferChangeInput, undoOfferChangeOf } from './change.ts'
 import { checkPreview, makePreview } from './preview.ts'
 
-/** Moves users between offers, lists and previews the moves (contract §8). */
+/** Moves users between offers, and lists and previews such moves (contract §8). */
 export function offerHandlers(context: { commands: AccountCommands; clock: Clock }) {
   const { commands, clock } = context
 
@@ -124,7 +124,7 @@ function inputOf(body: {
   }
 }
 
-/** An offer that is neither the partner's nor the user's own is a fault of the request, not of the user. */
+/** An offer that is neither the partner's nor the user's own is an error in the request, not a refusal for the user. */
 function checkOwn(user: User, input: OfferChangeInput, context: { partner: Partner; terms: Terms }): void {
   const isKnown =
     input.offername === user.offer?.name ||
@@ -145,7 +145,7 @@ function viewChange(after: User, changed: OfferChange): OfferChanged {
   }
 }
 
-/** Why a change would be refused; without reasons of its own, the refusal itself is the reason. */
+/** Why a change would be refused; if the refusal has no reasons, its code is the reason. */
 function reasonsOf(changed: OfferChange | Refusal): readonly RefusalReason[] {
   if (!isRefusal(changed)) return []
   if (changed.reasons.length > 0) return changed.reasons

@@ -6,24 +6,24 @@ import type { OfferChange, OfferChangeInput } from './change.ts'
 
 const validMs = 15 * 60_000
 
-/** What a preview shows, and when in real time: a sandbox's clock makes none older. */
+/** The content of a preview, and when it was made in real time; moving a sandbox's clock does not age it. */
 type Previewed = { partner: Partner; user: User; input: OfferChangeInput; changed: OfferChange; now: Instant }
 
 /**
- * Names a preview by a keyed hash of what it showed, so that nothing needs to be kept: the change holds as long as it
- * would do the same.
+ * The id of a preview: a keyed hash of what it showed, so that nothing must be stored. The id stays valid as long as
+ * the change would have the same effect.
  */
 export function makePreview(previewed: Previewed): { previewid: string; expiresAt: Instant } {
   const expiresAt = previewed.now + validMs
   return { previewid: nameOf(previewed, expiresAt).toString('base64url'), expiresAt }
 }
 
-/** Whether a change is what its preview showed, and the preview is not older than 15 minutes. */
+/** Whether a change has the effect that its preview showed, and the preview is not older than 15 minutes. */
 export function checkPreview(previewid: string, previewed: Previewed): boolean {
   const sent = Buffer.from(previewid, 'base64url')
   if (sent.length !== nameBytes || sent.toString('base64url') !== previewid) return false
   const expiresAt = Number(sent.readBigUInt64BE(0))
-  // Beyond what was ever given out, it is not one of ours, nor a number that could be written back.
+  // A larger number was never issued, and could not be written back as the same text.
   return (
     expiresAt > previewed.now &&
     expiresAt <= previewed.now + validMs &&
@@ -40,7 +40,7 @@ function nameOf({ partner, user, input, changed }: Previewed, expiresAt: Instant
     input.offername,
     changed.direction,
     changed.isImmediate,
-    // An immediate change takes effect whenever it is asked for; a later one at its boundary.
+    // An immediate change takes effect whenever it is requested; a later one at its boundary.
     changed.isImmediate ? '' : changed.effectiveAt,
     [...changed.gained].sort(),
     [...changed.lost].sort(),

@@ -11,7 +11,7 @@ test.each([
   expect(checkRedirect(`${text}/done?a=1`, false)).toBe(`${text}/done?a=1`)
 })
 
-// Each of these would say something else in a Content-Security-Policy, or names more than one site.
+// Each of these would have another meaning in a Content-Security-Policy, or names more than one site.
 test.each([
   'https://*',
   'https://*.example.com',

@@ -4,10 +4,13 @@ function isLoopbackHttp(url: URL): boolean {
   return url.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
 }
 
-/** A name or an address; a URL's host may hold signs that would mean something else in a security policy. */
+/**
+ * A host name or an IP address; the host of a URL may contain characters that have another meaning in a security
+ * policy.
+ */
 const plainHost = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])$/
 
-/** A partner's web origin in its own normal form. Throws OperatorError with the remedy otherwise. */
+/** A partner's web origin in its normal form. Throws OperatorError that says how to correct a wrong one. */
 export function checkOrigin(text: string, isSandbox: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (
@@ -23,7 +26,7 @@ export function checkOrigin(text: string, isSandbox: boolean): string {
   return text
 }
 
-/** A partner's redirect address in its own normal form. Throws OperatorError with the remedy otherwise. */
+/** A partner's redirect address in its normal form. Throws OperatorError that says how to correct a wrong one. */
 export function checkRedirect(text: string, isSandbox: boolean): string {
   const url = /^[\x21-\x5b\x5d-\x7e]{1,2048}$/.test(text) && URL.canParse(text) ? new URL(text) : undefined
   const isNormal =

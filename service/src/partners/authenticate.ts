@@ -9,16 +9,19 @@ import type { Directory, WhyNot } from './directory.ts'
 export type { Caller } from './callers.ts'
 
 /**
- * Refuses a failed authentication: 401, or 429 when there were too many (contract §13). What is spent, so expired or
- * revoked, is always a 401: its client has to learn that it must renew it.
+ * Refuses a failed authentication: 401, or 429 when there were too many (contract §13). An expired or revoked
+ * credential always gets 401, because its client must learn to renew it.
  */
 export type Refuse = (request: FastifyRequest, error: ServiceError, why: WhyNot) => ServiceError
 
-/** Counts failures by address and known credential; right credentials never come here. Loopback is exempt in a sandbox. */
+/**
+ * Counts failures by address and known credential; right credentials are never counted. Loopback is exempt in a
+ * sandbox.
+ */
 export function refuseFailures(context: {
   sandbox: boolean
   real: () => number
-  /** How many failures of an address in a minute are answered 401. */
+  /** How many failures per minute from one address are answered 401. */
   limit: number
 }): Refuse {
   const failures = countFailedAuthentications(context.limit)
@@ -33,14 +36,14 @@ export function refuseFailures(context: {
 }
 
 const bearerForm = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i
-// Another scheme is no token, and gets no error code (RFC 6750 §3.1).
+// A header with another scheme carries no token, and gets no error code (RFC 6750 §3.1).
 const tokenSent = /^Bearer +\S/i
 const withoutToken = { 'WWW-Authenticate': 'Bearer' }
 const withBadToken = { 'WWW-Authenticate': 'Bearer error="invalid_token"' }
 
 /**
- * Authenticates the calls of partners: token, then API key, then scope. Answers from memory when it can.
- * Refuses with `unauthorized`, `invalid_api_key` or `insufficient_scope`; the body has not been looked at.
+ * Authenticates the calls of partners: token, then API key, then scope. Answers from memory when it can. Refuses with
+ * `unauthorized`, `invalid_api_key` or `insufficient_scope`, before the body is read.
  */
 export function authenticatePartner(context: { directory: Directory; refuse: Refuse; real: () => Instant }) {
   const { directory, refuse } = context
@@ -106,5 +109,5 @@ function lacking(scope: Scope): ServiceError {
   })
 }
 
-// Operations that anyone may call, or that check client credentials themselves, have no bearer.
+// Operations that anybody may call, or that check client credentials themselves, have no caller.
 const nobody = Object.freeze({}) as Caller

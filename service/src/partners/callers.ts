@@ -11,19 +11,22 @@ export type Caller = {
   readonly credentialId: string
 }
 
-/** The two headers that name a caller, as they came. */
+/** The two headers that identify a caller, unchanged. */
 export type CallerHeaders = {
   readonly authorization: string
   readonly apiKey: string | undefined
 }
 
-/** Remembers callers whose token and API key were right, by both headers: one look in place of two hashes and three looks. */
+/**
+ * Remembers callers whose token and API key were right, by both headers: one look-up replaces two hashes and three
+ * look-ups.
+ */
 export type Callers = {
-  /** The caller of these headers, or `undefined` where it has to be looked up. */
+  /** The caller of these headers, or `undefined` when it must be authenticated again. */
   find(headers: CallerHeaders): Caller | undefined
   /**
-   * Keeps a caller for as long as what it was made of may be answered from memory; `forgotten` is the directory's count
-   * from before it was looked up, so that nothing is kept that was forgotten meanwhile.
+   * Keeps a caller for as long as its token and key may be answered from memory. `forgotten` is the directory's count
+   * from before the look-up, so that a caller is not kept if the directory forgot its partner meanwhile.
    */
   keep(
     headers: CallerHeaders,
@@ -34,12 +37,13 @@ export type Callers = {
 
 type Kept = { readonly caller: Caller; readonly until: Instant; readonly forgotten: number }
 
-/** As many callers as are kept; each is a token with its API key, so one process of a partner has one an hour. */
+/** The most callers that are kept. Each is a token with its API key, so a partner's process needs one an hour. */
 const MAX_CALLERS = 10_000
 
 /**
- * Opens a memory of callers. It adds nothing to the second of contract §3: a caller is kept until the older of its token
- * and its API key would be read again, or the token expires; and nothing is left of it once the directory forgets a partner.
+ * Opens a memory of callers. It does not extend the second of contract §3: a caller is kept until the older of its
+ * token and its API key would be read again, or until the token expires, and is dropped when the directory forgets its
+ * partner.
  */
 export function openCallers(context: { directory: Directory; real: () => Instant }): Callers {
   const { directory, real } = context
@@ -53,7 +57,7 @@ export function openCallers(context: { directory: Directory; real: () => Instant
     keep(headers, caller, { bearer, key, forgotten }) {
       const until = Math.min(bearer.freshUntil, bearer.expiresAt, key?.freshUntil ?? Number.POSITIVE_INFINITY)
       const name = keyOf(headers)
-      // What was kept longest ago leaves first; who calls is kept anew every second.
+      // The caller that was kept longest ago is dropped first; an active caller is kept anew every second.
       kept.delete(name)
       kept.set(name, { caller, until, forgotten })
       const [oldest] = kept.keys()
@@ -62,14 +66,14 @@ export function openCallers(context: { directory: Directory; real: () => Instant
   }
 }
 
-/** No header holds a line break, so that two pairs never make one key. */
+/** No header contains a line break, so two different pairs never have the same key. */
 function keyOf({ authorization, apiKey }: CallerHeaders): string {
   return apiKey === undefined ? authorization : `${authorization}\n${apiKey}`
 }
 
 /**
- * Whether a caller may call an operation: its token was given the scope, and the operator has not taken it from the
- * partner since.
+ * Whether a caller may call an operation: the token has the scope, and the operator has not since withdrawn it from the
+ * partner.
  */
 export function mayCall({ partner, scopes }: Caller, { scope }: Operation): boolean {
   if (scope === undefined) return true

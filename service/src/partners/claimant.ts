@@ -4,8 +4,8 @@ import type { Directory } from './directory.ts'
 const form = /^(Bearer|Basic) +([A-Za-z0-9._~+/=-]+) *$/i
 
 /**
- * Tells from memory alone which partner a request seems to come from, "" where memory cannot tell. Good for sharing out
- * room before anything is looked up; whether the credentials still hold is not its business.
+ * Guesses from memory alone from which partner a request comes; "" when memory does not know. It is used to divide
+ * capacity before anything is looked up, and does not check whether the credentials are still valid.
  */
 export function openClaimants(directory: Directory) {
   return ({ headers: { authorization } }: { readonly headers: IncomingHttpHeaders }): string => {

@@ -9,8 +9,8 @@ const everyMs = 60_000
 const mostKnown = 100_000
 
 /**
- * Notes when credentials were last used, so that an operator knows which one may be revoked: a use at once, further ones
- * once a minute. A note that fails is lost, as the use itself must not fail for it.
+ * Records when credentials were last used, so that an operator knows which one can be revoked: the first use at once,
+ * later ones once a minute. If this fails, the record is lost, because the request itself must not fail for it.
  */
 export function openCredentialUses(database: Database): (use: Use) => void {
   const noted = new Map<string, Instant>()
@@ -43,7 +43,7 @@ async function writeUses(db: Executor, uses: readonly Use[]): Promise<void> {
       set last_used_at = greatest(credential_uses.last_used_at, excluded.last_used_at)`)
 }
 
-/** When each credential of a partner was last used, by its id; one that never was is missing. */
+/** When each credential of a partner was last used, by its id; credentials that were never used are missing. */
 export async function lastUses(db: Executor, partnerId: string): Promise<ReadonlyMap<string, Instant>> {
   const rows = await db.query<{ credential_id: string; last_used_at: Instant }>(sql`
     select credential_id, last_used_at from credential_uses where partner_id = ${partnerId}`)

@@ -22,17 +22,17 @@ import { findTokens, type TokenRow } from './tokens.ts'
 const freshMs = 1000
 const maxEntries = 100_000
 
-/** A bearer token that holds. */
+/** The bearer of a valid token. */
 export type Bearer = {
   readonly partner: Partner
   readonly scopes: ReadonlySet<string>
-  /** The client secret that the token was issued from. */
+  /** The client secret with which the token was issued. */
   readonly credentialId: string
   readonly expiresAt: Instant
-  /** Until when this may be answered without a look at the database (contract §3). */
+  /** Until when this may be answered without asking the database (contract §3). */
   readonly freshUntil: Instant
 }
-/** A credential that holds. */
+/** A valid credential. */
 export type Credential = {
   readonly partner: Partner
   readonly credentialId: string
@@ -45,28 +45,31 @@ export type Directory = {
   partner(partnerId: string): Promise<Partner | undefined>
   /** The bearer of an access token, or `undefined` when the token is unknown, wrong, expired or revoked. */
   bearer(token: string): Promise<Bearer | undefined>
-  /** The same from memory alone: `undefined` when memory cannot tell. */
+  /** The same from memory alone; `undefined` when memory does not have it. */
   bearerNow(token: string): Bearer | undefined
-  /** The partner that an access token belonged to when it was last read, whether it still holds or not. */
+  /** The partner that an access token belonged to when it was last read, whether the token is still valid or not. */
   lastOwnerOf(token: string): string | undefined
   /** The partner that a client secret or API key belongs to, or `undefined`. */
   credential(secret: string, kind: 'client_secret' | 'api_key'): Promise<Credential | undefined>
   /** The same from memory alone. */
   credentialNow(secret: string, kind: 'client_secret' | 'api_key'): Credential | undefined
   /**
-   * Why a secret does not hold: `spent` when it is right but expired, revoked, or its partner is disabled; `known` when
-   * its id is one of ours and the rest is wrong, with that id; else `unknown`.
+   * Why a secret is not valid: `spent` when it is right but expired, revoked, or its partner is disabled; `known`, with
+   * the id, when its id exists and the rest is wrong; else `unknown`.
    */
   whyNot(secret: string, kind: SentSecret): Promise<WhyNot>
-  /** Forgets what memory holds of a partner, after a change made by this process. */
+  /** Forgets what memory has of a partner, after a change by this process. */
   forget(partnerId: string): void
-  /** Counts what was forgotten: what others have kept of the directory holds only while this stays the same. */
+  /**
+   * Grows each time something is forgotten: a copy of the directory's answers is valid only while this number stays the
+   * same.
+   */
   forgotten(): number
 }
 
 /** The secrets that a request may carry. */
 export type SentSecret = 'access_token' | 'client_secret' | 'api_key'
-/** Why a secret does not hold. */
+/** Why a secret is not valid. */
 export type WhyNot =
   | { readonly is: 'spent' | 'unknown' }
   | { readonly is: 'known'; readonly credential: string }
@@ -78,7 +81,7 @@ const kinds = { client_secret: 'cs', api_key: 'ak', access_token: 'at' } as cons
   SecretKind
 >
 
-/** The id that a secret carries in clear: the partner's, and the credential's own. */
+/** The ids that a secret carries in clear: that of the partner, and that of the credential. */
 export function splitSecretId(id: string): { partnerId: string; ownId: string } | undefined {
   const partnerId = decodeUuid(id.slice(0, 22))
   return partnerId && id.length > 22 ? { partnerId, ownId: id.slice(22) } : undefined
@@ -109,7 +112,7 @@ export function openDirectory(context: {
       })
     },
   })
-  // Tokens lie with their partner, partners and credentials on every node.
+  // Tokens are stored with their partner; partners and credentials are on every node.
   const queueOf = ({ partnerId }: { partnerId: string }) => (database.layout.isSpread ? partnerId : '')
   const readTokens = coalesceApart<{ partnerId: string; tokenId: string }, TokenRow | undefined>(queueOf, {
     maxBatch: 500,
@@ -133,7 +136,7 @@ export function openDirectory(context: {
   const isFresh = (entry: Cached<unknown> | undefined): boolean =>
     entry !== undefined && real() - entry.readAt < freshMs
   const keep = <T>(map: Map<string, Cached<T>>, key: string, entry: Cached<T>): T | undefined => {
-    // Only what holds is kept: an unknown secret is looked up each time, and cannot fill the memory.
+    // Only valid secrets are kept: an unknown one is looked up each time, and cannot fill the memory.
     map.delete(key)
     if (entry.value !== undefined) map.set(key, entry)
     const oldest = map.keys().next().value
@@ -153,16 +156,18 @@ export function openDirectory(context: {
     secret: string,
     purpose: string,
   ): boolean => {
-    // An unknown id costs the same hash as a known one.
+    // An unknown id costs the same hash as a known one, so that timing does not reveal which ids exist.
     const pepper = keyring.pepper(row?.pepper_id ?? keyring.peppers.current.id)
     return pepper !== undefined && sameHash(keyedHash(pepper, purpose, secret), row?.hash ?? emptyHash)
   }
 
-  /** A secret's own text is known only while it is used: this is when its hash can move to the current pepper. */
+  /**
+   * The service knows a secret's text only while it is used, so this is when its hash can move to the current pepper.
+   */
   const moveToCurrent = async (row: CredentialRow, secret: string): Promise<void> => {
     const { id, key } = keyring.peppers.current
     if (row.pepper_id === id) return
-    // Where it fails, the next use tries again; meanwhile the secret is as right as before.
+    // If this fails, the next use tries again; until then the secret stays valid under its old pepper.
     await rehashCredential(database, row, { pepperId: id, hash: keyedHash(key, row.kind, secret) }).catch(
       () => {},
     )
@@ -226,11 +231,11 @@ export function openDirectory(context: {
     return isRight(row, secret, kind) ? { is: 'spent' } : { is: 'known', credential: parsed?.id ?? '' }
   }
 
-  /** What was read at `readAt` of a partner that memory holds is fresh as long as both are. */
+  /** An answer read at `readAt` is fresh as long as both it and the partner in memory are. */
   const freshUntil = (readAt: Instant, partnerId: string): Instant =>
     Math.min(readAt, partners.get(partnerId)?.readAt ?? readAt) + freshMs
 
-  /** What memory holds of a secret, with the partner as memory has it now, not as it was when the secret was read. */
+  /** What memory has of a secret, with the partner as memory has it now, not as it was when the secret was read. */
   const known = <T extends { readonly partner: Partner; readonly freshUntil: Instant }>(
     map: Map<string, Cached<T>>,
     key: string,
@@ -267,8 +272,8 @@ export function openDirectory(context: {
 const emptyHash = Buffer.alloc(32)
 
 /**
- * Gives the same object for a partner as long as its row is the same: its key is unwrapped once, not every second, and
- * what was made for a partner can be told to be made for this very one.
+ * Returns the same object for a partner as long as its row does not change. So its key is unwrapped once, not every
+ * second, and caches can compare partners by identity.
  */
 function openKnownPartners(keyring: Keyring): (row: PartnerRow) => Partner {
   const known = new Map<string, { readonly text: string; readonly partner: Partner }>()

@@ -1,16 +1,16 @@
 import { OperatorError } from '../operator-error.ts'
 
-/** Where a partner's users find help; what is absent is not shown to them. */
+/** Where a partner's users find help; absent contacts are not shown. */
 export type HelpContacts = { readonly phone?: string; readonly email?: string; readonly url?: string }
 
-/** What the operator may say of them; an empty text takes one away. */
+/** The settings as the operator writes them; an empty text removes one. */
 export type HelpSettings = {
   readonly phone?: string | undefined
   readonly email?: string | undefined
   readonly url?: string | undefined
 }
 
-/** The contacts with these settings. Throws OperatorError that names the setting which no page could show. */
+/** The contacts with these settings applied. Throws OperatorError that names a setting that no page could show. */
 export function withHelp(known: HelpContacts, settings: HelpSettings): HelpContacts {
   const { phone = known.phone, email = known.email, url = known.url } = settings
   return {
@@ -27,14 +27,14 @@ function checkPhone(text: string): string {
   return text
 }
 
-// A link to it must not be able to carry more than the address.
+// A link to it must not contain more than the address.
 function checkEmail(text: string): string {
   if (text.length > 254 || !/^[\w.+-]{1,64}@[a-z\d-]+(\.[a-z\d-]+)+$/i.test(text))
     throw new OperatorError('--help-email must be an email address like help@example.com.')
   return text
 }
 
-/** An address that pages link. Throws OperatorError that names the option when it is none of the web's. */
+/** An address that pages link to. Throws OperatorError that names the option when it is not a web address. */
 export function checkWebAddress(option: string, text: string): string {
   const url = /^[\x21-\x7e]{1,2048}$/.test(text) && URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'https:' || url.username || url.password)

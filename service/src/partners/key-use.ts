@@ -6,21 +6,27 @@ import { wrappingKeyId } from '../vault/seal.ts'
 import { rewrapped } from './keys.ts'
 import { listPartners } from './store.ts'
 
-/** How many rows hang on each key, by the key's id. */
+/** How many rows depend on each key, by the key's id. */
 export type UseOfKeys = ReadonlyMap<string, number>
 
-/** Keeps the keys of the keyring from being retired until the transaction ends; for who then stores what hangs on one. */
+/**
+ * Keeps the keyring's keys from being retired until the transaction ends. Transactions that store data under a key call
+ * it first.
+ */
 export async function holdKeys(tx: Executor): Promise<void> {
   await tx.query(sql`select 1 from installation for share`)
 }
 
-/** Waits for those who hold keys, and keeps others out until the transaction ends; false: nothing was served yet. */
+/**
+ * Waits for transactions that hold keys, and keeps others out until this transaction ends; false: the service has never
+ * served yet.
+ */
 export async function lockKeys(tx: Executor): Promise<boolean> {
   const rows = await tx.query(sql`select 1 from installation for update`)
   return rows.length > 0
 }
 
-/** Wraps by the current root key what older ones wrap; gives how many partners' keys it was. */
+/** Rewraps with the current root key the partners' keys that older ones wrap; returns how many. */
 export async function rewrapPartnerKeys(tx: Executor, keyring: Keyring): Promise<number> {
   const rows = (await listPartners(tx)).flatMap(({ partner_id, wrapped_key }) => {
     const wrapped = rewrapped({ partner_id, wrapped_key }, keyring)

@@ -4,19 +4,19 @@ import { newKey, unwrapKey, wrapKey, wrappingKeyId } from '../vault/seal.ts'
 import type { Partner } from './partner.ts'
 import type { PartnerRow } from './store.ts'
 
-// A partner has one key so far; its id makes room for more without a rewrite.
+// A partner has only one key so far; the id allows for more keys without rewriting data.
 const firstKeyId = '1'
 
 function binding(partnerId: string) {
   return { purpose: 'partners.key', partnerId }
 }
 
-/** A fresh partner key, wrapped by the root key in use. */
+/** A new partner key, wrapped by the current root key. */
 export function newPartnerKey(partnerId: string, keyring: Keyring): Buffer {
   return wrapKey(keyring.rootKeys.current, newKey(), binding(partnerId))
 }
 
-/** A partner's key, wrapped anew by the root key in use; `undefined` when that one wraps it already. */
+/** A partner's key, rewrapped by the current root key; `undefined` when that key wraps it already. */
 export function rewrapped(
   row: Pick<PartnerRow, 'partner_id' | 'wrapped_key'>,
   keyring: Keyring,
@@ -27,7 +27,7 @@ export function rewrapped(
   return wrapKey(current, unwrapKey(keyring.rootKey, row.wrapped_key, place), place)
 }
 
-/** The partner that a row tells of. Throws when its key was wrapped by a root key that is not in the keyring. */
+/** The partner of a row. Throws when its key was wrapped by a root key that is not in the keyring. */
 export function partnerOf(row: PartnerRow, keyring: Keyring): Partner {
   const key = unwrapKey(keyring.rootKey, row.wrapped_key, binding(row.partner_id))
   return { ...settingsOf(row), key: { id: firstKeyId, key }, hashKey: keyedHash(key, 'partners.hash_key') }

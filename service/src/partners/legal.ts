@@ -1,7 +1,7 @@
 import { OperatorError } from '../operator-error.ts'
 import { checkWebAddress } from './help-contacts.ts'
 
-/** What the page links and names for a partner; what is absent is not shown. */
+/** The links and the line at the foot of a partner's pages; absent parts are not shown. */
 export type Legal = {
   readonly privacyurl?: string
   readonly termsurl?: string
@@ -9,16 +9,19 @@ export type Legal = {
   readonly operatorline?: { readonly en: string; readonly es: string }
 }
 
-/** What the operator may say of them; an empty text takes one away. */
+/** The settings as the operator writes them; an empty text removes one. */
 export type LegalSettings = {
   readonly privacyUrl?: string | undefined
   readonly termsUrl?: string | undefined
   readonly operatorLine?: string | undefined
-  /** Absent: the line as it is in English. */
+  /** Absent: the English line. */
   readonly operatorLineEs?: string | undefined
 }
 
-/** The facts with these settings. Throws OperatorError that names the setting which no page could show. */
+/**
+ * The links and the line with these settings applied. Throws OperatorError that names a setting that no page could
+ * show.
+ */
 export function withLegal(known: Legal, settings: LegalSettings): Legal {
   const { privacyUrl = known.privacyurl, termsUrl = known.termsurl } = settings
   const { operatorLine: en = known.operatorline?.en } = settings

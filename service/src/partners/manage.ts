@@ -28,7 +28,7 @@ import {
   updatePartner,
 } from './store.ts'
 
-/** What the operator may say of a partner; absent means unchanged, or the default at first. */
+/** The settings of a partner as the operator gives them; absent means unchanged, or the default for a new partner. */
 export type PartnerSettings = {
   readonly name?: string | undefined
   readonly aliases?: readonly string[] | undefined
@@ -39,15 +39,15 @@ export type PartnerSettings = {
   readonly help?: HelpSettings | undefined
   readonly legal?: LegalSettings | undefined
   readonly look?: Omit<LookSettings, 'logo'> | undefined
-  /** The partner's mark as a picture, or `''` to take it away. */
+  /** The partner's logo as a picture, or `''` to remove it. */
   readonly logo?: Buffer | '' | undefined
-  /** Years like `7y` for which some records outlive an erasure; `none`: nothing does. */
+  /** Years such as `7y` for which some records are kept after an erasure; `none`: nothing is kept. */
   readonly retain?: string | undefined
   /** Names of offers; an empty list means all. */
   readonly offers?: readonly string[] | undefined
   readonly scopes?: readonly string[] | undefined
   readonly apiKeyOptional?: boolean | undefined
-  /** Requests a second; 0 takes the limit away. */
+  /** Requests a second; 0 removes the limit. */
   readonly ratePerSecond?: number | undefined
   readonly isDisabled?: boolean | undefined
 }
@@ -58,14 +58,14 @@ export type ManageContext = {
   readonly keyring: Keyring
   readonly mode: SecretMode
   readonly real: () => number
-  /** The offers of today's catalogue; names are checked against it when it has any. */
+  /** The offers of today's catalogue; names are checked against it if it has any. */
   readonly knownOffers: readonly string[]
 }
 
 /** A new partner's credentials, shown once. */
 export type NewPartner = { readonly row: PartnerRow; readonly clientSecret: string; readonly apiKey: string }
 
-/** Makes a partner with a first client secret and a first API key. Throws OperatorError when a setting is wrong. */
+/** Creates a partner with a first client secret and a first API key. Throws OperatorError when a setting is wrong. */
 export async function createPartner(settings: PartnerSettings, context: ManageContext): Promise<NewPartner> {
   const now = context.real()
   const partnerId = uuidv7(now)
@@ -92,7 +92,7 @@ export async function createPartner(settings: PartnerSettings, context: ManageCo
   }
   const wanted = withSettings(blank, settings, context)
   return context.database.transaction(async tx => {
-    // What is wrapped by a root key that was retired meanwhile could never be opened again.
+    // Data wrapped by a root key that is retired meanwhile could never be opened again.
     await holdKeys(tx)
     const row = { ...wanted, wrapped_key: newPartnerKey(partnerId, context.keyring) }
     await storeLogo(tx, settings, now)
@@ -105,7 +105,7 @@ export async function createPartner(settings: PartnerSettings, context: ManageCo
 
 const noKeyYet = Buffer.alloc(0)
 
-/** Changes what the operator may change. Throws OperatorError when the partner is unknown or a setting is wrong. */
+/** Changes a partner's settings. Throws OperatorError when the partner is unknown or a setting is wrong. */
 export async function changePartner(
   partnerId: string,
   settings: PartnerSettings,
@@ -119,7 +119,7 @@ export async function changePartner(
   })
 }
 
-/** The partner, held until the transaction ends. */
+/** The partner, locked until the transaction ends. */
 async function requireLocked(tx: Executor, partnerId: string): Promise<PartnerRow> {
   const { partner_id: id } = await requirePartner(tx, partnerId)
   await lockPartner(tx, id)
@@ -192,7 +192,7 @@ function withSettings(row: PartnerRow, settings: PartnerSettings, context: Manag
   }
 }
 
-/** Where a mark will be served. Throws OperatorError when it is no picture or too large. */
+/** The path at which a logo will be served. Throws OperatorError when it is no picture or too large. */
 function logoAddress(logo: Buffer | '' | undefined): string | undefined {
   if (logo === undefined || logo === '') return logo
   const judged = judgeFile(logo, ['image/png', 'image/webp'])
@@ -231,7 +231,7 @@ async function mint(
 }
 
 /**
- * Mints one more secret of a kind, so that the partner can change over without a gap. Throws OperatorError when two
+ * Creates another secret of a kind, so that the partner can change over without a gap. Throws OperatorError when two
  * live ones exist already: the older must be revoked first.
  */
 export async function rotateKey(
@@ -260,7 +260,10 @@ async function liveKeys(db: Executor, partnerId: string, kind: CredentialKind): 
     .map(row => row.credential_id)
 }
 
-/** Revokes one credential by its id, and the tokens issued from it. Throws OperatorError when there is no live one. */
+/**
+ * Revokes one credential by its id, and the tokens issued with it. Throws OperatorError when there is no live
+ * credential of this id.
+ */
 export async function revokeKey(
   partnerId: string,
   credentialId: string,

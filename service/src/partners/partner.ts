@@ -16,7 +16,7 @@ export type Partner = {
   readonly help: HelpContacts
   readonly legal: Legal
   readonly look: Look
-  /** For how many years agreed texts, confirmations and dates of cover outlive an erasure; 0: not at all. */
+  /** For how many years agreed texts, confirmations and dates of cover are kept after an erasure; 0: not at all. */
   readonly retainYears: number
   /** `undefined`: all offers of the catalogue. */
   readonly offers: readonly string[] | undefined
@@ -27,9 +27,9 @@ export type Partner = {
   readonly clockOffsetMs: number
   readonly disabledAt: Instant | undefined
   readonly createdAt: Instant
-  /** Wraps the data keys of the partner's users, and seals what belongs to the partner as a whole. */
+  /** Wraps the data keys of the partner's users, and seals data of the partner as a whole. */
   readonly key: NamedKey
-  /** Keys the hashes of what is recognised by its hash alone; like `key` it outlives every rotation. */
+  /** Keys the hashes of values that are found by their hash alone; like `key` it is not changed by rotations. */
   readonly hashKey: Buffer
 }
 
@@ -41,7 +41,7 @@ export type Clock = {
   readonly now: (partner: { readonly clockOffsetMs: number }) => Instant
 }
 
-/** A clock on a source of real time. */
+/** A clock that runs on a source of real time. */
 export function clockOn(real: () => Instant): Clock {
   return {
     real,

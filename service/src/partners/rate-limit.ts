@@ -2,20 +2,20 @@ import type { Instant } from '../calendar/calendar.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Partner } from './partner.ts'
 
-/** What a partner with a limit is told with each answer, and the refusal when it has used it up. */
+/** The state of a partner's limit that each answer reports, and the refusal when it is used up. */
 export type Taken = {
   readonly headers: Readonly<Record<string, string>>
   readonly refusal: ServiceError | undefined
 }
 
-/** Takes one request of a partner; `undefined` when the operator gave it no limit, which is the default. */
+/** Counts one request of a partner; `undefined` when the operator set no limit, which is the default. */
 export type TakeRequest = (partner: Partner) => Taken | undefined
 
 type Bucket = { tokens: number; filledAt: Instant }
 
 /**
- * A token bucket for each partner with a limit (contract §13): one second's requests at most at once, refilled
- * steadily. Each process keeps its own, so that with several processes the limit is theirs together.
+ * A token bucket for each partner with a limit (contract §13): the requests of one second at most at once, refilled
+ * steadily. Each process has its own, so with several processes their limits add up.
  */
 export function limitRequests(real: () => Instant): TakeRequest {
   const buckets = new Map<string, Bucket>()

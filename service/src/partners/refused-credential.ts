@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { parseSecret } from '../vault/secret.ts'
 import { splitSecretId } from './directory.ts'
 
-/** The credential that a refused request names by itself, known or not; never the secret. */
+/** The credential that a refused request names, known or not; never the secret. */
 export function refusedCredential(headers: IncomingHttpHeaders): {
   partnerId: string | undefined
   credentialId: string
@@ -13,7 +13,7 @@ export function refusedCredential(headers: IncomingHttpHeaders): {
     scheme.toLowerCase() === 'basic'
       ? Buffer.from(sent, 'base64').toString('latin1').split(':').slice(1).join(':')
       : sent
-  // Only a text with the right check digits names anything: others would fill the log with noise.
+  // Only a text with the right checksum names a credential; others would fill the log with noise.
   const id = splitSecretId(parseSecret(secret)?.id ?? '')
   return { partnerId: id?.partnerId, credentialId: id?.ownId ?? '' }
 }

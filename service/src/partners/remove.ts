@@ -1,7 +1,10 @@
 import type { Database } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 
-/** What is deleted of a partner, rows that refer to others first; `false`: it is needed by what must outlive erasures. */
+/**
+ * The tables from which a partner's rows are deleted, in order: rows that refer to others first. `false`: retained
+ * records need the rows.
+ */
 export const removedTables: ReadonlyMap<string, boolean> = new Map([
   ['delivery_attempts', true],
   ['deliveries', true],
@@ -31,10 +34,16 @@ export const removedTables: ReadonlyMap<string, boolean> = new Map([
   ['users', false],
 ])
 
-/** What stays: who was erased, by ids alone, for restored copies and for the keys in files; what operators did. */
+/**
+ * Tables that keep their rows: which users were erased, by ids alone, for restored copies and for the removal of keys
+ * from files; and what operators did.
+ */
 export const stayingTables: ReadonlySet<string> = new Set(['erasures', 'audit_log'])
 
-/** Deletes the rows of a partner whose users are erased; with what is retained stays what it takes to read it. */
+/**
+ * Deletes the rows of a partner whose users are erased. If records are retained, the rows that are needed to read them
+ * stay.
+ */
 export async function deletePartnerRows(
   database: Database,
   partnerId: string,
@@ -50,7 +59,7 @@ export async function deletePartnerRows(
   }
 }
 
-/** Deletes the partner itself, and with it the key on which all of it hung. */
+/** Deletes the partner itself, and with it the key on which all its data depended. */
 export async function deletePartner(database: Database, partnerId: string): Promise<void> {
   await database.query(sql`delete from partners where partner_id = ${partnerId}`)
 }

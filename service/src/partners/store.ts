@@ -37,7 +37,7 @@ export function findPartners(db: Executor, ids: readonly string[]): Promise<Part
     from partners where partner_id = any(${ids}::uuid[])`)
 }
 
-/** Holds a partner until the transaction ends, so that what is read of it is what is written back. */
+/** Locks a partner until the transaction ends, so that the row does not change between reading and writing it. */
 export async function lockPartner(tx: Executor, partnerId: string): Promise<void> {
   await tx.query(sql`select 1 from partners where partner_id = ${partnerId} for update`)
 }
@@ -64,7 +64,7 @@ export async function insertPartner(db: Executor, row: PartnerRow): Promise<void
   await db.query(sql`insert into event_log_heads (partner_id) values (${row.partner_id})`)
 }
 
-/** Stores what the operator may change of a partner. */
+/** Stores the settings of a partner that the operator may change. */
 export async function updatePartner(db: Executor, row: PartnerRow, at: Instant): Promise<void> {
   await db.query(sql`
     update partners set name = ${row.name}, aliases = ${row.aliases}::text[], timezone = ${row.timezone},
@@ -76,7 +76,7 @@ export async function updatePartner(db: Executor, row: PartnerRow, at: Instant):
     where partner_id = ${row.partner_id}`)
 }
 
-/** Moves a sandbox partner's business clock; never back. Gives the offset that then holds. */
+/** Moves a sandbox partner's business clock, never back. Returns the offset that is then in effect. */
 export async function moveClock(db: Executor, partnerId: string, offsetMs: number): Promise<number> {
   const [row] = await db.query<{ clock_offset_ms: number }>(sql`
     update partners set clock_offset_ms = greatest(clock_offset_ms, ${offsetMs})

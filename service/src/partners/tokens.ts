@@ -15,7 +15,7 @@ export type TokenRow = {
   revoked_at: Instant | null
 }
 
-/** The tokens of these ids, with the revocation of the secret they were issued from. */
+/** The tokens of these ids, with the revocation of the secret with which they were issued. */
 export function findTokens(
   db: Executor,
   keys: readonly { partnerId: string; tokenId: string }[],
@@ -50,7 +50,7 @@ export async function revokeTokenRow(
     where partner_id = ${key.partnerId} and token_id = ${key.tokenId} and revoked_at is null`)
 }
 
-/** Deletes tokens that expired before `at`, a bounded number at a time; gives how many. */
+/** Deletes tokens that expired before `at`, a bounded number at a time; returns how many. */
 export async function deleteExpiredTokens(db: Executor, partnerId: string, at: Instant): Promise<number> {
   const rows = await db.query(sql`
     delete from access_tokens where partner_id = ${partnerId} and token_id in (

@@ -21,7 +21,7 @@ export function prefillHandlers(context: { executor: CommandExecutor; clock: Clo
   const prefill: Handler<typeof prefillUser, Caller> = async request => {
     const { partner } = request.caller
     const version = versionOf(request.headers['version'])
-    // Under v1 the key is ignored, so that a malformed one is no fault either.
+    // With v1 the key is ignored, so a malformed one is no error either.
     const key = version === 'v2' ? idempotencyKeyOf(request.headers) : undefined
     if (version === 'v2' && key === undefined) throw new ServiceError('idempotency_key_missing')
     checkBirthDate(request.body.dob, context.clock.now(partner), partner.timezone)
@@ -48,7 +48,7 @@ export function prefillHandlers(context: { executor: CommandExecutor; clock: Clo
   return { prefillUser: prefill }
 }
 
-/** Tells a client whose first answer was lost that it worked. */
+/** Tells a client whose first answer was lost that its request succeeded. */
 const replayed = { 'Idempotency-Replayed': 'true', 'Idempotency-Original-Status': '200' }
 
 function versionOf(header: string | string[] | undefined): 'v1' | 'v2' {
@@ -57,7 +57,7 @@ function versionOf(header: string | string[] | undefined): 'v1' | 'v2' {
   throw new ServiceError('unsupported_version')
 }
 
-/** The entry replaced whole; of a registered user it is a suggestion, and changes nothing that was confirmed. */
+/** Replaces the entry whole. For a registered user it is only a suggestion, and changes no confirmed data. */
 function storePrefill(user: User, person: ReturnType<typeof personOf>, now: Instant): Change {
   const stored: User = {
     ...user,

@@ -2,29 +2,29 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
 
-/** What is to come for a user. */
+/** The kinds of coming changes of a user. */
 export const comingKinds = ['ending', 'starting', 'changing'] as const
 export type ComingKind = (typeof comingKinds)[number]
 
-/** One thing that is to come: a benefit that ends or starts, or a change of the account as a whole. */
+/** One coming change: a benefit that ends or starts, or a change of the account as a whole. */
 export type ComingRow = {
   userid: string
   service_id: string
   at: Instant
-  /** `benefit`, or of a change `offer`, `swap` or `cancel`. */
+  /** `benefit`, or the kind of a change: `offer`, `swap` or `cancel`. */
   what: 'benefit' | 'offer' | 'swap' | 'cancel'
-  /** The benefit, or the offer that there is; of a swap the benefits that go. */
+  /** The benefit; for a change of the account the present offer, or for a swap the benefits that it removes. */
   name: string
-  /** Of an offer change the offer to come, of a swap the benefits that come, of a cancel its reason; else empty. */
+  /** For an offer change the new offer, for a swap the benefits that it adds, for a cancel its reason; else empty. */
   next: string
 }
 
-/** From when until when: after `from`, and before `until`. */
+/** The period: after `from`, and before `until`. */
 export type Coming = { readonly partnerId: string; readonly from: Instant; readonly until: Instant }
 
 /**
- * What ends, starts or changes for the users of a partner, the earliest first. It goes by the index of what is due, as
- * whoever has something to come by an instant is due by it.
+ * The benefits that end or start, or the changes, for the users of a partner, the earliest first. It uses the index of
+ * due users, because a user with a change in the period is due within it.
  */
 export function findComing(db: Executor, kind: ComingKind, query: Coming): Promise<ComingRow[]> {
   return reads[kind](db, query)

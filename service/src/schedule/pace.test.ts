@@ -3,7 +3,7 @@ import { openPace } from './pace.ts'
 
 const items = Array.from({ length: 600 }, (_, index) => index)
 
-/** The slices in which the items were handed over, while somebody was served or not. */
+/** The slices in which the items were handed over, while requests were served or not. */
 async function slicesWhile(isServing: () => boolean): Promise<number[][]> {
   const slices: number[][] = []
   await openPace(isServing).drain(items, async slice => {
