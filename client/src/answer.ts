@@ -3,15 +3,15 @@ import { errorOf } from './error-classes.ts'
 import type { FieldProblem } from './generated.ts'
 import { readRetryAfter } from './retry.ts'
 
-/** A 200 with its JSON, or the error that the answer means. */
+/** A 200 with its JSON, or the error that the answer stands for. */
 export type Answer =
   | { ok: true; value: unknown }
   | { ok: false; error: BenefitEnrolmentError; tokenIsBad: boolean }
 
 /**
  * Reads an answer of the service (contract §12) or of its token endpoint (RFC 6749 §5.2). Anything else becomes an
- * error with code `protocol`, which tells status and media type but nothing of the body. Rejects when the
- * connection breaks off.
+ * error with code `protocol`, which contains status and media type but nothing of the body. Rejects when the connection
+ * breaks off.
  */
 export async function readAnswer(operation: string, response: Response): Promise<Answer> {
   const mediaType = (response.headers.get('content-type') ?? 'no media type').split(';', 1)[0]?.trim() ?? ''
@@ -34,12 +34,12 @@ export async function readAnswer(operation: string, response: Response): Promise
   return { ok: false, error, tokenIsBad }
 }
 
-/** Whether the service says that it had seen this key with this request before (contract §4). */
+/** Whether the service says that it has seen this key with this request before (contract §4). */
 export function isReplayed(headers: Headers): boolean {
   return headers.get('idempotency-replayed') === 'true'
 }
 
-/** The error for a request that got no answer, or one that broke off. */
+/** The error for a request that got no answer, or an incomplete one. */
 export function noAnswer(operation: string, cause: unknown): BenefitEnrolmentError {
   return errorOf({
     operation,

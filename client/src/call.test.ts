@@ -20,7 +20,7 @@ const prefillLine = 'POST /user/prefill'
 const ok = json(200, 'prefill saved')
 const replayed = { 'idempotency-replayed': 'true', 'idempotency-original-status': '200' }
 
-/** Prefills against a script and tells how it ended and what was sent. */
+/** Sends a prefill to a scripted server, and returns the result and the requests that were sent. */
 async function prefillAgainst(steps: Step[], options = {}) {
   await using server = await startScriptedServer({ [prefillLine]: steps })
   const [result] = await Promise.allSettled([connect(server.baseUrl, options).prefillUser(ada)])
@@ -209,7 +209,7 @@ describe('the signal of the caller', () => {
       ],
       [prefillLine]: [ok],
     })
-    // A fetch that knows no signals: what is not to be sent must not reach it.
+    // A fetch that ignores signals: a request that must not be sent must not even reach it.
     const client = connect(server.baseUrl, {
       fetch: (input, init) => fetch(input, { ...init, signal: null }),
     })

@@ -7,26 +7,26 @@ import type { OperationName } from './routes.ts'
 import { pause, withTimeLimit } from './time-limit.ts'
 import type { TokenSource } from './token.ts'
 
-/** One answer of the service, told to `onResponse`. */
+/** One answer of the service, as `onResponse` gets it. */
 export type ResponseInfo = {
   operation: OperationName
   status: number
-  /** Names the request in the operator's logs. */
+  /** The id of the request in the operator's logs. */
   requestId: string | undefined
-  /** Whether this is the answer to an earlier request with the same key again (contract §4). */
+  /** Whether this repeats the answer to an earlier request with the same key (contract §4). */
   replayed: boolean
-  /** What else the answer told, for example `retry-after`, `ratelimit` or `content-language`. */
+  /** The other headers of the answer, for example `retry-after`, `ratelimit` or `content-language`. */
   headers: Headers
-  /** 1 for the first request of a call. */
+  /** The number of the attempt; 1 for the first request of a call. */
   attempt: number
   /** From sending the request to the end of the answer, in milliseconds. */
   ms: number
 }
 
-/** What a call went through, for logs: nothing of it holds a secret or a person's data. */
+/** One event of a call, for logs; it contains no secret and no personal data. */
 export type LogEntry = {
   level: 'debug' | 'warn'
-  /** What happened: a token was refused and is renewed, a call is tried again, or a call failed for good. */
+  /** What happened: a token was refused and is renewed, a call is attempted again, or a call failed for good. */
   event: 'renewing_token' | 'retrying' | 'failed'
   operation: OperationName
   attempt: number
@@ -50,15 +50,15 @@ export type Connection = {
   readonly onLog: ((entry: LogEntry) => void) | undefined
 }
 
-/** The body of a 200, and what else its answer told. */
+/** The body of a 200, with the other facts of its answer. */
 export type Answered = { readonly value: unknown; readonly response: ResponseInfo }
 
-/** One call: an operation, what it takes, and its options. */
+/** One call: an operation, its input, and its options. */
 export type Call = { operation: OperationName; input: object; options: CallOptions }
 
 /**
- * Makes a call and resolves with its 200. Tries again what is safe to repeat and may pass; renews a
- * refused token once. Rejects with a `BenefitEnrolmentError`, or with the reason of the caller's signal.
+ * Makes a call and resolves with its 200. Repeats a request if that is safe and the failure may pass; renews a refused
+ * token once. Rejects with a `BenefitEnrolmentError`, or with the reason of the caller's signal.
  */
 export async function makeCall(connection: Connection, call: Call): Promise<Answered> {
   const { operation, options } = call
@@ -106,7 +106,10 @@ export async function makeCall(connection: Connection, call: Call): Promise<Answ
   }
 }
 
-/** The service says that it had applied this very request before: an earlier try of ours worked (contract §4). */
+/**
+ * The service says that it has already applied this very request: an earlier attempt of this call succeeded (contract
+ * §4).
+ */
 function isOwnRepeat(operation: OperationName, error: BenefitEnrolmentError): boolean {
   return (
     operation === 'prefillUser' &&
@@ -175,14 +178,14 @@ function send(
   return connection.fetch(connection.baseUrl + request.path, {
     method: request.method,
     headers,
-    // A redirect would carry the API key and the person's data to an address that nobody configured.
+    // A redirect would send the API key and personal data to an address that nobody configured.
     redirect: 'manual',
     signal,
     ...(request.body === undefined ? {} : { body: request.body }),
   })
 }
 
-/** An observer that throws must not turn a write that worked into one that failed. */
+/** An observer that throws must not turn a successful write into a failure. */
 function tell<T>(observer: ((info: T) => void) | undefined, info: T): void {
   try {
     observer?.(info)

@@ -8,49 +8,49 @@ import { createTokenSource } from './token.ts'
 
 export type { OperationName } from './routes.ts'
 
-/** How to reach the service, and as whom. */
+/** The address of the service, and the caller's credentials. */
 export type ClientOptions = {
-  /** The service's address, a stage path included, for example `https://benefits.example.com/v1`. */
+  /** The service's address, including a stage path, for example `https://benefits.example.com/v1`. */
   baseUrl: string
   clientId: string
   clientSecret: string
-  /** Names your application; needed unless the operator made it optional for you (contract §3). */
+  /** Your application's key; needed unless the operator made it optional for you (contract §3). */
   apiKey?: string
-  /** The scopes to ask for; left out: all that you were given. */
+  /** The scopes to request; absent: all that you were given. */
   scopes?: readonly Scope[]
-  /** How many times a request is sent at most when it may be repeated; default 3. */
+  /** How many times at most a repeatable request is sent; default 3. */
   tries?: number
-  /** How long one try may take, in milliseconds; default 10,000. */
+  /** How long one attempt may take, in milliseconds; default 10,000. */
   timeoutMs?: number
-  /** How long a call may take with all its tries and waits, in milliseconds; default 30,000. */
+  /** How long a call may take with all its attempts and pauses, in milliseconds; default 30,000. */
   deadlineMs?: number
   /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
-  /** Told of every answer to a call, for logs, metrics and rate limits; what it throws is ignored. */
+  /** Called with every answer, for logs, metrics and rate limits; errors that it throws are ignored. */
   onResponse?: (info: ResponseInfo) => void
-  /** Told of renewed tokens, retries and failures, for your log; what it throws is ignored. */
+  /** Called for renewed tokens, retries and failures, for your log; errors that it throws are ignored. */
   onLog?: (entry: LogEntry) => void
 }
 
-/** The same operations, each resolving with what its answer told beside the body. */
+/** The same operations, each resolving with status, headers and request id beside the body. */
 export type ClientWithResponse = {
   [Id in keyof Client]: (
     ...taken: Parameters<Client[Id]>
   ) => Promise<{ value: Awaited<ReturnType<Client[Id]>>; response: ResponseInfo }>
 }
 
-/** A client, and what goes beyond one call. */
+/** A client with the functions that go beyond a single call. */
 export type PartnerClient = Client & {
   /** The same operations, each with status, headers and request id of its answer. */
   readonly withResponse: ClientWithResponse
-  /** Walks through the event log, page after page: `for await (const event of client.eachEvent())`. */
+  /** Reads the event log page by page: `for await (const event of client.eachEvent())`. */
   readonly eachEvent: EachEvent
 }
 
 /**
- * Makes a client: typed calls, with the token fetched on first need and renewed in time, and with safe retries.
+ * Creates a client: typed calls, a token that is fetched when it is first needed and renewed in time, and safe retries.
  * It opens nothing until the first call, and there is nothing to close. Throws a TypeError for options that cannot
- * work; it names the option and never its value.
+ * work; the message names the option and never its value.
  */
 export function createClient(options: ClientOptions): PartnerClient {
   const {
@@ -62,7 +62,7 @@ export function createClient(options: ClientOptions): PartnerClient {
     timeoutMs = 10_000,
     deadlineMs = 30_000,
   } = options
-  // Some runtimes refuse a fetch that is called as the method of another object.
+  // Some runtimes refuse a fetch that is called as a method of another object.
   const fetch: typeof globalThis.fetch = options.fetch ?? ((...args) => globalThis.fetch(...args))
   const baseUrl = readBaseUrl(options.baseUrl)
   if (!clientId) throw new TypeError('clientId must be the client id that the operator gave you')
@@ -97,10 +97,10 @@ export function createClient(options: ClientOptions): PartnerClient {
     const made = call(operation)
     return async (input: object, callOptions?: CallOptions) => (await made(input, callOptions)).value
   }
-  // That each method takes and answers what its type says is held by drift.ts, not by inference.
+  // drift.ts checks that each method's input and answer have the declared types; inference cannot.
   const client = Object.fromEntries(names.map(name => [name, bare(name)])) as Client
   const withResponse = Object.fromEntries(names.map(name => [name, call(name)])) as ClientWithResponse
-  // Not counted among the operations.
+  // These members are not enumerable, so they do not count as operations.
   return Object.defineProperties(client, {
     withResponse: { value: withResponse },
     eachEvent: { value: eachEventOf(client) },

@@ -1,5 +1,5 @@
-// Type assertions only, never published: this file does not compile where generated.ts says otherwise than the contract's own
-// types, by a fault of the generator or because it was made before the contract changed.
+// Type assertions only, never published. This file does not compile when generated.ts differs from the contract's own
+// types, because the generator is wrong or ran before the contract changed.
 import type * as contract from '@benefit-enrolment/contract'
 import type { Client, ErrorCode, EventName, OAuthErrorCode, Scope } from './generated.ts'
 import type { routes } from './generated-routes.ts'
@@ -7,9 +7,11 @@ import type { WebhookEvent } from './named-parts.ts'
 import type { NoFields } from './options.ts'
 import type { OperationName } from './routes.ts'
 
-/** Intersections and aliases resolved, so that only the shape is compared. */
+/** Resolves intersections and aliases, so that only the shape is compared. */
 type Plain<T> = T extends object ? { [K in keyof T]: Plain<T[K]> } : T
-/** Whether two types are the same in every member, optional ones too; mutual assignability would miss those. */
+/**
+ * Whether two types are equal in every member, including optional ones, which mutual assignability would not detect.
+ */
 type Same<A, B> =
   (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false
 
@@ -18,7 +20,10 @@ type PartnerOperation = {
   [Id in keyof Declared]: Declared[Id]['caller'] extends 'partner' ? Id : never
 }[keyof Declared]
 
-/** What the client's method takes for an operation: path and query parameters, or the body; `{}` where it takes none. */
+/**
+ * The input of the client's method for an operation: path and query parameters, or the body; `{}` for an operation
+ * without input.
+ */
 type InputOf<T extends contract.Operation> = unknown extends FieldsOf<T> ? NoFields : FieldsOf<T>
 type FieldsOf<T extends contract.Operation> = (contract.ParamsOf<T> extends undefined
   ? unknown

@@ -1,13 +1,16 @@
 import type { Client, LoggedEvent } from './generated.ts'
 import type { CallOptions } from './options.ts'
 
-/** Events one after the other, oldest first; each walk may be gone through once. */
+/** Events one after the other, oldest first; each walk can be iterated only once. */
 export type EventWalk = AsyncIterable<LoggedEvent> & {
-  /** Where to go on another time: behind the last page that was gone through to its end. */
+  /** Where to continue another time: after the last page that was read to its end. */
   readonly cursor: string | undefined
 }
 
-/** Begins a walk; without `follow` it ends where the log ends, else it waits there for more until its signal ends it. */
+/**
+ * Starts a walk. Without `follow` it ends at the end of the log; otherwise it waits there for more events until its
+ * signal ends it.
+ */
 export type EachEvent = (
   where?: { after?: string; userid?: string; eventname?: LoggedEvent['eventname'] },
   options?: Omit<CallOptions, 'idempotencyKey'> & { follow?: boolean; pollMs?: number },

@@ -4,7 +4,7 @@ import * as client from './index.ts'
 
 const bad = { clientId: 'id', clientSecret: 'secret', tries: 1 }
 
-/** What a call rejects with where the service answers so. */
+/** The error with which a call rejects when the service answers like this. */
 async function refusal(answer: () => Response | Promise<Response>): Promise<unknown> {
   const isToken = (url: string) => url.endsWith('/oauth2/token')
   const made = client.createClient({

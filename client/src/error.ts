@@ -1,10 +1,10 @@
 import type { ClientErrorCode } from './error-codes.ts'
 import type { ErrorCode, FieldProblem, OAuthErrorCode } from './generated.ts'
 
-/** What a {@link BenefitEnrolmentError} is made of. */
+/** The facts from which a {@link BenefitEnrolmentError} is made. */
 export type ErrorFacts = {
   code: BenefitEnrolmentError['code']
-  /** What was asked for, for example `prefillUser`; it begins the message. */
+  /** The operation, for example `prefillUser`; the message begins with it. */
   operation: string
   detail: string
   status?: number
@@ -17,9 +17,9 @@ export type ErrorFacts = {
 }
 
 /**
- * Every refusal and failure that the client reports. Neither message nor members hold a secret or a person's data.
- * Branch on `code`, which may also be a string that this version of the client does not know yet, or on the class: each
- * family of statuses has one (`NotFoundError`, `RuleError`, …).
+ * Every refusal and failure that the client reports. Neither message nor members contain a secret or personal data.
+ * Branch on `code`, which may be a string that this version of the client does not know, or on the class: each family
+ * of statuses has one (`NotFoundError`, `RuleError`, …).
  */
 export class BenefitEnrolmentError extends Error {
   override readonly name = 'BenefitEnrolmentError'
@@ -27,7 +27,7 @@ export class BenefitEnrolmentError extends Error {
   readonly status: number
   /** The service's code (contract §12), the token endpoint's (RFC 6749), or one of the client's own. */
   readonly code: ErrorCode | OAuthErrorCode | ClientErrorCode | (string & {})
-  /** Names the request in the operator's logs; quote it when you ask for help. */
+  /** The id of the request in the operator's logs; quote it when you ask for help. */
   readonly requestId: string | undefined
   /** The fields or reasons; empty when there are none. */
   readonly errors: readonly FieldProblem[]
@@ -37,7 +37,7 @@ export class BenefitEnrolmentError extends Error {
   readonly userMessage: string | undefined
   /** How long the service asks to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** Whether the service had seen this `Idempotency-Key` with the same request before (contract §4). */
+  /** Whether the service has seen this `Idempotency-Key` with the same request before (contract §4). */
   readonly replayed: boolean
 
   constructor(facts: ErrorFacts) {
@@ -58,7 +58,7 @@ export class BenefitEnrolmentError extends Error {
   }
 }
 
-/** Whether `error` came from this client; true also for one from another copy of the package. */
+/** Whether `error` came from this client; also true for an error from another copy of the package. */
 export function isBenefitEnrolmentError(error: unknown): error is BenefitEnrolmentError {
   return error instanceof Error && error.name === 'BenefitEnrolmentError'
 }

@@ -1,4 +1,4 @@
-// Names for parts of the generated types that programs hand on by themselves.
+// Names for parts of the generated types that programs often pass around separately.
 import type {
   BenefitsRequest,
   Client,
@@ -15,18 +15,18 @@ export type State = BenefitsRequest['state']
 export type PersonFields = Omit<Prefill, 'userid'>
 /** The states of an enrolment (contract §9); cover is in force in `enrolled` and `endscheduled`. */
 export type EnrolmentState = HeldBenefit['state']
-/** What may overlap with a user's status (contract §9). */
+/** The conditions that may accompany a user's status (contract §9). */
 export type Condition = User['conditions'][number]
-/** Names one of your endpoints. */
+/** Identifies one of your endpoints. */
 export type WebhookRef = Parameters<Client['getWebhook']>[0]
-/** Names one event. */
+/** Identifies one event. */
 export type EventRequest = Parameters<Client['getEvent']>[0]
 
 /** The body of a delivery (interface §2.5): the state right after the change. */
 export type WebhookEvent = {
   /** Your identifier of the user; `webhook-test` in a `webhook_test`. */
   userid: string
-  /** One of {@link EventName}, or a name that was added after this version: ignore what you do not know. */
+  /** One of {@link EventName}, or a name that was added after this version: ignore names that you do not know. */
   eventname: EventName | (string & {})
   currentofferdetails: CurrentOfferDetails
 }

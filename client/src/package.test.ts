@@ -58,7 +58,7 @@ test('there is a method for every operation that a partner calls, and no other',
 
 test('the comment of each method names exactly the refusals of its operation that not every one has', () => {
   const source = readFileSync(join(folder, 'src/generated.ts'), 'utf8')
-  // The second line: what the client itself rules out, and what an operation says by not being there.
+  // The second line: codes that the client itself prevents, and those that an operation declares by leaving them out.
   const everywhere = new Set<string>([...partnerErrors, ...keyedErrors])
   for (const code of ['idempotency_key_missing', 'unsupported_version', 'not_found']) everywhere.add(code)
   for (const { id, errors } of partnerOperations) {

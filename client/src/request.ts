@@ -2,7 +2,7 @@ import { errorOf } from './error-classes.ts'
 import type { CallOptions } from './options.ts'
 import { type OperationName, routeOf } from './routes.ts'
 
-/** A request as it is sent on every try of one call; only the token is added. */
+/** A request as every attempt of one call sends it; only the token is added. */
 export type PreparedRequest = {
   readonly method: string
   /** Path and query, below the base URL. */
@@ -14,9 +14,9 @@ export type PreparedRequest = {
 }
 
 /**
- * Makes the request of an operation: path parameters are taken from `input`; the rest is the query of a GET or
+ * Makes the request of an operation: path parameters are taken from `input`; the rest becomes the query of a GET or
  * DELETE, else the JSON body. Throws `bad_request` for a path parameter that no path can hold, and
- * `idempotency_key_invalid` for such a key; the values are not told.
+ * `idempotency_key_invalid` for an invalid key; messages never contain the values.
  */
 export function prepareRequest(
   operation: OperationName,

@@ -5,19 +5,19 @@ const refusedUnheard = new Set([401, 429])
 const firstWaitMs = 200
 const longestWaitMs = 5_000
 
-/** Whether the same request may fare better a little later. */
+/** Whether the same request may succeed a little later. */
 export function mayPass(error: BenefitEnrolmentError): boolean {
   return error.code === 'network' || error.code === 'timeout' || passingStatuses.has(error.status)
 }
 
-/** Whether the service may have done what was asked although the answer is this error. */
+/** Whether the service may have applied the request although the answer is this error. */
 export function mayHaveWorked(error: BenefitEnrolmentError): boolean {
   return mayPass(error) && !refusedUnheard.has(error.status)
 }
 
 /**
- * How many milliseconds to wait before try number `made + 1`: a growing time with jitter, and never less than the
- * service asked for. `undefined` when the tries are used up, or the wait would outlast the time that remains.
+ * How many milliseconds to wait before attempt number `made + 1`: a growing time with jitter, and never less than the
+ * service asked for. `undefined` when no attempt is left, or the wait would exceed the remaining time.
  */
 export function waitBeforeNextAttempt(state: {
   made: number
@@ -29,13 +29,15 @@ export function waitBeforeNextAttempt(state: {
 }): number | undefined {
   if (state.made >= state.tries) return undefined
   const grown = Math.min(firstWaitMs * 2 ** (state.made - 1), longestWaitMs)
-  // Half of it is chance, so that many clients that failed together do not come back together.
+  // Half of it is random, so that many clients that failed together do not return together.
   const chance = (grown / 2) * state.random
   const wait = state.retryAfterMs === undefined ? grown / 2 + chance : state.retryAfterMs + chance
   return wait < state.remainingMs ? wait : undefined
 }
 
-/** The milliseconds that a `Retry-After` asks for, given the present instant; `undefined` when it cannot be read. */
+/**
+ * The milliseconds that a `Retry-After` asks to wait, given the present instant; `undefined` when it cannot be read.
+ */
 export function readRetryAfter(text: string | null, nowMs: number): number | undefined {
   if (text === null) return undefined
   if (/^\d+$/.test(text)) return Number(text) * 1_000

@@ -1,7 +1,7 @@
 import type { Scope } from './generated.ts'
 import { routes } from './generated-routes.ts'
 
-/** Where an operation lives and how it treats an `Idempotency-Key` (contract §4). */
+/** The method and path of an operation, and how it treats an `Idempotency-Key` (contract §4). */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string

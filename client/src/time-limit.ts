@@ -1,16 +1,18 @@
 import type { BenefitEnrolmentError } from './error.ts'
 import { errorOf } from './error-classes.ts'
 
-/** Whose work is limited, to how many milliseconds, and the signal by which the caller may end it sooner. */
+/**
+ * The operation whose time is limited, the limit in milliseconds, and the signal by which the caller can end it sooner.
+ */
 export type Limit = { operation: string; ms: number; signal?: AbortSignal | undefined }
 
 /**
  * Runs `work` and settles with it, or sooner: it rejects with code `timeout` when the time is over, and with the
- * signal's reason when the caller ends it. Either way the signal given to `work` fires.
+ * signal's reason when the caller ends it. In both cases the signal given to `work` fires.
  */
 export function withTimeLimit<T>(limit: Limit, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { signal } = limit
-  // Not AbortSignal.any: on Node 20 it keeps what it made for as long as the caller's signal lives.
+  // Not AbortSignal.any: on Node 20 it keeps each signal that it made for as long as the caller's signal lives.
   const controller = new AbortController()
   return new Promise<T>((resolve, reject) => {
     const stop = (reason: unknown) => {

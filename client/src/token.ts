@@ -3,12 +3,12 @@ import { isBenefitEnrolmentError } from './error.ts'
 import { errorOf } from './error-classes.ts'
 import { withTimeLimit } from './time-limit.ts'
 
-/** What a token is asked with (contract §3). */
+/** The data with which a token is requested (contract §3). */
 export type TokenRequest = {
   readonly baseUrl: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Left out: all that the client was given. */
+  /** Absent: all scopes that the client was given. */
   readonly scopes?: readonly string[]
   readonly fetch: typeof globalThis.fetch
   readonly timeoutMs: number
@@ -16,9 +16,9 @@ export type TokenRequest = {
 
 /** Holds one access token, and gets a new one when it is needed. */
 export type TokenSource = {
-  /** A token that has not expired; rejects with a `BenefitEnrolmentError` when none can be had. */
+  /** A token that has not expired; rejects with a `BenefitEnrolmentError` when none can be obtained. */
   get(): Promise<string>
-  /** Forgets `token`, since the service refused it; another that came meanwhile stays. */
+  /** Forgets `token`, because the service refused it; a newer token stays. */
   discard(token: string): void
 }
 
@@ -27,9 +27,9 @@ type HeldToken = { token: string; renewAt: number; expiresAt: number }
 const aheadMs = 60_000
 
 /**
- * A source that asks for the first token when it is needed, renews it a minute before it expires (at half its life
- * when that is shorter), and has one request under way at most, which all callers share. A renewal that fails while
- * the old token still lives costs nothing.
+ * A source that requests the first token when it is needed, renews it a minute before it expires (at half its life when
+ * that is shorter), and has at most one request under way, which all callers share. A renewal that fails while the old
+ * token is still valid does no harm.
  */
 export function createTokenSource(request: TokenRequest): TokenSource {
   let held: HeldToken | undefined

@@ -8,7 +8,10 @@ export type WebhookRequest = {
   body: string | Uint8Array
 }
 
-/** What a delivery is checked against: user name and password, or a secret, or both; then both must hold. */
+/**
+ * The credentials that a delivery is checked against: user name and password, or a secret, or both; then both must
+ * match.
+ */
 export type WebhookCredentials = {
   username?: string
   /** Two during a rotation. */
@@ -24,16 +27,19 @@ export type WebhookCredentials = {
 /** A delivery that can be trusted. */
 export type VerifiedDelivery = {
   event: WebhookEvent
-  /** The `eventid` of the event, the same on every try and replay and at all your endpoints: keep it, and handle each once. */
+  /**
+   * The `eventid` of the event, the same on every attempt and replay and at all your endpoints: store it, and handle
+   * each event once.
+   */
   idempotencyKey: string
 }
 
 /** What a partner's receiver needs (contract §10). */
 export const webhooks = {
   /**
-   * Checks that a delivery comes from the service and tells what it says (interface §4.3, contract §10).
-   * Rejects with code `webhook_invalid`, whose `errors` name the header, or the `body`, that is `missing`,
-   * `mismatch`, `expired` or `malformed`; with a TypeError when there is nothing to check against.
+   * Checks that a delivery comes from the service, and returns its content (interface §4.3, contract §10). Rejects with
+   * code `webhook_invalid`, whose `errors` name the header, or the `body`, that is `missing`, `mismatch`, `expired` or
+   * `malformed`; with a TypeError when there are no credentials to check against.
    */
   verify: async (request: WebhookRequest, credentials: WebhookCredentials): Promise<VerifiedDelivery> => {
     const { username, toleranceSeconds = 300, now = Date.now() } = credentials
@@ -59,7 +65,7 @@ export const webhooks = {
 
 const encoder = new TextEncoder()
 
-/** An empty value is most likely a variable that was not set; to take it for "no check" would open the door. */
+/** An empty value is most likely an unset variable; treating it as "no check" would accept any delivery. */
 function readList(credentials: WebhookCredentials, name: 'password' | 'secret') {
   if (!Object.hasOwn(credentials, name)) return undefined
   const given = credentials[name] ?? []
@@ -102,7 +108,7 @@ function checkTimestamp(headers: WebhookRequest['headers'], toleranceSeconds: nu
   if (!/^\d{1,12}$/.test(timestamp)) {
     throw invalid('webhook-timestamp', 'malformed', 'must be seconds since 1970')
   }
-  // The negated form refuses a tolerance that is not a number, too.
+  // The negated form also refuses a tolerance that is not a number.
   if (!(Math.abs(now / 1_000 - Number(timestamp)) <= toleranceSeconds)) {
     throw invalid('webhook-timestamp', 'expired', 'is too far from the present')
   }

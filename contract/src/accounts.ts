@@ -113,7 +113,7 @@ export const updateUser = operation({
   example: { body: { userid: 'u-1001', phone: '3055550199' }, reply: exampleUser },
 })
 
-/** What a cancel answers (contract §7). */
+/** The answer of a cancel (contract §7). */
 export const Cancelled = Type.Object(
   {
     userid: Type.String(),

@@ -3,7 +3,7 @@ import { CodeName, OptionalTimestamp, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
 import { exampleUser } from './user.ts'
 
-/** What a beneficiary may be to the person (contract §7). */
+/** The possible relationships of a beneficiary to the person (contract §7). */
 export const relationships = [
   'spouse',
   'partner',
@@ -16,10 +16,10 @@ export const relationships = [
   'estate',
   'other',
 ] as const
-/** What a beneficiary is to the person. */
+/** The relationship of a beneficiary to the person. */
 export type Relationship = (typeof relationships)[number]
 
-/** How many people one designation may name. */
+/** The most people that one designation may name. */
 export const mostBeneficiaries = 20
 
 function line(minLength: number, maxLength: number, description: string) {
@@ -46,7 +46,7 @@ const share = Type.Integer({
   description: 'Percent; the shares of all primary ones sum to 100, and so do those of all contingent ones',
 })
 
-/** Someone to be named (contract §7); `""` in an optional field means not given. */
+/** A beneficiary in a proposal (contract §7); `""` in an optional field means not given. */
 export const ProposedBeneficiary = Type.Object(
   {
     kind,
@@ -68,7 +68,7 @@ export const ProposedBeneficiary = Type.Object(
 /** The shape of {@link ProposedBeneficiary}. */
 export type ProposedBeneficiary = Static<typeof ProposedBeneficiary>
 
-/** Someone who is named (contract §7); `""`: not known. */
+/** A beneficiary of a designation (contract §7); `""`: not known. */
 export const Beneficiary = Type.Object(
   {
     kind: Type.Enum(['primary', 'contingent']),
@@ -83,7 +83,7 @@ export const Beneficiary = Type.Object(
 /** The shape of {@link Beneficiary}. */
 export type Beneficiary = Static<typeof Beneficiary>
 
-/** One version of whom a person names for a benefit; none is ever edited (contract §7). */
+/** One version of a person's beneficiaries for a benefit; versions are never edited (contract §7). */
 export const Designation = Type.Object(
   {
     version: Type.Integer({ description: 'Counted from 1 for each benefit' }),
@@ -102,7 +102,7 @@ export type Designation = Static<typeof Designation>
 
 const OptionalDesignation = Type.Union([Designation, Type.Null()])
 
-/** Whom a person names for one benefit. */
+/** A person's beneficiaries for one benefit. */
 export const BenefitBeneficiaries = Type.Object(
   {
     name: Type.String({ description: 'Short benefit code' }),
@@ -138,7 +138,7 @@ const exampleNamed = {
 
 const beneficiaryErrors = [...partnerErrors, 'user_not_found', 'user_cancelled'] as const
 
-/** Reads whom a member names (contract §7). */
+/** Reads a member's beneficiaries (contract §7). */
 export const getBeneficiaries = operation({
   id: 'getBeneficiaries',
   method: 'POST',
@@ -177,7 +177,7 @@ export const getBeneficiaries = operation({
   },
 })
 
-/** Proposes whom a member might name (contract §7). */
+/** Proposes beneficiaries to a member (contract §7). */
 export const proposeBeneficiaries = operation({
   id: 'proposeBeneficiaries',
   method: 'POST',

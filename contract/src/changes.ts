@@ -30,15 +30,16 @@ export const interfaceChanges: readonly InterfaceChange[] = [
 /** A change since the last release of the description. */
 export type UnreleasedChange = {
   readonly text: string
-  /** What it touches: ids of operations, names of schemas and events, as the description has them. */
+  /** What it affects: ids of operations, names of schemas and events, as in the description. */
   readonly names: readonly string[]
-  /** A program that was right before may be wrong after it. */
+  /** True when a program that was correct before may fail after it. */
   readonly breaking?: true
 }
 
 /**
- * What changed since the description in contract/released.json, which a test compares with today's: what has no entry
- * here, and what breaks without saying so, fails. `node scripts/release-description.mjs` begins anew.
+ * The changes since the description in contract/released.json. A test compares that description with today's, and fails
+ * for a difference without an entry here, and for a breaking one whose entry does not say so. `node
+ * scripts/release-description.mjs` starts a new list.
  */
 export const unreleasedChanges: readonly UnreleasedChange[] = [
   {

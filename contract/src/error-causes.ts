@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.ts'
 
-/** How each error comes about, as its page in the docs tells it; a code without a cause does not compile. */
+/** The causes of each error, for its page in the docs. A code without a cause does not compile. */
 export const errorCauses = {
   bad_request:
     'A field is missing, has a wrong type or value, or is not known. The list `errors` names each one with its path, such as `address.zipcode`, and says what would be right. Unknown fields are refused so that a misspelled name is never lost in silence, and nothing is converted: `"34"` is not a number.',

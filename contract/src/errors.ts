@@ -1,4 +1,4 @@
-/** What one error code means: its only status, a title, the remedy, and words for the person on the page. */
+/** The meaning of one error code: its only status, a title, the remedy, and words for the person on the page. */
 export type ErrorEntry = {
   readonly status: number
   readonly title: string

@@ -130,7 +130,7 @@ export const getEvent = operation({
   example: { reply: { ...exampleLogged, deliveries: [] } },
 })
 
-/** Lists the tries of one event (contract §10). */
+/** Lists the attempts to deliver one event (contract §10). */
 export const listAttempts = operation({
   ...shared,
   id: 'listAttempts',

@@ -1,4 +1,7 @@
-/** Every event and when it is raised (interface §6, contract §10). `offer_activiation_successful` is spelled so for ever. */
+/**
+ * Every event and when it is raised (interface §6, contract §10). The misspelling `offer_activiation_successful` is
+ * part of the interface and stays forever.
+ */
 export const events = {
   enrollment_request_received: 'A prefill was answered 200',
   enrollment_successful: 'An account was created',

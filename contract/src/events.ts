@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { eventNames } from './event-names.ts'
 import { CurrentOfferDetails, exampleUser } from './user.ts'
 
-/** The body of every delivery, exactly so (interface §2.5, §4.3). */
+/** The body of every delivery, exactly as promised (interface §2.5, §4.3). */
 export const WebhookEvent = Type.Object(
   {
     userid: Type.String(),
@@ -14,7 +14,7 @@ export const WebhookEvent = Type.Object(
 /** The shape of {@link WebhookEvent}. */
 export type WebhookEvent = Static<typeof WebhookEvent>
 
-/** A believable delivery for examples. */
+/** A realistic delivery for examples. */
 export const exampleEvent = {
   userid: 'u-1001',
   eventname: 'offer_activiation_successful',

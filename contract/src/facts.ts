@@ -1,17 +1,20 @@
 type Json = Record<string, unknown>
 
-/** One thing that a description says, at the place where it says it. */
+/** One statement of a description. */
 export type Fact = {
-  /** The operation, schema or event that it is about. */
+  /** The operation, schema or event that the statement is about. */
   readonly name: string
   readonly text: string
-  /** Whether a program can depend on it being there: a new demand breaks callers, a lost answer breaks readers. */
+  /**
+   * A `demand` is something that callers must do, an `offer` something that programs can depend on: a new demand breaks
+   * callers, a lost offer breaks readers.
+   */
   readonly kind: 'demand' | 'offer'
 }
 
 /**
- * What a description says, as a sorted list that two releases can be compared by: operations with their parameters and
- * statuses, and each schema's fields with their types. Words and examples are not compared.
+ * The statements of a description as a sorted list, by which two releases can be compared: operations with their
+ * parameters and statuses, and each schema's fields with their types. Texts and examples are not compared.
  */
 export function factsOf(description: Json): Fact[] {
   const facts: Fact[] = []
@@ -31,8 +34,8 @@ export function keyOf({ name, text }: Fact): string {
 }
 
 /**
- * What breaks between two releases: an offer that is gone, or a demand that is new on what was there before. Everything
- * else that differs only adds.
+ * The breaking differences between two releases: an offer that is gone, or a new demand on something that existed
+ * before. All other differences only add.
  */
 export function compareFacts(
   before: readonly Fact[],

@@ -40,17 +40,17 @@ const rules = {
   state: 'must be a two-letter USPS code in capitals, like FL',
 } as const
 
-/** Postal code of a request in which it must be given. */
+/** The postal code in requests that require one. */
 export const RequiredZipcode = Type.String({
   pattern: '^([0-9]{5}|[0-9]{9})$',
   'x-rule': rules.zipcode,
   description: 'Postal code, 5 or 9 digits',
 })
 
-/** State of a request in which it must be given. */
+/** The state in requests that require one. */
 export const RequiredState = Type.Enum([...states], { 'x-rule': rules.state, description: 'USPS code' })
 
-/** State of the person where it may be left out; the address's state counts then. */
+/** The person's state in requests where it may be left out; the state of the address then counts. */
 export const OptionalState = Type.Optional(
   Type.Enum([...states, ''], {
     'x-rule': rules.state,
@@ -58,7 +58,7 @@ export const OptionalState = Type.Optional(
   }),
 )
 
-/** State of the person in Update User. */
+/** The person's state in Update User. */
 export const UpdatedState = Type.Optional(
   Type.Unsafe<(typeof states)[number] | '' | null>({ enum: [...states, '', null], 'x-rule': rules.state }),
 )
@@ -82,7 +82,7 @@ export const Address = Type.Object(
   { additionalProperties: false, title: 'Address', 'x-rule': 'must be an object' },
 )
 
-/** The fields of a prefill record besides `userid` (interface §2.1); all optional, `""` means not given. */
+/** The fields of a prefill record other than `userid` (interface §2.1); all optional, `""` means not given. */
 export const personFields = {
   firstname: Type.Optional(text(100, 'Given name')),
   lastname: Type.Optional(text(100, 'Family name')),
@@ -155,12 +155,12 @@ export const BenefitNames = Type.Array(CodeName, {
   'x-rule': 'must be a list of at most 200 different benefit names',
 })
 
-/** An instant on the wire: `YYYY-MM-DDTHH:mm:ss.sssZ` (contract §2). */
+/** An instant in the API: `YYYY-MM-DDTHH:mm:ss.sssZ` (contract §2). */
 export const Timestamp = Type.String({ description: 'UTC with milliseconds, YYYY-MM-DDTHH:mm:ss.sssZ' })
-/** An instant, or null where there is none. */
+/** An instant, or null when there is none. */
 export const OptionalTimestamp = Type.Union([Timestamp, Type.Null()])
 
-/** A date of the calendar in a request; `""` means not given. */
+/** A calendar date in a request; `""` means not given. */
 export const PlainDate = Type.String({
   pattern: '^(|[0-9]{4}-[0-9]{2}-[0-9]{2})$',
   format: 'plaindate',

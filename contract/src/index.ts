@@ -1,4 +1,4 @@
-// The table of contents of the product: every operation, schema, event and error, as data and types.
+// The contents of the interface: every operation, schema, event and error, as data and types.
 export * from './accounts.ts'
 export * from './beneficiaries.ts'
 export * from './benefits.ts'

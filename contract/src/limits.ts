@@ -1,4 +1,4 @@
-/** From where on a process refuses for load (contract §13). */
+/** The load at which a process begins to refuse requests (contract §13). */
 export type LoadLimits = {
   readonly inFlight: number
   readonly reserved: number
@@ -6,21 +6,21 @@ export type LoadLimits = {
   readonly loopShare?: number
 }
 
-/** What one request may be, and how often an address may fail to authenticate (contract §2, §13). */
+/** The limits for a single request, and how many failed authentications one address may have (contract §2, §13). */
 export type RequestLimits = {
   readonly bodyKib: number
   readonly bodyNesting: number
   readonly headers: number
-  /** Of all headers together, with the request line. */
+  /** The size of all headers together, including the request line. */
   readonly headersKib: number
   readonly headersSeconds: number
-  /** Of the whole request, from its first byte to its last. */
+  /** The time from the first byte of a request to its last. */
   readonly requestSeconds: number
-  /** In one minute from one address. */
+  /** The number within one minute from one address. */
   readonly failedAuthentications: number
 }
 
-/** The limits of a service in sentences, a paragraph each; without numbers where none are given. */
+/** The limits of a service in sentences, one paragraph each; without numbers when none are given. */
 export function describeLimits(limits?: LoadLimits & RequestLimits): string[] {
   return [
     ...(limits

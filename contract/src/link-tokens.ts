@@ -54,7 +54,7 @@ export type LinkTokenRequest = Static<typeof LinkTokenRequest>
 
 const exampleSession = '019abc12-3456-7def-8123-456789abcdea'
 
-/** Mints a link token (interface §1, contract §11); it is stored nowhere, and the key has no effect. */
+/** Mints a link token (interface §1, contract §11). No answer is stored, so an idempotency key has no effect. */
 export const createLinkToken = operation({
   id: 'createLinkToken',
   method: 'POST',
@@ -92,7 +92,7 @@ export const createLinkToken = operation({
   },
 })
 
-/** Revokes a link token and the session it may have started (contract §11); again: the same answer. */
+/** Revokes a link token and the session it may have started (contract §11); a repeat gets the same answer. */
 export const revokeLinkToken = operation({
   id: 'revokeLinkToken',
   method: 'DELETE',
@@ -115,7 +115,7 @@ export const revokeLinkToken = operation({
   example: { reply: { sessionid: exampleSession, revokedat: '2026-11-20T15:10:00.000Z' } },
 })
 
-/** Exchanges the result token of `onSuccess`, or tells the result of a session by its id (contract §11). */
+/** Exchanges the result token of `onSuccess`, or returns the result of a session by its id (contract §11). */
 export const exchangeResult = operation({
   id: 'exchangeResult',
   method: 'POST',

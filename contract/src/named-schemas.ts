@@ -1,6 +1,6 @@
 type Json = Record<string, unknown>
 
-/** Schemas under their titles, as a description has them once and refers to them everywhere else. */
+/** Schemas by their titles: a description contains each once and refers to it everywhere else. */
 export type NamedSchemas = {
   /** The schema as plain JSON, with each titled part of it replaced by a reference. */
   readonly refer: (schema: unknown) => Json

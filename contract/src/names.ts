@@ -1,4 +1,5 @@
-// The names of the contract without its schemas: they need no library, so that what starts often need not load one.
+// The names of the contract without its schemas. They need no library, so programs that start often, such as commands,
+// load faster.
 export * from './errors.ts'
 export * from './event-names.ts'
 export * from './oauth-errors.ts'

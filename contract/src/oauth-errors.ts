@@ -8,5 +8,5 @@ export const oauthErrors = {
 } as const
 /** One error code of the token endpoint. */
 export type OAuthErrorCode = keyof typeof oauthErrors
-/** All of them. */
+/** All error codes of the token endpoint. */
 export const oauthErrorCodes = Object.keys(oauthErrors) as OAuthErrorCode[]

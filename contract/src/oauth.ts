@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from './operation.ts'
 
-/** What the token endpoint answers (RFC 6749 §5.1, contract §3). */
+/** The answer of the token endpoint (RFC 6749 §5.1, contract §3). */
 export const AccessToken = Type.Object(
   {
     access_token: Type.String(),
@@ -12,7 +12,7 @@ export const AccessToken = Type.Object(
   { additionalProperties: false, title: 'AccessToken' },
 )
 
-/** Issues an access token (contract §3). The body is form-encoded; errors come in the form of RFC 6749, all of them. */
+/** Issues an access token (contract §3). The body is form-encoded; all errors have the form of RFC 6749. */
 export const issueToken = operation({
   id: 'issueToken',
   method: 'POST',

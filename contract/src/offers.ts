@@ -40,7 +40,7 @@ const changeAnswer = {
   kept: Names,
 }
 
-/** What an offer change answers (contract §8). */
+/** The answer of an offer change (contract §8). */
 export const OfferChanged = Type.Object(changeAnswer, { additionalProperties: false, title: 'OfferChanged' })
 /** The shape of {@link OfferChanged}. */
 export type OfferChanged = Static<typeof OfferChanged>

@@ -14,7 +14,7 @@ import { type Tag, tags } from './tags.ts'
 
 type Json = Record<string, unknown>
 
-/** What the description is made for. */
+/** The service for which a description is made. */
 export type DescribedService = {
   readonly baseUrl: string
   readonly version: InterfaceVersion
@@ -115,14 +115,14 @@ function describeOperation(
   }
 }
 
-/** The groups that have an operation here, with what each is for. */
+/** The groups that have an operation in this description, with the purpose of each. */
 function tagsOf(isSandbox: boolean): Json[] {
   return Object.entries(tags)
     .filter(([name]) => isSandbox || name !== ('Sandbox' satisfies Tag))
     .map(([name, description]) => ({ name, description }))
 }
 
-/** Where a partner can read the promise: `contract §4` is a section of a page of the docs. */
+/** The address at which a partner can read the promise: `contract §4` is a section of a page of the docs. */
 function sourceOf({ section }: Operation, baseUrl: string): string {
   const [, document = '', number = ''] = /^(contract|interface) §(\d+(?:\.\d+)?)/.exec(section) ?? []
   return `Promised in [${section}](${baseUrl}/docs/${document}#section-${number}).`
@@ -131,7 +131,7 @@ function sourceOf({ section }: Operation, baseUrl: string): string {
 const visibleAscii = '^[!-~]+$'
 const exampleKey = '7c2f4f0e-6b1d-4c8e-9d0a-3f1e5b7a9c21'
 
-/** Converters ignore `const` and take an example for each form field. */
+/** Converters ignore `const` and use an example for each form field. */
 function formSchema({ body, example }: Operation): Json {
   const schema = plain(body)
   const given = example.body as Json
@@ -142,7 +142,7 @@ function formSchema({ body, example }: Operation): Json {
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
-/** What a parameter may look like. Throws for one of which nobody said. */
+/** An example value of a parameter. Throws for a parameter that has none. */
 function exampleOf(name: string, { enum: values }: Json): unknown {
   const example = parameterExamples[name] ?? (values as unknown[] | undefined)?.[0]
   if (example === undefined) throw new Error(`contract/src/parameter-examples.ts has no example of ${name}`)
@@ -212,7 +212,7 @@ function describeReply(operation: Operation, schemas: NamedSchemas): Json {
     headers: answerHeaders,
     content: {
       [operation.path.endsWith('.yaml') ? 'application/yaml' : 'application/json']: {
-        // A tool reads YAML before it compares, and would not find the string that we send.
+        // A tool parses YAML before it compares the answer, and would not find the string that the service sends.
         schema: operation.path.endsWith('.yaml') ? {} : schemas.refer(operation.reply),
         example: operation.example.reply,
       },
@@ -227,7 +227,7 @@ function describeErrors(
   const isClient = operation.caller === 'client'
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of [...operation.errors, ...commonErrors]) {
-    // The token endpoint tells of a wrong media type in its own form.
+    // The token endpoint reports a wrong media type in its own form.
     if (isClient && code === 'unsupported_media_type') continue
     if (version === '1.0.1' && code === 'invalid_api_key') continue
     const { status } = errors[code]
@@ -249,7 +249,7 @@ function describeErrors(
   return isClient ? { ...describeOAuthErrors(), ...described } : described
 }
 
-/** What is refused before it is known where the request goes has the form of a problem at the token endpoint too. */
+/** A request that is refused before its path is known gets a problem document, at the token endpoint too. */
 function isBeforePath(code: ErrorCode): boolean {
   return code === 'request_timeout' || code === 'headers_too_large'
 }
@@ -281,7 +281,7 @@ function describeOAuthErrors(): Json {
   )
 }
 
-/** A believable problem of one code, for examples. */
+/** A realistic problem of one code, for examples. */
 export function exampleProblem(code: ErrorCode, baseUrl: string): Problem {
   const entry: ErrorEntry = errors[code]
   const requestid = '019abc12-3456-7def-8123-456789abcded'

@@ -4,12 +4,15 @@ import type { Scope } from './scopes.ts'
 import type { Tag } from './tags.ts'
 
 /**
- * How an operation treats `Idempotency-Key` (contract §4).
- * `prefill`: by the rows of the table there; `keyed`: the first answer again; `ignored`: the key has no effect.
+ * How an operation treats `Idempotency-Key` (contract §4). `prefill`: by the table there; `keyed`: a repeat gets the
+ * first answer; `ignored`: the key has no effect.
  */
 export type Idempotency = 'prefill' | 'keyed' | 'ignored'
 
-/** Who may call: `partner` needs a bearer token and an API key; `client` sends client credentials; `open` anyone. */
+/**
+ * Who may call: `partner` needs a bearer token and an API key; `client` sends client credentials; `open` is for
+ * anybody.
+ */
 export type Caller = 'partner' | 'client' | 'open'
 
 /** One operation of the interface, declared once; routes, validation, types and OpenAPI follow from it. */
@@ -24,12 +27,12 @@ export type Operation = {
   readonly summary: string
   readonly description?: string
   readonly tag: Tag
-  /** Where it was promised, for example `interface §4.1`. */
+  /** The section that promises it, for example `interface §4.1`. */
   readonly section: string
   readonly params?: TSchema
   readonly query?: TSchema
   readonly body?: TSchema
-  /** Request headers besides the credentials, by lower-case name. */
+  /** Request headers other than the credentials, by lower-case name. */
   readonly headers?: Readonly<Record<string, { readonly schema: TSchema; readonly description: string }>>
   readonly reply: TSchema
   readonly errors: readonly ErrorCode[]
@@ -54,7 +57,7 @@ export type ParamsOf<T extends Operation> = T extends { params: infer S extends 
 /** The body of an operation's 200 answer. */
 export type ReplyOf<T extends Operation> = Static<T['reply']>
 
-/** Errors that every operation can give (contract §12). */
+/** Errors that every operation can return (contract §12). */
 export const commonErrors = [
   'request_timeout',
   'body_too_large',
@@ -75,7 +78,7 @@ export const partnerErrors = [
   'insufficient_scope',
 ] as const satisfies readonly ErrorCode[]
 
-/** Errors of every write that honours an `Idempotency-Key` whenever one is sent (contract §4, last paragraph). */
+/** Errors of every write that honors an `Idempotency-Key` whenever one is sent (contract §4, last paragraph). */
 export const keyedErrors = [
   'idempotency_key_invalid',
   'idempotency_key_reused',

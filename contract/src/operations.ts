@@ -10,7 +10,10 @@ import * as prefill from './prefill.ts'
 import * as system from './system.ts'
 import * as webhooks from './webhooks.ts'
 
-/** Every operation of the interface by its id; the service mounts them all. A missing handler of a partner's operation does not compile. */
+/**
+ * Every operation of the interface by its id; the service mounts all of them. If a handler of a partner's operation is
+ * missing, the service does not compile.
+ */
 export const operations = {
   issueToken: oauth.issueToken,
   revokeToken: oauth.revokeToken,
@@ -60,7 +63,7 @@ export const operations = {
 export type Operations = typeof operations
 /** The id of an operation. */
 export type OperationId = keyof Operations
-/** The ids of the operations that this kind of caller makes. */
+/** The ids of the operations for this kind of caller. */
 export type OperationIdOf<Who extends Caller> = {
   [Id in OperationId]: Operations[Id]['caller'] extends Who ? Id : never
 }[OperationId]

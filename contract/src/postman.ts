@@ -3,10 +3,10 @@ import { operations } from './operations.ts'
 
 type Json = Record<string, unknown>
 
-/** In the order in which one user can live through them all, so that a run of the whole collection works. */
+/** These come last, so that one user can go through all operations and a run of the whole collection succeeds. */
 const last = ['cancelUser', 'reinstateUser', 'deleteWebhook', 'revokeLinkToken', 'eraseUser', 'revokeToken']
 
-/** What an answer leaves behind for the requests after it, as `variable: member of the answer`. */
+/** The members of an answer that later requests need, as `variable: member of the answer`. */
 const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   issueToken: { access_token: 'access_token' },
   createWebhook: { webhookid: 'webhookid' },
@@ -14,7 +14,7 @@ const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   createLinkToken: { sessionid: 'sessionid' },
 }
 
-/** Postman waits for what a script has asked for, so that the request that follows finds the token. */
+/** Postman waits for requests that a script has sent, so the request that follows finds the token. */
 const authenticate = [
   "if (!pm.collectionVariables.get('access_token') && pm.info.requestName !== 'issueToken') {",
   "  const basic = btoa(pm.variables.get('client_id') + ':' + pm.variables.get('client_secret'))",
@@ -30,8 +30,9 @@ const authenticate = [
 ]
 
 /**
- * A Postman collection (v2.1) of every operation, ready to run: set `client_id`, `client_secret` and `api_key`, and each
- * request finds its token, its key and a user of its own. A live service has none of the sandbox's operations.
+ * A Postman collection (v2.1) of every operation, ready to run: set `client_id`, `client_secret` and `api_key`, and
+ * each request gets its token, its idempotency key and a user of the collection's own. For a live service it leaves out
+ * the operations of a sandbox.
  */
 export function postmanCollection(options: { baseUrl: string; sandbox: boolean }): Json {
   const shown = (Object.values(operations) as Operation[]).filter(
@@ -98,7 +99,7 @@ function requestOf(operation: Operation): Json {
   }
 }
 
-/** The example's body for the collection's own user. */
+/** The body of the example, with the collection's own user. */
 function bodyOf({ example }: Operation): string {
   const body = example.body as Json
   const named = body['userid'] === undefined ? body : { ...body, userid: '{{userid}}' }

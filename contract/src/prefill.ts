@@ -20,7 +20,7 @@ export const Prefill = Type.Object(
 /** The shape of {@link Prefill}. */
 export type Prefill = Static<typeof Prefill>
 
-/** A believable prefill record for examples and the demo. */
+/** A realistic prefill record for examples and the demo. */
 export const examplePrefill: Prefill = {
   firstname: 'Ada',
   lastname: 'Rivera',

@@ -14,7 +14,7 @@ export const FieldProblem = Type.Object(
   { additionalProperties: false, title: 'FieldProblem' },
 )
 
-/** The body of every error but those of the token endpoint: `application/problem+json`, RFC 9457 (contract §12). */
+/** The body of every error except those of the token endpoint: `application/problem+json`, RFC 9457 (contract §12). */
 export const Problem = Type.Object(
   {
     type: Type.String({ description: "The address of the code's page in the docs" }),

@@ -21,7 +21,9 @@ export type Scope = keyof typeof scopes
 /** All scope names, in the order of the contract. */
 export const scopeNames = Object.keys(scopes) as Scope[]
 
-/** What a partner may ask for whose scopes nobody has set: all but what tells of people who are no users. */
+/**
+ * The scopes of a partner for which the operator has set none: all except those about beneficiaries, who are not users.
+ */
 export const defaultScopes = scopeNames.filter(name => !name.startsWith('beneficiaries:'))
 
 /** Whether `text` names a scope. */
@@ -29,7 +31,7 @@ export function isScope(text: string): text is Scope {
   return Object.hasOwn(scopes, text)
 }
 
-/** The scopes that have a use in a service of this kind: the clock is a sandbox's. */
+/** The scopes that this kind of service uses: the clock's scope is for sandboxes only. */
 export function scopesOf(isSandbox: boolean): Scope[] {
   return scopeNames.filter(name => isSandbox || name !== 'sandbox:control')
 }

@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
 
-/** The states of a user on the wire (contract §9); `none` is a user whose prefill has expired and is never answered. */
+/**
+ * The states of a user in the API (contract §9). A user whose prefill has expired is `none`, which is never answered.
+ */
 export const userStatuses = ['prefilled', 'registering', 'active', 'cancelled', 'erased'] as const
 /** The states of an enrolment (contract §9). */
 export const enrolmentStates = [
@@ -18,7 +20,7 @@ export const enrolmentStates = [
 ] as const
 /** A state of an enrolment. */
 export type EnrolmentState = (typeof enrolmentStates)[number]
-/** What may overlap with a user's state (contract §9). */
+/** The conditions that may accompany a user's state (contract §9). */
 export const conditions = [
   'offerchangepending',
   'swappending',
@@ -35,7 +37,7 @@ export const CurrentOfferDetails = Type.Object(
   { additionalProperties: false, title: 'CurrentOfferDetails' },
 )
 
-/** An offer that is to come: a pending change or, without one, a first offer that is still to start. */
+/** A future offer: a pending change or, without one, a first offer that is still to start. */
 export const PendingOffer = Type.Object(
   { offer: Type.String(), effectiveattimestamp: Timestamp },
   { additionalProperties: false, title: 'PendingOffer' },
@@ -101,7 +103,7 @@ export type User = Static<typeof User>
 /** The shape of {@link HeldBenefit}. */
 export type HeldBenefit = Static<typeof HeldBenefit>
 
-/** What is left of an erased user. */
+/** The remains of an erased user. */
 export const ErasedUser = Type.Object(
   { userid: Type.String(), serviceid: Type.String(), status: Type.Literal('erased'), erasedat: Timestamp },
   { additionalProperties: false, title: 'ErasedUser' },
@@ -109,7 +111,7 @@ export const ErasedUser = Type.Object(
 /** The shape of {@link ErasedUser}. */
 export type ErasedUser = Static<typeof ErasedUser>
 
-/** A believable user for examples. */
+/** A realistic user for examples. */
 export const exampleUser = {
   userid: 'u-1001',
   serviceid: '019abc12-3456-7def-8123-456789abcdef',

@@ -3,7 +3,7 @@ import { type EventName, eventNames } from './event-names.ts'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
 
-// An id that no endpoint can have is answered like one that no endpoint has.
+// An id that no endpoint can have is answered like an unknown one.
 const Webhookid = Type.String({
   minLength: 1,
   maxLength: 64,
@@ -61,7 +61,7 @@ export const NewWebhook = Type.Object(
 /** The shape of {@link NewWebhook}. */
 export type NewWebhook = Static<typeof NewWebhook>
 
-/** An endpoint and how it fares (contract §10). */
+/** An endpoint and its health (contract §10). */
 export const Webhook = Type.Object(
   {
     webhookid: Type.String(),
@@ -112,7 +112,7 @@ export const Webhook = Type.Object(
 /** The shape of {@link Webhook}. */
 export type Webhook = Static<typeof Webhook>
 
-/** An endpoint together with its secret, where one was made: it is shown this once. */
+/** An endpoint with its secret, if a new one was made; the secret is shown only this once. */
 export const WebhookWithSecret = Type.Object(
   {
     ...Webhook.properties,
@@ -296,7 +296,7 @@ export const enableWebhook = operation({
   example: { reply: exampleWebhook },
 })
 
-/** What a replay answers (contract §10). */
+/** The answer of a replay (contract §10). */
 export const Replayed = Type.Object(
   {
     count: Type.Integer({ description: 'How many deliveries were queued, or would be' }),
