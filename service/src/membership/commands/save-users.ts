@@ -115,6 +115,17 @@ export function updateUsers(entries: readonly ChangedUser[], { isSpread }: Layou
     select 1 / (count(*) = ${entries.length})::integer as are_all from written`
 }
 
+/** What of a user an erasure removes whole. The data key is among it: what was sealed with it elsewhere is lost, too. */
+const removedWithTheUser = [
+  part`delete from enrolments`,
+  part`delete from consents`,
+  part`delete from confirmations`,
+  part`delete from beneficiary_designations`,
+  part`delete from search_hashes`,
+  part`delete from data_keys`,
+  part`delete from documents`,
+]
+
 /**
  * Destroys the data key and what it sealed, drops all links and what the user held and agreed to, and leaves of userid,
  * reasons and history what tells nothing of the person. The keys of the user's requests go with time, and tell of the
@@ -159,34 +170,12 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSp
     from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
     where r.partner_id = gone.partner_id and r.service_id = gone.service_id
       ${naming(part`r.partner_id`)}`,
-    sql`
-    delete from enrolments t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    ...removedWithTheUser.map(
+      deletion => sql`
+    ${deletion} t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
     where t.partner_id = gone.partner_id and t.service_id = gone.service_id
       ${naming(part`t.partner_id`)}`,
-    sql`
-    delete from consents t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id
-      ${naming(part`t.partner_id`)}`,
-    sql`
-    delete from confirmations t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id
-      ${naming(part`t.partner_id`)}`,
-    sql`
-    delete from beneficiary_designations t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id
-      ${naming(part`t.partner_id`)}`,
-    sql`
-    delete from search_hashes t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id
-      ${naming(part`t.partner_id`)}`,
-    sql`
-    delete from data_keys k using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where k.partner_id = gone.partner_id and k.service_id = gone.service_id
-      ${naming(part`k.partner_id`)}`,
-    sql`
-    delete from documents d using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where d.partner_id = gone.partner_id and d.service_id = gone.service_id
-      ${naming(part`d.partner_id`)}`,
+    ),
     // One statement each: on a table that was never analysed a join reads the links of all partners.
     ...users.map(
       user => sql`
