@@ -1,6 +1,8 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Ajv } from 'ajv'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { parse } from 'yaml'
 import { fileOf, lifeCatalogue, type TestCatalogue } from '../life/catalogue.ts'
 import { ada } from '../rig.ts'
 import { run, runJson } from './process.ts'
@@ -85,4 +87,12 @@ test('what cannot be compared or counted is refused with a sentence', async () =
   const { code, stderr } = await run(['catalogue', 'impact', broken], sandbox.place)
   expect(code).toBe(1)
   expect(stderr).toMatch(/^\d+ problems in the catalogue:\nline 1: benefits is missing/)
+})
+
+test('the schema for editors accepts the demo catalogue and knows a misspelt key', async () => {
+  const { stdout } = await run(['catalogue', 'schema'], sandbox.place)
+  const isRight = new Ajv({ strict: false, formats: { date: true } }).compile(JSON.parse(stdout))
+  const demo = await readFile(new URL('../../service/assets/demo-catalogue.yaml', import.meta.url), 'utf8')
+  expect(isRight(parse(demo))).toBe(true)
+  expect(isRight(parse(demo.replace('sortorder:', 'sortOrder:')))).toBe(false)
 })

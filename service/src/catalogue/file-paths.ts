@@ -1,27 +1,26 @@
-import type { Cursor } from './cursor.ts'
+import type { Place } from './problem.ts'
 
 /** A file that a catalogue names: where, its path beside the catalogue or the name of a shipped icon, and what for. */
 export type FileMention = {
-  readonly at: Cursor
+  readonly place: Place
   readonly path: string
   readonly use: 'icon' | 'document'
 }
 
-/** The endings of pictures. */
-export const PICTURES = ['png', 'webp'] as const
+// A path is always below the catalogue's own folder; an address never is one.
+const FOLDERS_AND_NAME = '[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)*'
 
-/** The endings of documents. */
-export const DOCUMENTS = ['pdf'] as const
+/** The name of an SVG such as those that ship with us, or the path of a picture. */
+export const ICON = new RegExp(
+  `^(?=.{1,200}$)([a-z0-9]+(-[a-z0-9]+)*\\.svg|${FOLDERS_AND_NAME}\\.(png|webp))$`,
+)
 
-/** Whether this is the name of an SVG such as those that ship with us; never a path. */
-export function isShippedName(text: string): boolean {
-  return /^[a-z0-9]+(-[a-z0-9]+)*\.svg$/.test(text) && text.length <= 64
-}
+/** The path of a document. */
+export const DOCUMENT_PATH = new RegExp(`^(?=.{1,200}$)${FOLDERS_AND_NAME}\\.pdf$`)
 
-/** Whether this is a path below the catalogue's own folder with one of the endings; an address never is. */
-export function isPathOf(text: string, endings: readonly string[]): boolean {
-  if (text.length > 200 || !/^[a-z0-9][a-z0-9-]*(\/[a-z0-9][a-z0-9-]*)*\.[a-z]+$/.test(text)) return false
-  return endings.includes(text.slice(text.lastIndexOf('.') + 1))
+/** Whether this icon ships with us, or would if we had it; the others are files of the catalogue. */
+export function isShippedName(icon: string): boolean {
+  return icon.endsWith('.svg')
 }
 
 /** Where an icon of a published catalogue is served, below the base URL. */

@@ -17,6 +17,9 @@ export type AmountSpan = (typeof AMOUNT_SPANS)[number]
 /** What every rule has: a code for machines and the text that a refused person reads. */
 type RuleHead = { readonly code: string; readonly text: Bilingual }
 
+/** The highest age that a person is taken to reach. */
+export const MAX_AGE = 120
+
 /** Admits ages from `min` to `max`, both included; a missing bound is open. */
 export type AgeRule = RuleHead & { readonly kind: 'age'; readonly min?: number; readonly max?: number }
 

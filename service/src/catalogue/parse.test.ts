@@ -80,7 +80,7 @@ const mistakes: [written: string, instead: string, problem: string][] = [
   [
     '{ notin: [NY, VT] }',
     '{ notin: [NY], in: [FL] }',
-    'line 15: benefits[0].rules[0].states: has both in and notin; keep one of the two',
+    'line 15: benefits[0].rules[0].states: has in and notin; keep one of the two',
   ],
   [
     '{ notin: [NY, VT] }',

@@ -1,4 +1,5 @@
 import { publishVersion } from '../catalogue/published.ts'
+import { CATALOGUE_SCHEMA } from '../catalogue/schema.ts'
 import { diff, list } from './catalogue-diff.ts'
 import { readCatalogueFile, refuseBreaks } from './catalogue-file.ts'
 import { impact } from './catalogue-impact.ts'
@@ -54,5 +55,13 @@ const publish: Command = {
   },
 }
 
+const schema: Command = {
+  name: 'catalogue schema',
+  arguments: [],
+  summary: 'Print the JSON Schema of catalogue files, by which an editor completes and checks them.',
+  options: {},
+  run: async input => input.print(CATALOGUE_SCHEMA, [JSON.stringify(CATALOGUE_SCHEMA, null, 2)]),
+}
+
 /** The commands about the catalogue. */
-export const catalogueCommands: readonly Command[] = [check, impact, publish, list, diff]
+export const catalogueCommands: readonly Command[] = [check, impact, publish, list, diff, schema]

@@ -1,0 +1,138 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { isRealDate } from '../calendar/calendar.ts'
+import type { Problem } from './problem.ts'
+import { repeatsIn } from './repeats.ts'
+import { CATALOGUE_SCHEMA } from './schema.ts'
+import type { Part } from './schema-parts.ts'
+import { type Path, quote, type YamlValue } from './yaml-value.ts'
+
+/**
+ * Every mistake that the schema finds in a catalogue. What is wrong by itself is then `undefined` in the value, so that
+ * later checks meet only what is right.
+ */
+export function checkForm(yaml: YamlValue): Problem[] {
+  const errors = errorsIn(yaml.value)
+  const problems = errors.flatMap(error => explain(error, yaml))
+  for (const { keyword, instancePath } of errors)
+    if (!OF_GROUPS.has(keyword)) takeOut(yaml.value, pathOf(instancePath))
+  // A number that is no whole one and too large is one mistake.
+  return [...new Map(problems.map(problem => [`${problem.path}: ${problem.message}`, problem])).values()]
+}
+
+// Mistakes of a group or a list whose members may be right.
+const OF_GROUPS = new Set([
+  'required',
+  'additionalProperties',
+  'oneOf',
+  'minProperties',
+  'minItems',
+  'uniqueItems',
+])
+
+let compiled: ValidateFunction | undefined
+
+/** What the schema finds, but what only follows: of a value of the wrong type and a list too long, nothing else is told. */
+function errorsIn(value: unknown): ErrorObject[] {
+  compiled ??= new Ajv({ allErrors: true, verbose: true, formats: { date: isRealDate } })
+    .addVocabulary(['remedy', 'whenEmpty', 'whenMany'])
+    .compile(CATALOGUE_SCHEMA)
+  compiled(value)
+  const all = (compiled.errors ?? []).filter(error => !error.schemaPath.includes('/oneOf/'))
+  const pathsOf = (word: string) => all.filter(one => one.keyword === word).map(one => one.instancePath)
+  const mistyped = new Set(pathsOf('type'))
+  const tooLong = pathsOf('maxItems')
+  return all.filter(
+    ({ keyword, instancePath: path }) =>
+      (keyword === 'type' || !mistyped.has(path)) && !tooLong.some(list => path.startsWith(`${list}/`)),
+  )
+}
+
+function takeOut(value: unknown, path: Path): void {
+  type Members = Record<string | number, unknown>
+  const holder = path.slice(0, -1).reduce<unknown>((at, step) => (at as Members | undefined)?.[step], value)
+  const last = path.at(-1)
+  if (last !== undefined) (holder as Members)[last] = undefined
+}
+
+/** `/benefits/0/name` as its steps; no name in the schema has a character that such a pointer would escape. */
+function pathOf(pointer: string): Path {
+  const steps = pointer.split('/').slice(1)
+  return steps.map(step => (/^\d+$/.test(step) ? Number(step) : step))
+}
+
+function explain(
+  { keyword, instancePath, params, data, parentSchema }: ErrorObject,
+  yaml: YamlValue,
+): Problem[] {
+  const path = pathOf(instancePath)
+  if (keyword === 'uniqueItems')
+    return repeatsIn(data as string[]).map(({ value, index }) => ({
+      ...yaml.placeOf([...path, index]),
+      message: `${quote(value)} stands in this list twice; delete one of the two`,
+    }))
+  const message = MESSAGES[keyword]?.({
+    part: parentSchema as Part,
+    data,
+    params,
+    source: yaml.sourceOf(path),
+  })
+  return [{ ...yaml.placeOf(path, params['additionalProperty']), message: message ?? 'does not fit here' }]
+}
+
+type Found = {
+  readonly part: Part
+  readonly data: unknown
+  readonly params: Readonly<Record<string, unknown>>
+  readonly source: string | undefined
+}
+
+const MESSAGES: Readonly<Record<string, (found: Found) => string>> = {
+  type: mistyped,
+  minimum: mistyped,
+  maximum: mistyped,
+  minLength: () => 'is empty; write the text',
+  maxLength: ({ part, data }) =>
+    `has ${[...String(data)].length} characters; shorten it to ${part['maxLength']} at most`,
+  pattern: misspelt,
+  format: misspelt,
+  enum: misspelt,
+  required: ({ part, params: { missingProperty: key } }) =>
+    `${key} is missing; add ${part.properties?.[String(key)]?.description}`,
+  additionalProperties: ({ part, params: { additionalProperty: key } }) =>
+    `unknown key ${quote(String(key))}; correct it or delete it: the keys here are ${keysOf(part)}`,
+  oneOf: ({ part, data }) => {
+    const optional = Object.keys(part.properties ?? {}).filter(key => !part.required?.includes(key))
+    const kinds = optional.filter(key => key in (data as object))
+    return kinds.length > 0 ? `has ${kinds.join(' and ')}; ${part.whenMany}` : `${part.whenEmpty}`
+  },
+  minItems: ({ part }) => `${part.whenEmpty}`,
+  minProperties: ({ part }) => `${part.whenEmpty}`,
+  maxItems: ({ part, data }) =>
+    `has ${(data as unknown[]).length} elements; ${part['maxItems']} are allowed, take some out`,
+}
+
+function mistyped({ part, data, source }: Found): string {
+  if (data === null) return 'has no value; write one or delete the key'
+  if (part.type === 'object')
+    return `must be a group of keys; write ${keysOf(part)} below it, each as "key: value"`
+  if (part.type === 'array')
+    return 'must be a list; write it as [a, b], or one element a line with "- " before it'
+  if (part.type === 'integer') {
+    const { minimum, maximum } = part
+    const wanted = minimum === maximum ? minimum : `one from ${minimum} to ${maximum}`
+    return `must be a whole number; write ${wanted}, without quotes${source === undefined ? '' : `, instead of ${quote(source)}`}`
+  }
+  if (source === undefined) return 'must be a text; write one'
+  return `${source} is read as ${typeof data}, not as text; put it in quotes: "${source}"`
+}
+
+function misspelt({ part, data }: Found): string {
+  if (part.remedy) return `${quote(String(data))} ${part.remedy}`
+  if (!part.enum) return 'holds a control character or half a character; delete it'
+  const choice = part.enum.length === 1 ? 'write' : 'use one of'
+  return `${quote(String(data))} is not allowed here; ${choice} ${part.enum.join(', ')}`
+}
+
+function keysOf(part: Part): string {
+  return Object.keys(part.properties ?? {}).join(', ')
+}

@@ -1,0 +1,11 @@
+/** Which values of a list repeat an earlier one, and where that stands; what is missing repeats nothing. */
+export function repeatsIn<T>(
+  list: readonly T[],
+): { value: NonNullable<T>; index: number; earlier: number }[] {
+  const first = new Map<T, number>()
+  return list.flatMap((value, index) => {
+    const earlier = first.get(value)
+    if (earlier === undefined) first.set(value, index)
+    return earlier === undefined || value === undefined || value === null ? [] : [{ value, index, earlier }]
+  })
+}

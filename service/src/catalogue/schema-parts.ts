@@ -1,0 +1,67 @@
+/**
+ * A part of a JSON Schema. Beside its keywords there are the words in which a mistake is told: `description` says what to
+ * add where the part is missing, `remedy` what to write in place of a text that does not fit, `whenEmpty` and `whenMany`
+ * what to do about a group or a list that holds too little, and a group that holds too much.
+ */
+export type Part = {
+  readonly type: 'object' | 'array' | 'string' | 'integer'
+  readonly properties?: Readonly<Record<string, Part>>
+  readonly required?: readonly string[]
+  readonly enum?: readonly string[]
+  readonly description?: string
+  readonly remedy?: string
+  readonly whenEmpty?: string
+  readonly whenMany?: string
+  readonly [keyword: string]: unknown
+}
+
+type Required = Readonly<Record<string, readonly [missing: string, part: Part]>>
+type Words = Readonly<Record<string, unknown>>
+
+/** A mapping with these keys and no other; each required one with what to add where it is missing. */
+export function group(
+  required: Required,
+  optional: Readonly<Record<string, Part>> = {},
+  more: Words = {},
+): Part {
+  const parts = Object.entries(required).map(([key, [description, part]]) => [key, { ...part, description }])
+  const properties = { ...Object.fromEntries(parts), ...optional }
+  return { type: 'object', properties, required: Object.keys(required), additionalProperties: false, ...more }
+}
+
+/** A list of at most `maxItems`. */
+export function list(items: Part, maxItems: number, more: Words = {}): Part {
+  return { type: 'array', items, maxItems, ...more }
+}
+
+/** A list of codes of which none stands there twice; an empty one is refused, since it says the same as none or admits nobody. */
+export function setOf(items: Part, maxItems: number, more: Words = {}): Part {
+  const whenEmpty = 'is an empty list; name at least one, or delete the key'
+  return list(items, maxItems, { minItems: 1, uniqueItems: true, whenEmpty, ...more })
+}
+
+/** One of these texts. */
+export function oneOf(choices: readonly string[], remedy?: string): Part {
+  return { type: 'string', enum: choices, ...(remedy && { remedy }) }
+}
+
+/** A text of this form, for programs. */
+export function coded({ source }: RegExp, remedy: string): Part {
+  return { type: 'string', pattern: source, remedy }
+}
+
+/** A text for people. */
+export function text(maxLength: number): Part {
+  // No control character but the end of a line, and no half of a character.
+  return { type: 'string', minLength: 1, maxLength, pattern: '^(\\n|[^\\p{Cc}\\p{Cs}])*$' }
+}
+
+/** A text for people in both languages. */
+export function bilingual(max: number): Part {
+  return group({ en: ['the English text', text(max)], es: ['the Spanish text', text(max)] })
+}
+
+/** A whole number. */
+export function whole(minimum: number, maximum: number): Part {
+  return { type: 'integer', minimum, maximum }
+}

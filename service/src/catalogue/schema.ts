@@ -1,0 +1,203 @@
+import { states } from '@benefit-enrolment/contract/names'
+import { DOCUMENT_PATH, ICON } from './file-paths.ts'
+import {
+  AMOUNT_SPANS,
+  BENEFIT_TYPES,
+  LANGUAGES,
+  MAX_AGE,
+  NAMINGS,
+  PRICE_SPANS,
+  PRICE_TAKERS,
+} from './model.ts'
+import { bilingual, coded, group, list, oneOf, type Part, setOf, text, whole } from './schema-parts.ts'
+
+const MAX_BENEFITS = 200
+const MAX_OFFERS = 50
+const MAX_ZIPS = 10_000
+const MAX_CENTS = 1_000_000_000
+
+const name = coded(
+  /^[a-z0-9]{2,32}$/,
+  'is not a name; use 2 to 32 lower-case letters and digits, such as accident',
+)
+const zips = setOf(coded(/^\d{5}$/, 'is not a ZIP code; write 5 digits in quotes, such as "33101"'), MAX_ZIPS)
+const prefixes = setOf(
+  coded(/^\d{1,4}$/, 'is not a ZIP prefix; write 1 to 4 digits in quotes, such as "331"'),
+  MAX_ZIPS,
+)
+const stateCodes = setOf(
+  oneOf(states, 'is not a USPS state code; use two capital letters such as NY'),
+  states.length,
+)
+const date: Part = {
+  ...{ type: 'string', format: 'date' },
+  remedy: 'is not a date; write one that exists as YYYY-MM-DD, such as 2026-01-31',
+}
+
+const inOrNotIn = group(
+  {},
+  { in: stateCodes, notin: stateCodes },
+  {
+    oneOf: [{ required: ['in'] }, { required: ['notin'] }],
+    whenEmpty: 'names no state; add in or notin with a list of state codes',
+    whenMany: 'keep one of the two',
+  },
+)
+const conditionsOfOffers = {
+  age: group(
+    {},
+    { min: whole(0, MAX_AGE), max: whole(0, MAX_AGE) },
+    {
+      minProperties: 1,
+      whenEmpty: 'admits every age; add min, max or both',
+    },
+  ),
+  states: inOrNotIn,
+  zips: group(
+    {},
+    { in: zips, prefixes, notin: zips, notprefixes: prefixes },
+    {
+      minProperties: 1,
+      whenEmpty: 'names no ZIP code; add in, prefixes, notin or notprefixes with a list',
+    },
+  ),
+}
+const conditions = {
+  ...conditionsOfOffers,
+  offers: group({
+    in: [
+      'a list of offers',
+      setOf(name, MAX_OFFERS, { whenEmpty: 'is empty, so that nobody is admitted; name an offer' }),
+    ],
+  }),
+}
+
+const benefit = group(
+  {
+    name: ['a short code such as accident', name],
+    displayname: ['the name people see, in en and es', bilingual(80)],
+    description: ['one or two sentences, in en and es', bilingual(500)],
+    icon: [
+      'the name of an icon file such as accident.svg',
+      coded(
+        ICON,
+        'is not an icon; write the name of one that ships with us such as accident.svg, or the path of a PNG or WebP file',
+      ),
+    ],
+    benefittype: [`one of ${BENEFIT_TYPES.join(', ')}`, oneOf(BENEFIT_TYPES)],
+    sortorder: ['a whole number; lower ones are listed first', whole(0, 1_000_000)],
+    pays: ['what it pays or gives, in en and es', bilingual(1000)],
+    notcovered: ['what it does not cover, in en and es', bilingual(1000)],
+    cost: ['cost: { cents: 0, per: month } or what it costs', cost()],
+  },
+  {
+    amount: group({ cents: ['the amount in cents', whole(1, MAX_CENTS)] }, { per: oneOf(AMOUNT_SPANS) }),
+    rules: rulesWith(conditions),
+    consent: group({
+      version: [
+        'a version such as "2026-01"',
+        coded(
+          /^[A-Za-z0-9][A-Za-z0-9.-]{0,63}$/,
+          'is not a version; use up to 64 letters, digits, dots and dashes, such as "2026-01"',
+        ),
+      ],
+      text: ['the text to agree to, in en and es', bilingual(20_000)],
+    }),
+    endsatage: whole(1, MAX_AGE),
+    insurer: group({
+      name: ["the insurer's full name", text(120)],
+      licence: ['the line that its licence asks for, in en and es', bilingual(500)],
+    }),
+    documents: list(document(), 100),
+    waitingperiod: group({ days: ['the number of days', whole(1, 3650)] }, { text: bilingual(300) }),
+    beneficiaries: oneOf(NAMINGS),
+  },
+)
+
+const offer = group(
+  {
+    offer: ['a short code such as starter', name],
+    displayname: ['the name people see, in en and es', bilingual(80)],
+    description: ['one or two sentences, in en and es', bilingual(500)],
+    rank: ['a whole number; an upgrade goes to a higher one', whole(1, 1000)],
+    fixed: ['the benefits that come with the offer, or []', list(name, MAX_BENEFITS, { uniqueItems: true })],
+    selectable: ['the benefits to choose among, or []', list(name, MAX_BENEFITS, { uniqueItems: true })],
+    slots: ['how many of the selectable benefits a person may choose', whole(0, MAX_BENEFITS)],
+  },
+  {
+    period: oneOf(['calendarmonth']),
+    cutoffhours: whole(0, 14 * 24),
+    availability: group(
+      {},
+      { from: date, until: date },
+      {
+        minProperties: 1,
+        whenEmpty: 'says nothing; add from, until or both',
+      },
+    ),
+    rules: rulesWith(conditionsOfOffers),
+  },
+)
+
+const atLeastOne = { minItems: 1, whenEmpty: 'is an empty list; a catalogue needs at least one' }
+
+/** What each value of a catalogue file may be, as a JSON Schema; `check-across.ts` has what several values say together. */
+export const CATALOGUE_SCHEMA = group(
+  {
+    schema: ['schema: 1 as the first line', whole(1, 1)],
+    benefits: ['the list of benefits', list(benefit, MAX_BENEFITS, atLeastOne)],
+    offers: ['the list of offers', list(offer, MAX_OFFERS, atLeastOne)],
+  },
+  {},
+  { $schema: 'http://json-schema.org/draft-07/schema#' },
+)
+
+function cost(): Part {
+  const taken = group({
+    by: [`who takes the price, one of ${PRICE_TAKERS.join(', ')}`, oneOf(PRICE_TAKERS)],
+    how: ['how it is taken, in en and es, such as "from your weekly payout"', bilingual(120)],
+  })
+  return group(
+    {
+      cents: ['the cost in cents; 0 = nothing', whole(0, MAX_CENTS)],
+      per: ['per: month', oneOf(PRICE_SPANS)],
+    },
+    { taken },
+  )
+}
+
+function document(): Part {
+  const file = coded(
+    DOCUMENT_PATH,
+    'is not a PDF beside this catalogue; write its path in lower case, such as documents/accident-en.pdf',
+  )
+  return group(
+    {
+      title: ['what it is, in en and es', bilingual(120)],
+      language: [`the language it is written in, one of ${LANGUAGES.join(', ')}`, oneOf(LANGUAGES)],
+      file: ['the path of a PDF beside this catalogue, such as documents/accident-en.pdf', file],
+    },
+    { states: inOrNotIn },
+  )
+}
+
+function rulesWith(kinds: Readonly<Record<string, Part>>): Part {
+  const code = coded(
+    /^(?=.{1,64}$)[a-z][a-z0-9]*(_[a-z0-9]+)*$/,
+    'is not a rule code; use up to 64 lower-case letters, digits and _, such as not_in_ny',
+  )
+  const names = Object.keys(kinds)
+  const rule = group(
+    {
+      code: ['a code such as age_18_64', code],
+      text: ['the text that a refused person reads, in en and es', bilingual(300)],
+    },
+    kinds,
+    {
+      oneOf: names.map(kind => ({ required: [kind] })),
+      whenEmpty: `has no condition; add one of ${names.join(', ')}`,
+      whenMany: 'make a rule of its own of each',
+    },
+  )
+  return list(rule, 50)
+}

@@ -1,0 +1,52 @@
+import type { Benefit, Offer, OfferRule, Rule } from './model.ts'
+
+/** A catalogue as its file has it: a rule has its condition under the name of its kind, and what has a default may be missing. */
+export type WrittenCatalogue = {
+  readonly benefits: readonly WrittenBenefit[]
+  readonly offers: readonly WrittenOffer[]
+}
+type WrittenBenefit = Omit<Benefit, 'rules'> & { readonly rules?: readonly WrittenRule[] }
+type WrittenOffer = Omit<Offer, 'rules' | keyof typeof OFFER_DEFAULTS> &
+  Partial<Pick<Offer, keyof typeof OFFER_DEFAULTS>> & { readonly rules?: readonly WrittenRule<OfferRule>[] }
+
+/** A rule as its file has it: with one of the kinds. */
+export type WrittenRule<R extends Rule = Rule> = Pick<Rule, 'code' | 'text'> & {
+  readonly [Kind in R['kind']]?: Omit<Extract<R, { kind: Kind }>, 'kind' | 'code' | 'text'>
+}
+
+/** A value of which parts may be missing, wherever they are. */
+export type Sound<T> = T extends object ? { readonly [K in keyof T]?: Sound<T[K]> } : T | undefined
+
+const OFFER_DEFAULTS = { period: 'calendarmonth', cutoffhours: 24 } as const
+
+/** The benefit that was written so. */
+export function benefitOf({ rules = [], documents, ...benefit }: WrittenBenefit): Benefit {
+  return {
+    ...benefit,
+    rules: rules.map(ruleOf),
+    ...(documents && {
+      documents: documents.map(({ states, ...one }) => ({
+        ...one,
+        ...(states && { states: sorted(states) }),
+      })),
+    }),
+  }
+}
+
+/** The offer that was written so. */
+export function offerOf({ rules = [], ...offer }: WrittenOffer): Offer {
+  return { ...OFFER_DEFAULTS, ...offer, rules: rules.map(ruleOf<OfferRule>) }
+}
+
+function ruleOf<R extends Rule>({ code, text, ...condition }: WrittenRule<R>): R {
+  const [[kind, lists] = []] = Object.entries<object | undefined>(condition)
+  return { kind, code, text, ...sorted(lists ?? {}) } as unknown as R
+}
+
+/** Lists that are sets, in alphabetical order: the same sets give the same document. */
+function sorted<T extends object>(lists: T): T {
+  const entries = Object.entries(lists)
+  return Object.fromEntries(
+    entries.map(([name, list]) => [name, Array.isArray(list) ? list.toSorted() : list]),
+  ) as T
+}
