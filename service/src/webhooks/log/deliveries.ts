@@ -1,7 +1,7 @@
 /** Lists deliveries for the operator. */
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { nothing, type Part, part, type Query, sql } from '../../db/sql.ts'
 
 /** One delivery as an operator sees it. */
 export type ListedDelivery = {
@@ -36,10 +36,7 @@ export async function listDeliveries(db: Executor, input: DeliveryInput): Promis
   for (const status of statuses) {
     const missing = limit - found.length
     if (missing === 0) break
-    const read = input.events === undefined ? reads[status] : readsOfEvents[status]
-    const rows = await read(db, {
-      ...{ partnerId, limit: missing, endpointId: input.endpointId ?? null, events: input.events ?? [] },
-    })
+    const rows = await db.query<Omit<Found, 'status'>>(reads[status]({ ...input, limit: missing }))
     found.push(...rows.map(row => ({ ...row, status })))
   }
   const events = await db.query<{ event_id: string; eventname: string; userid: string }>(sql`
@@ -66,77 +63,53 @@ export async function findEventsOfUser(db: Executor, partnerId: string, userid: 
 
 type Found = Omit<ListedDelivery, 'eventname' | 'userid'>
 
-type Read = (
-  db: Executor,
-  input: { partnerId: string; limit: number; endpointId: string | null; events: readonly string[] },
-) => Promise<Omit<Found, 'status'>[]>
+const reads: Readonly<Record<ListedDelivery['status'], (input: DeliveryInput) => Query>> = {
+  waiting: input => (input.events === undefined ? allWaiting(input) : waitingOfEvents(input)),
+  dead: ({ partnerId, limit, ...chosen }) => sql`
+    select d.endpoint_id, d.event_id, d.attempts, d.died_at as at
+    from dead_deliveries d
+    join webhook_endpoints w using (partner_id, endpoint_id)
+    where d.partner_id = ${partnerId} and w.deleted_at is null ${only(chosen)}
+    order by d.event_id limit ${limit}`,
+  delivered: ({ partnerId, limit, ...chosen }) => sql`
+    select d.endpoint_id, d.event_id, d.attempt as attempts, d.started_at as at
+    from delivery_attempts d
+    where d.partner_id = ${partnerId} and d.status between 200 and 299 ${only(chosen)}
+    order by d.event_id desc, d.started_at desc, d.attempt_id desc limit ${limit}`,
+}
 
-const reads: Record<ListedDelivery['status'], Read> = {
-  // Found through the heads of each endpoint's queues: a partner may have a million waiting deliveries.
-  waiting: (db, { partnerId, limit, endpointId }) =>
-    db.query(sql`
+// Found through the heads of each endpoint's queues: a partner may have a million waiting deliveries.
+function allWaiting(input: DeliveryInput): Query {
+  const { partnerId, limit } = input
+  const headOf = (work: 'fresh' | 'retry' | 'replay') => part`
+        (select endpoint_id, event_id, attempts, due_at from deliveries
+        where partner_id = w.partner_id and endpoint_id = w.endpoint_id and work = ${work} and not parked
+        order by due_at, event_id limit ${limit})
+        union all`
+  return sql`
       select d.endpoint_id, d.event_id, d.attempts, d.due_at as at
       from webhook_endpoints w
-      cross join lateral (
-        (select endpoint_id, event_id, attempts, due_at from deliveries
-        where partner_id = w.partner_id and endpoint_id = w.endpoint_id and work = 'fresh' and not parked
-        order by due_at, event_id limit ${limit})
-        union all
-        (select endpoint_id, event_id, attempts, due_at from deliveries
-        where partner_id = w.partner_id and endpoint_id = w.endpoint_id and work = 'retry' and not parked
-        order by due_at, event_id limit ${limit})
-        union all
-        (select endpoint_id, event_id, attempts, due_at from deliveries
-        where partner_id = w.partner_id and endpoint_id = w.endpoint_id and work = 'replay' and not parked
-        order by due_at, event_id limit ${limit})
-        union all
+      cross join lateral (${headOf('fresh')} ${headOf('retry')} ${headOf('replay')}
         (select endpoint_id, event_id, attempts, due_at from deliveries
         where partner_id = w.partner_id and endpoint_id = w.endpoint_id and ordered and parked
         limit ${limit})
       ) d
-      where w.partner_id = ${partnerId} and w.deleted_at is null
-        and (${endpointId}::uuid is null or w.endpoint_id = ${endpointId}::uuid)
-      order by d.due_at, d.event_id limit ${limit}`),
-  dead: (db, { partnerId, limit, endpointId }) =>
-    db.query(sql`
-      select d.endpoint_id, d.event_id, d.attempts, d.died_at as at
-      from dead_deliveries d
-      join webhook_endpoints w using (partner_id, endpoint_id)
-      where d.partner_id = ${partnerId} and w.deleted_at is null
-        and (${endpointId}::uuid is null or d.endpoint_id = ${endpointId}::uuid)
-      order by d.event_id limit ${limit}`),
-  delivered: (db, { partnerId, limit, endpointId }) =>
-    db.query(sql`
-      select endpoint_id, event_id, attempt as attempts, started_at as at
-      from delivery_attempts
-      where partner_id = ${partnerId} and status between 200 and 299
-        and (${endpointId}::uuid is null or endpoint_id = ${endpointId}::uuid)
-      order by event_id desc, started_at desc, attempt_id desc limit ${limit}`),
+      where w.partner_id = ${partnerId} and w.deleted_at is null ${only(input)}
+      order by d.due_at, d.event_id limit ${limit}`
 }
 
-// For chosen events: found by the keys of the tables, which begin with partner and event.
-const readsOfEvents: Record<ListedDelivery['status'], Read> = {
-  waiting: (db, { partnerId, limit, endpointId, events }) =>
-    db.query(sql`
-      select d.endpoint_id, d.event_id, d.attempts, d.due_at as at
-      from deliveries d
-      join webhook_endpoints w using (partner_id, endpoint_id)
-      where d.partner_id = ${partnerId} and d.event_id = any(${[...events]}::uuid[]) and w.deleted_at is null
-        and (${endpointId}::uuid is null or d.endpoint_id = ${endpointId}::uuid)
-      order by d.due_at, d.event_id limit ${limit}`),
-  dead: (db, { partnerId, limit, endpointId, events }) =>
-    db.query(sql`
-      select d.endpoint_id, d.event_id, d.attempts, d.died_at as at
-      from dead_deliveries d
-      join webhook_endpoints w using (partner_id, endpoint_id)
-      where d.partner_id = ${partnerId} and d.event_id = any(${[...events]}::uuid[]) and w.deleted_at is null
-        and (${endpointId}::uuid is null or d.endpoint_id = ${endpointId}::uuid)
-      order by d.event_id limit ${limit}`),
-  delivered: (db, { partnerId, limit, endpointId, events }) =>
-    db.query(sql`
-      select endpoint_id, event_id, attempt as attempts, started_at as at
-      from delivery_attempts
-      where partner_id = ${partnerId} and event_id = any(${[...events]}::uuid[]) and status between 200 and 299
-        and (${endpointId}::uuid is null or endpoint_id = ${endpointId}::uuid)
-      order by event_id desc, started_at desc, attempt_id desc limit ${limit}`),
+// Found by the key of the table, which begins with partner and event.
+function waitingOfEvents({ partnerId, limit, ...chosen }: DeliveryInput): Query {
+  return sql`
+    select d.endpoint_id, d.event_id, d.attempts, d.due_at as at
+    from deliveries d
+    join webhook_endpoints w using (partner_id, endpoint_id)
+    where d.partner_id = ${partnerId} and w.deleted_at is null ${only(chosen)}
+    order by d.due_at, d.event_id limit ${limit}`
+}
+
+/** Of an endpoint, of certain events, of both, or no condition. */
+function only({ endpointId, events }: Pick<DeliveryInput, 'endpointId' | 'events'>): Part {
+  const ofEndpoint = endpointId === undefined ? nothing : part`and d.endpoint_id = ${endpointId}`
+  return events === undefined ? ofEndpoint : part`${ofEndpoint} and d.event_id = any(${events}::uuid[])`
 }
