@@ -32,21 +32,26 @@ export async function startPostgresProxy(address: DatabaseAddress): Promise<Post
       socket.on('close', () => sockets.delete(socket))
     }
     let sentInTransaction: Buffer[] = []
+    let commit: Buffer[] = []
     let isSilent = false
     const messages = splitMessages()
     client.on('data', chunk => {
       for (const message of messages(chunk)) {
-        if (isQuery(message, 'begin')) sentInTransaction = []
+        if (runs(message, 'begin')) sentInTransaction = []
         sentInTransaction.push(message)
-        const isMeant =
-          armed && isQuery(message, 'commit') && Buffer.concat(sentInTransaction).includes(armed.marker)
-        if (!armed || !isMeant) {
-          upstream.write(message)
+        // A commit that is bound takes place once it is executed: all up to the Sync is held back.
+        if (commit.length > 0 || runs(message, 'commit')) commit.push(message)
+        else upstream.write(message)
+        if (commit.length === 0 || (message[0] !== SYNC && message[0] !== QUERY)) continue
+        const held = Buffer.concat(commit)
+        commit = []
+        if (!armed || !Buffer.concat(sentInTransaction).includes(armed.marker)) {
+          upstream.write(held)
           continue
         }
         const { fate, fulfil } = armed
         armed = undefined
-        meet(fate, message)
+        meet(fate, held)
         fulfil()
         return
       }
@@ -101,9 +106,15 @@ function targetOf(address: DatabaseAddress) {
   return { user, database: url.pathname.slice(1), connection }
 }
 
-/** A simple query, which is how node-postgres begins and commits. */
-function isQuery(message: Buffer, text: string): boolean {
-  return message[0] === 0x51 && message.subarray(5).equals(Buffer.from(`${text}\0`))
+const QUERY = 0x51
+const BIND = 0x42
+const SYNC = 0x53
+
+/** Whether it begins or commits: as a simple query, or by the name of a prepared statement in an unnamed portal. */
+function runs(message: Buffer, text: string): boolean {
+  const isSimple = message[0] === QUERY && message.subarray(5).equals(Buffer.from(`${text}\0`))
+  const bound = Buffer.from(`\0${text}\0`)
+  return isSimple || (message[0] === BIND && message.subarray(5, 5 + bound.length).equals(bound))
 }
 
 /** Cuts the bytes of a client into messages; the first has no type before its length. */

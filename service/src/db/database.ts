@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { failureOf } from './failure.ts'
+import { fly, type Statement } from './flight.ts'
 import { parseTimestamp } from './parse-timestamp.ts'
 import type { Query } from './sql.ts'
 
@@ -181,26 +182,22 @@ export function openDatabase(
     ...executor(pool, layout),
     commit: (statements, lockMs) =>
       withClient(async client => {
-        const sent = atOnce(client, () =>
-          [beginning(layout, lockMs), ...(statements as readonly pg.QueryConfig[]), 'commit'].map(statement =>
-            client.query(statement),
-          ),
-        )
-        const answers = await Promise.allSettled(sent)
-        const failed = answers.findIndex(answer => answer.status === 'rejected')
-        const answer = answers[failed === -1 ? sent.length - 1 : failed]
-        if (answer?.status === 'fulfilled') {
-          if (answer.value.command !== 'COMMIT')
-            throw new Error('a transaction was rolled back without a failure')
+        const all: Statement[] = [...beginning(layout, lockMs), ...statements, commitStatement]
+        const landing = await fly(client, all)
+        if (!('failure' in landing)) {
+          if (landing.command !== 'COMMIT') throw new Error('a transaction was rolled back without a failure')
           return
         }
+        const { failure, place } = landing
+        const isBeforeCommit = place < all.length - 1
         // Only an answer of the server proves that nothing was committed; for the commit itself, only where
         // `tellsOfCommit` says so.
         const isRefused =
-          answer?.reason instanceof pg.DatabaseError &&
-          (failed < sent.length - 1 || tellsOfCommit(answer.reason, layout))
-        if (isRefused) throw answer.reason
-        throw new CommitUnknown('commit', { cause: answer?.reason })
+          failure instanceof pg.DatabaseError && (isBeforeCommit || tellsOfCommit(failure, layout))
+        if (!isRefused) throw new CommitUnknown('commit', { cause: failure })
+        if (isBeforeCommit && !failureOf(failure).connectionIsUnsafe)
+          await client.query('rollback').catch(ignore)
+        throw failure
       }),
     together: work => withClient(client => atOnce(client, () => work(executor(client, layout)))),
     async transaction(work) {
@@ -261,10 +258,18 @@ function atOnce<T>(client: pg.PoolClient, send: () => T): T {
  * The start of a transaction that is sent whole. On a cluster the settings of a session reach the coordinator only:
  * without a limit of its own a node would wait for a row until the coordinator gives up the whole statement.
  */
-function beginning({ isSpread }: Layout, lockMs: number | undefined): string {
-  if (isSpread)
-    return `begin; set local citus.propagate_set_commands = 'local'; set local lock_timeout = ${Math.ceil(lockMs ?? lockTimeoutMs)}`
-  return lockMs === undefined ? 'begin' : `begin; set local lock_timeout = ${Math.ceil(lockMs)}`
+function beginning({ isSpread }: Layout, lockMs: number | undefined): Statement[] {
+  const limit = Math.ceil(lockMs ?? lockTimeoutMs)
+  const limited = { name: `lock_timeout ${limit}`, text: `set local lock_timeout = ${limit}` }
+  if (isSpread) return [beginStatement, propagateStatement, limited]
+  return lockMs === undefined ? [beginStatement] : [beginStatement, limited]
+}
+
+const beginStatement: Statement = { name: 'begin', text: 'begin' }
+const commitStatement: Statement = { name: 'commit', text: 'commit' }
+const propagateStatement: Statement = {
+  name: 'propagate',
+  text: `set local citus.propagate_set_commands = 'local'`,
 }
 
 /**
