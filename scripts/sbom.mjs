@@ -1,5 +1,6 @@
 // Makes the bill of materials of what runs in production, `sbom.cdx.json` (CycloneDX, by npm), and holds it against
-// deploy/packages.md: a package that has no line there, and a line whose package is gone, fail.
+// deploy/packages.md: a package that has no line there, and a line whose package is gone, fail. What operators install
+// besides, when they want it, stands there under a heading of its own.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,12 +8,15 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+const { workspaces } = readJson(join(root, 'package.json'))
 const manifests = ['package.json', ...workspaces.map(name => `${name}/package.json`)]
 
 /**
  * The bill of an installation of its own, without what is for development: in a checkout npm leaves out packages that
- * development wants as well.
+ * development wants as well. Optional peers are left out as they are where the packages are installed from tarballs.
  */
 function makeBill() {
   const copy = mkdtempSync(join(tmpdir(), 'enrolment-sbom-'))
@@ -30,9 +34,10 @@ function makeBill() {
     }
     npm('ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund')
     for (const file of manifests) {
-      const { devDependencies: _, ...rest } = JSON.parse(readFileSync(join(copy, file), 'utf8'))
+      const { devDependencies: _, peerDependencies: __, ...rest } = readJson(join(copy, file))
       writeFileSync(join(copy, file), JSON.stringify(rest))
     }
+    npm('prune', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund')
     return npm('sbom', '--sbom-format=cyclonedx')
   } finally {
     rmSync(copy, { recursive: true, force: true })
@@ -53,17 +58,36 @@ const made = new Set(
     .filter(name => !workspaces.includes(name) && !name.startsWith('@benefit-enrolment/'))
     .map(family),
 )
-const rows = readFileSync(join(root, 'deploy/packages.md'), 'utf8')
-  .split('\n')
-  .filter(line => line.startsWith('| `'))
-const listed = new Set(rows.flatMap(row => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name)))
+/** What comes with a package, itself included, by the lockfile. */
+function broughtBy(name, known = new Set()) {
+  if (known.has(name)) return known
+  known.add(name)
+  for (const one of Object.keys(lock[`node_modules/${name}`]?.dependencies ?? {})) broughtBy(one, known)
+  return known
+}
+const { packages: lock } = readJson(join(root, 'package-lock.json'))
+const wanted = workspaces.flatMap(name =>
+  Object.keys(readJson(join(root, name, 'package.json')).peerDependencies ?? {}),
+)
+const besides = new Set(wanted.flatMap(name => [...broughtBy(name)]).filter(name => !made.has(name)))
+
+function listedIn(text) {
+  const rows = text.split('\n').filter(line => line.startsWith('| `'))
+  return new Set(rows.flatMap(row => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name)))
+}
+const [always, onDemand] = readFileSync(join(root, 'deploy/packages.md'), 'utf8').split(/^## /m).map(listedIn)
 const wrong = [
-  ...[...made].filter(name => !listed.has(name)).map(name => `${name} runs in production and has no line`),
-  ...[...listed].filter(name => !made.has(name)).map(name => `${name} has a line and is not there any more`),
-]
+  [made, always, 'runs in production'],
+  [besides, onDemand, 'comes where an operator wants it'],
+].flatMap(([found, listed, what]) => [
+  ...[...found].filter(name => !listed.has(name)).map(name => `${name} ${what} and has no line`),
+  ...[...listed].filter(name => !found.has(name)).map(name => `${name} has a line and is not there any more`),
+])
 if (wrong.length > 0) {
   process.stderr.write(`deploy/packages.md: ${wrong.join('; ')}\n`)
   process.exit(1)
 }
 writeFileSync(join(root, 'sbom.cdx.json'), bill)
-process.stdout.write(`sbom.cdx.json: ${made.size} packages of others in production, each with its reason\n`)
+process.stdout.write(
+  `sbom.cdx.json: ${made.size} packages of others in production, each with its reason; ${besides.size} more on demand\n`,
+)

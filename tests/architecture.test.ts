@@ -48,7 +48,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   fastify: ['http', 'partners', 'oauth', 'system', 'docs', 'registration', 'console'],
   pg: ['db'],
   undici: ['webhooks'],
-  luxon: ['calendar'],
 }
 
 // Tests speak to the service through the client; these send what no client can, each for a reason.

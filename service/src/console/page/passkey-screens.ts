@@ -1,6 +1,6 @@
 import { describeCause } from '../../log.ts'
 import { insertPasskey, listPasskeys, MOST_PASSKEYS, removePasskey } from '../operators/passkey-store.ts'
-import { canHavePasskeys, madePasskey, optionsToAdd } from '../operators/passkeys.ts'
+import { madePasskey, noPasskeysFor, optionsToAdd } from '../operators/passkeys.ts'
 import { passkeysPage } from '../views/passkeys.ts'
 import { record } from './record.ts'
 import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from './screen.ts'
@@ -15,7 +15,8 @@ export const passkeyScreens: readonly Screen[] = [
 async function show(visit: Visit): Promise<Answer> {
   const { context, operator, origin } = visit
   const passkeys = await listPasskeys(context.database, operator.operatorId)
-  const isOpen = operator.issuer === undefined && passkeys.length < MOST_PASSKEYS && canHavePasskeys(origin)
+  const isOpen =
+    operator.issuer === undefined && passkeys.length < MOST_PASSKEYS && noPasskeysFor(origin) === undefined
   const options = isOpen ? await optionsToAdd(context, addingOf(visit)) : undefined
   return passkeysPage(visit, passkeys, options)
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { describeCause } from '../../log.ts'
-import { canHavePasskeys, optionsToSignIn, signInWithPasskey } from '../operators/passkeys.ts'
+import { noPasskeysFor, optionsToSignIn, signInWithPasskey } from '../operators/passkeys.ts'
 import { ownPath } from '../operators/provider-flow.ts'
 import { openSession } from '../operators/sign-in.ts'
-import { passkeyRefused, signInWithPasskeyPage } from '../views/passkeys.ts'
+import { noPasskeyPage, passkeyRefused, signInWithPasskeyPage } from '../views/passkeys.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
 import { cookieHeader, originOf } from './guard.ts'
 import { record } from './record.ts'
@@ -16,8 +16,10 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
   app.get(PATH, async (request, reply) => {
     const origin = originOf(request.headers, place)
     const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '')
-    const options = canHavePasskeys(origin) ? optionsToSignIn(context, origin) : undefined
-    const page = signInWithPasskeyPage(options, ownPath(query.get('to')), place.port)
+    const page =
+      noPasskeysFor(origin) === undefined
+        ? signInWithPasskeyPage(optionsToSignIn(context, origin), ownPath(query.get('to')))
+        : noPasskeyPage(origin, place.port)
     return sendPlain(server, reply, { status: 200, page })
   })
   app.post(PATH, { config: { takes: 'application/x-www-form-urlencoded' } }, async (request, reply) => {

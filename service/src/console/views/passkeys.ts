@@ -1,16 +1,25 @@
 import { html } from '../../http/html.ts'
 import type { Passkey } from '../operators/passkey-store.ts'
-import { canHavePasskeys } from '../operators/passkeys.ts'
+import { noPasskeysFor } from '../operators/passkeys.ts'
 import type { Page, Visit } from '../page/screen.ts'
 import { actionForm, part, table, when } from './parts.ts'
 
-/** The page that asks a browser for a passkey; without options the address is one for which there can be none. */
-export function signInWithPasskeyPage(options: object | undefined, to: string, port: number): Page {
-  if (!options)
-    return {
-      title: 'Sign in with a passkey',
-      body: html`<p>Browsers keep passkeys for names, not for numbers. Open the console as <a href="http://localhost:${port}/sign-in/passkey">localhost</a>.</p>`,
-    }
+/** What somebody sees who wants to sign in with a passkey where there can be none. */
+export function noPasskeyPage(origin: string, port: number): Page {
+  return {
+    title: 'Sign in with a passkey',
+    body:
+      noPasskeysFor(origin) === 'package'
+        ? html`<p>${noPackage}</p>`
+        : html`<p>Browsers keep passkeys for names, not for numbers. Open the console as <a href="http://localhost:${port}/sign-in/passkey">localhost</a>.</p>`,
+  }
+}
+
+const noPackage =
+  'This installation has no passkeys: its operator did not install the package that reads them, @simplewebauthn/server. A sign-in link works without.'
+
+/** The page that asks a browser for a passkey. */
+export function signInWithPasskeyPage(options: object, to: string): Page {
   return {
     title: 'Sign in with a passkey',
     body: html`<form method="post" action="/sign-in/passkey" data-passkey="get" data-options="${JSON.stringify(options)}">
@@ -70,11 +79,14 @@ function addingOf(visit: Visit, options: object | undefined) {
       look: 'primary',
       fields: html`<input type="hidden" name="answer" value=""><p class="hint" role="status"></p>`,
     })}</div><noscript><p>A passkey needs script. Sign-in links work without.</p></noscript>`
-  return html`<p>${
-    visit.operator.issuer !== undefined
-      ? 'You sign in at your identity provider, so you need none here.'
-      : canHavePasskeys(visit.origin)
-        ? 'You have as many as one may have. Remove one first.'
-        : 'Browsers keep passkeys for names, not for numbers: open the console as localhost.'
-  }</p>`
+  return html`<p>${whyNone(visit)}</p>`
+}
+
+function whyNone({ operator, origin }: Visit): string {
+  if (operator.issuer !== undefined) return 'You sign in at your identity provider, so you need none here.'
+  const why = noPasskeysFor(origin)
+  if (why === 'package') return noPackage
+  return why === 'number'
+    ? 'Browsers keep passkeys for names, not for numbers: open the console as localhost.'
+    : 'You have as many as one may have. Remove one first.'
 }
