@@ -122,9 +122,13 @@ export async function startProcess(words: readonly string[], place: Place = {}):
   return service
 }
 
-/** The same for a whole file of tests, which stops it itself. */
-export async function startKeptProcess(words: readonly string[], place: Place = {}): Promise<ServiceProcess> {
-  const child = launch(words, place)
+/** The same for a whole file of tests, which stops it itself; `file` is what Node starts instead of the command. */
+export async function startKeptProcess(
+  words: readonly string[],
+  place: Place = {},
+  file?: string,
+): Promise<ServiceProcess> {
+  const child = launch(words, place, file)
   const written = gather(child)
   const ended = endOf(child)
   const address = await Promise.race([

@@ -65,7 +65,12 @@ export async function startPostgresProxy(address: DatabaseAddress): Promise<Post
         setTimeout(() => upstream.end(commit), lateMs)
       } else {
         isSilent = true
-        upstream.once('data', () => fate === 'after' && client.destroy())
+        upstream.once('data', () => {
+          if (fate === 'silent') return
+          client.destroy()
+          // A server of a few hundred such cuts would have no connection left to give.
+          upstream.destroy()
+        })
         upstream.write(commit)
       }
     }

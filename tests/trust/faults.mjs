@@ -3,7 +3,7 @@
 
 import diagnostics from 'node:diagnostics_channel'
 import { ServerResponse } from 'node:http'
-import { createRequire } from 'node:module'
+import pg from 'pg'
 
 const [, point = '', count = '1'] = /^(.*) (\d+)$/.exec(process.env.TEST_FAULT ?? '') ?? []
 const aheadMs = Number(process.env.TEST_CLOCK_MS ?? 0)
@@ -53,8 +53,7 @@ function kindOf(text, values) {
   return kind === 'due change' && !isSchedules(values) ? undefined : kind
 }
 
-const require = createRequire(new URL('../../service/package.json', import.meta.url))
-const { Client } = require('pg')
+const { Client } = pg
 const { query } = Client.prototype
 Client.prototype.query = function (config, ...rest) {
   const text = typeof config === 'string' ? config : (config?.text ?? '')

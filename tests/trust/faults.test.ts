@@ -1,10 +1,14 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { afterEach, expect, test } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
 import { everydayOr, isLong, timesOf, wholeRunTest } from '../long.ts'
 import type { Journal } from './journal.ts'
+import { buildOneFile } from './one-file.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
 
 // Faults by name: a process ends at a point of a request, a delivery or an erasure, a connection dies, an answer is lost,
@@ -40,10 +44,11 @@ const runs = timesOf(1, 50)
 /** Only catches a hang: each kill is a whole start of the service, on a machine that may be busy. */
 const patience = 600_000 + killsInRun * 30_000
 
-let stage: FaultStage
+let stage: FaultStage | undefined
 let proxy: PostgresProxy | undefined
 afterEach(async () => {
-  await stage.close()
+  await stage?.close()
+  stage = undefined
   await proxy?.close()
   proxy = undefined
 })
@@ -65,35 +70,52 @@ async function more(journal: Journal, count: number): Promise<void> {
 
 const seeds = [...keptSeeds, ...Array.from({ length: runs }, (_, index) => seed + index)]
 
-wholeRunTest.each(seeds)(
+/** One file is built for all seeds, which run side by side: while one waits for a lease to end, another works. */
+let folder: string
+let oneFile: Promise<string>
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'enrolment-faults-'))
+  oneFile = buildOneFile(folder)
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+wholeRunTest.concurrent.each(seeds)(
   `${killsInRun} kills at named points of requests, deliveries and erasures (seed %i): all books agree`,
   async from => {
     const random = openRandom(from)
-    stage = await openFaultStage()
-    const journal = stage.openJournal({ writers: 8, name: `s${from}` })
-    for (let kill = 0; kill < killsInRun; kill += 1) {
-      // Each point in its turn, so that a short pass meets all.
-      const [point, most] = points[kill % points.length] as (typeof points)[number]
-      const fault = { point, count: 1 + random(most) }
-      const service = await stage.start({ fault })
-      if (service === 'killed') continue
-      if (service.child.signalCode === null)
-        await Promise.race([
-          once(service.child, 'exit'),
-          new Promise((_, reject) => {
-            const late = new Error(`never passed: ${JSON.stringify(fault)}`)
-            setTimeout(() => reject(late), 120_000).unref()
-          }),
-        ])
-      expect(service.child.signalCode).toBe('SIGKILL')
+    const stage = await openFaultStage({ oneFile: await oneFile })
+    try {
+      const journal = stage.openJournal({ writers: 8, name: `s${from}` })
+      for (let kill = 0; kill < killsInRun; kill += 1) {
+        // Each point in its turn, so that a short pass meets all.
+        const [point, most] = points[kill % points.length] as (typeof points)[number]
+        await killAt(stage, { point, count: 1 + random(most) })
+      }
+      await stage.start()
+      await more(journal, 20)
+      await journal.stop()
+      await stage.check(journal)
+    } finally {
+      await stage.close()
     }
-    await stage.start()
-    await more(journal, 20)
-    await journal.stop()
-    await stage.check(journal)
   },
   patience,
 )
+
+/** Starts a process, and waits until it has ended at that point. */
+async function killAt(stage: FaultStage, fault: { point: string; count: number }): Promise<void> {
+  const service = await stage.start({ fault })
+  if (service === 'killed') return
+  if (service.child.signalCode === null)
+    await Promise.race([
+      once(service.child, 'exit'),
+      new Promise((_, reject) => {
+        const late = new Error(`never passed: ${JSON.stringify(fault)}`)
+        setTimeout(() => reject(late), 120_000).unref()
+      }),
+    ])
+  expect(service.child.signalCode).toBe('SIGKILL')
+}
 
 const cut = timesOf(everydayOr(6, 30), 1000)
 
@@ -130,7 +152,7 @@ test(
     const journal = stage.openJournal({ writers: 8, name: 'ended' })
     await more(journal, 20)
     for (let done = 0; done < ended; done += 1) {
-      await stage.database.query(sql`
+      await stage?.database.query(sql`
         select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid() order by random() limit 1`)
       await more(journal, 2)

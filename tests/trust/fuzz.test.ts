@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { operations } from '../../contract/src/index.ts'
 import { defaultRequestLimits } from '../../service/src/http/request-limits.ts'
 import { isLong, timesOf } from '../long.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
@@ -8,9 +9,9 @@ import { ada, startTestService, type TestPartner, type TestService } from '../ri
 
 const documented = new Set([200, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431])
 const seed = isLong ? Date.now() % 2 ** 31 : 20_261_122
-/** Far above what a request costs (under 5 ms), so that a busy machine does not matter; a stall of seconds shows. */
+/** The most that one request may cost: twenty times what is usual, so that a busy machine does not matter; a stall shows. */
 const mostCpuMs = 100
-const atOnce = 40
+const atOnce = 10
 
 let service: TestService
 let partner: TestPartner
@@ -49,13 +50,11 @@ const bodies = [
   '{"userid":"living","consents":[{"name":"a","version":"1"}],"address":{"city":"Miami"}}',
   'grant_type=client_credentials&client_id=a&client_secret=b',
 ]
-const paths = [
-  '/user/prefill',
-  '/user/benefits',
-  '/user/account/update',
-  '/user/benefits/swap',
-  '/oauth2/token',
-]
+/** All that a partner may ask for, but what ends the user by whom it is seen that nothing was harmed. */
+const paths = Object.values(operations)
+  .filter(({ id, caller }) => caller === 'partner' && !/^(erase|cancel)User$/.test(id))
+  .map(({ path }) => path.replace(/\{[^}]*\}/, '019a0000-0000-7000-8000-000000000000'))
+  .concat('/oauth2/token')
 const bits = [
   '\0',
   '\u00ff',
@@ -89,6 +88,7 @@ function requestOf(random: Random): string {
     ...['Host: localhost', 'Connection: close', `Content-Type: ${type}`, `Content-Length: ${length}`],
     ...[`Authorization: Bearer ${bearer}`, `x-api-key: ${partner.apiKey}`],
     ...(random(6) === 0 ? ['Transfer-Encoding: chunked'] : []),
+    ...(random(3) === 0 ? [`Idempotency-Key: ${damage(random, 'key', random(2))}`] : []),
   ]
   const head = random(4) === 0 ? damage(random, lines.join('\r\n'), 2) : lines.join('\r\n')
   return `${head}\r\n\r\n${body}`
@@ -126,23 +126,39 @@ function statusOf(bytes: string): Promise<number | 'closed'> {
   })
 }
 
-test(`damaged requests get documented answers, harm none and cost a bounded time (seed ${seed})`, async () => {
+/** What a request costs this process, service and sender together; the least of some tries, as others work here, too. */
+async function costOf(bytes: string): Promise<number> {
+  const costs: number[] = []
+  for (let tries = 0; tries < 5; tries += 1) costs.push((await sendAll([bytes])).cpuMs)
+  return Math.min(...costs)
+}
+
+async function sendAll(requests: readonly string[]) {
+  const before = process.cpuUsage()
+  const statuses = await Promise.all(requests.map(statusOf))
+  const { user, system } = process.cpuUsage(before)
+  return { statuses, cpuMs: (user + system) / 1000 }
+}
+
+test(`damaged requests get documented answers, harm none, and each costs a bounded time (seed ${seed})`, async () => {
   const random = openRandom(seed)
   const times = timesOf(400, 100_000)
   const seen = new Map<number | 'closed', number>()
   for (let done = 0; done < times; done += atOnce) {
     const requests = Array.from({ length: atOnce }, () => requestOf(random))
-    const before = process.cpuUsage()
-    const statuses = await Promise.all(requests.map(statusOf))
-    const { user, system } = process.cpuUsage(before)
+    const { statuses, cpuMs } = await sendAll(requests)
     statuses.forEach((status, at) => {
       seen.set(status, (seen.get(status) ?? 0) + 1)
       if (status !== 'closed' && !documented.has(status))
         throw new Error(`${status} after ${JSON.stringify(requests[at])}`)
     })
-    expect((user + system) / 1000 / atOnce).toBeLessThan(mostCpuMs)
+    // Where all together stay below the bound of one, each does; else each is looked at alone.
+    if (cpuMs > mostCpuMs)
+      for (const request of requests)
+        expect(await costOf(request), JSON.stringify(request)).toBeLessThan(mostCpuMs)
     expect((await client.getUser({ userid: 'living' })).status).not.toBe('erased')
   }
+  if (isLong) process.stdout.write(`fuzz: ${times} requests: ${JSON.stringify([...seen])}\n`)
   // Most were understood well enough to be refused, and some were right.
   expect(seen.get(400)).toBeGreaterThan(times / 20)
   expect(service.logged.filter(({ event }) => event === 'failure' || event === 'crashed')).toEqual([])

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, isBenefitEnrolmentError } from '../../client/src/index.ts'
 import { ada } from '../rig.ts'
 
@@ -21,6 +22,9 @@ export type Journal = {
   stop(): Promise<void>
 }
 
+/** `pauseMs`: how long each writer rests after a write, for a load that others can work beside. */
+export type JournalOptions = { readonly writers: number; readonly name: string; readonly pauseMs?: number }
+
 const passing = new Set(['network', 'timeout', 'unavailable'])
 /** A try that took effect, and whose answer was lost. */
 const doneBefore: Readonly<Record<Entry['kind'], string>> = {
@@ -34,7 +38,7 @@ const doneBefore: Readonly<Record<Entry['kind'], string>> = {
  * acknowledged; those that are not when the journal is stopped may or may not have taken effect. With several clients,
  * each try goes to the next one.
  */
-export function openJournal(clients: readonly Client[], options: { writers: number; name: string }): Journal {
+export function openJournal(clients: readonly Client[], options: JournalOptions): Journal {
   const entries: Entry[] = []
   const wrong: string[] = []
   let isStopped = false
@@ -65,7 +69,7 @@ export function openJournal(clients: readonly Client[], options: { writers: numb
           wrong.push(`${kind} ${code}`)
           return
         }
-        await new Promise(resolve => setTimeout(resolve, 20))
+        await pause(20)
       }
     }
   }
@@ -74,6 +78,7 @@ export function openJournal(clients: readonly Client[], options: { writers: numb
       const userid = `${name}-${count}`
       await write(userid, count % 3 === 0 ? 'create' : 'prefill')
       if (count % 4 === 3 && !isStopped) await write(userid, 'erase')
+      if (options.pauseMs !== undefined) await pause(options.pauseMs)
     }
   }
   const writers = Array.from({ length: options.writers }, (_, index) => writer(`${options.name}-${index}`))

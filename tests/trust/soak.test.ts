@@ -22,7 +22,7 @@ test.skipIf(!isLong)(
     stage = await openFaultStage()
     const service = await stage.start()
     if (service === 'killed') throw new Error('killed without a fault')
-    const journal = stage.openJournal({ writers: 4, name: 'soak' })
+    const journal = stage.openJournal({ writers: 4, name: 'soak', pauseMs: 50 })
     const samples: number[] = []
     const until = Date.now() + minutes * 60_000
     while (Date.now() < until) {

@@ -15,8 +15,9 @@ import { type Receiver, startReceiver } from '../crash/receiver.ts'
 import { freePort } from '../free-port.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
-import { type Journal, openJournal } from './journal.ts'
+import { type Journal, type JournalOptions, openJournal } from './journal.ts'
 import { checkLedger } from './ledger.ts'
+import { oneFileStarter } from './one-file.ts'
 
 /** A service that may be killed at named points, its partner, the partner's receiver, and our own eyes on the database. */
 export type FaultStage = {
@@ -27,7 +28,7 @@ export type FaultStage = {
   /** Starts one more process; always on the port of its place, so that clients find it again. */
   start(options?: StartOptions): Promise<ServiceProcess | 'killed'>
   /** Writes that go to the processes in turn. */
-  openJournal(options: { writers: number; name: string; processes?: number; port?: number }): Journal
+  openJournal(options: JournalOptions & { processes?: number; port?: number }): Journal
   /** A client with the partner's credentials, or with newer ones. */
   clientOf(port: number, newer?: Partial<Created>, fetch?: ClientOptions['fetch']): Client
   readonly ports: readonly number[]
@@ -44,16 +45,23 @@ export type StartOptions = {
   readonly aheadMs?: number
   readonly process?: number
   readonly drainSeconds?: number
+  /** What is started instead of the stage's own. */
+  readonly oneFile?: string
 }
 
 const preload = new URL('faults.mjs', import.meta.url)
 
 /**
  * Makes the stage; nothing runs on it yet. `through` gives the database's address as the service is to see it; with `keyring:
- * 'file'` the keys lie in a file that all processes share, and can be rotated.
+ * 'file'` the keys lie in a file that all processes share, and can be rotated; `oneFile` is started instead of the command
+ * (`one-file.ts`), where there are many starts.
  */
 export async function openFaultStage(
-  options: { through?: (address: DatabaseAddress) => Promise<string>; keyring?: 'file' } = {},
+  options: {
+    through?: (address: DatabaseAddress) => Promise<string>
+    keyring?: 'file'
+    oneFile?: string
+  } = {},
 ): Promise<FaultStage> {
   const { address, drop } = await freshDatabase()
   const { path, remove } = await newDirectory()
@@ -72,18 +80,22 @@ export async function openFaultStage(
   const receiver: Receiver = await startReceiver({ echo: `${ada.firstname} ${ada.lastname} is unknown here` })
   const processes: ServiceProcess[] = []
   let logs = ''
-  const start: FaultStage['start'] = async ({ fault, aheadMs = 0, process = 0, drainSeconds = 0 } = {}) => {
+  const start: FaultStage['start'] = async (which = {}) => {
+    const { fault, aheadMs = 0, process = 0, drainSeconds = 0, oneFile = options.oneFile } = which
     const env = {
       ...direct.env,
       DATABASE_URL: url,
-      NODE_OPTIONS: `--import=${preload}`,
+      // In the one file they are.
+      ...(oneFile === undefined ? { NODE_OPTIONS: `--import=${preload}` } : {}),
       TEST_CLOCK_MS: String(aheadMs),
       ENROLMENT_DRAIN_SECONDS: String(drainSeconds),
       ...(fault ? { TEST_FAULT: `${fault.point} ${fault.count}` } : {}),
     }
     try {
       const words = ['serve', '--port', String(ports[process])]
-      const started = await startKeptProcess(words, { ...direct, env })
+      const started = await (oneFile === undefined
+        ? startKeptProcess(words, { ...direct, env })
+        : startKeptProcess([oneFile, ...words], { ...direct, env }, oneFileStarter))
       processes.push(started)
       return started
     } catch (error) {

@@ -1,0 +1,19 @@
+// Starts the one file of `one-file.ts`, the first argument, with what V8 made of it before: a process that ends by itself leaves
+// that beside the file, where there is none yet.
+
+const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
+const { constants, Script } = require('node:vm')
+
+const [, , file] = process.argv
+const kept = `${file}.cache`
+const script = new Script(`(function (exports, require, module) {${readFileSync(file, 'utf8')}\n})`, {
+  filename: file,
+  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  ...(existsSync(kept) ? { cachedData: readFileSync(kept) } : {}),
+})
+if (!existsSync(kept))
+  process.on('exit', () => {
+    writeFileSync(`${kept}.${process.pid}`, script.createCachedData())
+    renameSync(`${kept}.${process.pid}`, kept)
+  })
+script.runInThisContext()(exports, require, module)

@@ -1,0 +1,115 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { type Created, clientOf } from '../command/place.ts'
+import { runJson } from '../command/process.ts'
+import { laterMigrations } from '../database/made-up.ts'
+import { wholeRunTest } from '../long.ts'
+import { ada } from '../rig.ts'
+import type { Journal } from './journal.ts'
+import { buildOneFile, type Change } from './one-file.ts'
+import { type FaultStage, openFaultStage } from './stage.ts'
+
+// Nothing is released yet, so there is no version before. The later one is made up: this service, with one more migration, and
+// with statements that write and read what that adds.
+
+let stage: FaultStage | undefined
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'enrolment-versions-'))
+})
+afterEach(async () => {
+  await stage?.close()
+  stage = undefined
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** The build of this version, or of one with these changes. */
+async function build(name: string, changes: readonly Change[] = []): Promise<string> {
+  await mkdir(join(folder, name))
+  return buildOneFile(join(folder, name), changes)
+}
+
+const users = '/membership/commands/save-users.js'
+function changesOf(migrations: URL): Change[] {
+  return [
+    {
+      module: '/db/migrations.js',
+      from: "new URL('../../migrations/', import.meta.url)",
+      to: `new URL(${JSON.stringify(migrations.href)})`,
+    },
+    { module: users, from: 'entry_expires_at, due_at)', to: 'entry_expires_at, due_at, made_up)' },
+    { module: users, from: 'expires_at\n    from unnest(', to: "expires_at, 'later'\n    from unnest(" },
+    {
+      module: users,
+      from: 'erased_at = row.erased_at, due_at = row.due_at',
+      to: "erased_at = row.erased_at, due_at = row.due_at, made_up = 'later'",
+    },
+    {
+      module: '/membership/commands/load.js',
+      from: 'u.due_at, k.wrapped_key',
+      to: 'u.due_at, u.made_up, k.wrapped_key',
+    },
+  ]
+}
+
+async function more(journal: Journal, count: number): Promise<void> {
+  const wanted = journal.acknowledged() + count
+  await expect.poll(journal.acknowledged, { timeout: 180_000, interval: 20 }).toBeGreaterThan(wanted)
+}
+
+wholeRunTest(
+  'this version and a made-up later one serve one database under load: all books agree',
+  async () => {
+    const later = await build(
+      'later',
+      changesOf(
+        await laterMigrations({
+          '900_later.sql': [
+            "alter table users add column made_up text default 'before';",
+            'alter table users add constraint made_up_known check (length(made_up) < 10) not valid;',
+          ].join('\n'),
+        }),
+      ),
+    )
+    const on = await openFaultStage({ oneFile: await build('this') })
+    stage = on
+    const start = async (process: number, oneFile?: string) => {
+      const started = await on.start({ process, ...(oneFile === undefined ? {} : { oneFile }) })
+      if (started === 'killed') throw new Error('it did not start')
+      return started
+    }
+    const [first, second] = [await start(0), await start(1)]
+    const beside = await runJson<Created>(['partner', 'create', '--name', 'Beside'], on.place)
+    const journal = on.openJournal({ writers: 6, name: 'versions', processes: 2 })
+    await more(journal, 30)
+    // The later one adds its column while the first serves, and then both write the same users.
+    await second.stop('SIGKILL')
+    const upgraded = await start(1, later)
+    await more(journal, 60)
+    const [old, young] = [clientOf(first, beside), clientOf(upgraded, beside)]
+    const kindOf = async (userid: string) => {
+      const [row] = await on.database.query<{ kind: string; version: number }>(
+        sql`select made_up as kind, version from users where userid = ${userid}`,
+      )
+      return row
+    }
+    // What the later one wrote outlives a write of this one, which does not know of it.
+    await young.createUser({ userid: 'young', ...ada, offername: 'starter' })
+    await old.updateUser({ userid: 'young', phone: '3055550199' })
+    expect(await kindOf('young')).toEqual({ kind: 'later', version: 2 })
+    await old.createUser({ userid: 'old', ...ada, offername: 'starter' })
+    expect(await kindOf('old')).toEqual({ kind: 'before', version: 1 })
+    await young.updateUser({ userid: 'old', phone: '3055550199' })
+    expect(await kindOf('old')).toEqual({ kind: 'later', version: 2 })
+    // This version goes on beside the later one's schema; once ended it does not start there, and the later one takes over.
+    await first.stop('SIGKILL')
+    await expect(start(0)).rejects.toThrow(/newer than this version of the service/)
+    await start(0, later)
+    await more(journal, 40)
+    await journal.stop()
+    await on.check(journal)
+  },
+)
