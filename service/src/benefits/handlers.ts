@@ -12,11 +12,11 @@ import type {
 import { formatTimestamp } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
 import { type OperationRequest, ReadyJson } from '../http/operation-request.ts'
-import { fieldError, ServiceError } from '../http/service-error.ts'
+import { ServiceError } from '../http/service-error.ts'
 import type { AccountCommands } from '../membership/commands/account-command.ts'
 import { problemOfRefusal } from '../membership/commands/answer.ts'
 import type { Reader } from '../membership/commands/reader.ts'
-import type { Answers, UserMemory } from '../membership/commands/user-memory.ts'
+import type { UserMemory } from '../membership/commands/user-memory.ts'
 import { consentsOf } from '../membership/rules/consents.ts'
 import { checkBenefits, consentNames, type NamedBenefit } from '../membership/rules/known-benefits.ts'
 import { isRefusal } from '../membership/rules/refusal.ts'
@@ -24,8 +24,7 @@ import { type Enrolment, hasEntry, type User } from '../membership/rules/state.t
 import type { Terms } from '../membership/rules/terms.ts'
 import { viewEnrolment } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
-import type { Partner } from '../partners/partner.ts'
-import { isLikeAnybody, listBenefits, listedUntil, openFragments } from './listing.ts'
+import { openListTexts } from './list-texts.ts'
 import { declineBenefitOf, enrolBenefitOf } from './single.ts'
 import { type SwapChange, swapBenefitsOf } from './swap.ts'
 
@@ -33,18 +32,10 @@ import { type SwapChange, swapBenefitsOf } from './swap.ts'
 export function benefitHandlers(context: {
   reader: Reader
   commands: AccountCommands
-  memory: Pick<UserMemory, 'answersToMany'>
+  memory: Pick<UserMemory, 'shared' | 'noteAnswer'>
   baseUrl: () => string
 }) {
-  const fragment = openFragments(context.baseUrl)
-  const answersToAnybody = new WeakMap<Partner, Answers>()
-  const anybody = (partner: Partner): Answers => {
-    const known = answersToAnybody.get(partner)
-    if (known) return known
-    const answers = context.memory.answersToMany()
-    answersToAnybody.set(partner, answers)
-    return answers
-  }
+  const textOf = openListTexts(context)
 
   const list: Handler<typeof getBenefits, Caller> = async request => {
     const { partner } = request.caller
@@ -57,22 +48,7 @@ export function benefitHandlers(context: {
     }
     const reading = await context.reader.read(partner, body.userid)
     if (!reading || !hasEntry(reading.user, reading.now)) throw new ServiceError('user_not_found')
-    const { locale } = request
-    const isForAnybody = isLikeAnybody(reading.user)
-    const answers = isForAnybody ? anybody(partner) : reading.answers
-    // No other field of the request decides what is listed. The offer's name comes last, because it may contain
-    // anything.
-    const asked = `${locale} ${body.age} ${body.state} ${body.zipcode} ${body.offername ?? ''}`
-    const from = { partner, catalogue: reading.terms.today.version, now: reading.now }
-    const known = answers?.find(asked, from)
-    if (known !== undefined) return new ReadyJson(known)
-    const listed = listBenefits(reading, body)
-    if (!listed) throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
-    const text = `[${listed.map(one => fragment(one, locale)).join(',')}]`
-    // A user asked for once is seldom asked for again at once, so a list is kept only from the second time on.
-    if (isForAnybody || reading.isRemembered)
-      answers?.keep(asked, from, { text, until: listedUntil(reading) })
-    return new ReadyJson(text)
+    return new ReadyJson(textOf(reading, body, { partner, locale: request.locale }))
   }
 
   const swap = async (

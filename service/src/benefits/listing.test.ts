@@ -7,6 +7,7 @@ import { applyDueChanges, dueAt, projectPendingChanges } from '../membership/rul
 import { newUser, type User } from '../membership/rules/state.ts'
 import type { Terms } from '../membership/rules/terms.ts'
 import { listBenefits, listedUntil } from './listing.ts'
+import { sharedStateOf } from './shared-state.ts'
 
 const parsed = parseCatalogue(
   readFileSync(new URL('../../assets/demo-catalogue.yaml', import.meta.url), 'utf8'),
@@ -104,4 +105,57 @@ test('a list stays as it is until the instant that is told of it', () => {
     ),
     { numRuns: 600 },
   )
+})
+
+/** The member as somebody else, who joined and picked at other times, and agreed to other things. */
+function asSomebodyElse(user: User, earlierMs: number): User {
+  const { offer } = user
+  return {
+    ...{ ...user, serviceId: 'other', userid: 'other', createdAt: 1, updatedAt: 2, prefillCount: 7 },
+    offer: offer && { ...offer, since: offer.since - earlierMs },
+    enrolments: user.enrolments.map((one, place) => ({
+      ...{ ...one, id: `other-${9 - place}` },
+      ...{ pickedAt: one.pickedAt - earlierMs * (9 - place), startsAt: one.startsAt - earlierMs },
+    })),
+    consents: [{ name: 'dental', version: '1', agreedAt: 3, locale: 'es' }],
+  }
+}
+
+test('members whose states share a name get the same list, whenever they joined', () => {
+  let shared = 0
+  fc.assert(
+    fc.property(life, fc.nat(75 * DAY_MS), fc.nat(400 * DAY_MS), (made, after, earlierMs) => {
+      const terms = termsIn(made.zone)
+      const now = began + after
+      const fresh = userOf(made, terms)
+      const user = applyDueChanges(fresh, now, terms).at(-1)?.after ?? fresh
+      const name = sharedStateOf(user, now)
+      if (name === undefined) return
+      shared += 1
+      const other = asSomebodyElse(user, earlierMs)
+      expect(sharedStateOf(other, now)).toBe(name)
+      const listedTo = (one: User) =>
+        listBenefits({ user: one, terms, now }, { age: 65, state: 'FL', zipcode: '33101' })?.map(
+          ({ enrolment, ...rest }) => ({ ...rest, state: enrolment?.state }),
+        )
+      expect(listedTo(other)).toEqual(listedTo(user))
+      expect(listedUntil({ user: other, terms, now })).toBe(listedUntil({ user, terms, now }))
+    }),
+    { numRuns: 1000 },
+  )
+  expect(shared).toBeGreaterThan(100)
+})
+
+test('who has something pending, or waits, shares a list with nobody', () => {
+  const terms = termsIn(zones[0])
+  const plain = { zone: zones[0], offer: 0, picks: [0], startsIn: 0, nextOffer: undefined, swap: undefined }
+  const nameOf = (changes: Partial<Life>) =>
+    sharedStateOf(userOf({ ...plain, isCancelled: false, ...changes }, terms), began)
+  expect(nameOf({})).toBeDefined()
+  expect(nameOf({ offer: 1 })).not.toBe(nameOf({}))
+  expect(nameOf({ picks: [1] })).not.toBe(nameOf({}))
+  expect(nameOf({ isCancelled: true })).toBeUndefined()
+  expect(nameOf({ startsIn: 3 })).toBeUndefined()
+  expect(nameOf({ nextOffer: 1 })).toBeUndefined()
+  expect(nameOf({ swap: { add: 1, remove: 0 } })).toBeUndefined()
 })

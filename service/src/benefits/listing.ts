@@ -38,6 +38,9 @@ const maxListed = 200
 /** The parts of a reading from which a list is made. */
 type ReadState = Pick<Reading, 'user' | 'terms' | 'now'>
 
+/** What a request for a list says about the person. */
+export type Asked = Omit<Facts, 'offer'> & { readonly offername?: string }
+
 /** One element of the list before it gets its texts: the benefit, and the user's relation to it. */
 export type Listed = {
   readonly benefit: Benefit
@@ -54,10 +57,7 @@ export type Listed = {
  * The benefits open to a user, each with the user's relation to it (contract §6); `undefined` when the requested offer
  * is not the partner's, or is neither in today's catalogue nor the user's own.
  */
-export function listBenefits(
-  reading: ReadState,
-  request: Omit<Facts, 'offer'> & { readonly offername?: string },
-): Listed[] | undefined {
+export function listBenefits(reading: ReadState, request: Asked): Listed[] | undefined {
   const { user, terms, now } = reading
   const facts: Facts = { age: request.age, state: request.state, zipcode: request.zipcode }
   const own = hasAccount(user) ? offerOf(terms, user) : undefined
@@ -82,13 +82,6 @@ export function listBenefits(
     for (const enrolment of user.enrolments)
       if (isHeld(enrolment) || isSwappedIn(enrolment)) add(enrolment.benefit, own)
   return [...listed.values()].sort(inOrder).slice(0, maxListed)
-}
-
-/**
- * Whether the list does not depend on the user's own state: there is no account, and no enrolment of an earlier one.
- */
-export function isLikeAnybody(user: User): boolean {
-  return !hasAccount(user) && user.enrolments.length === 0
 }
 
 /**

@@ -24,10 +24,8 @@ export type Reading = {
   readonly now: Instant
   /** What was due and is not in the table yet. */
   readonly steps: readonly AppliedChange[]
-  /** What has been answered about the stored state; `undefined` where something was due. */
+  /** What has been answered about the stored state; `undefined` where something was due, or the user is not remembered. */
   readonly answers: Answers | undefined
-  /** Whether the stored state was in memory already, so that the user is asked for again and again. */
-  readonly isRemembered: boolean
 }
 
 /**
@@ -111,17 +109,13 @@ export function openReader(
     return people
   }
 
-  /** The user as memory has it, where the database says that it is still so. */
-  const remembered = async (name: UserName): Promise<RememberedUser | undefined> => {
+  /** The user as memory has it; the version has to be compared. */
+  const remembered = (name: UserName): RememberedUser | undefined => {
     if (lost !== lostOnes()) {
       lost = lostOnes()
       memory.clear()
     }
-    const known = memory.find(name)
-    if (!known) return undefined
-    const isSame = await isUnchanged(known)
-    memory.noteCompared(isSame)
-    return isSame && lost === lostOnes() ? known : undefined
+    return memory.find(name)
   }
 
   const loadErased = async (partner: Partner, userid: string): Promise<UserRow | undefined> => {
@@ -132,8 +126,12 @@ export function openReader(
   return {
     async read(partner, userid) {
       const name = { partnerId: partner.partnerId, userid }
-      let found = await remembered(name)
-      const isRemembered = found !== undefined
+      let found = remembered(name)
+      if (found) {
+        const isSame = await isUnchanged(found)
+        memory.noteCompared(isSame)
+        if (!isSame || lost !== lostOnes()) found = undefined
+      }
       let row: UserRow | undefined
       if (!found) {
         row = (await load(name)) ?? (await loadErased(partner, userid))
@@ -141,14 +139,14 @@ export function openReader(
           memory.forget(name)
           return undefined
         }
-        found = memory.keep(userOf(row), row.version)
+        found = memory.keepIfReadAgain(userOf(row), row.version)
       }
       const now = context.sandbox ? await currentNow(context, partner) : context.clock.now(partner)
       const preparing = context.prepareTerms(found.versions)
       if (preparing) await preparing
       if (found.dueAt === undefined || found.dueAt > now) {
         const terms = context.terms(partner, () => undefined)
-        return { user: found.user, terms, now, steps: [], answers: found.answers, isRemembered }
+        return { user: found.user, terms, now, steps: [], answers: found.answers }
       }
       row ??= await load(name)
       if (!row) return undefined
@@ -157,7 +155,7 @@ export function openReader(
       const people = await documentsOf(partner, row)
       const terms = context.terms(partner, () => people.get('profile'))
       const steps = applyDueChanges(stored, now, terms)
-      return { user: steps.at(-1)?.after ?? stored, terms, now, steps, answers: undefined, isRemembered }
+      return { user: steps.at(-1)?.after ?? stored, terms, now, steps, answers: undefined }
     },
     async termsFor(partner) {
       await context.prepareTerms([])

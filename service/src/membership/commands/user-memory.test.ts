@@ -21,14 +21,15 @@ describe('users', () => {
     const steps = fc.array(fc.record({ user: fc.nat(9), isKept: fc.boolean(), length: fc.nat(3000) }))
     fc.assert(
       fc.property(steps, taken => {
-        const memory = openUserMemory(() => 0, 6000)
+        let clock = 0
+        const memory = openUserMemory(() => (clock += 1000), 6000)
         /** In the order in which they were asked for. */
         let recent: string[] = []
         for (const { user, isKept, length } of taken) {
           const userid = `u${user}`
           const found = isKept ? memory.keep(userOf(userid), 1) : memory.find(nameOf(userid))
           if (found) recent = [userid, ...recent.filter(one => one !== userid)]
-          found?.answers.keep(
+          found?.answers?.keep(
             `q${length}`,
             { partner, catalogue: 1, now: 0 },
             { text: 'x'.repeat(length), until: 1 },
@@ -69,7 +70,7 @@ describe('users', () => {
 })
 
 test('an answer is given for the same question, partner, catalogue and time only', () => {
-  const { answers } = openUserMemory(() => 0).keep(userOf('u'), 1)
+  const answers = openUserMemory(() => 0).shared
   const from = { partner, catalogue: 1, now: 100 }
   answers.keep('asked', from, { text: 'said', until: 200 })
   expect(answers.find('asked', from)).toBe('said')
@@ -84,6 +85,7 @@ test('an answer is given for the same question, partner, catalogue and time only
 test('of one user the last three answers are kept', () => {
   const memory = openUserMemory(() => 0)
   const { answers } = memory.keep(userOf('u'), 1)
+  if (!answers) throw new Error('it was not kept')
   const before = memory.numbers().bytes
   const from = { partner, catalogue: 1, now: 0 }
   for (const asked of ['a', 'b', 'c', 'd']) answers.keep(asked, from, { text: 'text', until: 1 })
@@ -94,4 +96,26 @@ test('of one user the last three answers are kept', () => {
     'text',
   ])
   expect(memory.numbers().bytes - before).toBe(3 * 5)
+})
+
+test('a user who is read is kept from the second time on, one who is written at once', () => {
+  const memory = openUserMemory(() => 0)
+  const read = userOf('read', { serviceId: '01920000-0000-7000-8000-0123456789ab' })
+  expect(memory.keepIfReadAgain(read, 1).answers).toBeUndefined()
+  expect(memory.find(nameOf('read'))).toBeUndefined()
+  expect(memory.keepIfReadAgain(read, 1).answers).toBeDefined()
+  expect(memory.find(nameOf('read'))).toMatchObject({ version: 1 })
+  memory.keep(userOf('written', { serviceId: '01920000-0000-7000-8000-aaaa456789ab' }), 1)
+  memory.keepIfReadAgain(userOf('written', { serviceId: '01920000-0000-7000-8000-aaaa456789ab' }), 2)
+  expect(memory.find(nameOf('written'))).toMatchObject({ version: 2 })
+})
+
+test('answers for many take a bounded room, and what was kept longest ago leaves first', () => {
+  const { shared } = openUserMemory(() => 0, 6000, 1000)
+  const from = { partner, catalogue: 1, now: 0 }
+  for (let number = 0; number < 50; number += 1)
+    shared.keep(`q${number}`, from, { text: 'x'.repeat(100), until: 1 })
+  const kept = Array.from({ length: 50 }, (_, number) => shared.find(`q${number}`, from) !== undefined)
+  expect(kept.lastIndexOf(false)).toBe(40)
+  expect(kept.filter(Boolean)).toHaveLength(9)
 })

@@ -7,7 +7,7 @@ import type { UserName } from './load.ts'
 /** What an answer was made from, besides the user's state and what was asked. */
 export type MadeFrom = { readonly partner: Partner; readonly catalogue: number; readonly now: Instant }
 
-/** Finished answers about one state of one user, each as long as it is the answer. */
+/** Finished answers, each for as long as it is the answer. */
 export type Answers = {
   /** The answer to what was asked, where the same would be made again now. */
   find(asked: string, from: MadeFrom): string | undefined
@@ -23,7 +23,8 @@ export type RememberedUser = {
   readonly dueAt: Instant | undefined
   /** The catalogue versions by which it is judged. */
   readonly versions: readonly number[]
-  readonly answers: Answers
+  /** Answers about this state of this user; `undefined` where the user is not kept. */
+  readonly answers: Answers | undefined
 }
 
 /**
@@ -32,13 +33,20 @@ export type RememberedUser = {
  */
 export type UserMemory = {
   find(name: UserName): RememberedUser | undefined
-  /** Keeps a user as it was read or written, in the place of what was kept of it; returns what is kept now. */
+  /** Keeps a user as it was written, in the place of what was kept of it. */
   keep(user: User, version: number): RememberedUser
+  /**
+   * The same for a user as it was read, but one who was not read lately is not kept: most are read once, and what is kept
+   * of them is copied by several garbage collections, a quarter of the cost of reading them.
+   */
+  keepIfReadAgain(user: User, version: number): RememberedUser
   forget(name: UserName): void
-  /** Answers that are the same for many users, counted with those of single ones. */
-  answersToMany(): Answers
+  /** Answers that are the same for many users; who asks names their common state in what is asked. */
+  readonly shared: Answers
   /** A remembered user was compared with the database: it was the same, or not. */
   noteCompared(isSame: boolean): void
+  /** An answer was found, here or among a user's own, or had to be made. */
+  noteAnswer(isFound: boolean): void
   /** Forgets what nobody has asked for lately. */
   tidy(): void
   /** Forgets everybody: after the database was lost, since its successor may give versions out a second time. */
@@ -57,18 +65,25 @@ export type MemoryNumbers = {
 }
 
 const MAX_BYTES = 48 * 1024 * 1024
+const MAX_SHARED_BYTES = 16 * 1024 * 1024
 const UNASKED_MS = 10 * 60_000
 const MAX_ANSWERS = 3
-const MAX_ANSWERS_TO_MANY = 300
 /** What a user takes in memory, and each of its enrolments: measured on a heap of 50,000. */
 const USER_BYTES = 1000
 const ENROLMENT_BYTES = 400
+/** For so many users it is known that they were read; a power of two. */
+const NOTED_READS = 2 ** 16
 
 /** Opens a memory of users, bounded by about `maxBytes`: who was asked for longest ago is forgotten first. */
-export function openUserMemory(real: () => Instant, maxBytes = MAX_BYTES): UserMemory {
+export function openUserMemory(
+  real: () => Instant,
+  maxBytes = MAX_BYTES,
+  maxSharedBytes = MAX_SHARED_BYTES,
+): UserMemory {
   const kept = new Map<string, Entry>()
   const reads = { same: 0, changed: 0, unknown: 0 }
   const answers = { same: 0, made: 0 }
+  const wasReadLately = openNotedReads()
   let bytes = 0
   const remove = (key: string, entry: Entry) => {
     kept.delete(key)
@@ -86,7 +101,23 @@ export function openUserMemory(real: () => Instant, maxBytes = MAX_BYTES): UserM
     bytes += by
     while (bytes > maxBytes && kept.size > 1) removeOldest()
   }
+  const replace = (user: User, version: number, isToBeKept: boolean): Entry => {
+    const key = keyOf(user)
+    const known = kept.get(key)
+    if (known) remove(key, known)
+    const isKept = user.status !== 'erased' && (isToBeKept || known !== undefined)
+    const entry: Entry = {
+      ...{ user, version, isKept, dueAt: dueAt(user), versions: versionsOf(user) },
+      ...{ askedAt: real(), bytes: 0, answers: undefined },
+    }
+    if (!isKept) return entry
+    entry.answers = openAnswers({ most: MAX_ANSWERS, onGrown: by => grow(entry, by) })
+    kept.set(key, entry)
+    grow(entry, USER_BYTES + user.enrolments.length * ENROLMENT_BYTES)
+    return entry
+  }
   return {
+    shared: openAnswers({ mostBytes: maxSharedBytes }),
     find(name) {
       const key = keyOf(name)
       const entry = kept.get(key)
@@ -94,34 +125,29 @@ export function openUserMemory(real: () => Instant, maxBytes = MAX_BYTES): UserM
         reads.unknown += 1
         return undefined
       }
-      kept.delete(key)
-      kept.set(key, entry)
-      entry.askedAt = real()
-      return entry
-    },
-    keep(user, version) {
-      const key = keyOf(user)
-      const known = kept.get(key)
-      if (known) remove(key, known)
-      const entry: Entry = {
-        ...{ user, version, dueAt: dueAt(user), versions: [...new Set(versionsOf(user))] },
-        ...{ askedAt: real(), bytes: 0, isKept: user.status !== 'erased' },
-        answers: openAnswers(by => grow(entry, by), answers),
+      const now = real()
+      // The order is kept to the second: to move an entry to the end of the map costs more than to find it.
+      if (now - entry.askedAt >= 1000 || now < entry.askedAt) {
+        kept.delete(key)
+        kept.set(key, entry)
+        entry.askedAt = now
       }
-      if (!entry.isKept) return entry
-      kept.set(key, entry)
-      grow(entry, USER_BYTES + user.enrolments.length * ENROLMENT_BYTES)
       return entry
     },
+    keep: (user, version) => replace(user, version, true),
+    keepIfReadAgain: (user, version) => replace(user, version, wasReadLately(user.serviceId)),
     forget(name) {
       const key = keyOf(name)
       const entry = kept.get(key)
       if (entry) remove(key, entry)
     },
-    answersToMany: () => openAnswers(() => {}, answers, MAX_ANSWERS_TO_MANY),
     noteCompared(isSame) {
       if (isSame) reads.same += 1
       else reads.changed += 1
+    },
+    noteAnswer(isFound) {
+      if (isFound) answers.same += 1
+      else answers.made += 1
     },
     tidy() {
       const longAgo = real() - UNASKED_MS
@@ -137,21 +163,52 @@ export function openUserMemory(real: () => Instant, maxBytes = MAX_BYTES): UserM
   }
 }
 
-type Entry = RememberedUser & { askedAt: Instant; bytes: number; isKept: boolean }
+type Entry = RememberedUser & {
+  askedAt: Instant
+  bytes: number
+  isKept: boolean
+  answers: Answers | undefined
+}
 
 function keyOf({ partnerId, userid }: UserName): string {
   return `${partnerId} ${userid}`
 }
 
+/** Notes that a user was read, and tells whether it was noted before; later reads of others overwrite a note by and by. */
+function openNotedReads(): (serviceId: string) => boolean {
+  const noted = new Uint32Array(NOTED_READS)
+  return serviceId => {
+    // The end of an id is random.
+    const end = Number.parseInt(serviceId.slice(-8), 16) >>> 0
+    const place = end % NOTED_READS
+    const isNoted = noted[place] === end
+    noted[place] = end
+    return isNoted
+  }
+}
+
 type Kept = MadeFrom & { readonly text: string; readonly until: Instant }
 
-/** Opens answers; the last `most` are kept. `onGrown` is told of the bytes that they take. */
-function openAnswers(
-  onGrown: (bytes: number) => void,
-  count: { same: number; made: number },
-  most = MAX_ANSWERS,
-): Answers {
+/** Opens answers; what was kept longest ago leaves first. `onGrown` is told of the bytes that they take. */
+function openAnswers({
+  most = Number.POSITIVE_INFINITY,
+  mostBytes = Number.POSITIVE_INFINITY,
+  onGrown = () => {},
+}: {
+  most?: number
+  mostBytes?: number
+  onGrown?: (bytes: number) => void
+}): Answers {
   const kept = new Map<string, Kept>()
+  let bytes = 0
+  const grow = (by: number) => {
+    bytes += by
+    onGrown(by)
+  }
+  const remove = (asked: string) => {
+    const known = kept.get(asked)
+    if (known && kept.delete(asked)) grow(-(known.text.length + asked.length))
+  }
   return {
     find(asked, { partner, catalogue, now }) {
       const answer = kept.get(asked)
@@ -162,19 +219,16 @@ function openAnswers(
         // A clock may go back, and a sandbox's forward.
         answer.now <= now &&
         now < answer.until
-      if (isSame) count.same += 1
-      else count.made += 1
       return isSame ? answer.text : undefined
     },
     keep(asked, from, { text, until }) {
-      const size = (of: string | undefined) => (of === undefined ? 0 : of.length + asked.length)
-      onGrown(size(text) - size(kept.get(asked)?.text))
-      kept.delete(asked)
+      remove(asked)
       kept.set(asked, { ...from, text, until })
-      const [oldest] = kept
-      if (kept.size <= most || !oldest) return
-      kept.delete(oldest[0])
-      onGrown(-(oldest[1].text.length + oldest[0].length))
+      grow(text.length + asked.length)
+      while (kept.size > most || bytes > mostBytes) {
+        const [oldest] = kept.keys()
+        remove(oldest ?? '')
+      }
     },
   }
 }

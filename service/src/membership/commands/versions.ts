@@ -10,18 +10,27 @@ export type HeldVersion = {
 
 /**
  * Which of these users still have the version that is held, in one narrow statement: the places of those in the list.
- * A user that was erased, or gave up its name, has another version.
+ * A user that was erased, or gave up its name, has another version. The places come as one text, because the driver takes
+ * 1 µs for each row.
  */
 export async function findUnchanged(db: Executor, held: readonly HeldVersion[]): Promise<Set<number>> {
   const partners = listOf(held.map(one => one.partnerId))
   const naming = namingPartners(db.layout.isSpread, partners)
-  const rows = await db.query<{ place: number }>(sql`
-    select held.place::integer as place
+  const [row] = await db.query<{ places: string | null }>(sql`
+    select array_agg(held.place)::text as places
     from unnest(${partners}::uuid[], ${listOf(held.map(one => one.serviceId))}::uuid[],
       ${listOf(held.map(one => one.version))}::integer[]) with ordinality as held (partner_id, service_id, version, place)
     join users u on u.partner_id = held.partner_id and u.service_id = held.service_id and u.version = held.version
     where u.is_current ${naming(part`u.partner_id`)}`)
-  return new Set(rows.map(row => row.place - 1))
+  const places = row?.places ?? '{}'
+  return new Set(
+    places === '{}'
+      ? []
+      : places
+          .slice(1, -1)
+          .split(',')
+          .map(place => Number(place) - 1),
+  )
 }
 
 /** Ids and numbers need no quotes in an array; the driver would look at each of them for what needs some. */

@@ -1,0 +1,55 @@
+import type { Locale } from '@benefit-enrolment/contract'
+import { factClassesOf } from '../catalogue/fact-classes.ts'
+import { fieldError } from '../http/service-error.ts'
+import type { Reading } from '../membership/commands/reader.ts'
+import type { UserMemory } from '../membership/commands/user-memory.ts'
+import type { Partner } from '../partners/partner.ts'
+import { type Asked, listBenefits, listedUntil, openFragments } from './listing.ts'
+import { sharedStateOf } from './shared-state.ts'
+
+/** The list of benefits as JSON text. Refuses an offer that the user cannot ask for. */
+export type ListText = (reading: Reading, asked: Asked, by: { partner: Partner; locale: Locale }) => string
+
+/**
+ * Makes lists, and answers with one that was made before wherever it would be the same: first by what this user was
+ * answered, then by what any user of the partner in the same state was, since making a list costs more than all else in
+ * the request.
+ */
+export function openListTexts({
+  memory,
+  baseUrl,
+}: {
+  memory: Pick<UserMemory, 'shared' | 'noteAnswer'>
+  baseUrl: () => string
+}): ListText {
+  const fragment = openFragments(baseUrl)
+  return (reading, asked, { partner, locale }) => {
+    const { user, terms, now, answers } = reading
+    const { version, catalogue } = terms.today
+    const from = { partner, catalogue: version, now }
+    // No other field of the request decides what is listed. The offer's name comes last, because it may contain
+    // anything.
+    const question = `${locale} ${factClassesOf(catalogue)(asked)} ${asked.offername ?? ''}`
+    const own = answers?.find(question, from)
+    if (own !== undefined) {
+      memory.noteAnswer(true)
+      return own
+    }
+    const state = sharedStateOf(user, now)
+    const shared = state === undefined ? undefined : `${partner.partnerId} ${state} ${question}`
+    const found = shared === undefined ? undefined : memory.shared.find(shared, from)
+    memory.noteAnswer(found !== undefined)
+    if (found !== undefined && answers === undefined) return found
+    const answer = { text: found ?? listed(reading, asked, locale), until: listedUntil(reading) }
+    if (found === undefined && shared !== undefined) memory.shared.keep(shared, from, answer)
+    answers?.keep(question, from, answer)
+    return answer.text
+  }
+
+  function listed(reading: Reading, asked: Asked, locale: Locale): string {
+    const benefits = listBenefits(reading, asked)
+    if (!benefits)
+      throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
+    return `[${benefits.map(one => fragment(one, locale)).join(',')}]`
+  }
+}

@@ -1,0 +1,39 @@
+import type { Facts } from './eligibility.ts'
+import type { Catalogue, Rule } from './model.ts'
+
+/** Names the class of facts that a person belongs to. */
+export type FactClasses = (facts: Omit<Facts, 'offer'>) => string
+
+const known = new WeakMap<Catalogue, FactClasses>()
+
+/**
+ * Names classes of facts, such that no rule of the catalogue tells two people of one class apart: what was judged for one
+ * of them holds for all. Without them nearly every person would have an age, a state and a ZIP code of their own.
+ */
+export function factClassesOf(catalogue: Catalogue): FactClasses {
+  const made = known.get(catalogue) ?? openClasses(catalogue)
+  known.set(catalogue, made)
+  return made
+}
+
+function openClasses({ benefits, offers }: Catalogue): FactClasses {
+  const rules: Rule[] = [...benefits.values(), ...offers.values()].flatMap(one => one.rules)
+  /** The ages at which somebody is judged otherwise than a year before. */
+  const ages = new Set<number>()
+  let asksState = false
+  let asksZip = false
+  for (const rule of rules) {
+    if (rule.kind === 'age') {
+      if (rule.min !== undefined) ages.add(rule.min)
+      if (rule.max !== undefined) ages.add(rule.max + 1)
+    }
+    asksState ||= rule.kind === 'states'
+    asksZip ||= rule.kind === 'zips'
+  }
+  const turns = [...ages]
+  return ({ age, state, zipcode }) => {
+    let passed = 0
+    for (const turn of turns) if (age >= turn) passed += 1
+    return `${passed} ${asksState ? state : ''} ${asksZip ? zipcode.slice(0, 5) : ''}`
+  }
+}
