@@ -89,7 +89,8 @@ export function openLog(
 ): GatheredLog {
   let lines = ''
   let lastInstant = Number.NaN
-  let lastTime = ''
+  let lastEvent = ''
+  let lastEnd = ''
   const counted = new Map<string, Counted>()
   const isWritten = logLevels.slice(0, logLevels.indexOf(least) + 1)
   const writeOut = () => {
@@ -98,16 +99,19 @@ export function openLog(
     lines = ''
     stream.write(written)
   }
-  const timeAt = (now: number): string => {
-    if (now !== lastInstant) {
+  const endOf = (event: string, level: LogLevel, now: number): string => {
+    if (now !== lastInstant || event !== lastEvent) {
       lastInstant = now
-      lastTime = new Date(now).toISOString()
+      lastEvent = event
+      lastEnd = `${JSON.stringify({ at: new Date(now).toISOString(), level, event }).slice(1)}\n`
     }
-    return lastTime
+    return lastEnd
   }
   const add = (event: string, level: LogLevel, fields: Fields) => {
     if (lines === '') setTimeout(writeOut, GATHER_MS).unref()
-    lines += `${JSON.stringify({ ...fields, at: timeAt(real()), level, event })}\n`
+    const text = JSON.stringify(fields)
+    // Put behind the fields as text: a copy of them for each line would cost as much as the rest of it.
+    lines += `${text === '{}' ? '{' : `${text.slice(0, -1)},`}${endOf(event, level, real())}`
   }
   const tell = (signature: string) => {
     const one = counted.get(signature)

@@ -151,11 +151,14 @@ export function coalesceApart<Call, Result>(
     const name = queueOf(call)
     const queue = queues.get(name) ?? coalesce(options)
     queues.set(name, queue)
+    if (queues.size <= FEW_QUEUES) {
+      queue.enqueue(call, settled)
+      return
+    }
     queue.enqueue(call, result => {
       settled(result)
       // The batch ends a moment after the last of its calls.
-      if (queues.size > FEW_QUEUES)
-        setImmediate(() => queue.pending() === 0 && queues.get(name) === queue && queues.delete(name))
+      setImmediate(() => queue.pending() === 0 && queues.get(name) === queue && queues.delete(name))
     })
   }
   const call = (call: Call) =>

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { safeName } from './safe-name.ts'
 import { badField, ServiceError } from './service-error.ts'
 
@@ -12,7 +13,7 @@ export function readJson(bytes: Buffer, maxDepth: number): unknown {
   const { members, isPlain } = checkShape(bytes, maxDepth)
   let text: string
   try {
-    text = decoder.decode(bytes)
+    text = isAscii(bytes) ? bytes.toString('latin1') : decoder.decode(bytes)
   } catch {
     throw malformed('The body must be valid UTF-8.')
   }

@@ -125,7 +125,7 @@ export function createServer(context: ServerContext): FastifyInstance {
       } catch (error) {
         fault = error as Error
       }
-      meter?.charge(request, { ms: performance.now() - begunAt, bytes: body.length })
+      meter?.note(request, { ms: performance.now() - begunAt, bytes: body.length, isRight: fault === null })
       done(fault, parsed)
     }
     if (meter) meter.admit(request, parseOnceAdmitted)
@@ -183,15 +183,14 @@ function noteAnswer(context: ServerContext, request: FastifyRequest, reply: Fast
   const counts = config.counts ?? context.counts.of('none')
   counts.note(reply.statusCode, ms)
   if (context.logsRequests === false || isProbe(config.operation)) return
-  const line: Record<string, unknown> = {
+  context.log('request', {
     requestid: request.id,
     method: request.method,
     route: config.operation?.path ?? url ?? '(none)',
     status: reply.statusCode,
     ms: Math.round(ms * 10) / 10,
-  }
-  if (request.partnerId) line['partnerid'] = request.partnerId
-  context.log('request', line)
+    partnerid: request.partnerId || undefined,
+  })
 }
 
 const longestStopMs = 10_000
@@ -261,11 +260,13 @@ function wrongMediaType(
   takes: NonNullable<FastifyContextConfig['takes']>,
 ): ServiceError | undefined {
   const type = request.headers['content-type']
+  const isPacked = request.headers['content-encoding'] !== undefined
+  if (type === takes && !isPacked) return undefined
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
   if (!hasBody && type === undefined) return undefined
   const sent = (withFiles.exec(type ?? '') ?? mediaType.exec(type ?? ''))?.[1]?.toLowerCase()
-  if (sent !== takes || request.headers['content-encoding'] !== undefined) {
+  if (sent !== takes || isPacked) {
     return new ServiceError(
       'unsupported_media_type',
       takes === 'application/json' ? undefined : `Send Content-Type: ${takes}.`,

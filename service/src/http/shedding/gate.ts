@@ -124,12 +124,12 @@ function openTimes(now: () => number) {
     use.at = at
     return use
   }
-  const add = (uses: Map<string, Use>, name: string, ms: number) => {
+  const add = (uses: Map<string, Use>, name: string, { ms, at }: { ms: number; at: number }) => {
     const use = uses.get(name)
     if (use) {
-      fade(use, now()).ms += ms
-      use.chargedAt = use.at
-    } else uses.set(name, { ms, at: now(), chargedAt: now() })
+      fade(use, at).ms += ms
+      use.chargedAt = at
+    } else uses.set(name, { ms, at, chargedAt: at })
   }
   const useOf = (uses: Map<string, Use>, name: string, allMs: number): LoopUse => {
     const own = uses.get(name)
@@ -139,10 +139,10 @@ function openTimes(now: () => number) {
   return {
     charge(asker: Asker, measuredMs: number): void {
       charged += measuredMs
-      const ms = measuredMs * scale
-      fade(all, now()).ms += ms
-      add(partners, partnerOf(asker), ms)
-      if (asker.startsWith('@')) add(addresses, asker, ms)
+      const charge = { ms: measuredMs * scale, at: now() }
+      fade(all, charge.at).ms += charge.ms
+      add(partners, partnerOf(asker), charge)
+      if (asker.startsWith('@')) add(addresses, asker, charge)
     },
     /** Whether the loop is busier than this while more than one partner is active. */
     isBeyond: (room: number): boolean => partners.size > 1 && all.ms >= room && fade(all, now()).ms >= room,
