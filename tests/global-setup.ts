@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createDatabase, ownEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../service/src/db/database.ts'
 import { migrate } from '../service/src/db/migrate.ts'
+import { bundleCommand } from './bundled-command.ts'
 import {
   type Cluster,
   closeOnCluster,
@@ -28,6 +30,8 @@ declare module 'vitest' {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface ProvidedContext {
     testServer: TestServer
+    /** The file that is run as `enrolment`. */
+    command: string
   }
 }
 
@@ -37,10 +41,19 @@ const templateName = `enrolment_test_template_${randomBytes(4).toString('hex')}`
 /** How an empty database is made, as `create database NAME` goes on. */
 export const emptyDatabase = "template template0 encoding 'UTF8' locale 'C'"
 
-/** Starts the database server of the run and makes the migrated template that every test copies. */
+/** Starts the database server of the run, makes the migrated template that every test copies, and provides the command. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const url = process.env['TEST_DATABASE_URL']
-  return url ? onServer(project, url) : embedded(project)
+  const bundled = process.env['TESTS'] === 'everyday' ? await bundleCommand() : undefined
+  project.provide(
+    'command',
+    bundled?.path ?? fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url)),
+  )
+  const stop = await (url ? onServer(project, url) : embedded(project))
+  return async () => {
+    await stop()
+    await bundled?.remove()
+  }
 }
 
 async function embedded(project: TestProject) {

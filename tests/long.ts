@@ -4,8 +4,9 @@ import { test } from 'vitest'
 export const isLong = process.env['LONG'] === '1'
 
 /**
- * Whether this is the everyday run of `npm test`: one pass of everything in about five minutes on two cores. `.ci/run` and a
- * file that is run by its name leave this unset, and run all.
+ * Whether this is the everyday run: one pass of everything in about five minutes on two cores. `npm test` asks for it, and
+ * `.ci/run` for all but the browser tests. `npm run test:all`, `WHOLE=1 .ci/run` of every night and a file that is run by its
+ * name leave nothing out.
  */
 export const isEveryday = process.env['TESTS'] === 'everyday'
 
@@ -14,7 +15,7 @@ export function everydayOr<T>(short: T, whole: T): T {
   return isEveryday ? short : whole
 }
 
-/** A test that the everyday run leaves to `.ci/run`: it is long, and a shorter one beside it sees the same feature. */
+/** A test that the everyday run leaves out: it is long, and a shorter one beside it sees the same feature. */
 export const wholeRunTest = test.skipIf(isEveryday)
 
 /** What part of the full figures a long run tries: TEST_SCALE=0.1 is a tenth of them. */

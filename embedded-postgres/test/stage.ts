@@ -27,7 +27,7 @@ export async function preparePristine(): Promise<() => Promise<void>> {
   return () => rm(pristine, { recursive: true, force: true })
 }
 
-// The everyday run of `npm test` leaves these to `.ci/run`.
+// The everyday run leaves these out: see `tests/long.ts`.
 export const long = test.skipIf(process.env['TESTS'] === 'everyday')
 export const rootTest = process.getuid?.() === 0 ? long : test.skip
 

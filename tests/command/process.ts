@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
-import { expect, onTestFinished } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
 
 /** The checkout. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
-const bin = join(root, 'service/bin/enrolment.js')
+const bin = inject('command')
 
-// What runs as a process of its own is the built output, as an operator has it.
+// What runs as a process of its own is the built output: as an operator has it, or, in the everyday run, bundled.
 execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', root], { stdio: 'pipe' })
 
 type Environment = Readonly<Record<string, string>>
