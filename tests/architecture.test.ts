@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const source = 'service/src'
 
-// From the top down; a folder may use those of the layers below it.
+// From the top down: a folder may import from the layers below its own.
 const layers: readonly (readonly string[])[] = [
   ['main.ts', 'commands', 'demo', 'service.ts', 'assembly', 'config.ts', 'installation.ts', 'quiet.ts'],
   ['docs', 'console'],
@@ -27,11 +27,11 @@ const layers: readonly (readonly string[])[] = [
   ['partners', 'catalogue', 'audit'],
   ['files', 'look'],
   ['http', 'db', 'vault'],
-  // Dates and sentences that need nothing and may be used by all.
+  // These need nothing else, and every folder may import them.
   ['calendar', 'csv.ts', 'operator-error.ts', 'log.ts', 'version.ts'],
 ]
 
-// Beside each other within a layer, each for a reason; never in a ring.
+// Imports within a layer, each with its reason; never in a circle.
 const besides: Readonly<Record<string, string>> = {
   'audit > partners': 'blocks of what was recorded are signed by a key that hangs on the partner’s',
   'schedule > membership': 'what is due is applied by the executor like any command',
@@ -43,14 +43,14 @@ const besides: Readonly<Record<string, string>> = {
   'http > vault': 'the ids of requests are made there',
 }
 
-// Only these know the outside world by these names.
+// Only these folders may import these packages.
 const owners: Readonly<Record<string, readonly string[]>> = {
   fastify: ['http', 'partners', 'oauth', 'system', 'docs', 'registration', 'console'],
   pg: ['db'],
   undici: ['webhooks'],
 }
 
-// Tests speak to the service through the client; these send what no client can, each for a reason.
+// Tests use the service through the client; these send what no client can, each with its reason.
 const besideTheClient: Readonly<Record<string, string>> = {
   'tests/api/raw.ts': 'the raw sender itself',
   'tests/api/listener.ts': 'fetches to hand to the client',
@@ -94,7 +94,7 @@ function read(file: string) {
 }
 const production = tracked.filter(file => file.startsWith(`${source}/`) && !file.endsWith('.test.ts'))
 
-/** The first part of a path below service/src: the folder, or the file when it lies in none. */
+/** The first part of a path below service/src: the folder, or the file if it is in none. */
 function placeOf(file: string) {
   return file.slice(source.length + 1).split('/')[0] ?? ''
 }
@@ -165,7 +165,7 @@ test('no file imports itself by way of others, not even a type: each can be read
   expect(circles).toEqual([])
 })
 
-/** What a module loads before it runs: its imports but those of types, and their imports. */
+/** The modules that a module loads before it runs: its imports other than types, and their imports. */
 function loadedBy(file: string, found = new Set<string>()): ReadonlySet<string> {
   for (const [, target = ''] of read(file).matchAll(
     /^(?:im|ex)port (?!type )[\w*,\s{}]+? from '([^']+)'/gm,

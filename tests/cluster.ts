@@ -3,7 +3,7 @@ import pg from 'pg'
 /** A Citus cluster on which tests make databases: the addresses of its nodes, the coordinator first. */
 export type Cluster = readonly [coordinator: string, ...workers: string[]]
 
-/** The cluster that a server coordinates, or `undefined` where it is a plain PostgreSQL. */
+/** The cluster that a server coordinates, or `undefined` for a plain PostgreSQL. */
 export async function clusterOf(url: string): Promise<Cluster | undefined> {
   const [citus] = await onNode<{ name: string }>(url, "select 1 from pg_extension where extname = 'citus'")
   if (!citus) return undefined
@@ -22,12 +22,13 @@ export async function clusterOf(url: string): Promise<Cluster | undefined> {
   ]
 }
 
-/** Makes an empty database on every node and joins them into a cluster of its own. */
+/** Creates an empty database on every node and joins them into a cluster. */
 export async function createOnCluster(cluster: Cluster, name: string, origin: string): Promise<void> {
   await Promise.all(
     cluster.map(async node => {
       await onNode(node, `create database ${name} ${origin}`)
-      // Fewer shards than usual: each test pays for every file that is copied. Compiling plans costs more than running them.
+      // Fewer shards than usual, because each test pays for every copied file. Compiling plans would cost more than
+      // running them.
       await onNode(node, `alter database ${name} set citus.shard_count = 4`)
       await onNode(node, `alter database ${name} set jit = off`)
       await onNode(databaseUrl(node, name), 'create extension citus')
@@ -40,7 +41,7 @@ export async function createOnCluster(cluster: Cluster, name: string, origin: st
     await onNode(joined, `select citus_add_node('${hostname}', ${port})`)
 }
 
-/** Lets nobody into a database any more, so that it can be copied: Citus keeps a session of its own in each. */
+/** Closes a database to sessions, so that it can be copied: Citus keeps a session of its own in each database. */
 export async function closeOnCluster(cluster: Cluster, name: string): Promise<void> {
   await Promise.all(
     cluster.map(async node => {
@@ -50,7 +51,7 @@ export async function closeOnCluster(cluster: Cluster, name: string): Promise<vo
   )
 }
 
-/** Copies a closed database, which knows its nodes and where its tables lie, on every node. */
+/** Copies a closed database, with its knowledge of nodes and tables, on every node. */
 export async function copyOnCluster(cluster: Cluster, name: string, template: string): Promise<void> {
   await Promise.all(
     cluster.map(async node => {
@@ -61,7 +62,7 @@ export async function copyOnCluster(cluster: Cluster, name: string, template: st
   )
 }
 
-/** Drops a database on every node; one that is not there is no fault. */
+/** Drops a database on every node; a missing one is no error. */
 export async function dropOnCluster(cluster: Cluster, name: string): Promise<void> {
   await Promise.all(
     cluster.map(async node => {
@@ -69,7 +70,7 @@ export async function dropOnCluster(cluster: Cluster, name: string): Promise<voi
         try {
           return await onNode(node, `drop database if exists ${name} with (force)`)
         } catch (error) {
-          // The other nodes, and Citus itself, may just have come in again.
+          // The other nodes, and Citus itself, may just have opened a session again.
           if ((error as { code?: string }).code !== '55006') throw error
         }
       }
@@ -77,7 +78,7 @@ export async function dropOnCluster(cluster: Cluster, name: string): Promise<voi
   )
 }
 
-/** Runs one statement on one node, in the database that its address names. */
+/** Runs one statement on one node, in the database that the address names. */
 export async function onNode<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describeInterface, errors, isErrorCode, operations } from '../contract/src/index.ts'
 
-/** One request and its answer, as they went over the wire. */
+/** One request and its answer, as they were sent. */
 export type Exchange = {
   readonly method: string
   /** Below the stage path, with or without a query. */
@@ -11,9 +11,9 @@ export type Exchange = {
   readonly text: string
 }
 
-/** Holds every answer of a service against the description that its partners read. */
+/** Compares every answer of a service with the description that its partners read. */
 export type Conformance = {
-  /** What was answered otherwise than it is described. */
+  /** The answers that differ from the description. */
   readonly violations: readonly string[]
   check(exchange: Exchange): void
   /** A fetch that checks what it fetches. */
@@ -49,7 +49,7 @@ export function openConformance(basePath: string): Conformance {
       const { status, headers } = response
       const text = await response.text()
       check({ method: init?.method ?? 'GET', path, status, headers, text })
-      // Made anew from what was read: to read a copy beside it costs more.
+      // Made again from the text that was read: reading a copy as well would cost more.
       return new Response(text === '' ? null : text, response)
     },
   }

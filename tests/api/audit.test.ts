@@ -18,7 +18,7 @@ function entriesOf(partnerId: string): Promise<AuditRow[]> {
   return listEntries(service.database, { partnerId, from: 0, until: service.now() + 86_400_000 })
 }
 
-/** What is noted is written within a second or so. */
+/** Noted acts are written within about a second. */
 function written(partnerId: string, fits: (row: AuditRow) => boolean): Promise<AuditRow> {
   return vi.waitFor(
     async () => {
@@ -95,7 +95,7 @@ test('refused authentications are one entry for each credential, network and min
     },
     { timeout: 180_000 },
   )
-  // The minute may have ended between two of them.
+  // A minute may have ended between two of them.
   expect(refused.length).toBeLessThanOrEqual(2)
   expect(token).toContain(refused[0]?.actor)
   await fetch(`${service.baseUrl}/user/benefits`, { method: 'POST' })

@@ -23,7 +23,7 @@ function pathOf(operation: Operation) {
 }
 const json = { 'content-type': 'application/json' }
 
-// Raw: the client always sends a token, and one that it was given by the service.
+// Raw, because the client always sends a token, and always one that the service gave it.
 describe('the bearer token', () => {
   test.each(partnerOperations)('$id without a token: 401 that asks for a bearer', async operation => {
     const answer = await send(service, operation.method, pathOf(operation), { headers: json })
@@ -89,7 +89,7 @@ describe('the bearer token', () => {
 
 describe('the API key', () => {
   const ask = (client: Client) => client.getUser({ userid: 'nobody' })
-  /** 404 when the key is accepted: there is no such user. */
+  /** 404 when the key is accepted, because the user does not exist. */
   const statusOf = async (client: Client) => (await refusalOf(ask(client))).status
 
   test('is required: without it 401 invalid_api_key, WWW-Authenticate without an error', async () => {
@@ -102,7 +102,7 @@ describe('the API key', () => {
     const [partner, other] = [await service.newPartner(), await service.newPartner()]
     for (const apiKey of ['nonsense', other.apiKey, other.clientSecret, partner.clientSecret]) {
       const refused = { status: 401, code: 'invalid_api_key' }
-      // Twice: what was just looked up must not pass for something else.
+      // Twice, because a wrong key must not be accepted from memory after it was looked up.
       for (const _ of ['first', 'again']) {
         expect(await refusalOf(ask(partner.connect({ apiKey })))).toMatchObject(refused)
       }
@@ -181,7 +181,7 @@ describe('failed authentications from one address', () => {
   test('after 60 in a minute further failing ones get 429; right credentials are never refused', async () => {
     await using live = await startTestService({ sandbox: false })
     const partner = await live.newPartner()
-    // A minute begins, so that all failures fall into one.
+    // At the start of a minute, so that all failures fall into one minute.
     live.advance(60_000 - (live.now() % 60_000))
     for (let count = 0; count < 30; count += 1) {
       expect(await withWrongKey(partner)).toMatchObject({ status: 401, code: 'invalid_api_key' })
@@ -191,7 +191,7 @@ describe('failed authentications from one address', () => {
       expect(refusal).toMatchObject({ status: 429, code: 'too_many_requests' })
       expect(refusal.retryAfterMs).toBeGreaterThan(0)
     }
-    // In the form of RFC 6749 at the token endpoint.
+    // The token endpoint answers in the form of RFC 6749.
     const withoutClient = await send(live, 'POST', '/oauth2/token', {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       bytes: 'grant_type=client_credentials',

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-/** The operations on one user (contract §7 and §8), each asked in a way that a member would not be refused. */
+/** The operations on one user (contract §7 and §8), each with a request that a member would not be refused. */
 const operations = {
   prefillUser: userid => client.prefillUser({ userid, ...ada }),
   getBenefits: userid => client.getBenefits({ userid, ...adaAsks }),
@@ -36,7 +36,7 @@ const operations = {
 type Name = keyof typeof operations
 const names = Object.keys(operations) as Name[]
 
-/** What each operation says to a user of its own, whom `prepare` has brought to a state. */
+/** The answer of each operation to a user of its own, which `prepare` has brought into a state. */
 async function outcomesIn(state: string, prepare: (userid: string) => Promise<unknown>) {
   const outcomes: Partial<Record<Name, 200 | string>> = {}
   for (const name of names) {
@@ -61,7 +61,7 @@ const withoutAccount = {
   ...all('user_not_found'),
   prefillUser: 200,
   createUser: 200,
-  // A registration may begin with a link, so that nothing needs to be known (contract §11).
+  // A registration may begin with a link, so nothing needs to be known about the user (contract §11).
   createLinkToken: 200,
 }
 
@@ -93,7 +93,7 @@ test('registering: the same', async () => {
 
 test('registering without a prefill: there is neither a prefill nor an account to list benefits for', async () => {
   expect(await outcomesIn('unannounced', openLink)).toEqual({ ...prefilled, getBenefits: 'user_not_found' })
-  // What the partner sends meanwhile is a prefill.
+  // Data that the partner sends meanwhile is a prefill.
   await openLink('announced later')
   await prefill('announced later')
   expect(await client.getUser({ userid: 'announced later' })).toMatchObject({ status: 'registering' })

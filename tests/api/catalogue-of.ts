@@ -1,4 +1,4 @@
-/** What a test says of a benefit; the rest is filled in. */
+/** The parts of a benefit that a test sets; the rest is filled in. */
 type Benefit = {
   name: string
   sortorder?: number
@@ -7,7 +7,7 @@ type Benefit = {
   consent?: object
   beneficiaries?: 'required' | 'optional'
 }
-/** What a test says of an offer. */
+/** The parts of an offer that a test sets. */
 type Offer = {
   offer: string
   rank: number

@@ -52,6 +52,6 @@ test('tokens live on real time: a clock that is a month ahead ends none', async 
   const { client, told } = listenTo(await service.newPartner())
   await client.advanceClock({ advanceto: ahead })
   await expect(client.getUser({ userid: 'nobody' })).rejects.toMatchObject({ status: 404 })
-  // A refused token would have been renewed by the client, and told of as an answer more.
+  // If the token had been refused, the client would have renewed it, and there would be one answer more.
   expect(told.map(({ status }) => status)).toEqual([200, 404])
 })

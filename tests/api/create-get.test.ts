@@ -76,12 +76,12 @@ describe('create, 200', () => {
   test('the request wins over the prefill, and a given address replaces the stored one whole', async () => {
     const { client } = await service.newPartner()
     await client.prefillUser({ userid: 'u1', ...ada, zipcode: '' })
-    // The new address has no ZIP code, and the old one is gone with the old address.
+    // The new address has no ZIP code, and the old one was replaced together with the old address.
     await expect(client.createUser({ ...withoutPerson, address: { state: 'FL' } })).rejects.toMatchObject({
       status: 400,
       errors: [{ field: 'zipcode', code: 'required' }],
     })
-    // Alaska wins over the stored Florida: dental is not offered there.
+    // Alaska in the request wins over the stored Florida: dental is not offered in Alaska.
     const alaska = { address: { state: 'AK', zipcode: '99501' } } as const
     await expect(
       client.createUser({ ...withoutPerson, ...alaska, benefits: ['dental'] }),

@@ -19,18 +19,18 @@ function pathOf(operation: Operation) {
 function isRead(operation: Operation) {
   return operation.method === 'GET'
 }
-/** Calls an operation by its name, with no more than the parameters of its path. */
+/** Calls an operation by its name, with only the parameters of its path. */
 function call(client: Client, operation: Operation, more: object = {}): Promise<unknown> {
   const named = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, 'u1'])
   return client[unchecked<keyof Client>(operation.id)](unchecked({ ...Object.fromEntries(named), ...more }))
 }
 
-/** How any operation of a partner is brought to each of the errors that all of them declare. */
+/** How to provoke, for any partner operation, each of the errors that all of them declare. */
 const common: Record<(typeof partnerErrors)[number], (operation: Operation) => Promise<{ code?: unknown }>> =
   {
     bad_request: async operation =>
       refusalOf(call((await service.newPartner()).client, operation, { unknown: 1 })),
-    // Raw: the client writes JSON, each header once, and always sends a token.
+    // Raw, because the client writes JSON, sends each header once, and always sends a token.
     malformed_json: async operation => {
       const caller = await openCaller(service)
       return caller.send(operation.method, pathOf(operation), { bytes: '{"broken' })
@@ -68,7 +68,7 @@ function erase({ client }: TestPartner) {
   return client.eraseUser({ userid: 'u1' })
 }
 
-/** How each operation of the main job is brought to each further error that it declares. */
+/** How to provoke each further error that an operation of the main job declares. */
 const recipes: Partial<Record<OperationId, Record<string, Recipe>>> = {
   prefillUser: {
     user_exists: async partner => {
@@ -171,7 +171,7 @@ const recipes: Partial<Record<OperationId, Record<string, Recipe>>> = {
   },
 }
 
-/** What the client rules out; key-headers.test.ts sends it raw, to each operation that declares it. */
+/** The client prevents these; key-headers.test.ts sends them raw to each operation that declares them. */
 const ruledOut = ['idempotency_key_missing', 'idempotency_key_invalid', 'unsupported_version']
 
 function declaredBy(operation: Operation): readonly string[] {
@@ -183,7 +183,7 @@ function isCommon(code: string): code is keyof typeof common {
 }
 
 describe.each(ofPartners)('$id', operation => {
-  // The body of a GET is not looked at.
+  // The body of a GET is ignored.
   const codes = declaredBy(operation)
     .filter(isCommon)
     .filter(code => !(isRead(operation) && code === 'malformed_json'))

@@ -3,7 +3,7 @@ import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestService, type TestService } from '../rig.ts'
 
-// Public documents, which browsers and tools fetch; no client asks for them.
+// Public documents, which browsers and tools fetch; the client has no method for them.
 
 let service: TestService
 beforeAll(async () => {

@@ -28,7 +28,7 @@ function isText(schema: Schema): boolean {
 }
 
 type Path = readonly (string | number)[]
-/** Where a request may have a text and need not, at any depth; in a list the place is 0. */
+/** The paths of optional texts in a request, at any depth; in a list the index is 0. */
 function optionalTexts(schema: Schema, above: Path = []): Path[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const here = [...above, name]
@@ -40,7 +40,7 @@ function optionalTexts(schema: Schema, above: Path = []): Path[] {
   })
 }
 
-/** The request with `""` at the path, or with nothing there, whatever stood there before. */
+/** The request with `""` at the path, or with nothing there, whatever was there before. */
 function withAt(request: unknown, path: Path, value?: ''): unknown {
   const [first = '', ...rest] = path
   if (typeof first === 'number') {
@@ -62,7 +62,7 @@ async function addWebhook(client: Client) {
   return { webhookid: (await client.createWebhook(address)).webhookid }
 }
 
-/** What comes before a request of each operation, and the rest of that request. */
+/** The preparation for a request of each operation, and the rest of that request. */
 const requests: Partial<Record<OperationId, (client: Client) => Promise<object>>> = {
   prefillUser: async () => ({ userid }),
   getBenefits: async client => {
@@ -120,7 +120,7 @@ const cases = (Object.values(operations) as Operation[])
     optionalTexts((body ?? query ?? {}) as Schema).map(path => [id as OperationId, path] as const),
   )
 
-/** How a call ends, without what differs from one time to the next. */
+/** The result of a call, without the parts that differ between calls. */
 async function endOf(call: Promise<unknown>): Promise<string> {
   const answer = await call.catch((reason: unknown) => {
     if (!isBenefitEnrolmentError(reason)) throw reason

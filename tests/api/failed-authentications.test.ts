@@ -6,7 +6,7 @@ import { startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { send } from './raw.ts'
 import { refusalOf } from './refusal.ts'
 
-// Tokens are held by hand: a client would renew them.
+// These tests hold the tokens themselves, because a client would renew them.
 
 const limit = { failedAuthentications: 3 }
 async function startLive() {

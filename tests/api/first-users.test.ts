@@ -8,7 +8,7 @@ import { keepPlans, readByIndexes } from '../kept-plans.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 
-/** By which users and links are looked up. */
+/** The indexes by which users and links are looked up. */
 const users = ['users_pkey', 'users_by_userid']
 const links = ['page_sessions_pkey', 'page_sessions_user', 'page_sessions_age']
 

@@ -1,5 +1,5 @@
-// What cannot be said through the client, or is about what is no JSON, no HTTP and no operation: bytes, media types,
-// sizes, headers, methods and paths. Wrong values in a well-formed request stand in wrong-values.test.ts.
+// What the client cannot send, or what is not about JSON, HTTP or an operation: bytes, media types, sizes, headers,
+// methods and paths. Wrong values in a well-formed request are in wrong-values.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawRequest, sendRaw } from '../raw-http.ts'
 import { ada, startTestService, type TestService } from '../rig.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-/** A prefill with exactly these bytes; nothing of it may be stored when it is refused. */
+/** A prefill with exactly these bytes; when it is refused, nothing of it may be stored. */
 function prefillBytes(
   bytes: string | Uint8Array<ArrayBuffer>,
   headers: Record<string, string | undefined> = {},
@@ -211,7 +211,7 @@ describe('sizes', () => {
       headers: [
         ...Object.entries(await caller.credentials()),
         ['Content-Type', 'application/json'],
-        // The helper's Content-Length ends the headers; the chunks stand behind it in the body.
+        // The helper's Content-Length ends the headers, and the chunks follow in the body.
         ['Transfer-Encoding', `chunked\r\n\r\n8000\r\n${chunk}\r\n8000\r\n${chunk}\r\n1\r\n \r\n0\r\n\r\n`],
       ],
     })

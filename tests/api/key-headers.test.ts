@@ -1,5 +1,5 @@
-// The headers Version and Idempotency-Key in forms that the client does not send: it always says v1 or v2, gives each
-// write a key, and refuses a malformed one before it is sent. So all of this is sent raw.
+// The headers Version and Idempotency-Key in forms that the client does not send: it always sends v1 or v2, gives each
+// write a key, and refuses a malformed key itself. So all of these are sent raw.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Operation, operations } from '../../contract/src/index.ts'
 import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
@@ -8,7 +8,7 @@ import { type Caller, openCaller, sendBytes } from './raw.ts'
 
 let service: TestService
 beforeAll(async () => {
-  // In the middle of a month, as at its end no swap is taken.
+  // In the middle of a month, because at its end swaps are refused.
   service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
 })
 afterAll(() => service[Symbol.asyncDispose]())
@@ -25,7 +25,7 @@ describe('prefill without Version, or with v1', () => {
     for (const key of ['k1', 'k1', undefined, 'not visible ASCII']) {
       const headers = { version, 'idempotency-key': key }
       const answer = await caller.post('/user/prefill', body, headers)
-      // The reply is a JSON string (interface §4.1), with the media type of one.
+      // The reply is a JSON string (interface §4.1), with the media type of JSON.
       expect(answer).toMatchObject({ status: 200, text: '"prefill saved"' })
       expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
       expect(answer.headers.get('idempotency-replayed')).toBeNull()

@@ -7,7 +7,7 @@ import { type Listener, listenTo, loseAnswers } from './listener.ts'
 
 let service: TestService
 beforeAll(async () => {
-  // In the middle of a month, as at its end no swap is taken.
+  // In the middle of a month, because at its end swaps are refused.
   service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
 })
 afterAll(() => service[Symbol.asyncDispose]())
@@ -238,7 +238,7 @@ describe('the life of a key', () => {
       code: 'user_exists',
       replayed: false,
     })
-    // A refusal spends no key: it can be used for another request now.
+    // A refusal does not use up the key: it can now be used for another request.
     expect(await create({ userid: 'u2' })(client, 'k1')).toMatchObject({ userid: 'u2' })
   })
 

@@ -58,7 +58,7 @@ describe('a limit that the operator set', () => {
   })
 
   test('holds for failed authentications', async () => {
-    // A minute begins, so that all failures fall into one.
+    // At the start of a minute, so that all failures fall into one minute.
     service.advance(60_000 - (service.now() % 60_000))
     const statuses = []
     for (let count = 0; count < 3; count += 1)

@@ -1,16 +1,16 @@
 import type { Client, ResponseInfo } from '../../client/src/index.ts'
 import type { TestPartner } from '../rig.ts'
 
-/** A client of a partner, and what its observer was told last. */
+/** A client of a partner, with the answers that its observer got. */
 export type Listener = {
   readonly client: Client
-  /** What was told of the last answer. Throws when there was none. */
+  /** The observer's last answer. Throws when there was none. */
   readonly last: () => ResponseInfo
-  /** All that was told, in the order of the answers. */
+  /** All answers of the observer, in order. */
   readonly told: readonly ResponseInfo[]
 }
 
-/** Opens a client whose answers are listened to, as a partner does by `onResponse`. */
+/** Opens a client whose answers are observed, as a partner does with `onResponse`. */
 export function listenTo(
   partner: TestPartner,
   options: Parameters<TestPartner['connect']>[0] = {},
@@ -27,7 +27,7 @@ export function listenTo(
   }
 }
 
-/** A fetch for a client that keeps the text of every answer whole: the client tells only what it reads of it. */
+/** A fetch for a client that keeps the whole text of every answer, of which the client returns only parts. */
 export function keepTexts(fetch: typeof globalThis.fetch) {
   const texts: string[] = []
   return {
@@ -41,8 +41,8 @@ export function keepTexts(fetch: typeof globalThis.fetch) {
 }
 
 /**
- * A fetch for a client that loses the first answer to each address but the token endpoint's: the service has answered,
- * and the connection breaks. `meanwhile` happens before the client can try again.
+ * A fetch for a client that loses the first answer from each address except the token endpoint's: the service has
+ * answered, and the connection breaks. `meanwhile` runs before the client can try again.
  */
 export function loseAnswers(fetch: typeof globalThis.fetch, meanwhile = async (): Promise<void> => {}) {
   const lost = new Set<string>()

@@ -18,7 +18,7 @@ afterAll(() => service[Symbol.asyncDispose]())
 
 async function publish(...version: Parameters<typeof catalogueOf>) {
   await service.publish(catalogueOf(...version))
-  // The newest version is looked for again when the last look is a second old.
+  // The service looks for a newer version when its last look is a second old.
   service.advance(1000)
 }
 async function prefilled(settings = {}) {
@@ -53,7 +53,7 @@ test('offers that are not available today, or do not admit the request, bring no
   await publish([alpha, beta, gamma, delta], [basic, soon])
   const client = await prefilled()
   expect(await namesFor(client)).toEqual(['beta', 'gamma', 'alpha'])
-  // Asked for by name, the offer is shown: it is one of the catalogue.
+  // Asked for by name, the offer is shown, because the catalogue has it.
   expect(await namesFor(client, { offername: 'second' })).toEqual(['delta', 'alpha'])
   const seniors = { ...second, rules: [ageRule('seniors', { min: 65 })] }
   await publish([alpha, beta, gamma, delta], [basic, seniors])

@@ -3,7 +3,7 @@ import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
 
 let service: TestService
 beforeAll(async () => {
-  // In the middle of a month, as at its end no swap is taken.
+  // In the middle of a month, because at its end swaps are refused.
   service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
 })
 afterAll(() => service[Symbol.asyncDispose]())

@@ -46,7 +46,7 @@ test('what is due and not applied is a lag that grows, and none once it is appli
   expect((await samplesOf(quiet)).get('due_changes_lag_seconds')).toBe(0)
   await makeQuiet(quiet.database, quiet.now())
   await quiet.restart()
-  // Past the end of the month, when the cancel takes effect.
+  // Beyond the end of the month, when the cancel takes effect.
   const days = 40 * 86_400
   quiet.advance(days * 1000)
   const first = (await samplesOf(quiet)).get('due_changes_lag_seconds') ?? 0
@@ -63,7 +63,7 @@ test('pools tell how many connections they have, hold and wait for', async () =>
   const held = new Promise<void>(resolve => {
     free = resolve
   })
-  // More than there are: the last waits until one is given back.
+  // One more than the pool has connections: the last waits until one is returned.
   const work = Array.from({ length: most + 1 }, () => database.together(() => held))
   await expect.poll(() => database.use()).toEqual({ most, busy: most, waiting: 1 })
   // The delivery pool still answers, so the database is up.

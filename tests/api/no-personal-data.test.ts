@@ -9,7 +9,7 @@ let service: TestService
 const partners: TestPartner[] = []
 const tokens: string[] = []
 beforeAll(async () => {
-  // In the middle of a month, as at its end no swap is taken.
+  // In the middle of a month, because at its end swaps are refused.
   service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
   for (const _ of ['one', 'another']) {
     const partner = await service.newPartner()
@@ -25,7 +25,7 @@ const canaries = [
 ]
 const key = 'keycanary-7f3a'
 
-/** Every operation on a user, well and badly asked, with canaries wherever a person's data may stand. */
+/** Every operation on a user, with right and wrong requests, and with canaries in every place for personal data. */
 async function liveThrough(partner: TestPartner): Promise<void> {
   const { texts, fetch } = keepTexts(service.conformance.fetch)
   const client = partner.connect({ fetch })
@@ -74,7 +74,7 @@ async function liveThrough(partner: TestPartner): Promise<void> {
   tokens.push(token)
 }
 
-/** What a client cannot send: broken JSON, and canaries in a path and in a query that do not exist. */
+/** Requests that a client cannot send: broken JSON, and canaries in a path and in a query that do not exist. */
 async function sendRaw(partner: TestPartner): Promise<void> {
   const { send, credentials } = await openCaller(service, partner)
   const broken = { bytes: '{"firstname":"Adacanary","firstname":"Riveracanary"' }
@@ -102,7 +102,7 @@ async function dump(): Promise<Map<string, string>> {
   return texts
 }
 
-/** A text as it may stand in a dump: in clear, in hexadecimal, in base64. */
+/** The forms in which a text may appear in a dump: in clear, in hexadecimal, in base64. */
 function forms(text: string): string[] {
   const bytes = Buffer.from(text)
   return [text, bytes.toString('hex'), bytes.toString('base64').replace(/.{2}=*$/, '')]

@@ -1,4 +1,4 @@
-// The description is read by tools, not by the client: it is fetched raw.
+// Tools read the description, not the client, so it is fetched raw.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -120,7 +120,7 @@ test('another version is 400', async () => {
 
 describe('examples', () => {
   const ajv = () => new Ajv2020({ strict: false, validateFormats: false }).addSchema(description, 'interface')
-  /** Everything in a content that can be checked: where it stands, and what it shows. */
+  /** Every example in a content that can be checked, with its place. */
   const examplesOf = (content: Content): { type: string; values: unknown[] }[] =>
     Object.entries(content).map(([type, { example, examples }]) => ({
       type,
@@ -134,7 +134,7 @@ describe('examples', () => {
         expect({ id: operation.operationId, status, found }).toEqual({
           id: operation.operationId,
           status,
-          // Two where the token endpoint does not yet know itself: before the path is read.
+          // Two forms where the token endpoint is not yet known: before the path is read.
           found: found.length === 2 ? [true, true] : [true],
         })
       }

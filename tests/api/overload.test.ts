@@ -20,7 +20,7 @@ async function numberOf(service: TestService, name: string): Promise<number> {
   return Number(lines.find(line => line.startsWith(`${name} `))?.slice(name.length + 1))
 }
 
-/** A partner one of whose users is held, so that what is asked of it stays in flight until `release`. */
+/** A partner with a locked user, so that requests about that user stay in flight until `release`. */
 async function openHolder(service: TestService) {
   const partner = await service.newPartner()
   await partner.client.createUser({ userid: 'held', ...ada, offername: 'starter' })
@@ -34,7 +34,7 @@ async function openHolder(service: TestService) {
   }
   return {
     partner,
-    /** Fills room with updates of the held user. */
+    /** Fills the room with updates of the locked user. */
     update: (count: number) =>
       fill(count, client => client.updateUser({ userid: 'held', phone: '3055550199' })),
     prefill: (count: number) => fill(count, client => client.prefillUser({ userid: 'held' })),
@@ -82,7 +82,7 @@ describe('beyond the bound', () => {
     })
     await holder.prefill(2)
     expect(await refusalOf(partner.client.prefillUser({ userid: 'new' }))).toMatchObject({ status: 503 })
-    // The token first: a client that has none asks for it.
+    // The token first, because a client without one would request it.
     const again = partner.connect()
     const done = Promise.all([
       again.cancelUser({ userid: 'other' }).catch(error => error.code),
@@ -116,7 +116,7 @@ describe('beyond the bound', () => {
     await holder.release()
     const { client } = holder.partner
     expect(await client.getUser({ userid: 'free' })).toMatchObject({ userid: 'free' })
-    // Neither what succeeds nor what is refused for another reason stays counted.
+    // Neither successful requests nor requests refused for another reason stay counted.
     for (let count = 0; count < 10; count += 1) await refusalOf(client.getUser({ userid: 'nobody' }))
     expect(await numberOf(service, 'http_requests_in_flight')).toBe(0)
   })
@@ -188,7 +188,7 @@ test('bytes that wait to be sent count as requests in flight, until they are tak
   const load = () => numberOf(service, 'http_requests_in_flight')
   const before = await load()
   const ask = `GET /openapi.json HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`
-  // Asked for one after the other and never read: more than the system keeps for somebody.
+  // Requested one after the other and never read: more than the operating system buffers.
   const slow = connect({ host: hostname, port: Number(port) }, () => slow.write(ask.repeat(64)))
   slow.on('error', () => {})
   slow.pause()

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-/** A prefill of one field; a name like `address.city` stands inside the address. */
+/** A prefill with one field; a name such as `address.city` is a field of the address. */
 function prefillOf(field: string, value: unknown, client = partner.client): Promise<unknown> {
   const inside = field.startsWith('address.') ? field.slice('address.'.length) : undefined
   const given = inside === undefined ? { [field]: value } : { address: { [inside]: value } }

@@ -41,7 +41,7 @@ async function expectRefused(call: Promise<unknown>, code: BenefitEnrolmentError
   return expect(await refusalOf(call)).toMatchObject({ status: 409, code, replayed: false })
 }
 
-/** What the entry does not hold, told by what create misses. */
+/** The fields that the entry lacks, as create reports them. */
 async function missingFields({ client }: Caller): Promise<string[]> {
   return fieldsOf(await refusalOf(client.createUser({ userid: 'u1', offername: 'starter' })))
 }
@@ -115,7 +115,7 @@ describe('v2 with a key', () => {
     await prefill(caller, 'k1', { userid: 'u1', dob: '2020-01-01', zipcode: '99501' })
     const after = await client.getUser({ userid: 'u1' })
     expect(after).toMatchObject({ ...before, updatedat: expect.any(String) })
-    // Judged by the account's own data: the suggested child of Alaska could not move to Plus.
+    // The account's own data decides: the suggested child in Alaska could not move to Plus.
     expect(await client.changeOffer({ userid: 'u1', offername: 'plus' })).toMatchObject({
       direction: 'upgrade',
     })

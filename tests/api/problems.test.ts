@@ -1,5 +1,5 @@
-// The document itself and what stands beside the operations are read raw; what the client makes of them is tested
-// through it.
+// The document itself, and answers outside operations, are read raw; what the client makes of them is tested through
+// it.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { errors } from '../../contract/src/index.ts'
@@ -38,7 +38,7 @@ describe('a problem document (RFC 9457)', () => {
       usermessage: 'We could not process your information. Please contact the company that sent you here.',
     })
     expect(headers.get('content-type')).toMatch(/^application\/problem\+json/)
-    // What the client tells of it.
+    // The client's view of the problem.
     const { status, code, detail, errors, requestId, userMessage } = refusal
     expect({ status, code, detail, errors, requestid: requestId, usermessage: userMessage }).toEqual(
       Object.fromEntries(

@@ -1,9 +1,9 @@
-// For what no client can send; tests/architecture.test.ts lists who may use it, and why.
+// For requests that no client can send; tests/architecture.test.ts lists who may use it, and why.
 import type { PartnerSettings } from '../../service/src/partners/manage.ts'
 import { rawRequest, sendRaw } from '../raw-http.ts'
 import type { TestPartner, TestService } from '../rig.ts'
 
-/** An answer with all that a typed client keeps to itself. */
+/** An answer with everything that a typed client does not return. */
 export type Answer = {
   readonly status: number
   readonly headers: Headers
@@ -13,15 +13,15 @@ export type Answer = {
   readonly code: string | undefined
 }
 
-/** What a request carries; a header given as undefined is left out. */
+/** The parts of a request; a header given as undefined is left out. */
 export type Sending = {
   readonly headers?: Readonly<Record<string, string | undefined>>
   readonly body?: unknown
-  /** Sent as it is, instead of `body` as JSON. */
+  /** Sent unchanged, in place of `body` as JSON. */
   readonly bytes?: string | Uint8Array<ArrayBuffer>
 }
 
-/** Sends one request to a service; the answer is held against the description. */
+/** Sends one request to a service; the answer is compared with the description. */
 export async function send(
   service: TestService,
   method: string,
@@ -39,7 +39,7 @@ export async function send(
   return answerOf(response.status, response.headers, await response.text())
 }
 
-/** Sends a request whose form fetch would not let pass: headers twice, odd bytes, wrong lengths. */
+/** Sends a request that fetch would not send: repeated headers, invalid bytes, wrong lengths. */
 export async function sendBytes(
   service: TestService,
   request: {
@@ -64,7 +64,7 @@ function answerOf(status: number, headers: Headers, text: string): Answer {
   return { status, headers, text, body, code: code ?? error }
 }
 
-/** A partner that sends requests by hand. */
+/** A partner that sends requests without a client. */
 export type Caller = {
   readonly partner: TestPartner
   /** The credentials as headers, with a token that has not expired. */
@@ -77,7 +77,7 @@ export type Caller = {
   ) => Promise<Answer>
 }
 
-/** Makes a partner, or takes a given one, and sends with its credentials. */
+/** Creates a partner, or takes the given one, and sends with its credentials. */
 export async function openCaller(
   service: TestService,
   given: PartnerSettings | TestPartner = {},

@@ -5,7 +5,7 @@ import { claimInstallation } from '../../service/src/installation.ts'
 import { type Service, startService } from '../../service/src/service.ts'
 import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
 
-// Users and finished lists are remembered by each process; here two processes have one database.
+// Each process remembers users and finished lists; here two processes share one database.
 let first: TestService
 let second: Service
 let partner: TestPartner
@@ -43,7 +43,7 @@ async function enrolled(client: Client, userid: string) {
   return (await list(client, userid)).filter(one => one.status === 'enrolled').map(one => one.name)
 }
 
-/** A number of the second process, as the operator reads it. */
+/** A metric of the second process, as the operator reads it. */
 async function numberOf(name: string): Promise<number> {
   const line = (await second.metrics()).split('\n').find(text => text.startsWith(`${name} `))
   return Number(line?.slice(name.length + 1))
@@ -69,7 +69,7 @@ test('under load each read sees every write that was answered before it was sent
 
 test('what is the same is answered from memory, and in full', async () => {
   await create('u', ['telehealth'])
-  // Read once, and from memory a second time: from then on the answer is kept.
+  // Read once, and then from memory: from then on the answer is kept.
   await list(clients[1], 'u')
   const before = await list(clients[1], 'u')
   const [users, answers] = ['memory_reads_total{found="same"}', 'memory_answers_total{found="same"}']

@@ -1,6 +1,6 @@
 import { type BenefitEnrolmentError, isBenefitEnrolmentError } from '../../client/src/index.ts'
 
-/** The refusal that a call of the client ends with. Throws when the call succeeds, or fails otherwise. */
+/** The refusal with which a call of the client ends. Throws when the call succeeds, or fails in another way. */
 export async function refusalOf(call: Promise<unknown>): Promise<BenefitEnrolmentError> {
   const [outcome] = await Promise.allSettled([call])
   if (outcome.status === 'fulfilled') throw new Error('the call was not refused')
@@ -13,7 +13,7 @@ export function fieldsOf(refusal: BenefitEnrolmentError): string[] {
   return refusal.errors.map(({ field }) => field)
 }
 
-/** How calls of the client ended: 200, or the code of each refusal. */
+/** The results of calls: 200, or the code of each refusal. */
 export async function outcomesOf(calls: readonly Promise<unknown>[]): Promise<(200 | string)[]> {
   const outcomes = await Promise.allSettled(calls)
   return outcomes.map(outcome => {

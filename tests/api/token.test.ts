@@ -1,5 +1,5 @@
-// The client asks for its tokens by itself and shows none. What it makes of the token endpoint is tested through it; the
-// forms of the RFCs, which other OAuth libraries use, and a token held by hand are sent raw.
+// The client requests its tokens itself and shows none. Its use of the token endpoint is tested through it; the forms
+// of the RFCs, which other OAuth libraries use, and a token held by the test are sent raw.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/manage.ts'
@@ -36,7 +36,7 @@ function own(partner: TestPartner) {
   return basic(partner.clientId, partner.clientSecret)
 }
 
-/** What the service says to a read of an unknown user: 404 while the token holds. */
+/** The service's answer to a read of an unknown user: 404 while the token is valid. */
 async function statusWith(partner: TestPartner, token: string): Promise<number> {
   const answer = await send(service, 'POST', '/user/account/get', {
     headers: {
@@ -107,7 +107,7 @@ describe('through the client', () => {
     expect(await ask(partner.client)).toMatchObject({ status: 404 })
     await changePartner(partner.partnerId, { isDisabled: true }, service.manage)
     service.advance(1000)
-    // The client renews the refused token, and is refused there.
+    // The client renews the refused token, and is refused at the token endpoint.
     expect(await ask(partner.client)).toMatchObject({ status: 401, code: 'invalid_client' })
     await changePartner(partner.partnerId, { isDisabled: false }, service.manage)
     service.advance(1000)

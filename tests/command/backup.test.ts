@@ -45,7 +45,7 @@ test('the drill: a backup made under load is restored elsewhere, quiet, and serv
   expect(await service.stop()).toBe(0)
 
   const elsewhere = await newDataDir()
-  // The keys come by a step of their own.
+  // The keys are copied separately, as an operator must do.
   await cp(join(data, 'keyring.json'), join(elsewhere, 'keyring.json'))
   expect(await runJson(['restore', into, '--data', elsewhere])).toMatchObject({ quiet: true })
   const copy = await serveOn(elsewhere)

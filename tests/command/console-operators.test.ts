@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** The line of the greeting that leads to the console. */
+/** The line of the greeting with the console's address. */
 function greeted() {
   return /console +(http:\S+)/.exec(sandbox.service.stdout())?.[1] ?? ''
 }

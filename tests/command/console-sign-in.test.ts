@@ -19,7 +19,7 @@ afterAll(async () => {
 
 type Told = { issuer: string; findings: { check: string; verdict: string; told: string; remedy?: string }[] }
 
-/** Runs the doctor with a file of settings; gives its exit code and the verdicts. */
+/** Runs the doctor with a settings file; returns the exit code and the verdicts. */
 async function examine(more = '', issuer = identity.issuer) {
   const path = join(folder, 'sign-in.yaml')
   const groups = 'groups: [{ group: call-center, role: support }]'

@@ -1,6 +1,6 @@
 import type { DatabaseAddress } from '../../service/src/db/database.ts'
 
-/** A database as DATABASE_URL names it; a socket's directory stands percent-encoded where a host would. */
+/** A database in the form of DATABASE_URL; the directory of a socket is percent-encoded in the place of a host. */
 export function urlOf(address: DatabaseAddress): string {
   return 'url' in address
     ? address.url

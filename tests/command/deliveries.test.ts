@@ -153,7 +153,7 @@ describe('replay', () => {
     const partner = await sandbox.newPartner(...webhook)
     await switchTo('disable', partner)
     await partner.client.prefillUser({ userid: 'dead' })
-    // As after thirty days without a success.
+    // The state after thirty days without a success.
     await sandbox.database.query(sql`
       with given_up as (delete from deliveries where partner_id = ${partner.partnerid} returning *)
       insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)

@@ -70,17 +70,17 @@ function statusesOf(benefits: unknown): string[] {
   return [...new Set((benefits as { status: string }[]).map(benefit => benefit.status))].sort()
 }
 
-/** Runs the printed lines by bash just as they stand; gives the status and the body of each curl. */
+/** Runs the printed lines in bash unchanged; returns the status and the body of each curl. */
 async function runPrinted(printed: string): Promise<{ status: number; body: unknown }[]> {
   const lines = printed.slice(printed.indexOf('# 1. a token'))
-  // The only thing between bash and the lines: each curl also tells its status, on standard error.
+  // The only addition to the lines: each curl also prints its status, on standard error.
   const script = `curl() { command curl -w '%{stderr}%{http_code}\\n' "$@"; }\nset -e\n${lines.replace(/^(curl.*)$/gm, "$1; echo '---'")}`
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { timeout: 150_000 })
   const bodies = stdout.split('---\n').slice(0, -1)
   const statuses = stderr.trim().split('\n').map(Number)
   return statuses.map((status, index) => ({
     status,
-    // The first is the token's, which stays in a variable.
+    // The first is that of the token, which stays in a variable.
     body: index === 0 ? undefined : (JSON.parse(bodies[index - 1] ?? 'null') as unknown),
   }))
 }
@@ -228,7 +228,7 @@ describe('beside a running dev', () => {
     expect(stderr.trim().split('\n').at(-1)).toMatch(
       new RegExp(`^There is no ${keyring}, and this database belongs to the root key ${wanted}: restore`),
     )
-    // Nothing was made that could be taken for the right one.
+    // No file was created that could be mistaken for the right one.
     expect(existsSync(keyring)).toBe(false)
     execFileSync('mv', [`${keyring}.kept`, keyring])
     expect(await (await startDev(dataDir)).stop()).toBe(0)

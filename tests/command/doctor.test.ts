@@ -30,15 +30,15 @@ function environmentOf(one: TestPartner) {
   }
 }
 
-/** What a receiver decides by, and how it answers. */
+/** The checks of a receiver, and its answers. */
 type Manner = {
   readonly mostBytes?: number
-  /** What it checks; without, it believes everybody. */
+  /** The values that it checks; without any, it accepts every delivery. */
   readonly checks?: Partial<typeof hook>
   readonly status?: (body: { userid: string; eventname: string }, isKnown: boolean) => number
 }
 
-/** A receiver on loopback; gives its address and the keys that it took in. */
+/** A receiver on loopback; returns its address and the keys that it accepted. */
 async function startReceiver({ mostBytes = 65_536, checks, status = () => 200 }: Manner) {
   const keys = new Set<string>()
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
@@ -74,7 +74,7 @@ async function startReceiver({ mostBytes = 65_536, checks, status = () => 200 }:
 }
 
 type Finding = { check: string; verdict: string; told: string; remedy?: string }
-/** Runs the doctor; gives the verdicts that are not ok, all findings and the exit code. */
+/** Runs the doctor; returns the verdicts that are not ok, all findings and the exit code. */
 async function examine(url: string, more: { env?: Record<string, string>; cwd?: string } = {}) {
   const { code, stdout, stderr } = await run(['doctor', url, '--json'], {
     ...more,

@@ -70,7 +70,7 @@ function connecting(address: SocketAddress) {
   await client.end()`
 }
 
-/** What a script prints that runs as another user. */
+/** The output of a script that runs as another user. */
 async function runAs(account: { uid: number; gid: number }, script: string): Promise<string> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: directory,
@@ -85,7 +85,7 @@ async function runAs(account: { uid: number; gid: number }, script: string): Pro
   return said.trim()
 }
 
-/** The account that root made for PostgreSQL; `undefined` where this system does not allow it. */
+/** The account that root created for PostgreSQL; `undefined` where this system does not allow it. */
 function ownAccount(): { uid: number; gid: number } | undefined {
   const [, uid, gid] = /^enrolment-pg:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
   return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined

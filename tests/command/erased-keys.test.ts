@@ -39,7 +39,7 @@ test('the wrapped keys of erased users leave data files and log; the operator ge
   expect(certificate.status).toBe('erased')
   erased.push((await client.getUser({ userid: 'u-2' })) as (typeof erased)[number])
   expect(erased[1]?.serviceid).toBe(certificate.serviceid)
-  // What an erasure alone does not do.
+  // An erasure alone leaves these bytes in the files.
   expect(await found()).toHaveLength(4)
 
   expect(await runJson(['maintain', '--data', data])).toMatchObject({ keysscrubbed: 2 })

@@ -36,7 +36,7 @@ test('a restored backup and the list: who was erased since is erased again as of
   const partner = await newPartner(data, ...hook, '--events', 'user_erased')
   const client = clientOf(service, partner)
   for (const userid of ['by-api', 'by-operator', 'stays', 'before']) await create(service, partner, userid)
-  // Erased before the backup: its successor is in the backup under the same userid.
+  // Erased before the backup: a new user under the same userid is in the backup.
   await client.eraseUser({ userid: 'before' })
   const successor = await create(service, partner, 'before')
   const backup = join(await newDataDir(), 'backup')
@@ -46,7 +46,7 @@ test('a restored backup and the list: who was erased since is erased again as of
   const certificate = await runJson<Erased>([
     ...['user', 'erase', partner.partnerid, 'by-operator', '--reason', 'asked by letter', '--data', data],
   ])
-  // At once after the answer: what is acknowledged is on the disk.
+  // Killed immediately after the answer: an acknowledged erasure is on the disk.
   await service.stop('SIGKILL')
   const list = await readFile(join(data, 'erasures'), 'utf8')
   expect(list).toContain(`${partner.partnerid} ${byApi.serviceid} ${byApi.erasedat}\n`)
@@ -59,7 +59,7 @@ test('a restored backup and the list: who was erased since is erased again as of
   const told = receiver.deliveries.length
   const copy = await serve(elsewhere)
   expect(copy.log().find(({ event }) => event === 'erased_again')).toMatchObject({ count: 2 })
-  // The copy is still quiet: they were gone before anybody could read them.
+  // The copy is still quiet: these users were erased again before anybody could read them.
   for (const [userid, erased] of [
     ['by-api', byApi],
     ['by-operator', certificate],
@@ -79,7 +79,7 @@ test('a restored backup and the list: who was erased since is erased again as of
   await runJson(['resume', '--data', elsewhere])
   const resumed = await serve(elsewhere)
   expect(resumed.log().filter(({ event }) => event === 'erased_again')).toEqual([])
-  // Under a key of its own the name starts a new person, as after any erasure.
+  // Under a new key the userid starts a new person, as after any erasure.
   const fresh = await create(resumed, partner, 'by-api')
   expect(fresh.serviceid).not.toBe(byApi.serviceid)
   expect(receiver.deliveries.slice(told).filter(({ body }) => body.includes('by-'))).toEqual([])
@@ -95,7 +95,7 @@ test('an erasure is answered only once it is listed; a repeat lists what could n
   const partner = await newPartner(data)
   const client = clientOf(service, partner)
   await create(service, partner, 'u-1')
-  // Where the list stood is a directory now: it cannot be written.
+  // A directory is now in the place of the list, so it cannot be written.
   await rename(path, `${path}.aside`)
   await mkdir(path)
   expect(await codeOf(client.eraseUser({ userid: 'u-1' }))).toBe('unavailable')
@@ -107,12 +107,12 @@ test('an erasure is answered only once it is listed; a repeat lists what could n
   expect(await readFile(path, 'utf8')).toBe(line)
   await service.stop('SIGKILL')
 
-  // As a kill between commit and list, and one in the middle of a write, leave it.
+  // The state that a kill between commit and list leaves, and a kill in the middle of a write.
   await rm(path)
   await appendFile(path, line.slice(0, 50))
   const again = await serve(data, env)
   const [torn, listed = '', ...rest] = (await readFile(path, 'utf8')).split('\n')
-  // With the time at which the erasure was stored, some milliseconds beside that of its answer.
+  // With the time at which the erasure was stored, some milliseconds away from that of its answer.
   expect([torn, listed.split(' ').slice(0, 2), rest]).toEqual([
     line.slice(0, 50),
     [partner.partnerid, erased.serviceid],

@@ -21,7 +21,7 @@ describe('a rotation that does not run to its end', () => {
   afterAll(() => stage.close())
 
   let users = 0
-  /** Both services read and write with old data and new. */
+  /** Both services read and write with old data and new data. */
   const bothWork = async () => {
     users += 1
     const userid = `user-${users}`
@@ -91,7 +91,7 @@ describe('a rotation that does not run to its end', () => {
   test('because the file cannot be written says so and changes nothing', async () => {
     const path = join(stage.dataDir, 'keyring.json')
     const before = await readFile(path, 'utf8')
-    // A directory in the draft's place stops whoever writes, root too.
+    // A directory in the place of the draft stops every user from writing, even root.
     await mkdir(`${path}.new`)
     for (const words of [['rotate'], ['rotate', 'pepper']])
       expect(await refusal(stage, 'keyring', ...words)).toMatch(

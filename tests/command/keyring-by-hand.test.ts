@@ -22,7 +22,7 @@ wholeRunTest('what is hashed under a pepper that is gone opens nothing more, on 
   const file = readKeyringFile(stage.dataDir)
   const peppers = withoutOld(file.peppers, idOf(await stage.keys('pepper'), 'old'))
   if (!peppers) throw new Error('refused')
-  // No command would do it: the tokens of both clients hang on it, and the secret that was not used since.
+  // No command would do this: the tokens of both clients depend on the key, and a secret that was not used since.
   replaceKeyringFile(stage.dataDir, { ...file, peppers })
   for (const one of clients)
     await expect.poll(() => codeOf(one.getUser({ userid: 'u1' }))).toBe('invalid_client')
@@ -81,7 +81,7 @@ wholeRunTest('with ENROLMENT_ROOT_KEY the keys rotate by its list: behind, in fr
   expect(await runJson(['keyring', 'rewrap'], stage.place)).toMatchObject({ rewrapped: 1 })
   const shown = await runJson<Shown>(['keyring', 'show'], only)
   expect(shown.source).toBe('environment')
-  // Said of the old pepper while it is not among the keys: what would be lost without it.
+  // Reported for the old pepper while it is not among the keys: the data that would be lost without it.
   expect(shown.keys.filter(key => key.state === 'missing').map(key => key.kind)).toEqual(['pepper'])
   const { live, secret } = await runJson<{ live: string[]; secret: string }>(
     ['key', 'rotate', partner.partnerid],

@@ -14,7 +14,7 @@ export type Key = {
   inuse: Record<string, number>
 }
 
-/** What `keyring show` answers. */
+/** The answer of `keyring show`. */
 export type Shown = { source: string; keys: Key[] }
 
 /** Two services on one database and one keyring, as two processes of one machine, and the commands beside them. */
@@ -24,21 +24,21 @@ export type Stage = {
   readonly services: readonly ServiceProcess[]
   readonly newPartner: () => Promise<Created>
   readonly keys: (kind?: Key['kind']) => Promise<Key[]>
-  /** Ends both and starts them anew, with more in their environment. */
+  /** Stops both and starts them again, with additional environment variables. */
   readonly restart: (env?: Readonly<Record<string, string>>) => Promise<void>
-  /** All that was ever written by the services and the commands of `said`. */
+  /** Everything that the services and the commands of `said` have ever written. */
   readonly written: () => string
   readonly close: () => Promise<void>
 }
 
-/** Starts both services, the catalogue published. */
+/** Starts both services and publishes the catalogue. */
 export async function openStage(env: Readonly<Record<string, string>> = {}): Promise<Stage> {
   const { place: begun, remove } = await newWorkplace(env)
   let place = begun
   let services: ServiceProcess[] = []
   let written = ''
   const start = async () => {
-    // One after the other: the first makes the keyring.
+    // One after the other, because the first creates the keyring.
     for (const _ of [1, 2]) services.push(await startKeptProcess(['serve', '--port', '0'], place))
   }
   const stop = async () => {
@@ -83,7 +83,7 @@ export function clientsOf({ services }: Stage, partner: Created): [Client, Clien
   return [clientOf(first, partner), clientOf(second, partner)]
 }
 
-/** What a command that is refused says. */
+/** The message of a command that is refused. */
 export function refusal(stage: Stage, ...words: string[]): Promise<string> {
   return runRefused(words, stage.place)
 }

@@ -34,10 +34,10 @@ describe('a rotation of both under load, on two processes', () => {
   })
   afterAll(() => stage.close())
 
-  /** One user's life with every keyed write sent to both processes, at once or one after the other. */
+  /** One user's life, with every keyed write sent to both processes, at once or one after the other. */
   const liveOnce = async (round: number) => {
     const userid = `user-${round}`
-    // Clients of their own, so that each round fetches tokens too.
+    // New clients, so that each round also fetches tokens.
     const [a, b] = clientsOf(stage, partner)
     const key = (verb: string) => ({ idempotencyKey: `${verb}-${round}` })
     const prefills = await Promise.all(
@@ -130,7 +130,7 @@ describe('a rotation of both under load, on two processes', () => {
       webhookid: added.webhookid,
     })
     expect((await b.listWebhooks({})).webhooks).toHaveLength(1)
-    // All that create needs stands in the prefill, which was sealed before.
+    // The prefill, which was sealed before, has everything that create needs.
     expect(await b.createUser({ userid: 'ada', offername: 'starter' })).toMatchObject({ status: 'active' })
     expect(await b.changeOffer({ ...down, previewid })).toMatchObject({ direction: 'downgrade' })
     const page = await fetch(link.linkurl ?? '')
@@ -159,12 +159,12 @@ describe('a rotation of both under load, on two processes', () => {
       for (const { id } of old.filter(key => key.kind === 'root'))
         await runJson(['keyring', 'retire', id], stage.place)
       const peppers = old.filter(key => key.kind === 'pepper')
-      // The link was made under the later of the two.
+      // The link was created under the later of the two.
       expect(peppers.map(key => key.inuse['sessions'])).toEqual([0, 1])
       expect(await refusal(stage, 'keyring', 'retire', peppers.at(-1)?.id ?? '')).toMatch(
         /^The pepper \w+ is in use \(.*access token.*\): `enrolment keyring show` tells when/,
       )
-      // What was hashed under the old ones is given up: the link, and the secret together with its tokens.
+      // Data hashed with the old peppers is given up: the link, and the secret with its tokens.
       await a.revokeLinkToken({ sessionid: linkId })
       const { live, secret } = await runJson<{ live: string[]; secret: string }>(
         ['key', 'rotate', partner.partnerid],

@@ -9,7 +9,7 @@ import { newDataDir, root, run, runRefused } from './process.ts'
 const nobody = { uid: 65534, gid: 65534 }
 const isRoot = process.getuid?.() === 0
 
-/** Nothing listens there. */
+/** A port on which nothing listens. */
 async function deadPort(): Promise<number> {
   const server = await listening()
   const { port } = server.address() as { port: number }
@@ -74,7 +74,7 @@ describe('what was typed', () => {
     const said = await runRefused(words, { cwd })
     expect(said).toMatch(/see (`enrolment .*)?--help/)
     expect(said).toMatch(sentence)
-    // Nothing was made, neither there nor in ./data.
+    // Nothing was created, neither there nor in ./data.
     expect([existsSync('/nonexistent'), await readdir(cwd)]).toEqual([false, []])
   })
 
@@ -198,11 +198,11 @@ describe('the data directory', () => {
       expect(await runRefused([...words, '--data', dataDir])).toBe(
         `There is no database in ${dataDir}: name its directory with --data, or set DATABASE_URL. A new one is made by \`enrolment serve\`, \`dev\` or \`migrate\`.`,
       )
-    // A file can be checked without what was published before.
+    // A file can be checked without an earlier version.
     const catalogue = join(root, 'service/assets/demo-catalogue.yaml')
     expect(await run(['catalogue', 'check', catalogue, '--data', dataDir])).toMatchObject({ code: 0 })
     expect(existsSync(dataDir)).toBe(false)
-    // Whoever begins with a partner may.
+    // An operator may begin with a partner.
     expect(await run(['partner', 'create', '--name', 'First', '--data', dataDir])).toMatchObject({ code: 0 })
     expect(await run(['partner', 'list', '--data', dataDir])).toMatchObject({ code: 0 })
   })

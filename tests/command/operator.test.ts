@@ -35,7 +35,7 @@ afterAll(async () => {
   for (const end of endings) await end()
 })
 
-// Each with a value of its own, so that it is seen where it goes.
+// Each with a different value, so that the test sees where it appears.
 const limits = {
   ENROLMENT_BODY_KIB: '61',
   ENROLMENT_BODY_NESTING: '7',
@@ -68,7 +68,7 @@ test('migrate brings the schema up, and may be run twice at once', async () => {
     runJson<{ applied: string[] }>(['migrate'], empty),
     runJson<{ applied: string[] }>(['migrate'], empty),
   ])
-  // Each file was applied by one of the two.
+  // Each file was applied by exactly one of the two.
   const applied = both.flatMap(one => one.applied)
   expect(applied.sort()).toEqual((await readMigrations()).map(({ name }) => name))
   expect(await run(['migrate'], empty)).toEqual({
@@ -337,7 +337,7 @@ describe('keys', () => {
     const after = clientOf(service, { ...created, clientsecret: rotated.secret })
     await before.prefillUser({ userid: 'u1' })
     await after.prefillUser({ userid: 'u1' })
-    // Both were used: so it is seen when the older may go.
+    // Both were used, so the operator can see when the older one may be revoked.
     await expect
       .poll(async () => {
         const { credentials } = await runJson<{ credentials: { id: string; lastusedat: string | null }[] }>(
@@ -461,7 +461,7 @@ async function lastLine(ended: ReturnType<typeof run>): Promise<string> {
 
 wholeRunTest('a service that serves owns its endpoints for six seconds after each sign of life', async () => {
   const database = openDatabase({ url: place.env?.['DATABASE_URL'] ?? '' }, { max: 1, ...patientDatabase })
-  // Read right after it has said so: by the database's clock, which it goes by too.
+  // Read right after the sign of life, by the database's clock, which the service uses too.
   const look = async () => {
     const [row] = await database.query<{ until: string; left: number }>({
       name: '',
@@ -473,7 +473,7 @@ wholeRunTest('a service that serves owns its endpoints for six seconds after eac
   }
   const lefts: number[] = []
   let before = (await look())?.until
-  // Until a look comes soon after a sign of life: on a busy machine the first few may not.
+  // Until a look comes shortly after a sign of life; on a busy machine the first few may not.
   while (lefts.length < 3 || Math.max(...lefts) <= 5.5) {
     const now = await look()
     if (now && now.until !== before) lefts.push(now.left)

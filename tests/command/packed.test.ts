@@ -32,7 +32,7 @@ describe('the service, installed from npm pack into an empty folder', () => {
     )
     writeFileSync(join(folder, 'app/package.json'), '{"private": true}')
     const tarballs = packed.map(({ filename }) => join(folder, filename))
-    // Without install scripts, as npm 11 leaves them out unless somebody allows them.
+    // Without install scripts, which npm 11 leaves out unless they are allowed.
     npm(['install', '--prefer-offline', '--ignore-scripts', ...tarballs], join(folder, 'app'))
   })
 

@@ -74,7 +74,7 @@ test('a partner that leaves is exported, then deleted with everything that hung 
   expect(await rowsOf(leaving.partnerid)).toEqual(['audit_log', 'erasures'])
   expect(await codeOf(clientOf(service, leaving).getUser({ userid: 'u-1' }))).toBe('invalid_client')
 
-  // What the law asks for stays readable until its time is over.
+  // Records that the law requires stay readable until their time is over.
   expect(await runJson(remover(lawful, 'Lawful'), place)).toMatchObject({
     ...{ erased: 2, deleted: false, keptuntil: expect.stringMatching(/^20/) },
   })

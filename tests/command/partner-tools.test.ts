@@ -25,7 +25,10 @@ function environmentOf(partner: TestPartner) {
   }
 }
 
-/** A receiver on loopback that answers the statuses in turn, then 200, and keeps what it accepted. */
+/**
+ * A receiver on loopback that answers with these statuses in turn, then with 200, and keeps the events that it
+ * accepted.
+ */
 async function startReceiver(statuses: number[] = []) {
   const accepted: { headers: Record<string, string>; body: string }[] = []
   const server = createServer(async (request, response) => {
@@ -47,7 +50,7 @@ async function startReceiver(statuses: number[] = []) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, accepted }
 }
 
-/** An address that stays while the service behind it is exchanged; shut, it breaks every connection off. */
+/** A fixed address in front of a service that is replaced; while closed, it breaks every connection. */
 async function startDoor() {
   const sockets = new Set<Socket>()
   let isShut = false

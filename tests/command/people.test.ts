@@ -62,7 +62,7 @@ test('the people of a sandbox have the outcomes that the guide tells, and have t
       .toBeGreaterThan(0)
     const { attempts } = await client.listAttempts({ eventid: failing.at(-1)?.eventid ?? '' })
     expect(attempts[0]).toMatchObject({ attempt: 1, status: null, error: expect.any(String) })
-    // What somebody tried since: a reset undoes it.
+    // A visitor's change, which a reset undoes.
     await client.createUser({ userid: 'person-eligible', offername: 'starter' })
     await client.cancelUser({ userid: 'person-enrolled', effective: 'immediate' })
   }

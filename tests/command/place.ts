@@ -7,7 +7,10 @@ import { newDirectory, type Place, type ServiceProcess } from './process.ts'
 /** Where an operator works: a directory and the environment that names a database. */
 export type Workplace = Place & { readonly cwd: string; readonly env: Readonly<Record<string, string>> }
 
-/** Makes a fresh database, migrated or empty, and a fresh directory; `remove` removes both, once nothing runs there any more. */
+/**
+ * Creates a new database, migrated or empty, and a new directory; `remove` removes both when nothing uses them any
+ * more.
+ */
 export async function newWorkplace(
   env: Readonly<Record<string, string>> = {},
   options: { empty?: boolean } = {},
@@ -24,10 +27,10 @@ export async function newWorkplace(
   }
 }
 
-/** A partner as `partner create` shows it once. */
+/** A partner as `partner create` prints it once. */
 export type Created = { partnerid: string; clientid: string; clientsecret: string; apikey: string }
 
-/** A client of a service with a partner's credentials, as the operator hands them over; it makes one attempt. */
+/** A client of a service with a partner's credentials, as the operator hands them over; it makes only one attempt. */
 export function clientOf(
   service: ServiceProcess,
   { clientid: clientId, clientsecret: clientSecret, apikey: apiKey }: Omit<Created, 'partnerid'>,
@@ -36,10 +39,13 @@ export function clientOf(
   return createClient({ baseUrl: service.address, clientId, clientSecret, apiKey, tries: 1, ...limits })
 }
 
-/** They only catch a hang. */
+/** These limits only catch a hang. */
 const patient = { timeoutMs: 60_000, deadlineMs: 60_000 }
 
-/** The code with which a call is refused, ` replayed` behind it where it was the earlier answer; empty when it is not. */
+/**
+ * The code with which a call is refused, followed by ` replayed` if it was the earlier answer; empty when the call
+ * succeeds.
+ */
 export function codeOf(call: Promise<unknown>): Promise<string> {
   return call.then(
     () => '',

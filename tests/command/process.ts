@@ -29,7 +29,7 @@ export type Ended = { readonly code: number | null; readonly stdout: string; rea
 function launch(words: readonly string[], place: Place, file = bin): ChildProcess {
   return spawn(process.execPath, [file, ...words], {
     cwd: place.cwd ?? tmpdir(),
-    // Nothing of the surroundings of the tests but what a program needs to be found.
+    // Only the part of the environment that a program needs to be found.
     env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ENROLMENT_DRAIN_SECONDS: '0', ...place.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...place.account,
@@ -44,7 +44,7 @@ export async function run(words: readonly string[], place: Place = {}): Promise<
   return { code, ...written() }
 }
 
-/** Starts a command that goes on until it is stopped; it is killed after the test. */
+/** Starts a command that runs until it is stopped; it is killed after the test. */
 export function startCommand(
   words: readonly string[],
   place: Place = {},
@@ -75,8 +75,8 @@ export async function runJson<T>(words: readonly string[], place: Place = {}): P
 }
 
 /**
- * Runs a command that is refused and gives what it says: plain sentences on standard error, nothing on standard output.
- * It ends with 2 where it points at the help, as the words were not understood, else with 1.
+ * Runs a command that is refused, and returns its message: plain sentences on standard error, nothing on standard
+ * output. Its exit code is 2 when the message points to the help, because the words were not understood, else 1.
  */
 export async function runRefused(words: readonly string[], place: Place = {}): Promise<string> {
   const { code, stdout, stderr } = await run(words, place)
@@ -86,7 +86,7 @@ export async function runRefused(words: readonly string[], place: Place = {}): P
   return stderr.trim()
 }
 
-/** Runs a command and kills it, with no time to tidy up, as soon as `isTime`; gives whether it was in time for that. */
+/** Runs a command and kills it without warning as soon as `isTime`; returns whether it was killed in time. */
 export async function runKilledWhen(
   words: readonly string[],
   place: Place,
@@ -103,13 +103,13 @@ export async function runKilledWhen(
 export type ServiceProcess = {
   readonly child: ChildProcess
   readonly pid: number
-  /** What its first line says: `http://HOST:PORT`. */
+  /** The address in its first line: `http://HOST:PORT`. */
   readonly address: string
   readonly stdout: () => string
   readonly stderr: () => string
   /** The lines of its log. */
   readonly log: () => { event: string; [field: string]: unknown }[]
-  /** Sends a signal and waits for the end; gives the exit code, `null` after a kill. */
+  /** Sends a signal and waits for the end; returns the exit code, `null` after a kill. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>
 }
 
@@ -191,7 +191,7 @@ export async function newDirectory(): Promise<{ path: string; remove: () => Prom
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
-/** A fresh data directory for one test; a database that is left running in it is ended. */
+/** A new data directory for one test; a database that still runs in it is stopped afterwards. */
 export async function newDataDir(): Promise<string> {
   const { path, remove } = await newDirectory()
   onTestFinished(async () => {
@@ -201,10 +201,10 @@ export async function newDataDir(): Promise<string> {
   return path
 }
 
-/** Ends the embedded database of a data directory, if one runs there. */
+/** Stops the embedded database of a data directory, if one runs there. */
 export async function endDatabase(dataDir: string): Promise<void> {
   if (!existsSync(join(dataDir, 'postgres/postmaster.pid'))) return
-  // Who borrows an orphan ends it.
+  // Borrowing an orphaned database stops it.
   const borrowed = await borrowEmbeddedDatabase({ dataDir }).catch(() => undefined)
   await borrowed?.release()
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { newDirectory, root, runJson, startProcess } from './process.ts'
 
-// docs/quick-start.md says that its blocks can be copied as they stand, one after the other, into one shell.
+// docs/quick-start.md says that its blocks can be copied unchanged, one after the other, into one shell.
 
 test('the lines of the quick start work as they stand, against what `npm start` runs', async () => {
   const { path: folder, remove } = await newDirectory()
@@ -16,7 +16,8 @@ test('the lines of the quick start work as they stand, against what `npm start` 
   const text = await readFile(join(root, 'docs/quick-start.md'), 'utf8')
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
   expect(blocks.length).toBeGreaterThan(6)
-  // The six commands, but for the clone and the start, which `.ci/run` makes, and the listener, which partner-tools tests.
+  // The six commands, except the clone and the start, which `.ci/run` does, and the listener, which partner-tools
+  // tests.
   const six = [...text.matchAll(/^npx enrolment (trigger|link) .*$/gm)].map(([line]) =>
     line.split(' ').slice(2),
   )

@@ -43,7 +43,7 @@ function retained(partner: Created, name: string) {
   )
 }
 
-/** Enrols somebody on the page, who agrees to a text there and gets a confirmation. */
+/** Enrols a person on the page, who agrees to a text there and gets a confirmation. */
 async function enrolOnPage(partner: Created, userid: string): Promise<void> {
   const client = clientOf(service, partner)
   await client.prefillUser({ userid, ...ada, firstname: 'Adacanary' })
@@ -110,7 +110,7 @@ test('what the law makes the partner keep outlives the erasure sealed, is read w
   await advance(-1)
   expect((await retained(partner, 'u-1')).retained.length).toBe(3)
   await advance(1)
-  // As the service does by itself each hour.
+  // As the service does every hour.
   const [{ offset } = { offset: 0 }] = await database.query<{ offset: number }>(sql`
     select clock_offset_ms as offset from partners where partner_id = ${partner.partnerid}`)
   const tidied = { partnerId: partner.partnerid, clockOffsetMs: offset }

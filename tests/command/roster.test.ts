@@ -11,7 +11,7 @@ let partner: SandboxPartner
 let today: string
 let nextMonth: string
 
-/** The date in the partner's time zone, so many days from the real today. */
+/** The date in the partner's time zone, this many days from the real today. */
 function dateIn(days: number): string {
   const at = new Date(Date.now() + days * 86_400_000)
   return new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' }).format(at)

@@ -106,7 +106,7 @@ test('`serve` for other machines refuses to start without an https address, unle
   await expect.poll(() => meant.log().map(({ event }) => event)).toContain('insecure_base_url')
   expect(await meant.stop()).toBe(0)
 
-  // Behind an https address browsers are told to keep to it; on plain loopback they are not.
+  // Behind an https address browsers are told to use only https; on plain loopback they are not.
   const secure = { ...live, env: { ...live.env, ENROLMENT_BASE_URL: 'https://benefits.example.com' } }
   const behind = await startProcess(words, secure)
   const port = new URL(behind.address).port

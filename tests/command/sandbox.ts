@@ -13,9 +13,9 @@ export type Sandbox = {
   readonly place: Workplace
   readonly service: ServiceProcess
   readonly database: Database
-  /** Makes a partner by the command. */
+  /** Creates a partner with the command. */
   readonly newPartner: (...words: string[]) => Promise<SandboxPartner>
-  /** What a command that is refused says. */
+  /** The message of a command that is refused. */
   readonly refusal: (...words: string[]) => Promise<string>
   readonly close: () => Promise<void>
 }
@@ -31,10 +31,10 @@ export async function startSandbox(): Promise<Sandbox> {
   const service = await startKeptProcess(['dev', '--port', '0'], place)
   const database = openDatabase(address, { max: 1, ...patientDatabase })
   const file = join(place.cwd, 'catalogue.yaml')
-  // The name dental is taken: by another benefit, of the demo catalogue.
+  // The name dental is taken by another benefit in the demo catalogue.
   await writeFile(file, fileOf(lifeCatalogue).replaceAll('dental', 'teeth'))
   await runJson(['catalogue', 'publish', file], place)
-  // The service has read the demo catalogue for the people of a sandbox, and looks for a newer one after a second.
+  // The service has read the demo catalogue for the people of the sandbox, and looks for a newer one after a second.
   await setTimeout(1000)
   return {
     place,

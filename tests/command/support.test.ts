@@ -11,7 +11,7 @@ import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
 const soon = { timeout: 180_000, interval: 100 }
 
-/** A receiver that says no to everything, with the same words. */
+/** A receiver that refuses everything, with the same words. */
 const receiver = createServer((request, response) => {
   request.resume()
   request.on('end', () => response.writeHead(500).end('closed for the holidays'))
@@ -27,7 +27,7 @@ beforeAll(async () => {
     ...['--webhook-url', `http://127.0.0.1:${port}/hook`, '--webhook-username', 'hook'],
     ...['--webhook-password', 'very:secret', '--events', 'all', '--timezone', 'America/Chicago'],
   )
-  // To the middle of the next month, as at the end of one nothing is taken that changes at its boundary.
+  // To the middle of the next month, because at a month's end changes for the boundary are refused.
   const today = new Date()
   const middle = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1, 10, 15)
   await sandbox.database.query(sql`
@@ -79,7 +79,7 @@ test('deliveries are found by user, event and endpoint, with what was answered l
     /answered 500: closed for the holidays\n$/,
   )
 
-  // The same without knowing whose event it is, and without the partner's credentials.
+  // The same without knowing the event's partner, and without the partner's credentials.
   const shown = await json<{
     partnerid: string
     userid: string
@@ -129,11 +129,11 @@ test('who was refused is found by user show, with the request and the rules, and
   const [{ requestid = '' } = {}] = shownOnce.refusedcreates
   expect(await text('user', 'show', partner.partnerid, 'refused')).toContain(`ineligible`)
   expect(await text('user', 'show', partner.partnerid, 'refused')).toContain(`request ${requestid}`)
-  // Nothing of the person is kept, not even the name under which it was sent.
+  // Nothing of the person is kept, not even the name that was sent.
   const rows = await sandbox.database.query(sql`select * from refused_creates`)
   expect(JSON.stringify(rows)).not.toMatch(/refused"|canary|NY/i)
 
-  // So is a body that is not as the description says, but for names that the caller made up.
+  // A body that does not match the description is recorded too, without names that the caller made up.
   const misshapen = { userid: 'misshapen', ...ada, offername: 'low', dob: 5, Adacanary: 1 } as never
   expect(await codeOf(partner.client.createUser(misshapen))).toBe('bad_request')
   const misread = await vi.waitFor(() => json<Shown>('user', 'show', partner.partnerid, 'misshapen'), soon)
@@ -209,7 +209,7 @@ test('who starts, changes and ends by a day is listed, by the partner’s clock,
 })
 
 test('replay takes a day, which begins and ends by the partner’s clock on the wall', async () => {
-  // There the date is another one than in UTC just now, so that it shows by which of them a day is read.
+  // In that zone the date differs from UTC now, which shows by which of them a day is read.
   const zone = new Date().getUTCHours() < 10 ? 'Pacific/Pago_Pago' : 'Pacific/Kiritimati'
   const other = await sandbox.newPartner(
     ...['--webhook-url', 'http://127.0.0.1:1/hook', '--webhook-username', 'hook'],
@@ -220,7 +220,7 @@ test('replay takes a day, which begins and ends by the partner’s clock on the 
   const day = (days: number) => addDays(dateAt(Date.now(), zone), days)
   const count = async (...words: string[]) =>
     (await json<{ count: number }>('replay', other.partnerid, webhookid, ...words, '--dry-run')).count
-  // What waits for its first try still is not counted as sent again.
+  // An event that still waits for its first attempt does not count as sent again.
   await expect.poll(() => count('--from', day(0), '--to', day(1)), soon).toBe(2)
   expect(await count('--from', day(-1), '--to', day(0))).toBe(0)
   expect(await sandbox.refusal('replay', other.partnerid, webhookid, '--from', day(1))).toMatch(

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close())
 beforeEach(async () => {
   partner = await sandbox.newPartner()
-  // To the middle of the next month, as at the end of one nothing is taken that changes at its boundary.
+  // To the middle of the next month, because at a month's end changes for the boundary are refused.
   const today = new Date()
   const middle = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1, 10, 15)
   await sandbox.database.query(sql`
@@ -49,7 +49,7 @@ function advance(...words: string[]) {
   )
 }
 
-/** An active user on `mid` in New York with a pending downgrade; gives its boundary. */
+/** An active user on `mid` in New York with a pending downgrade; returns its boundary. */
 async function makeUser(userid: string): Promise<string> {
   const { client } = partner
   await client.prefillUser({ userid, firstname: 'Ada' })
@@ -163,7 +163,7 @@ describe('clock advance', () => {
       conditions: [],
       currentofferdetails: { offer: 'low', updatedat: boundary },
     })
-    // What happened there is history now, at its own date.
+    // It happened in the past now, at its own date.
     expect((await show('u')).timeline.at(-1)).toMatchObject({ attimestamp: boundary, who: 'schedule' })
   })
 

@@ -8,14 +8,14 @@ import { clockOn } from '../../service/src/partners/partner.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from '../life/catalogue.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 
-// Mid-month, so that nothing is locked before the boundary.
+// Mid-month, so that no changes for the boundary are locked.
 const startAt = Date.parse('2026-10-10T15:00:00.000Z')
 const boundary = Date.parse('2026-11-01T04:00:00.000Z')
 
 const newYork = { ...ada.address, state: 'NY', zipcode: '10001' } as const
 const isGone = (name: string) => name === 'dental' || name === 'care'
 
-/** Without two benefits and the highest offer, with one benefit more, and stricter in two places. */
+/** Without two benefits and the highest offer, with one new benefit, and stricter in two places. */
 const next: TestCatalogue = {
   benefits: [
     ...lifeCatalogue.benefits
@@ -118,7 +118,7 @@ test('users are counted by partner, benefit and offer, and nothing is changed', 
   })
   expect(counts.offers.get('top')).toMatchObject({ keep: 1, calledoff: 1 })
   expect(counts.offers.get('low')).toMatchObject({ keep: 4, couldnotjoin: 4 })
-  // Who holds it, and the swapper, whose pick is called off at its boundary, go on seeing it.
+  // The users who hold it, and the one whose swap is cancelled at its boundary, still see it.
   expect(counts.benefits.get('dental')).toMatchObject({ keep: 1, calledoff: 1, seeless: 5, seemore: 0 })
   expect(counts.benefits.get('eyes')).toMatchObject({ keep: 0, calledoff: 0, askmore: 1 })
   expect(counts.benefits.get('zeal')).toMatchObject({ keep: 0, seemore: 7, seeless: 0 })

@@ -122,7 +122,7 @@ test('what a draft changes and does is shown, and without a second person it is 
   const audit = `/audit?partner=${noPartner}`
   expect((await admin.get(audit)).text).toContain('one slot less')
   expect((await viewer.get(audit)).text).not.toContain('one slot less')
-  // The same once more has nothing to publish; what was looked at before follows another version now.
+  // The same file again changes nothing; the version that was looked at before no longer follows the newest.
   const again = await upload(admin, yaml)
   expect(again.text).toContain('They say the same')
   expect((await admin.post('/catalogue/publish', { ...draftOf(again), reason: 'again' })).status).toBe(409)

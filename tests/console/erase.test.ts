@@ -32,7 +32,7 @@ async function events(userid: string) {
 function seenIn(text: string) {
   return (/name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&quot;', '"')
 }
-/** Asks with what the page showed, as a browser would. */
+/** Sends the request with the values that the page showed, as a browser would. */
 async function ask(operator: OperatorBrowser, path: string, reason: string) {
   const { text } = await operator.get(path)
   const seen = seenIn(text)

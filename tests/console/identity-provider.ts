@@ -7,15 +7,15 @@ import type { ProviderSettings } from '../../service/src/console/operators/provi
 type Person = { readonly sub: string; readonly name: string; readonly groups?: readonly string[] }
 type Claims = Record<string, unknown>
 
-/** An identity provider under test: a real one, at which whoever comes is signed in as `who` without being asked. */
+/** A real identity provider for tests, at which every visitor is signed in as `who` without being asked. */
 export type IdentityProvider = {
   readonly issuer: string
   readonly settings: ProviderSettings
-  /** Whom the next browser is signed in as. */
+  /** The person that the next browser is signed in as. */
   who: Person
-  /** Changes what the ID tokens say, under the provider's own signature. */
+  /** Changes the content of ID tokens, under the provider's own signature. */
   changes: ((claims: Claims) => Claims) | undefined
-  /** Leaves the signature as it was before the change. */
+  /** Keeps the signature from before the change. */
   forges: boolean
   /** Answers requests for tokens with this status. */
   broken: number | undefined
@@ -25,10 +25,10 @@ export type IdentityProvider = {
 }
 
 const CLIENT_ID = 'benefits-console'
-// Of characters that Basic credentials must have encoded.
+// With characters that must be encoded in Basic credentials.
 const CLIENT_SECRET = 'not a secret: +/%&'
 
-/** Starts it on a free port; it serves nothing before `serve`, which needs the address of the console. */
+/** Starts it on a free port; it answers nothing before `serve`, which needs the console's address. */
 export async function startIdentityProvider(more: Partial<ProviderSettings> = {}): Promise<IdentityProvider> {
   const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
   let provider: Provider | undefined

@@ -15,7 +15,8 @@ import { ada, startTestService, type TestPartner, type TestService } from '../ri
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts'
 import { consoleOf, type OperatorBrowser, signIn } from './operator-browser.ts'
 
-// Who may do what, told a second time: a route that is not here fails, and so does one whose role is another than here.
+// A second, independent list of who may do what: a route that is missing here fails, and so does one with another role
+// than here.
 const leastRole: Readonly<Record<string, Role>> = {
   'GET /': 'viewer',
   'POST /find': 'viewer',
@@ -69,7 +70,7 @@ const leastRole: Readonly<Record<string, Role>> = {
   'POST /passkeys/remove': 'viewer',
 }
 
-// What needs no session, and what a stranger gets there.
+// Routes that need no session, and the answers that a stranger gets there.
 const withoutSession: Readonly<Record<string, readonly number[]>> = {
   'GET /sign-in/:token': [410],
   'POST /sign-in/:token': [410],
@@ -165,7 +166,7 @@ function ofSessions() {
   return routes.filter(route => route.name in leastRole)
 }
 
-/** The address of a route with what belongs to the partner; fails where the matrix has no value for a part of it. */
+/** The address of a route for the partner's data; fails when the matrix has no value for a part of it. */
 function addressOf({ path, name }: Route) {
   const query = /audit|due/.test(path) ? `?partner=${own.partnerId}` : ''
   return (
@@ -179,7 +180,7 @@ function addressOf({ path, name }: Route) {
 
 type Sent = { readonly cookie?: string; readonly token?: string; readonly headers?: Record<string, string> }
 
-/** Sends what a page of the console would: all fields that a form may have, of the partner. */
+/** Sends what a page of the console would send for this partner: all fields that a form may have. */
 async function ask(route: Route, { cookie, token = 'x', headers = { origin: base } }: Sent = {}) {
   const fields = {
     reason: 'ticket 4711',
@@ -198,7 +199,7 @@ async function ask(route: Route, { cookie, token = 'x', headers = { origin: base
   return { status: answer.status, text: await answer.text() }
 }
 
-/** What must not be seen by who may not see the person or the partner. */
+/** Data that must not be shown to an operator who may not see the person or the partner. */
 function canariesIn(text: string) {
   return [
     'userid-canary',
@@ -215,7 +216,7 @@ async function tokenOf(operator: OperatorBrowser) {
   return /name="token" value="([^"]+)"/.exec((await operator.get('/')).text)?.[1] ?? ''
 }
 
-/** What a refused request must leave as it is. */
+/** The state that a refused request must not change. */
 async function stateOfPartner() {
   return service.database.query(sql`
     select (select count(*)::int from history) as changes,
@@ -328,7 +329,7 @@ test('a form without the session’s token, or from elsewhere, does nothing for 
   ]
   for (const [what, sent] of wrong)
     for (const route of routes.filter(({ method }) => method === 'POST')) {
-      // These have no session to take a token from: the origin alone guards them.
+      // These have no session that a token could come from: only the origin protects them.
       if (/token/.test(what) && route.path.startsWith('/sign-in')) continue
       const { status } = await ask(route, sent)
       expect([what, route.name, status]).toEqual([what, route.name, 403])
@@ -368,7 +369,7 @@ test('the role of a row, and each above it, gets through; a viewer sees no perso
       if (ROLES.indexOf(role) < ROLES.indexOf(leastRole[route.name] ?? 'admin')) continue
       const { status, text } = await ask(route, { cookie: operator.cookie, token: await tokenOf(operator) })
       expect([role, route.name, status]).not.toEqual([role, route.name, 401])
-      // Nobody decides what was asked for by the same role of the same person, which is a refusal of another kind.
+      // A request may not be decided by the same person, which is a refusal of another kind.
       if (!route.path.startsWith('/requests/'))
         expect([role, route.name, status !== 403]).toEqual([role, route.name, true])
       expect([role, route.name, status < 500]).toEqual([role, route.name, true])
@@ -377,6 +378,6 @@ test('the role of a row, and each above it, gets through; a viewer sees no perso
       if (role === 'viewer') expect([role, route.name, seen]).toEqual([role, route.name, []])
     }
   }
-  // What a viewer is looked through for is there to be seen.
+  // The data that a viewer's pages are searched for really appears there for others.
   expect([...new Set(people)]).toEqual(['support', 'admin'])
 })

@@ -1,4 +1,4 @@
-/** An answer on the way, with the address that was asked. */
+/** An answer on the way, with the requested address. */
 export type Step = {
   readonly url: string
   readonly status: number
@@ -6,20 +6,20 @@ export type Step = {
   readonly text: string
 }
 
-/** A browser without script: it keeps cookies for each origin and follows redirects, one step at a time. */
+/** A browser without script: it keeps cookies for each origin, and follows redirects one step at a time. */
 export type Traveller = {
   readonly get: (url: string) => Promise<Step>
   readonly post: (url: string, fields: Readonly<Record<string, string>>) => Promise<Step>
-  /** Follows redirects until something is shown, or until `stop` says that the next address is the one. */
+  /** Follows redirects until a page is shown, or until `stop` accepts the next address. */
   readonly follow: (
     url: string,
     stop?: (next: string) => boolean,
   ) => Promise<Step & { readonly next?: string }>
-  /** The cookies that the browser has for the origin of an address. */
+  /** The browser's cookies for the origin of an address. */
   readonly cookies: (url: string) => Map<string, string>
 }
 
-/** Opens one that knows nothing yet. */
+/** Opens a browser without cookies. */
 export function newTraveller(): Traveller {
   const jars = new Map<string, Map<string, string>>()
   const cookies = (url: string) => {

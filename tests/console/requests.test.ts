@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]())
 
 let people = 0
-/** A member with telehealth, and how to choose that enrolment in a form. */
+/** A member with telehealth, and the value that selects that enrolment in a form. */
 async function newUser() {
   people += 1
   const userid = `corrected-${people}`

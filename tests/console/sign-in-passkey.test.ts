@@ -21,7 +21,7 @@ describeInBrowser('signing in, in a browser', () => {
   beforeAll(async () => {
     identity = await startIdentityProvider()
     service = await startTestService({ console: true, signIn: identity.settings })
-    // Browsers make passkeys for names alone.
+    // Browsers create passkeys only for host names.
     base = consoleOf(service).replace('127.0.0.1', 'localhost')
     identity.serve([base])
     browser = await launchBrowser()
@@ -36,7 +36,7 @@ describeInBrowser('signing in, in a browser', () => {
     expect(JSON.stringify(service.logged)).not.toMatch(/eyJ|enr_o[ls]_/)
   })
 
-  /** A page with an authenticator that knows its owner, or does not. */
+  /** A page with an authenticator that verifies its user, or does not. */
   const open = async (isUserVerified = true) => {
     context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
     const page = await context.newPage()
@@ -106,7 +106,7 @@ describeInBrowser('signing in, in a browser', () => {
       ...['sign in', 'add passkey', 'sign out', 'sign in by passkey', 'look at audit: shown'],
       ...['remove passkey', 'sign out'],
     ])
-    // The two refusals that were wanted, and nothing that the policy forbade.
+    // Only the two expected refusals, and nothing that the policy forbids.
     expect(faults.filter(fault => !/status of 40[13]/.test(fault))).toEqual([])
   })
 

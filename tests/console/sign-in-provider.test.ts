@@ -25,26 +25,26 @@ afterEach(() => {
   identity.changes = undefined
   identity.forges = false
   identity.broken = undefined
-  // What came back from the provider is in no line, whatever became of it.
+  // Nothing that came back from the provider is in any log line, whatever the result.
   expect(JSON.stringify(service.logged)).not.toMatch(/eyJ|code=|enr_o[ls]_|Hopper/)
 })
 
 let people = 0
-/** Somebody whom the provider knows and the console does not yet. */
+/** A person whom the provider knows and the console does not know yet. */
 function newPerson(...groups: readonly string[]) {
   people += 1
   return { sub: `person-${people}`, name: `Person ${people}`, groups }
 }
 const isReturn = (next: string) => next.startsWith(`${base}/sign-in/provider/return`)
 
-/** Signs in as somebody, with a browser of its own. */
+/** Signs in as a person, with a new browser. */
 async function signIn(who = newPerson('call-center'), browser: Traveller = newTraveller()) {
   identity.who = who
   const shown = await browser.follow(`${base}/sign-in/provider`)
   return { browser, shown, who }
 }
 
-/** Goes as far as the address that leads back from the provider, and does not open it. */
+/** Goes to the address that leads back from the provider, without opening it. */
 async function upToReturn(browser: Traveller, who = newPerson('call-center')) {
   identity.who = who
   const { next } = await browser.follow(`${base}/sign-in/provider`, isReturn)
@@ -52,7 +52,7 @@ async function upToReturn(browser: Traveller, who = newPerson('call-center')) {
   return next
 }
 
-/** What the record says of signing in since the last look. */
+/** The audit entries about signing in since the last call. */
 async function recorded(name: string) {
   const operator = await findOperator(service.database, name)
   const rows = await service.database.query<{ action: string; result: string }>(sql`

@@ -8,7 +8,7 @@ import { ada, startTestService, type TestPartner, type TestService } from '../ri
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { consoleOf, newOperator } from './operator-browser.ts'
 
-// `npm run screenshots:console` takes the pictures of docs/support.md while it walks.
+// `npm run screenshots:console` takes the pictures of docs/support.md while this test runs.
 const pictures = process.env['CONSOLE_PICTURES']
 const guide = readFileSync(new URL('../../docs/support.md', import.meta.url), 'utf8')
 const MOST_STEPS = 3
@@ -51,7 +51,7 @@ describeInBrowser('the nine questions of support', () => {
     return page
   }
 
-  /** Walks through a section of the guide: not more steps than it may have, and a picture where it ends. */
+  /** Performs a section of the guide: no more steps than allowed, and a picture at the end. */
   async function walk(
     section: string,
     picture: string,
@@ -88,7 +88,7 @@ describeInBrowser('the nine questions of support', () => {
   const shows = (page: Page, text: string) => page.getByText(text).first().waitFor({ state: 'attached' })
   const status = async (userid: string) => (await partner.client.getUser({ userid })).status
 
-  /** A second operator opens what waits first, and confirms it. */
+  /** A second operator opens the first waiting request and confirms it. */
   async function confirmFirst(title: string) {
     const second = await signedIn('support')
     await second.goto(`${consoleOf(service)}/requests`)

@@ -1,4 +1,4 @@
-// Loaded first into a service that runs as a process of its own: on SIGUSR2 an error is thrown that nobody catches.
+// Loaded first into a service process: on SIGUSR2 it throws an error that nothing catches.
 process.on('SIGUSR2', () => {
   throw new RangeError('thrown by a test')
 })

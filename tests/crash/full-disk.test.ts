@@ -12,7 +12,7 @@ import { openJournal } from '../trust/journal.ts'
 import { checkLedger } from '../trust/ledger.ts'
 import { startReceiver } from './receiver.ts'
 
-/** Mounts a small file system for the length of a test; gives its path, or `undefined` where none can be mounted. */
+/** Mounts a small file system for the duration of a test; returns its path, or `undefined` when none can be mounted. */
 async function smallDisk(): Promise<string | undefined> {
   const { path, remove } = await newDirectory()
   onTestFinished(remove)
@@ -28,13 +28,13 @@ async function smallDisk(): Promise<string | undefined> {
   return path
 }
 
-/** Writes a file until there is no room for one more byte. */
+/** Writes a file until not one more byte fits. */
 function fillUp(path: string): void {
   const file = openSync(path, 'w')
   try {
     for (let size = 1024 * 1024; size >= 1; ) {
       try {
-        // Less than was asked for is written where less fits.
+        // When less fits, less than requested is written.
         if (writeSync(file, Buffer.alloc(size)) === 0) return
       } catch (error) {
         if ((error as { code?: string }).code !== 'ENOSPC') throw error

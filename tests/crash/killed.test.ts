@@ -76,7 +76,7 @@ async function postmaster(): Promise<number> {
   return Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
 }
 
-/** Waits until more was acknowledged than before: the service works again. */
+/** Waits until more was acknowledged than before, which shows that the service works again. */
 function moreThan(journal: Journal, count: number) {
   return expect.poll(journal.acknowledged, { timeout: 180_000, interval: 20 }).toBeGreaterThan(count)
 }
@@ -87,7 +87,7 @@ test(
     const journal = openJournal([client], { writers: 12, name: 'service' })
     for (let round = 0; round < rounds; round += 1) {
       await moreThan(journal, journal.acknowledged() + 20)
-      // Another moment of the work each time.
+      // At a different moment of the work each time.
       await sleep(round * 17)
       await service.stop('SIGKILL')
       await startService()
@@ -123,7 +123,7 @@ async function checkTheBooks(journal: Journal): Promise<void> {
   const borrowed = await borrowEmbeddedDatabase({ dataDir })
   const database = openDatabase(borrowed.address, { max: 2, ...patientDatabase })
   try {
-    // What is in memory goes to the files, and tables and log are read byte by byte.
+    // Memory is flushed to the files, and tables and log are read byte by byte.
     const logs = services.map(one => one.stdout() + one.stderr()).join('')
     await checkLedger({ journal, receiver, database, partnerId, logs, dataDir: join(dataDir, 'postgres') })
   } finally {

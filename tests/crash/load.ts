@@ -1,24 +1,24 @@
 import { type Client, isBenefitEnrolmentError } from '../../client/src/index.ts'
 import { ada } from '../rig.ts'
 
-/** What one write became, as its caller saw it. */
+/** The result of one write, as its caller saw it. */
 export type Written = { readonly userid: string; readonly kind: 'prefill' | 'create' }
 
-/** Writes that pour in until they are stopped. */
+/** Writes that are sent until they are stopped. */
 export type Load = {
-  /** Those that were answered 2xx, or by a 409 which says that an earlier try had been. */
+  /** Those that were answered 2xx, or with a 409 that says that an earlier attempt succeeded. */
   readonly acknowledged: readonly Written[]
-  /** Codes of answers that were neither that nor a passing failure; there must be none. */
+  /** Codes of all other answers except passing failures; there must be none. */
   readonly wrong: readonly string[]
-  /** Begins no more, and waits for those under way. */
+  /** Starts no more writes, and waits for those under way. */
   stop(): Promise<void>
 }
 
 const passing = new Set(['network', 'timeout', 'unavailable'])
 
 /**
- * Starts writers that prefill (v2, with a key) and create new users, each write sent again and again with its key until
- * it is acknowledged; those that are not when the load is stopped may or may not have taken effect.
+ * Starts writers that prefill (v2, with a key) and create new users. Each write is repeated with its key until it is
+ * acknowledged; a write that is not acknowledged when the load stops may or may not have taken effect.
  */
 export function startLoad(client: Client, options: { writers: number; name: string }): Load {
   const acknowledged: Written[] = []

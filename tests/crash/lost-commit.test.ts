@@ -11,7 +11,7 @@ import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
 
-// A service that reaches its database through a proxy, and our own eyes on the database beside it.
+// A service that reaches its database through a proxy, and a direct connection for the test.
 let proxy: PostgresProxy
 let service: ServiceProcess
 let database: Database

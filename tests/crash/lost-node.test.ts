@@ -24,10 +24,10 @@ import { type Receiver, startReceiver } from './receiver.ts'
 // Only catches a hang: three servers and two services, on a machine that may be busy.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
-/** With the tests on a cluster, which it does not touch: it kills nodes of its own. */
+/** Runs when the tests run on a cluster, but kills the nodes of a cluster of its own. */
 const canRun = canRunCluster && inject('testServer').kind === 'cluster'
 
-/** A partner with its receiver, and the worker that holds it. */
+/** A partner with its receiver, and the worker that stores it. */
 type Tenant = {
   readonly created: Created
   readonly receiver: Receiver
@@ -76,7 +76,7 @@ afterAll(async () => {
   tenants = []
 })
 
-/** Partners are placed by hash: others are made until one lies on the worker. */
+/** Partners are placed by hash, so new ones are created until one is on the worker. */
 async function newTenant(worker: number): Promise<Tenant> {
   const receiver = await startReceiver({ echo: `${ada.firstname} ${ada.lastname} is unknown here` })
   endings.push(receiver.close)
@@ -116,7 +116,7 @@ async function prefill(client: Client, tenant: Tenant, userid: string): Promise<
   entry.isAcknowledged = true
 }
 
-/** What a partner's own server asks for: a write, both kinds of read, a link, and events. */
+/** The requests of a partner's server: a write, both kinds of read, a link, and events. */
 const asked: Readonly<Record<string, (client: Client, tenant: Tenant) => Promise<unknown>>> = {
   'a prefill': (client, tenant) => prefill(client, tenant, `new-${randomBytes(6).toString('hex')}`),
   'Get Benefits': client => client.getBenefits({ userid: 'known', ...adaAsks }),
@@ -137,7 +137,7 @@ test.runIf(canRun)(
     for (let round = 0; round < rounds; round += 1) {
       await Promise.all(journals.map(journal => more(journal, 20)))
       cluster.kill(lost.worker)
-      // Everything of the other partner goes on in both processes, for as long as the node is away.
+      // Everything of the other partner continues in both processes while the node is down.
       await more(otherJournal, 40)
       for (const client of clientsOf(other))
         for (const [name, ask] of Object.entries(asked))

@@ -58,7 +58,7 @@ test('a command that breaks after it began to write leaves nothing, and its neig
   expect(told).toContain(partnerId)
 })
 
-/** Stores an entry, and breaks when it is asked for its answer where the user is the broken one. */
+/** Stores an entry, and fails while its answer is made if the user is the broken one. */
 function storing(partner: Partner, userid: string): Command<string> {
   return {
     partner,

@@ -7,23 +7,23 @@ import { freePort } from '../free-port.ts'
 
 const home = '/usr/lib/postgresql/15'
 
-/** Debian's PostgreSQL 15 with Citus in it, and a user who may run it as `postgres`. */
+/** Debian's PostgreSQL 15 with Citus, and a user who may run it as `postgres`. */
 export const canRunCluster = existsSync(`${home}/lib/citus.so`) && process.getuid?.() === 0
 
-/** A Citus cluster of the test file's own, whose nodes may be killed. */
+/** A Citus cluster that belongs to one test file, whose nodes may be killed. */
 export type OwnCluster = {
   /** The address of the coordinator's database. */
   readonly url: string
   /** The ports of the two workers. */
   readonly workers: readonly number[]
-  /** Ends a worker as a crash would, with all its sessions. */
+  /** Ends a worker with all its sessions, as in a crash. */
   readonly kill: (worker: number) => void
-  /** Starts a worker again that was killed. */
+  /** Starts a killed worker again. */
   readonly revive: (worker: number) => void
   readonly stop: () => void
 }
 
-/** Starts a coordinator and two workers. Not synced to disk: what ends here are processes, not the machine. */
+/** Starts a coordinator and two workers. They do not sync to disk, because only processes end here, not the machine. */
 export async function startOwnCluster(): Promise<OwnCluster> {
   const place = mkdtempSync(join(tmpdir(), 'enrolment-cluster-'))
   chownSync(place, idOf('-u'), idOf('-g'))
@@ -49,11 +49,11 @@ export async function startOwnCluster(): Promise<OwnCluster> {
     kill(worker) {
       const postmaster = Number(readFileSync(join(dataOf(worker), 'postmaster.pid'), 'utf8').split('\n')[0])
       const sessions = execFileSync('pgrep', ['-P', `${postmaster}`], { encoding: 'utf8' })
-      // First the one that would notice the end of the others.
+      // The postmaster first, because it would notice the end of the others.
       for (const pid of [postmaster, ...sessions.trim().split('\n').map(Number)]) killNow(pid)
     },
     revive(worker) {
-      // Its memory may be held for a moment by a session that has not ended yet.
+      // A session that has not ended yet may hold its memory for a moment.
       for (let tries = 0; ; tries += 1) {
         try {
           return start(worker)
@@ -64,7 +64,7 @@ export async function startOwnCluster(): Promise<OwnCluster> {
     },
     stop() {
       for (const port of ports) {
-        // One that a failed test left killed has nothing to stop.
+        // A worker that a failed test left killed cannot be stopped.
         try {
           asPostgres('pg_ctl', ['-D', dataOf(port), '-m', 'immediate', '-w', 'stop'])
         } catch {}
@@ -102,7 +102,7 @@ function idOf(flag: string): number {
   return Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
 }
 
-/** What it writes goes nowhere: a server that it starts would hold a pipe open for ever. */
+/** Its output is discarded: a server that it starts would keep a pipe open forever. */
 function asPostgres(program: string, args: readonly string[]): void {
   execFileSync('runuser', ['-u', 'postgres', '--', `${home}/bin/${program}`, ...args], { stdio: 'ignore' })
 }

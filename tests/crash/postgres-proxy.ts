@@ -2,16 +2,16 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { DatabaseAddress } from '../../service/src/db/database.ts'
 
 /**
- * What happens to a COMMIT. `before`: the connection is cut and the server never sees it. `after`: the server commits,
- * and its answer is cut off. `late`: the connection is cut, and the server commits half a second afterwards. `silent`:
- * the server commits, and nothing ever comes back on a connection that stays open.
+ * The fate of a COMMIT. `before`: the connection is cut and the server never sees the COMMIT. `after`: the server
+ * commits, and its answer is cut off. `late`: the connection is cut, and the server commits half a second later.
+ * `silent`: the server commits, and no answer ever comes on a connection that stays open.
  */
 export type Fate = 'before' | 'after' | 'late' | 'silent'
 
 /** A proxy before a PostgreSQL that can lose the answer of a commit. */
 export type PostgresProxy = {
   readonly url: string
-  /** The next COMMIT of a transaction in which these bytes were sent meets this fate; resolves when it has. */
+  /** Applies this fate to the next COMMIT of a transaction that contains these bytes; resolves when it has happened. */
   arm(fate: Fate, marker: string): Promise<void>
   close(): Promise<void>
 }
@@ -77,7 +77,7 @@ export async function startPostgresProxy(address: DatabaseAddress): Promise<Post
     upstream.on('data', chunk => {
       if (!isSilent) client.write(chunk)
     })
-    // A `late` commit still has to go out after the client is gone.
+    // A `late` commit must still be sent after the client is gone.
     client.on('end', () => upstream.end())
     upstream.on('close', () => client.destroy())
   })
@@ -122,7 +122,7 @@ function runs(message: Buffer, text: string): boolean {
   return isSimple || (message[0] === BIND && message.subarray(5, 5 + bound.length).equals(bound))
 }
 
-/** Cuts the bytes of a client into messages; the first has no type before its length. */
+/** Splits the bytes of a client into messages; the first message has no type before its length. */
 function splitMessages() {
   let rest = Buffer.alloc(0)
   let isFirst = true

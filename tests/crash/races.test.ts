@@ -13,7 +13,7 @@ import { findPartners } from '../../service/src/partners/store.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { startTestService, type TestService } from '../rig.ts'
 
-// Executors that know nothing of each other, each with connections of its own, as those of two processes.
+// Executors that do not know of each other, each with its own connections, like those of two processes.
 let service: TestService
 const databases: Database[] = []
 beforeAll(async () => {
@@ -83,7 +83,7 @@ async function countDeadlocks(): Promise<number> {
 
 type Change = { userid: string; version: number; position: number; prefills: number; written: number }
 
-/** What was written of each change, in the order of the log. */
+/** The rows of each change, in the order of the log. */
 function changesOf(partner: Partner): Promise<Change[]> {
   return service.database.query<Change>(sql`
     select u.userid, h.version, e.position, u.prefill_count as prefills, u.version as written
@@ -99,7 +99,7 @@ test('processes that write the same users at once lose no change and never deadl
   const userids = Array.from({ length: 12 }, (_, index) => `u${index}`)
   const rounds = 8
   const before = await countDeadlocks()
-  // Each process takes the users in another order.
+  // Each process takes the users in a different order.
   const outcomes = await Promise.all(
     executors.flatMap((executor, process) =>
       Array.from({ length: rounds }, (_, round) =>
@@ -154,7 +154,7 @@ test('a batch that is too slow twice is split, so that one contested user holds 
       const together = decided
       decided = []
       tried.push(together)
-      // Somebody else is faster each time that the contested user is not alone.
+      // Another session wins each time that the contested user is not alone in a batch.
       if (together.includes(contested) && together.length > 1)
         await service.database.query(sql`
           update users set version = version + 1 where partner_id = ${partner.partnerId} and userid = ${contested}`)
@@ -162,7 +162,7 @@ test('a batch that is too slow twice is split, so that one contested user holds 
     },
   }))
   await openExecutor().submit(storing(partner, contested))
-  // Of one lane, so that they are one batch.
+  // All in one queue, so that they are one batch.
   const userids = ['b0', 'd0', 'f0', 'h0', 'j0', 'l0', 'n0', 'p0']
   const outcomes = await Promise.all(
     userids.map(userid => {
@@ -197,7 +197,7 @@ test('a repeat that reads its user just before the first try commits, and its ke
       database.together(db => {
         reads += 1
         if (reads > 1) return work(db)
-        // The first statement reads users: what it would have found a moment ago.
+        // The first statement reads users; it returns what it would have found a moment earlier.
         let statements = 0
         return work({
           ...db,

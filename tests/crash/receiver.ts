@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A partner's receiver: what arrived under each Idempotency-Key, try by try. */
+/** A partner's receiver: what arrived under each Idempotency-Key, attempt by attempt. */
 export type Receiver = {
   readonly url: string
   readonly username: string
@@ -13,8 +13,8 @@ export type Receiver = {
 }
 
 /**
- * Starts a receiver that answers 200 to all that carries its credentials; with `echo` it refuses the first copy of about
- * one event in sixteen, and echoes these words as it does.
+ * Starts a receiver that answers 200 to everything with its credentials. With `echo` it refuses the first copy of about
+ * one event in sixteen, and repeats these words in the refusal.
  */
 export async function startReceiver({ echo }: { echo?: string } = {}): Promise<Receiver> {
   const username = 'receiver'

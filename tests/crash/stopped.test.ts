@@ -44,14 +44,14 @@ afterEach(async () => {
 })
 
 /**
- * Gives the exit code: 0 says that all was over within the 15 seconds that an orchestrator waits, as the service ends itself
- * with another after 14.
+ * Returns the exit code. 0 means that everything ended within the 15 seconds that an orchestrator waits, because the
+ * service ends itself with another code after 14.
  */
 function terminate(): Promise<number | null> {
   return service.stop('SIGTERM')
 }
 
-// Played again, on a new service, where this machine was too slow to let go in time.
+// Repeated with a new service when this machine was too slow to release the lock in time.
 const inTime = { retry: { count: 9, condition: /^Held for too long/ } }
 
 test('SIGTERM lets every accepted request be answered, though it has to wait', inTime, async () => {
@@ -59,19 +59,20 @@ test('SIGTERM lets every accepted request be answered, though it has to wait', i
   const holder = new pg.Client({
     ...('url' in address ? { connectionString: address.url } : address),
   })
-  // The database is dropped with it where this test fails half-way.
+  // If this test fails half-way, the database is dropped together with its connection.
   holder.on('error', () => {})
   await holder.connect()
   await holder.query('begin')
   await holder.query("select 1 from users where userid = 'locked' for update")
   const heldAt = performance.now()
-  // The first blocks the lane in which the others then wait.
+  // The first blocks the queue in which the others then wait.
   const prefill = (userid: string) =>
     client.prefillUser({ userid, ...ada }).catch((error: { code: string }) => error.code)
   const calls = [prefill('locked')]
   await expect.poll(() => waiting(holder), { interval: 20 }).toBe(1)
   for (let count = 0; count < 20; count += 1) calls.push(prefill(`waiting-${count}`))
-  // Only what has arrived is accepted; or is answered by now, where the first has left the lane.
+  // Only a request that has arrived is accepted; it may also have been answered already, if the first has left the
+  // queue.
   await expect.poll(arrived, { interval: 20 }).toBe(calls.length)
   const ended = terminate()
   await expect.poll(() => service.log().some(line => line.event === 'stopping'), { interval: 20 }).toBe(true)
@@ -86,7 +87,7 @@ test('SIGTERM lets every accepted request be answered, though it has to wait', i
   expect(await ended).toBe(0)
 })
 
-/** How many writes of this test the service is at work on, or has answered. */
+/** How many writes of this test the service works on or has answered. */
 async function arrived(): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   const inFlight = /^http_requests_in_flight (\d+)$/m.exec(text)?.[1]
@@ -113,7 +114,7 @@ wholeRunTest('SIGTERM under load ends with 0, and what was acknowledged is there
     .filter(line => line.event === 'request')
     .map(line => line['status'])
   expect([...new Set(statuses)].filter(status => status !== 200)).toEqual([])
-  // Lines are gathered before they are written: none is left behind by a stop.
+  // Lines are gathered before they are written; a stop must write all of them.
   expect(statuses.length).toBeGreaterThanOrEqual(load.acknowledged.length)
   expect(service.log().at(-1)?.event).toBe('stopped')
   const database = openDatabase(address, { max: 1, ...patientDatabase })

@@ -92,7 +92,8 @@ describe.skipIf(!canRunServers)(
 
     test('a pooler in transaction mode, which lends one session to two connections', async () => {
       const shared = await behind('pool_mode = transaction', 'ignore_startup_parameters = options')
-      // PostgreSQL says 42P05 where the second connection prepares a statement that the first has prepared there.
+      // PostgreSQL reports 42P05 when the second connection prepares a statement that the first has prepared on the
+      // same server process.
       const lost =
         /^A pooler in transaction mode stands in front of PostgreSQL, and prepared statements are lost\./
       expect(await runRefused(['migrate'], shared)).toMatch(lost)
@@ -120,7 +121,7 @@ describe.skipIf(!canRunServers)(
       const rootKey = () => ({ ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64') })
       const env = { ...own.env, ...rootKey() }
       expect((await run(['migrate'], { cwd, env })).code).toBe(0)
-      // The first to serve marks the database with the key.
+      // The first service marks the database with the key.
       const first = await startKeptProcess(['serve', '--port', '0'], { cwd, env })
       expect(await first.stop()).toBe(0)
       expect(await runRefused(['partner', 'list'], { cwd, env: { ...env, ...rootKey() } })).toMatch(

@@ -11,7 +11,7 @@ function int32(value: number) {
 function message(kind: string, body: Buffer) {
   return Buffer.concat([Buffer.from(kind), int32(body.length + 4), body])
 }
-/** What a PostgreSQL says that lets somebody in and is told in the same moment to end the connection. */
+/** The answer of a PostgreSQL that admits a session and in the same moment ends it. */
 const welcomeAndEnd = Buffer.concat([
   message('R', int32(0)),
   message('Z', Buffer.from('I')),
@@ -30,7 +30,7 @@ test('a connection that is ended with its first answer refuses the query and end
     { max: 1, onError: () => {} },
   )
   const query = { name: 'one', text: 'select 1', values: [] }
-  // An error that nobody listens for would end this process.
+  // An error without a listener would end this process.
   for (let count = 0; count < 3; count += 1) {
     await expect(database.query(query)).rejects.toThrow()
     await expect(database.transaction(tx => tx.query(query))).rejects.toThrow()

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { ownMigrations } from '../../service/src/db/migrations.ts'
 
-/** The folder of migrations that a later version would have: this version's files and these, by their names. */
+/** A folder with the migrations of a later version: this version's files and these, by their names. */
 export async function laterMigrations(files: Readonly<Record<string, string>>): Promise<URL> {
   const path = await mkdtemp(join(tmpdir(), 'enrolment-migrations-'))
   onTestFinished(() => rm(path, { recursive: true, force: true }))
@@ -14,5 +14,5 @@ export async function laterMigrations(files: Readonly<Record<string, string>>): 
   return pathToFileURL(`${path}/`)
 }
 
-/** Does not wait long: what a test holds locked, it gives up when it has seen the migration wait. */
+/** Does not wait long: the test releases its lock when it has seen the migration wait. */
 export const brief = { lockTimeoutMs: 50, tries: 100_000, pauseMs: 10 }

@@ -22,7 +22,7 @@ async function columnsOf(database: Database, table: string): Promise<string[]> {
   return rows.map(row => row.name)
 }
 
-/** Reads a table in a transaction that stays open, so that nobody may change the table's shape. */
+/** Reads a table in a transaction that stays open, so that nobody can change the table's shape. */
 async function holdTable(database: Database): Promise<() => Promise<void>> {
   let letGo = () => {}
   const released = new Promise<void>(resolve => {
@@ -116,7 +116,7 @@ test('an index is made concurrently outside a transaction, and one that was brok
   }
   expect(await isValid()).toBe(false)
   await database.query(sql`delete from made_up where ctid = (select min(ctid) from made_up)`)
-  // Two at once: the one that waits for its turn must not be waited for by the index.
+  // Two at once: the index must not wait for the one that waits for its turn.
   const both = await Promise.all([migrate(database, { folder }), migrate(database, { folder })])
   expect(both.flat()).toEqual(['901_index.sql'])
   expect(await isValid()).toBe(true)
@@ -132,7 +132,7 @@ test('a service of the version before goes on, statement by statement, while the
     await client.getUser({ userid })
     await client.cancelUser({ userid })
   }
-  // Plans are made and kept before the schema changes under them.
+  // Plans are made and kept before the schema changes.
   for (let number = 1; number <= 6; number += 1) await work(`before${number}`)
   const own = openDatabase(service.address, { max: 1, ...patientDatabase })
   const folder = await laterMigrations({

@@ -8,7 +8,7 @@ import { freePort } from '../free-port.ts'
 
 const bin = '/usr/lib/postgresql/15/bin'
 
-/** Debian's PostgreSQL 15 and PgBouncer: where they are, and a user who may run them, what stands between can be tried. */
+/** Whether Debian's PostgreSQL 15 and PgBouncer are installed, and this user may run them. */
 export const canRunServers =
   existsSync(`${bin}/postgres`) && existsSync('/usr/sbin/pgbouncer') && process.getuid?.() === 0
 
@@ -29,14 +29,14 @@ function asPostgres(program: string, args: readonly string[]) {
   })
 }
 
-/** A PostgreSQL of the test file's own, with TLS by a self-signed certificate. */
+/** A PostgreSQL that belongs to one test file, with TLS by a self-signed certificate. */
 export type OwnServer = {
   readonly port: number
   readonly certificate: string
   readonly stop: () => void
 }
 
-/** Starts it: `open` comes in by trust, `plain` by a password, `sealed` by a password and TLS only. */
+/** Starts it: `open` is trusted, `plain` needs a password, `sealed` a password and TLS. */
 export async function startOwnServer(): Promise<OwnServer> {
   const place = newPlace()
   const data = join(place, 'data')
@@ -73,7 +73,7 @@ export async function startOwnServer(): Promise<OwnServer> {
   }
 }
 
-/** Starts a PgBouncer in front of it, for the length of one test; gives its port. */
+/** Starts a PgBouncer in front of it for one test; returns its port. */
 export async function startPooler(server: OwnServer, settings: readonly string[]): Promise<number> {
   const place = newPlace()
   const port = await freePort()

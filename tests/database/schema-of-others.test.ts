@@ -120,7 +120,7 @@ wholeRunTest('a role that may only read and write rows serves after the owner ha
   onTestFinished(() =>
     admin.script(`reassign owned by ${role} to ${owner}; drop owned by ${role}; drop role ${role}`),
   )
-  // From here on every new session of the user acts by the role.
+  // From here on every new session of the user acts as this role.
   const actAs = (name: string) => admin.script(`alter role ${owner} in database ${db} set role = ${name}`)
   await actAs(role)
   onTestFinished(() => actAs('none'))
@@ -162,7 +162,7 @@ wholeRunTest('a role that may only read and write rows serves after the owner ha
     keysscrubbed: 0,
   })
   await actAs('none')
-  // Today's attempts stand in the default partition already, so today stays there.
+  // The default partition already holds today's attempts, so today's rows stay there.
   expect(await runJson(['maintain'], place)).toEqual({
     ok: true,
     daysmade: 60,

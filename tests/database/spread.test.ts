@@ -25,7 +25,7 @@ async function openFresh(options: { empty?: boolean } = {}): Promise<Database> {
   return database
 }
 
-/** What Citus calls the pieces of a table on a node. */
+/** Citus's name for the parts of a table on a node. */
 const shardName = '_[0-9]{6,}$'
 
 async function tablesOf(database: Database): Promise<string[]> {
@@ -103,7 +103,7 @@ test.runIf(isCluster)(
     const { place, address, remove } = await newWorkplace({}, { empty: true })
     onTestFinished(remove)
     const url = 'url' in address ? address.url : ''
-    // It grows up while the extension is not there yet.
+    // The tables are created and filled before the extension exists.
     const nodes = await onNode<{ nodename: string; nodeport: number }>(
       url,
       'select nodename, nodeport from pg_dist_node where groupid <> 0',

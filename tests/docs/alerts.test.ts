@@ -21,7 +21,7 @@ const hasPromtool = spawnSync('promtool', ['--version']).status === 0
 if (!hasPromtool)
   console.warn('!!!! promtool (of the package prometheus) is missing: the alert rules are not tried by it.')
 
-/** The names of numbers in an expression. A name stands before a selector or a range, or ends an operand. */
+/** The metric names in an expression. A name comes before a selector or a range, or ends an operand. */
 function namesIn(expr: string): string[] {
   return (
     expr
@@ -78,7 +78,7 @@ describe('alerts and board', () => {
       const values = labels.get(`${name} ${label}`)
       if (!values) return true
       const isPattern = how.endsWith('~')
-      // A status class need not stand in the list of those known beforehand.
+      // A status class need not be in the list of those known beforehand.
       if (label === 'status') return false
       return (isPattern ? value.split('|') : [value]).some(one => !values.has(one))
     })

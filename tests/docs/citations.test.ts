@@ -19,7 +19,7 @@ function read(file: string) {
   return readFileSync(join(root, file), 'utf8')
 }
 
-/** The numbers of a document's sections, as its headings have them. */
+/** The section numbers of a document, from its headings. */
 function sectionsOf(file: string) {
   return new Set([...read(file).matchAll(/^#{2,3} (\d+(?:\.\d+)?)\.? /gm)].map(([, number = '']) => number))
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LogEntry } from '../../client/src/index.ts'
 import { startTestService, type TestService } from '../rig.ts'
 
-// What the client has beyond one method an operation.
+// The parts of the client beyond one method per operation.
 
 let service: TestService
 beforeAll(async () => {

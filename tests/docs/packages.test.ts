@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const tsc = join(root, 'node_modules/typescript/bin/tsc')
 
-/** What a partner writes; `how` the client is loaded differs. */
+/** A partner's program; only `how` it loads the client differs. */
 function use(how: string) {
   return `${how}
 const client = createClient({ baseUrl: 'http://127.0.0.1:1', clientId: 'c', clientSecret: 's', apiKey: 'k', tries: 1 })

@@ -49,7 +49,7 @@ function read(name: string) {
   return readFileSync(join(folder, name), 'utf8')
 }
 
-/** The example of deploy/, with the places of this test instead of those of a machine. */
+/** The example of deploy/, with this test's paths in place of those of a machine. */
 function exampleOf(name: string, port: number): string {
   return readFileSync(join(root, 'deploy', name), 'utf8')
     .replaceAll('127.0.0.1:8080', new URL(service.baseUrl).host)
@@ -64,7 +64,7 @@ function get(port: number, path: string): Promise<{ status: number; body: string
   return new Promise((resolve, reject) => {
     const options = {
       ...{ host: '127.0.0.1', port, path, servername: host, headers: { host }, ca: read('cert') },
-      // A connection of its own for each: a proxy may close one that is kept just as it is used again.
+      // A new connection for each request: a proxy may close a kept one just as it is used again.
       agent: false as const,
     }
     const sent = request(options, response => {

@@ -1,4 +1,4 @@
-// Pages for people and files for crawlers: no client asks for them.
+// Pages for people and files for crawlers, for which the client has no methods.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { errors, eventNames, type Operation, operations, scopeNames } from '../../contract/src/index.ts'
 import { send } from '../api/raw.ts'
@@ -24,7 +24,7 @@ async function page(path: string): Promise<string> {
   return answer.text
 }
 
-/** Every address of the service that can be reached from `/` by links of pages. */
+/** Every address of the service that links lead to, starting at `/`. */
 async function crawl(): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   const open = ['/']
