@@ -1,6 +1,6 @@
 import type { BatchWrites } from '../service/src/membership/commands/batch-writes.ts'
 
-/** A batch that saves nothing, to be filled with what a test saves. */
+/** A batch that writes nothing, to which a test adds its writes. */
 export const emptyBatch: BatchWrites = {
   recordedAt: 0,
   renamed: [],

@@ -4,8 +4,8 @@ import { createServer } from 'node:net'
 const [first, last] = [15_000, 32_000]
 
 /**
- * A loopback port that nobody listens on, below those that systems hand out by themselves: so nobody else is given it while
- * its user has not begun to listen, or stands still between two processes.
+ * A loopback port on which nothing listens, below those that the system assigns by itself: so no other program gets it
+ * before its user begins to listen, or between two processes of that user.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 
-// The files of a worker share the packages that they load, and nothing of ours: what a module keeps (the last UUID, for
-// one) begins anew with each file, and so does time.
+// The files of a worker share loaded packages, but not our modules: the state of a module (for example the last UUID)
+// starts anew with each file, and so does time.
 vi.resetModules()
 vi.useRealTimers()

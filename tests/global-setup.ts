@@ -19,7 +19,10 @@ import {
 } from './cluster.ts'
 import { patientDatabase } from './patient-database.ts'
 
-/** Where tests make their databases: the embedded PostgreSQL, or the server or Citus cluster of TEST_DATABASE_URL. */
+/**
+ * The server on which tests create their databases: the embedded PostgreSQL, or the server or Citus cluster of
+ * TEST_DATABASE_URL.
+ */
 export type TestServer = { readonly template: string } & (
   | { kind: 'embedded'; host: string; port: number; user: string }
   | { kind: 'url'; url: string }
@@ -38,7 +41,7 @@ declare module 'vitest' {
 // Two runs may share a server: each has a template of its own.
 const templateName = `enrolment_test_template_${randomBytes(4).toString('hex')}`
 
-/** How an empty database is made, as `create database NAME` goes on. */
+/** The options with which an empty database is created, after `create database NAME`. */
 export const emptyDatabase = "template template0 encoding 'UTF8' locale 'C'"
 
 /** Starts the database server of the run, makes the migrated template that every test copies, and provides the command. */

@@ -10,8 +10,8 @@ function letGoOfAll() {
 }
 
 /**
- * A test in which those who wait must not give up: beyond four seconds the service answers them 503. Where it failed and this
- * machine had been so slow, and only there, it is played again.
+ * A test whose waiting requests must not give up; after four seconds the service answers them 503. It is repeated only
+ * if it failed and this machine had been that slow.
  */
 export function testInTime(name: string, scene: () => Promise<void>): void {
   const again = { count: 9, condition: /^Held for too long/ }
@@ -29,7 +29,7 @@ export function testInTime(name: string, scene: () => Promise<void>): void {
   })
 }
 
-/** Locks every user row of a partner, as another process at work on them would; held once this resolves. */
+/** Locks every user row of a partner, like another process that works on them; they are locked when this resolves. */
 export async function holdUsers(
   service: TestService,
   partner: TestPartner,
@@ -41,7 +41,7 @@ export async function holdUsers(
   let holder: Promise<void> = Promise.resolve()
   await new Promise<void>((resolve, reject) => {
     holder = service.database.transaction(async tx => {
-      // For as long as the test takes, on however slow a machine.
+      // For the duration of the test, on however slow a machine.
       await tx.query({ name: '', text: 'set local idle_in_transaction_session_timeout = 0', values: [] })
       await tx.query({
         name: '',
@@ -55,7 +55,7 @@ export async function holdUsers(
   })
   const hold: Hold = { since: performance.now(), letGo }
   holds.push(hold)
-  // Also where the test fails half-way.
+  // Also when the test fails half-way.
   onTestFinished(letGoOfAll)
   return {
     release: () => {
@@ -66,7 +66,7 @@ export async function holdUsers(
   }
 }
 
-/** The same database, but for locks: on it a statement waits for one for as long as it takes. */
+/** The same database, except that its statements wait for locks without a limit. */
 export function patientForLocks(database: Database): Database {
   const transaction: Database['transaction'] = run =>
     database.transaction(async tx => {

@@ -3,8 +3,8 @@ import { sql } from '../service/src/db/sql.ts'
 import { patientDatabase } from './patient-database.ts'
 
 /**
- * On connections that are opened from now on, plans are kept from the first execution on, and nobody but the service
- * analyses a table: the plans are those of a new installation.
+ * On connections that are opened from now on, plans are kept from the first execution on, and only the service analyzes
+ * tables: the plans are those of a new installation.
  */
 export function keepPlans(database: Database): Promise<void> {
   return database.script(`
@@ -18,8 +18,8 @@ export function keepPlans(database: Database): Promise<void> {
 }
 
 /**
- * Tells how often these indexes were walked, and how many rows that has read. Ends all connections to the database, as
- * what they did is counted then, and their plans go with them.
+ * Returns how often these indexes were scanned, and how many rows that read. It ends all connections to the database,
+ * because their counts are added only then, and because their plans go with them.
  */
 export async function readByIndexes(
   address: DatabaseAddress,

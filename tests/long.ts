@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 
-/** Whether the full figures are wanted (`npm run test:long`), and not the short pass of `npm test`. */
+/** Whether to run the full figures (`npm run test:long`) instead of the short pass of `npm test`. */
 export const isLong = process.env['LONG'] === '1'
 
 /**
@@ -18,10 +18,10 @@ export function everydayOr<T>(short: T, whole: T): T {
 /** A test that the everyday run leaves out: it is long, and a shorter one beside it sees the same feature. */
 export const wholeRunTest = test.skipIf(isEveryday)
 
-/** What part of the full figures a long run tries: TEST_SCALE=0.1 is a tenth of them. */
+/** The part of the full figures that a long run tries: TEST_SCALE=0.1 is a tenth of them. */
 const scale = Number(process.env['TEST_SCALE'] ?? 1)
 
-/** How often something is tried: a few times in the short pass, all of them in the long one, or the part that is asked for. */
+/** How often something is tried: a few times in the short pass, all times in the long one, or the requested part. */
 export function timesOf(short: number, long: number): number {
   return isLong ? Math.max(1, Math.round(long * scale)) : short
 }

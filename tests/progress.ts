@@ -5,8 +5,8 @@ const everyMs = 15_000
 type Underway = { readonly name: string; readonly since: number }
 
 /**
- * Says every 15 seconds how far a run of the tests has come, and which files and tests it waits for: vitest itself tells that
- * on a terminal only.
+ * Reports every 15 seconds how far a test run has come, and which files and tests it waits for; vitest itself reports
+ * that only on a terminal.
  */
 export class Progress implements Reporter {
   readonly #files = new Map<string, Underway>()

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** An answer as it came over the wire. */
+/** An answer as it was received. */
 export type RawAnswer = { status: number; headers: Record<string, string>; text: string; json: () => unknown }
 
 /** Sends bytes that a typed client cannot send, and reads one answer. */

@@ -22,7 +22,7 @@ import { emptyDatabase } from './global-setup.ts'
 import { patientDatabase } from './patient-database.ts'
 import { movedClock, slowClock } from './slow-clock.ts'
 
-/** Makes a fresh migrated database, or an empty one; `drop` removes it. */
+/** Creates a new migrated database, or an empty one; `drop` removes it. */
 export async function freshDatabase({
   empty = false,
 }: {
@@ -72,11 +72,11 @@ export type TestService = {
   /** Checks answers against the description; a violation fails the test file at its end. */
   readonly conformance: Conformance
   readonly service: () => Service
-  /** Makes a partner that has every scope where the settings do not say otherwise. */
+  /** Creates a partner that has every scope unless the settings say otherwise. */
   readonly newPartner: (settings?: PartnerSettings) => Promise<TestPartner>
-  /** Publishes a catalogue given as YAML; the files it names lie beside the demo catalogue. */
+  /** Publishes a catalogue given as YAML; the files that it names are beside the demo catalogue. */
   readonly publish: (yaml: string) => Promise<number>
-  /** Moves the service's real time forward, which hardly moves by itself. */
+  /** Moves the service's real time forward; by itself it hardly moves. */
   readonly advance: (ms: number) => void
   readonly now: () => number
   /** Stops the service and starts another on the same database. */
@@ -84,26 +84,28 @@ export type TestService = {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-/** Where the demo catalogue lies. */
+/** The file of the demo catalogue. */
 export const demoCatalogueFile = fileURLToPath(
   new URL('../service/assets/demo-catalogue.yaml', import.meta.url),
 )
 export const demoCatalogue = await readFile(demoCatalogueFile, 'utf8')
 
-/** Starts a service on a fresh database, with the demo catalogue published; a sandbox unless told otherwise. */
+/**
+ * Starts a service on a new database, with the demo catalogue published; a sandbox unless the options say otherwise.
+ */
 export async function startTestService(
   options: {
     sandbox?: boolean
     basePath?: string
     startAt?: number
-    /** What its real time is, where that is not a slow clock's. */
+    /** Its real time, if not that of a slow clock. */
     clock?: () => number
     catalogue?: string
     limits?: AdmissionLimits
     requestLimits?: RequestLimits
-    /** Opens the operators' console beside it. */
+    /** Also opens the operators' console. */
     console?: boolean
-    /** The identity provider at which its operators sign in. */
+    /** The identity provider at which the console's operators sign in. */
     signIn?: ProviderSettings
   } = {},
 ): Promise<TestService> {
@@ -132,7 +134,7 @@ export async function startTestService(
       database,
       deliveryDatabase,
       webhookRules: { sandbox, allow: [] },
-      // So long that a busy machine ends no lease.
+      // Long enough that no lease ends on a busy machine.
       dispatcher: { pollMs: 50, leaseMs: 20_000 },
       keyring,
       installation,
@@ -141,7 +143,7 @@ export async function startTestService(
       ...(options.basePath ? { baseUrl: `http://127.0.0.1:1${options.basePath}` } : {}),
       log: (event, fields = {}) => logged.push({ event, fields }),
       real,
-      // That the machine is slow is no overload, where a test does not say so.
+      // A slow machine does not count as overload unless a test says so.
       limits: options.limits ?? { ...defaultLimits, loopDelayMs: 60_000, loopShare: 1 },
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
       ...(options.console
@@ -185,7 +187,7 @@ export async function startTestService(
           clientSecret,
           ...(withoutApiKey ? {} : { apiKey }),
           tries: 1,
-          // They only catch a hang.
+          // These limits only catch a hang.
           timeoutMs: 50_000,
           deadlineMs: 50_000,
           fetch: conformance.fetch,
@@ -217,7 +219,8 @@ export async function startTestService(
     },
     async [Symbol.asyncDispose]() {
       await service.close()
-      // On a busy machine a statement may outlast the grace of a close; what is never given back is a fault.
+      // On a busy machine a statement may outlast the grace of a close; a connection that is never returned is an
+      // error.
       await vi.waitFor(
         () => {
           if (database.busy() > 0) throw new Error('connections are still busy after close')
@@ -234,7 +237,7 @@ export async function startTestService(
   }
 }
 
-/** A person who is admitted to every offer of the demo catalogue. */
+/** A person whom every offer of the demo catalogue admits. */
 export const ada = {
   firstname: 'Adacanary',
   lastname: 'Riveracanary',
@@ -253,5 +256,5 @@ export const ada = {
   },
 } as const
 
-/** What the page would ask for the same person. */
+/** What the page would send for the same person. */
 export const adaAsks = { age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' } as const

@@ -1,7 +1,7 @@
-/** Real time, as a service under test is given it, which a test moves forward. */
+/** Real time for a service under test, which a test moves forward. */
 export type MovedClock = { readonly now: () => number; readonly advance: (ms: number) => void }
 
-/** Another clock, moved. */
+/** Another clock, moved by an offset. */
 export function movedClock(now: () => number): MovedClock {
   let offset = 0
   return {
@@ -12,13 +12,13 @@ export function movedClock(now: () => number): MovedClock {
   }
 }
 
-/** Goes on also where a test takes `performance` over. */
+/** Continues even when a test replaces `performance`. */
 const machineTime = performance.now.bind(performance)
 const SLOWNESS = 100
 
 /**
- * A clock that hardly moves by itself: what nobody has advanced to never comes due, on however slow a machine. It does not
- * stand still either, so that times that should differ can.
+ * A clock that hardly moves by itself: a time to which nobody has advanced never comes, on however slow a machine. It
+ * does not stand still either, so that times that should differ can differ.
  */
 export function slowClock(startAt = Date.now()): MovedClock {
   const began = machineTime()

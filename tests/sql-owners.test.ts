@@ -4,9 +4,9 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-// Each table belongs to one folder of service/src. Other folders that read or write it are listed with a reason, so that
-// whoever changes a table knows which statements to look at. A folder that writes may read, too.
-// A new table gets a line here. A new statement in another folder gets an entry, or moves to the owner.
+// Each table belongs to one folder of service/src. Other folders that read or write it are listed with a reason, so
+// that an engineer who changes a table knows which statements to check. A folder that writes may also read. A new table
+// gets a line here. A new statement in another folder gets an entry, or moves to the owner.
 type Access = `reads: ${string}` | `writes: ${string}`
 type Table = { readonly owner: string; readonly others: Readonly<Record<string, Access>> }
 
@@ -149,7 +149,7 @@ const owners: Readonly<Record<string, Table>> = {
   refused_creates: ownedBy(executor),
 }
 
-// Tables and accesses whose statements are still to be written.
+// Tables and accesses whose statements do not exist yet.
 const withoutStatements: readonly string[] = []
 const expected: Readonly<Record<string, readonly string[]>> = {
   beneficiary_designations: ['console', 'commands', executor],
@@ -175,7 +175,9 @@ const created = tracked
     [...read(file).matchAll(/^create table (?:if not exists )?(\w+)/gm)].map(([, name = '']) => name),
   )
 
-/** The folder of a file as the list names it: slices as a whole, but the rooms of the two large ones apart. */
+/**
+ * The folder of a file as the list names it: slices as a whole, and the subfolders of the two large ones separately.
+ */
 function folderOf(file: string): string {
   const path = file.slice('service/src/'.length)
   if (!path.includes('/')) return path
@@ -186,7 +188,9 @@ function folderOf(file: string): string {
 
 type Found = { readonly table: string; readonly folder: string; readonly use: 'reads' | 'writes' }
 
-/** What the statements of a file do with which tables. Statements that name their table at run time are not seen. */
+/**
+ * The tables that the statements of a file use, and how. Statements that name their table at run time are not found.
+ */
 function foundIn(file: string): Found[] {
   const code = read(file)
     .replace(/\/\*[\s\S]*?\*\//g, '')

@@ -10,14 +10,14 @@ export type Endpoint = {
   accepted(): number
   /** How many of them are open. */
   open(): number
-  /** Each complete request that came, headers and body as text. */
+  /** Each complete request that arrived, headers and body as text. */
   requests: string[]
-  /** How many bytes the kernel has taken from it in all. */
+  /** How many bytes the kernel has accepted from it in all. */
   sent(): number
   close(): Promise<void>
 }
 
-/** What it does with a connection: `request` counts from 1 on each connection. */
+/** The endpoint's behavior on a connection: `request` counts from 1 on each connection. */
 export type Script = {
   onConnection?(socket: Socket): void
   onRequest?(socket: Socket, request: number): void
@@ -87,7 +87,7 @@ export function reply(status: string, body = '', headers: readonly string[] = []
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** Writes the same piece again and again, as fast as the other side takes it, until the socket closes. */
+/** Writes the same piece again and again, as fast as the other side reads it, until the socket closes. */
 export function flood(socket: Socket, piece: string | Buffer): void {
   const more = () => {
     while (!socket.destroyed && socket.write(piece));

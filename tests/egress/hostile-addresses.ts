@@ -124,7 +124,7 @@ export const HOSTILE_HOSTS: readonly string[] = [
   ...['[FE80::1]', '[Fd00:EC2::254]', '[2001:0DB8::1]', '[FEC0::1]', '[2002:7F00:0001::]'],
 ]
 
-/** Texts that are refused for what they are, wherever they lead. */
+/** Texts that are refused for their form, wherever they lead. */
 export const HOSTILE_TEXTS: readonly string[] = [
   // not https
   ...[
@@ -153,7 +153,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
     '',
   ],
   ...['https:example.com', 'https:/example.com', 'https:///example.com/', 'https://?x', 'https:// /'],
-  // who is asked for, and where
+  // user info, ports and fragments
   ...[
     'https://user@example.com/',
     'https://user:pass@example.com/',
@@ -186,7 +186,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
     'https://\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3/',
   ],
   ...['https://example\u202e.com/', 'https://exampl\u0435.com/'],
-  // names that cannot be
+  // impossible names
   ...['https://example..com/', 'https://.example.com/', 'https://example.com./', 'https://-example.com/'],
   ...[
     'https://ex*mple.com/',

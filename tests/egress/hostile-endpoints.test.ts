@@ -60,7 +60,7 @@ describe('an endpoint without an answer is classified within the deadline', () =
     await expect.poll(outgoing.connections).toBe(0)
   })
   test('resets on connect', async () => {
-    // Sooner or later than our own side is told of the connection.
+    // Sooner or later than this side learns of the connection.
     const target = await endpoint({ onConnection: socket => socket.resetAndDestroy() })
     expect(await attemptOnce(target)).toMatchObject({
       errorClass: expect.stringMatching(/^(connect|reset)$/),
@@ -176,7 +176,7 @@ describe('an endless answer is cut off long before 20 MB', () => {
   ])('%s', async (_name, script, outcome) => {
     const target = await endpoint(script)
     expect(await attemptOnce(target)).toMatchObject(outcome)
-    // What the kernel buffers on both sides of a local connection is in it, hence not our 64 KiB.
+    // This includes what the kernel buffers on both sides of a local connection, so the limit is not 64 KiB.
     expect(target.sent()).toBeLessThan(10 * MEGABYTE)
   })
   const inPieces = (count: number) =>

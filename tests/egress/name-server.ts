@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { isIP } from 'node:net'
 
-/** What a name server says about one name: addresses of both families, an RCODE, or nothing at all. */
+/** The answer of a name server about one name: addresses of both families, an RCODE, or no answer. */
 export type Zone = readonly string[] | { rcode: number } | 'silent'
 
 /** A name server on a local UDP port whose zones a test may change at any time. */

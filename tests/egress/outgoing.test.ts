@@ -26,14 +26,14 @@ beforeEach(async () => {
   cleanups.push(names.close)
 })
 
-/** A resolver that asks the name server of the test, and is told by it only as long as this. */
+/** A resolver that asks the test's name server and waits for it only this long. */
 function lookUpWithin(timeoutMs: number): NameResolver {
   const made = createResolver({ servers: [names.address], timeoutMs })
   cleanups.push(async () => made.close())
   return made
 }
 
-/** What a look-up fails with that gets no address in little time. */
+/** The failure of a look-up that gets no address in a short time. */
 function faultOfLookup(name: string): Promise<string> {
   return lookUpWithin(400)
     .resolve(name)
@@ -189,7 +189,7 @@ describe('faults of our own are told apart', () => {
   test('a deadline that passed while this process stood still is no time-out of the endpoint', async () => {
     const target = await endpoint({})
     const sending = out({ deadlineMs: 200 }).send({ endpointId: 'e', url: target.url }, request)
-    // At once: on a slow machine the deadline could pass before.
+    // Blocks at once, because on a slow machine the deadline could pass before.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1400)
     expect(await sending).toMatchObject({ errorClass: 'stalled' })
   })
@@ -210,7 +210,7 @@ describe('faults of our own are told apart', () => {
     names.zones.set('silent.example', 'silent')
     names.zones.set('', 'silent')
     expect(await faultOfLookup('silent.example')).toBe('resolver')
-    // Whatever the name server says of the root, it is there; unless what it says comes too late to this process.
+    // Any answer about the root shows that the name server is alive, unless it arrives too late.
     for (const rcode of [SERVFAIL, NXDOMAIN]) {
       names.zones.set('', { rcode })
       await expect.poll(() => faultOfLookup('silent.example')).toBe('dns')
@@ -380,7 +380,7 @@ describe('no connection is made to an address that is not public', () => {
   })
   test('this machine is not reached by an address that the system maps to one of its own', async () => {
     const target = await endpoint(answering(OK), { host: '0.0.0.0' })
-    // To Linux 0.0.0.0 means this machine: only the connected socket tells.
+    // On Linux 0.0.0.0 means this machine; only the connected socket shows this.
     const rules = { sandbox: false, allow: parseAllowList('0.0.0.0/32') }
     const outcome = await out({ rules }).send(
       { endpointId: 'e', url: `http://0.0.0.0:${target.port}/` },

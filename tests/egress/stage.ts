@@ -6,10 +6,10 @@ import {
 } from '../../service/src/webhooks/egress/outgoing.ts'
 import { type Endpoint, type Script, startEndpoint } from './endpoint.ts'
 
-/** Far beyond what any test takes, so that a limit that a test does not set itself has no effect on it. */
+/** Far longer than any test takes, so that a limit that a test does not set itself never applies. */
 const patient = { deadlineMs: 50_000, connectMs: 50_000, tlsMs: 50_000 }
 
-/** What ends after each test, the latest first. */
+/** The work at the end of each test, the latest first. */
 export const cleanups: (() => Promise<unknown>)[] = []
 
 afterEach(async () => {

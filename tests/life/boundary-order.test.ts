@@ -15,7 +15,7 @@ beforeEach(async () => {
 const boundary = '2026-11-01T04:00:00.000Z'
 async function publish(catalogue: TestCatalogue) {
   await stage.service.publish(fileOf(catalogue))
-  // The newest version is looked for again when a second has passed.
+  // The service looks for a newer version after a second.
   stage.service.advance(1000)
 }
 function without(kind: 'offers' | 'benefits', name: string): TestCatalogue {

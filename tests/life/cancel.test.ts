@@ -82,12 +82,12 @@ test('a pending cancel counts as active, but nothing can be planned for its boun
   ]
   expect(await Promise.all(refused.map(refusal))).toEqual(refused.map(() => '409 cancel_pending'))
   const offers = await client.listAvailableOffers({ userid: 'leaving' })
-  // What is now, an upgrade, is open to somebody who is leaving.
+  // An upgrade, which takes effect now, is open to somebody who is leaving.
   expect(offers.map(({ offer, reasons }) => [offer, reasons.map(({ code }) => code)])).toEqual([
     ['mid', []],
     ['top', []],
   ])
-  // There is nothing to undo, and that is no fault.
+  // There is nothing to undo, which is no error.
   await client.undoSwap({ userid: 'leaving' })
   await client.undoOfferChange({ userid: 'leaving' })
   expect(await client.changeOffer({ userid: 'leaving', offername: 'mid' })).toMatchObject({

@@ -1,9 +1,9 @@
 import { DateTime } from 'luxon'
 import { lifeCatalogue } from './catalogue.ts'
 
-// What the life catalogue says of a person, and the dates of a zone; told without the service's own code.
+// What the life catalogue's rules say about a person, and the dates of a zone, computed without the service's own code.
 
-/** What the rules of the life catalogue ask for. */
+/** The data of a person that the life catalogue's rules use. */
 export type Person = { readonly zone: string; readonly state: string; readonly dob: string }
 
 const benefits = new Map(lifeCatalogue.benefits.map(benefit => [benefit.name, benefit]))
@@ -21,12 +21,12 @@ export function isKnown(b: string): boolean {
   return benefits.has(b)
 }
 
-/** Whether the offer takes the person. */
+/** Whether the offer admits the person. */
 export function takes(offer: string, person: Person): boolean {
   return !offerOf(offer).notin?.includes(person.state)
 }
 
-/** Whether the benefit may be picked in the offer, whoever the person is. */
+/** Whether the benefit may be picked in the offer, regardless of the person. */
 export function goesWith(b: string, offer: string): boolean {
   return offerOf(offer).selectable.includes(b) && isFor(b, offer)
 }
@@ -54,7 +54,7 @@ function ageAt(person: Person, t: number): number {
   return Math.floor(local(person.zone, t).startOf('day').diff(born(person), 'years').years)
 }
 
-// Asked again and again for one instant, as the clock of a life stands still during a step.
+// Cached, because the same instant is asked for repeatedly: the clock of a life stands still during a step.
 const monthsAfter = new Map<string, number>()
 
 /** The first instant of the month after the one of `t`. */
@@ -72,7 +72,9 @@ export function dayAhead(t: number, days: number, zone: string): number {
   return local(zone, t).startOf('day').plus({ days }).toMillis()
 }
 
-/** Until when a cancel that took effect at `t` can be undone: as far into the 30th day after as it was into its own. */
+/**
+ * Until when a cancel that took effect at `t` can be undone: as late on the 30th day after as it was on its own day.
+ */
 export function reinstatableUntil(t: number, zone: string): number {
   const [last, after] = [dayAhead(t, 30, zone), dayAhead(t, 31, zone)]
   return Math.min(last + t - dayAhead(t, 0, zone), after)

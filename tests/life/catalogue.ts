@@ -1,4 +1,4 @@
-/** What the tests need to know of a benefit and of an offer. */
+/** The data of a benefit and of an offer that tests need. */
 export type TestBenefit = {
   readonly name: string
   readonly notin?: readonly string[]
@@ -68,7 +68,7 @@ export function fileOf(catalogue: TestCatalogue): string {
   })
 }
 
-/** Three offers and benefits with every kind of rule that a life can meet. */
+/** Three offers, and benefits with every kind of rule that a life can meet. */
 export const lifeCatalogue: TestCatalogue = {
   benefits: [
     { name: 'base' },

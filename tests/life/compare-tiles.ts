@@ -6,8 +6,8 @@ import { routeOf } from './reference-tiles.ts'
 import { person, type StagePartner } from './stage.ts'
 
 /**
- * Each tile leads where the model would be let: of the user's own offer, or of one that is asked for. At one instant in
- * three, as finding out takes the model as long as all the rest.
+ * Each tile leads where the model would allow it to lead, for the user's own offer or a requested one. Only one instant
+ * in three is compared, because this takes the model as long as everything else.
  */
 export async function compareTiles(
   partner: StagePartner,
@@ -21,7 +21,7 @@ export async function compareTiles(
   const asks = { userid, age, state: state as 'FL', zipcode: person.zipcode, offername }
   const tiles = (await partner.client.getBenefits(asks))
     .map(one => [one.name, one.deeplinkdata.split('redirectto=')[1]])
-    // A request tells of one age only, whatever is going to be.
+    // A request has only one age, whatever the age will be later.
     .filter(([name]) => isSettled || name !== 'grow')
   const expected = tiles.map(([name]) => [name, routeOf(life, name ?? '', now)])
   expect(tiles, `${context} ${offername}`).toEqual(expected)
@@ -29,7 +29,7 @@ export async function compareTiles(
 
 const offers = ['', '', 'low', 'mid', 'top']
 
-/** What a request says of the person; settled where the age stays until what is picked now has begun. */
+/** The data of a person in a request; `isSettled`: the age does not change before a pick of today has begun. */
 function askerOf({ person: { state, dob, zone }, since }: Life, now: number) {
   const born = DateTime.fromISO(dob || person.dob, { zone })
   const start = Math.max(since, now)

@@ -8,10 +8,10 @@ import { partnerOf } from '../../service/src/partners/keys.ts'
 import { requirePartner } from '../../service/src/partners/manage.ts'
 import type { TestService } from '../rig.ts'
 
-/** A correction of what somebody holds. */
+/** A correction of a held benefit. */
 export type Correcting = { op: 'void'; b: string } | { op: 'date'; b: string; days: number }
 
-/** Opens the way in which an operator's command corrects what users of a partner hold, beside the service. */
+/** Corrects what users of a partner hold, as an operator's command does beside the service. */
 export function openCorrections(
   { database, keyring, now: real }: TestService,
   { partnerId, zone }: { partnerId: string; zone: string },

@@ -23,7 +23,7 @@ function signed(name: string) {
   return [{ name, version: 'v1' }]
 }
 
-/** An event: its name, the offer in force, since when that is so, the single benefit it is about, and why. */
+/** An event: its name, the offer in force, since when, the single benefit that it is about, and why. */
 type Told = readonly [
   eventname: EventName,
   offer: string,
@@ -33,7 +33,7 @@ type Told = readonly [
 ]
 type Row = {
   readonly what: string
-  /** What comes before; its events are not looked at. */
+  /** The preparation; its events are ignored. */
   readonly given?: () => Promise<unknown>
   readonly when: () => Promise<unknown>
   readonly told: readonly Told[]
@@ -56,7 +56,7 @@ function cancel(effective: 'endofperiod' | 'immediate') {
 function enrol(name: string, consents: { name: string; version: string }[] = []) {
   return partner.client.enrolBenefit({ userid, name, consents })
 }
-/** As an operator does; fails where that is refused. */
+/** As an operator does; fails when it is refused. */
 async function correct(op: Correcting) {
   const place = { partnerId: partner.partnerId, zone: 'America/New_York' }
   expect(await openCorrections(stage.service, place)(userid, op)).toEqual({})
@@ -403,7 +403,7 @@ test.each(rows)('$what', async ({ given, when, told }) => {
   await given?.()
   const before = await readLog()
   await when()
-  // Whoever looks once more, or applies once more what is due, raises nothing again.
+  // Reading again, or applying due changes again, raises nothing twice.
   await stage.service.service().runDue()
   await partner.client.getUser({ userid }).catch(() => {})
   const events = (await readLog()).slice(before.length)

@@ -3,7 +3,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { newVisitor, type Visitor } from '../page/visitor.ts'
 import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
 
-// What lapses by itself: prefills, drafts of a registration, and the keys of writes.
+// Data that lapses by itself: prefills, drafts of a registration, and the keys of writes.
 let stage: Stage
 let partner: StagePartner
 beforeAll(async () => {
@@ -73,7 +73,7 @@ test('a draft of somebody of whom nothing was known lives 90 days from the openi
   expect(await documents()).toEqual(['draft'])
   await partner.to(lapse)
   expect(await documents()).toEqual([])
-  // Who goes on with the page still open begins anew, and nothing old is shown.
+  // A person who continues with the page still open begins anew, and sees no old data.
   expect((await visitor.get('/register/details/name')).html).not.toContain('Eve')
   expect(await partner.get(userid)).toMatchObject({ status: 'registering' })
 })
@@ -111,14 +111,14 @@ test('a key is free after 24 hours, one of a prefill when 90 days have passed si
   expect(await refusal(update('3055550198'))).toBe('409 idempotency_key_reused')
   stage.service.advance(1)
   await update('3055550198')
-  // A day has passed for the partner too.
+  // A day has also passed for the partner.
   await partner.to(before)
   expect(await refusal(again())).toBe('409 idempotency_key_reused')
   await partner.to(lapse)
   await again()
 })
 
-// The last one, as it moves the real time of all.
+// The last test, because it moves the real time of all.
 test("a member's draft lives 90 days from its last write; links and sessions are kept for 30", async () => {
   await partner.create(userid)
   const { linkurl } = await partner.client.createLinkToken({ userid, purpose: 'benefits' })
@@ -132,7 +132,7 @@ test("a member's draft lives 90 days from its last write; links and sessions are
         sql`select 1 from page_sessions where partner_id = ${partner.partnerId}`,
       )
     ).length
-  /** Cleaning up is done every few minutes. */
+  /** Clean-up runs every few minutes. */
   const laterBy = async (ms: number) => {
     stage.service.advance(ms)
     await stage.service.service().runDue()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { lifeCatalogue } from './catalogue.ts'
 
-/** What a partner asks for about one user. */
+/** A partner's requests about one user. */
 export type Op =
   | { op: 'prefill' }
   | {
@@ -24,7 +24,7 @@ export type Op =
   | { op: 'enrol'; b: string; agreed: boolean }
   | { op: 'decline'; b: string }
 
-/** What is answered: a refusal's code, or lists of benefits. */
+/** The answer: a refusal's code, or lists of benefits. */
 export type Answer = {
   refused?: string
   gained?: string[]
@@ -33,17 +33,20 @@ export type Answer = {
   notrestored?: string[]
 }
 
-/** One step of a run: an operation, a move of the clock, a restart. What goes out is named by its place. */
+/**
+ * One step of a run: an operation, a move of the clock, or a restart. A removed benefit is named by its place in the
+ * list.
+ */
 export type Step =
   | Exclude<Op, { op: 'swap' }>
   | { op: 'swap'; add: string[]; remove: number[] }
   | { op: 'clock'; to: 'hours' | 'days' | 'before' | 'after'; n: number; late: boolean }
   | { op: 'restart' }
 
-/** A step, and about whom at which of the two partners. */
+/** A step, with its user and its partner. */
 export type Command = Step & { user: 'u1' | 'u2'; partner: 0 | 1 }
 
-/** All that a run must have done. */
+/** Everything that a run must have done. */
 export const stepNames = [
   ...[
     'prefill',
@@ -61,17 +64,17 @@ export const stepNames = [
 ] as const satisfies readonly Step['op'][]
 
 const names = lifeCatalogue.benefits.map(benefit => benefit.name)
-// eyes waits for its consent: the longest way that a benefit can go.
+// eyes waits for its consent, so it can pass through the most states.
 const anyBenefit = fc.constantFrom(...names, 'eyes', 'eyes', 'eyes', 'nothing')
 const anyPick = fc.constantFrom('art', 'books', 'care', 'dental', 'eyes', 'eyes', 'fit', 'grow', 'home')
 const anyOffer = fc.constantFrom('low', 'mid', 'top')
 const anyState = fc.constantFrom('FL', 'FL', 'TX', 'NY')
-// One of them turns 40 in the months in which the runs take place.
+// One of them turns 40 in the months of the runs.
 const anyBirth = fc.constantFrom('1990-03-27', '1986-11-28', '1970-01-01')
 function picksOf(max: number) {
   return fc.uniqueArray(anyPick, { maxLength: max })
 }
-// What goes out is something held, chosen by its place in the list once that is known.
+// A swap removes something held, chosen by its place in the list once the list is known.
 const anyPlaces = fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { maxLength: 2 })
 function of<T extends Step['op']>(op: T) {
   return fc.constant(op)
@@ -132,7 +135,7 @@ const anyCommand: fc.Arbitrary<Command> = fc
   .tuple(step, fc.constantFrom('u1', 'u1', 'u1', 'u2'), fc.constantFrom(0, 0, 1))
   .map(([one, user, partner]) => ({ ...consenting(one), user, partner }) as Command)
 
-/** 50 commands; they begin with three creates, as most of the others would otherwise find nobody. */
+/** 50 commands. They begin with three creates, because most others would otherwise find no user. */
 export const fiftyCommands: fc.Arbitrary<Command[]> = fc
   .tuple(create, create, create, fc.array(anyCommand, { minLength: 47, maxLength: 47 }))
   .map(([one, two, three, more]) => [

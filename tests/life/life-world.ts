@@ -10,9 +10,9 @@ import { person, type Stage, type StagePartner } from './stage.ts'
 
 /** Two partners whose users live in the service and in the reference model at once. */
 export type World = {
-  /** Takes one step in both and compares all that can be seen of the users concerned. */
+  /** Takes one step in both and compares everything that can be seen of the users concerned. */
   readonly step: (one: Command) => Promise<void>
-  /** The transitions that the service has written down. */
+  /** The transitions that the service has recorded. */
   readonly moves: () => Promise<string[]>
 }
 
@@ -25,12 +25,14 @@ type Place = {
   readonly count: (name: string) => void
   /** How far its clock is ahead. */
   offset: number
-  /** Whether something may be due that nobody has applied yet. */
+  /** Whether a change may be due that nobody has applied yet. */
   isLate: boolean
 }
 
-/** Opens a world of two partners with the same userids; `count` is told of every command done, refusal met and event
- * raised. */
+/**
+ * Opens a world of two partners with the same userids; `count` is called for every command done, refusal met and event
+ * raised.
+ */
 export async function openWorld(
   stage: Stage,
   zones: readonly string[],
@@ -49,7 +51,7 @@ export async function openWorld(
   )
   return {
     async step(one) {
-      // Less than what the service keeps in memory is kept for: it remembers here too.
+      // Less than the lifetime of the service's memory, so the service answers from memory here too.
       vi.setSystemTime(Date.now() + 100)
       const place = places[one.partner]
       if (!place) throw new Error('no such partner')
@@ -95,7 +97,7 @@ function target(clock: Step & { op: 'clock' }, place: Place, now: number): numbe
   return boundary + (clock.n % 2 === 0 ? 0 : clock.n * 60_000)
 }
 
-/** Asks the model and the service; gives the code of a refusal. */
+/** Asks the model and the service; returns the code of a refusal. */
 async function askBoth(
   place: Place,
   one: Exclude<Command, { op: 'clock' | 'restart' }>,
@@ -141,13 +143,13 @@ async function compare(place: Place, user: UserName, after: Command): Promise<vo
   for (const { eventname, reason } of events)
     place.count(`event ${eventname}${reason === undefined ? '' : ` ${reason}`}`)
   if (serviceid === undefined) return
-  // The same from birth to erasure.
+  // The same name from birth to erasure.
   const name = `${user} ${life.births}`
   expect(serviceid).toBe(serviceids.get(name) ?? serviceid)
   serviceids.set(name, serviceid)
 }
 
-/** What the model says can be seen, in the words of the wire. */
+/** What can be seen according to the model, in the form of the API. */
 function shown(life: Life, now: number): object {
   if (life.status === 'none') return { status: 'user_not_found' }
   if (life.status === 'erased') return { status: 'erased' }
@@ -204,7 +206,7 @@ async function see(partner: StagePartner, userid: string, now: number) {
   }
 }
 
-/** Asks the service, and gives what the model answers too. */
+/** Asks the service, and returns the parts of the answer that the model also gives. */
 function ask(place: Place, userid: string, op: Op): Promise<unknown> {
   return call(place, userid, op).catch(({ code, message }: { code?: string; message: string }) => ({
     refused: code ?? message,
@@ -245,7 +247,7 @@ function signed(agreed: readonly string[]) {
   return agreed.map(name => ({ name, version: 'v1' }))
 }
 
-/** A preview says what the change then does. */
+/** A preview shows what the change then does. */
 async function changeOffer(client: StagePartner['client'], userid: string, op: Op & { op: 'offer' }) {
   const wish = { userid, offername: op.offer, effective: op.effective }
   const preview = await client.previewOfferChange(wish)

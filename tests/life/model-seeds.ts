@@ -7,7 +7,7 @@ import { type Command, fiftyCommands, type Step, stepNames, twoZones } from './l
 import { openWorld } from './life-world.ts'
 import { type Stage, startStage } from './stage.ts'
 
-// Fewer where the database is another: that the rules are kept is seen on the embedded one.
+// Fewer on other databases, because the rules are tested on the embedded one.
 const runs = Number(process.env['MODEL_RUNS'] ?? everydayOr(12, process.env['TEST_DATABASE_URL'] ? 30 : 75))
 
 const livesOnAStage = 15
@@ -16,9 +16,9 @@ const livesOnAStage = 15
 const raisedElsewhere = new Set<string>(['benefit_enrollment_corrected', 'webhook_test'])
 
 /**
- * Random lives of the same userids at two partners, in the service and in the reference model, compared after each step:
- * for each seed as many as MODEL_RUNS says. All seeds of a file together do, meet and see all there is. A file takes few
- * of them, so that files run side by side.
+ * Random lives of the same userids at two partners, in the service and in the reference model, compared after each
+ * step: MODEL_RUNS lives for each seed. Together, the seeds of a file must do everything that can be done, meet every
+ * refusal and see every event. A file has few seeds, so that files run side by side.
  */
 export function testSeeds(seeds: readonly number[]): void {
   let stage: Stage | undefined
@@ -26,7 +26,7 @@ export function testSeeds(seeds: readonly number[]): void {
   const done: Record<string, number> = {}
   const moved = new Set<string>()
   afterAll(() => stage?.[Symbol.asyncDispose]())
-  // A restart looks after every partner there is: on one database each life would cost more than the last.
+  // A restart handles every partner in the database: with only one database each life would cost more than the last.
   const freshEnough = async (): Promise<Stage> => {
     if (stage && lives % livesOnAStage !== 0) return stage
     await stage?.[Symbol.asyncDispose]()
@@ -34,7 +34,7 @@ export function testSeeds(seeds: readonly number[]): void {
     return stage
   }
 
-  /** Lives through the commands, and notes what was done and what moved. */
+  /** Runs the commands, and records what was done and what moved. */
   const live = async (zones: readonly string[], commands: readonly Command[]) => {
     const world = await openWorld(await freshEnough(), zones, name => {
       done[name] = (done[name] ?? 0) + 1
@@ -47,7 +47,7 @@ export function testSeeds(seeds: readonly number[]): void {
   const both = ['America/New_York', 'Europe/Madrid']
   const ofOne = (steps: readonly Step[]) => steps.map((one): Command => ({ ...one, user: 'u1', partner: 0 }))
 
-  // What lapses is rare at random, as it takes 90 days without a write: one life has it for certain.
+  // A lapse is rare at random, because it takes 90 days without a write: one life has it for certain.
   test('the service lives as the model does where a prefill lapses or is erased', async () => {
     const lapsing: readonly Step[] = [
       { op: 'prefill' },
@@ -89,7 +89,7 @@ export function testSeeds(seeds: readonly number[]): void {
     })
   })
 
-  // In few lives not everything happens.
+  // Few lives do not cover everything.
   wholeRunTest(
     'every command was done, every refusal met, every event raised and every transition seen',
     () => {
@@ -116,16 +116,16 @@ const refusals = [
   ],
 ]
 
-/** The transitions that these commands can bring about; the rest belongs to the registration page and the operator. */
+/** The transitions that these commands can cause; the others belong to the registration page and the operator. */
 function possible(): string[] {
   const elsewhere = ['registering', 'selected', 'void']
   const never = [
-    // Refused picks are answered, not stored; only a swap's pick is rejected, at its boundary.
+    // Refused picks are answered, not stored; only a swap's pick can be rejected, at its boundary.
     'new>rejected',
-    // A scheduled pick fails or waits again only when a new catalogue says so: see boundary-order.test.ts.
+    // A scheduled pick fails or waits again only after a new catalogue: see boundary-order.test.ts.
     'scheduled>rejected',
     'scheduled>actionrequired',
-    // Cover that ends at an age is dated when it begins, and begins when it is picked.
+    // Cover that ends at an age gets its end when it begins, and begins when it is picked.
     'actionrequired>endscheduled',
     'scheduled>endscheduled',
     'new>endscheduled',

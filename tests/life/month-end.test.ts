@@ -34,7 +34,7 @@ const rounds: readonly (readonly string[])[] = everydayOr(
 type Partner = (typeof zones)[number] & { partnerId: string; connect: () => Client }
 
 const userids = Array.from({ length: everydayOr(14, 30) }, (_, index) => `u${index}`)
-/** Their rows are locked by the test while the others change, so that the kill finds work that is half done. */
+/** The test locks their rows while the others change, so that the kill finds half-finished work. */
 const held = ['u11', 'u12', 'u13']
 
 // `enrolment serve` as a process of its own, in production, on a clock that the test sets.
@@ -180,7 +180,7 @@ async function changed(): Promise<Record<string, number[]>> {
   )
 }
 
-/** Every user of the zone changed at its instant, and the log tells of it once, in order. */
+/** Checks that every user of the zone changed at its instant, and that the log has the events once and in order. */
 async function checkEverybody({ partnerId, connect, boundary, next }: Partner) {
   const client = connect()
   const log = new Map<string, string[]>()

@@ -8,7 +8,7 @@ import { lifeCatalogue } from './catalogue.ts'
 import { lifeOperations, makeActive, prepare, requests } from './requests.ts'
 import { type Stage, type StagePartner, startStage } from './stage.ts'
 
-// Every change of a user is on record with the credential that asked for it and the request it came with.
+// Every change of a user is on record with the credential and the request that caused it.
 
 let stage: Stage
 beforeAll(async () => {

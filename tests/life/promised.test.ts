@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Stage, type StagePartner, startStage, type Wire } from './stage.ts'
 
-// What a preview, or the answer to a change, promises is what then happens; and what is undone is as if it had not been.
+// A preview, or the answer to a change, promises what then happens; and an undone change leaves no effect.
 let stage: Stage
 let partner: StagePartner
 beforeAll(async () => {
@@ -38,7 +38,7 @@ function without(these: string[], those: string[]) {
   return these.filter(name => !those.includes(name)).sort()
 }
 
-/** What can be seen of a user but traces of what was undone. */
+/** Everything visible of a user except the traces of the undone change. */
 function seen({ updatedat, benefits, ...user }: Wire) {
   return {
     ...user,
@@ -159,7 +159,7 @@ describe('a swap', () => {
       gained: [...add].sort(),
       lost: [...remove].sort(),
     })
-    // In-time equals out-time: no gap, no overlap.
+    // The old benefit ends when the new one begins: no gap, no overlap.
     const dates = (await partner.get(userid)).benefits
     for (const name of add) expect(dates.find(one => one.name === name)?.startsattimestamp).toBe(boundary)
     for (const name of remove) expect(dates.find(one => one.name === name)?.endsattimestamp).toBe(boundary)
@@ -194,7 +194,7 @@ describe('a swap', () => {
     await partner.to(boundary)
     expect(await inForce()).toEqual(after)
     expect(after).toHaveLength(before.length)
-    // What stayed has no gap in it: it began where it had begun.
+    // A benefit that stayed has no gap: its start did not change.
     const stayed = (await partner.get(userid)).benefits.filter(one => before.includes(one.name))
     for (const one of stayed) expect(one.startsattimestamp).toBe('2026-10-20T12:00:00.000Z')
   })

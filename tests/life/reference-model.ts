@@ -1,22 +1,22 @@
 import { admits, ageEnd, asksConsent, goesWith, offerOf, takes } from './catalogue-rules.ts'
 import type { SeenEvent } from './stage.ts'
 
-// What a user's life should look like, told anew from the contract (§7 to §10): state, benefits, dates and events; imports
-// nothing of the service. A life is a list of windows of cover and a few dated intents. Requests write windows and
-// intents (reference-requests.ts), time applies them one after the other, and what is shown of the days ahead is found by
-// letting time pass for a copy.
+// A user's life as the contract describes it (§7 to §10), written independently: state, benefits, dates and events. It
+// imports nothing of the service. A life is a list of windows of cover and a few dated intents. Requests write windows
+// and intents (reference-requests.ts), time applies them one after the other, and future states are found by letting
+// time pass for a copy.
 
-/** The date of what does not happen. */
+/** The date of an event that does not happen. */
 export const never = Number.POSITIVE_INFINITY
-/** How long what is missing is waited for. */
+/** How long a benefit waits for what is missing. */
 export const toActMs = 30 * 86_400_000
 /** Nothing is pending. */
 export const noDates = { entry: never, start: never, cancel: never, offer: never, swap: never }
 let counter = 0
 
 /**
- * A benefit held from an instant on; `own` is the end that it has by itself, `lapse` the one that it has while it waits,
- * `to` the end that it came to. The start of a `single` one is still to be told.
+ * A benefit held from an instant on. `own` is its own end, `lapse` its end while it waits, `to` the end that it came
+ * to. The start of a `single` one still needs its event.
  */
 export type Window = {
   b: string
@@ -38,23 +38,23 @@ export function newLife(zone: string) {
     status: 'none' as 'none' | 'prefilled' | 'active' | 'cancelled' | 'erased',
     person: { zone, state: '', dob: '' },
     offer: '',
-    /** Whether the offer still takes the person. */
+    /** Whether the offer still admits the person. */
     fits: true,
     since: 0,
     at: { ...noDates },
     next: '',
     pairs: [] as Pair[],
-    /** What stood against each pair of the last swap that was tried. */
+    /** The objections to each pair of the last swap that was tried. */
     against: [] as string[][],
     cancelled: undefined as number | undefined,
     windows: [] as Window[],
-    /** What the last cancel took. */
+    /** The windows that the last cancel ended. */
     gone: [] as Window[],
     plan: {} as Record<string, number>,
     agreed: [] as string[],
     declined: [] as string[],
     isOutlook: false,
-    /** When what is being done takes place. */
+    /** The instant of the present action. */
     clock: 0,
     events: [] as SeenEvent[],
   }
@@ -62,7 +62,7 @@ export function newLife(zone: string) {
 /** One user at one partner. */
 export type Life = ReturnType<typeof newLife>
 
-/** All that is held, in force or not. */
+/** All held windows, in force or not. */
 export function held(u: Life) {
   return u.windows.filter(one => one.to === never)
 }
@@ -74,14 +74,17 @@ export function find(u: Life, b = '') {
 export function isOn(one: Window, t: number) {
   return !one.waits && one.from <= t
 }
-/** When a window is over by itself. */
+/** When a window ends by itself. */
 export function endOf(one: Window) {
   return Math.min(one.own, one.lapse)
 }
 function lacksConsent(u: Life, b = '') {
   return asksConsent(b) && !u.agreed.includes(b)
 }
-/** First what was in force just before `t` or its end, then what began earliest, then what was picked earliest. */
+/**
+ * The order: first those in force just before `t` or their end, then those that began earliest, then those picked
+ * earliest.
+ */
 export function earliest(t: number) {
   return (a: Window, b: Window) =>
     Number(isOn(b, Math.min(b.to, t) - 1)) - Number(isOn(a, Math.min(a.to, t) - 1)) ||
@@ -102,14 +105,14 @@ export function emit(u: Life, eventname: string, t: number, name?: string, reaso
     ...(reason ? { reason } : {}),
   })
 }
-/** Gives up what is pending. */
+/** Drops a pending intent. */
 export function drop(u: Life, intent: 'offer' | 'swap', t: number) {
   if (u.at[intent] === never) return
   u.at[intent] = never
   if (intent === 'swap') u.pairs = []
   emit(u, intent === 'offer' ? 'offer_change_cancelled' : 'user_benefits_swap_cancelled', t)
 }
-/** Takes a benefit in from `t` on, in the place of another or in a free slot; or says all that stands against it. */
+/** Takes a benefit from `t` on, in the place of another or in a free slot; or returns all objections. */
 export function take(u: Life, { add: b, remove }: Pair, t: number, promised = 0): string[] {
   const out = find(u, remove)
   const { fixed, slots } = offerOf(u.offer)
@@ -122,7 +125,7 @@ export function take(u: Life, { add: b, remove }: Pair, t: number, promised = 0)
     if (!kind.fixed && picks >= slots) against.push('slots_exceeded')
     if (!admits(u.offer, b, u.person, t)) against.push('ineligible')
     if (against.length > 0) return against
-    // There is a month to give what is missing, and until the start in any case.
+    // There is a month to give what is missing, and at least until the start.
     const lapse = kind.waits && !u.isOutlook ? Math.max(t, u.clock + toActMs) : never
     u.windows.push({
       ...{ b, n: u.plan[`${b} ${t}`] ?? counter++, ...kind, single: false, from: t, lapse, to: never },
@@ -131,16 +134,16 @@ export function take(u: Life, { add: b, remove }: Pair, t: number, promised = 0)
   if (out) out.to = t
   return []
 }
-/** Takes benefits in one after the other; gives all that stands against them. */
+/** Takes benefits one after the other; returns all objections. */
 export function takeAll(u: Life, names: readonly string[], t: number) {
   return names.flatMap(add => take(u, { add }, t))
 }
-/** Ends windows by a cancel, which a reinstate may bring back. */
+/** Ends windows by a cancel, so that a reinstate may restore them. */
 export function close(u: Life, windows: Window[], t: number) {
   for (const one of windows) one.to = t
   u.gone.push(...windows)
 }
-/** The offer of a membership is in force from `since` on: what is told of it now. */
+/** The offer of a membership is in force from `since` on: raises its event. */
 export function begin(u: Life, eventname: string, now: number) {
   u.at.start = u.since <= now ? never : u.since
   emit(u, eventname, now)
@@ -152,12 +155,12 @@ export function endAll(u: Life, t: number) {
   Object.assign(u, { status: 'cancelled', cancelled: t, pairs: [], at: { ...noDates, entry: u.at.entry } })
   emit(u, 'offer_cancel_successful', t)
 }
-/** Another offer comes into force, or the change is called off. */
+/** Another offer comes into force, or the change is cancelled. */
 export function changeTo(u: Life, name: string, t: number) {
   if (!takes(name, u.person)) return drop(u, 'offer', t)
   const { fixed, slots, rank } = offerOf(name)
   const isUp = rank > offerOf(u.offer).rank
-  // What ends by itself at this instant is left to its own end.
+  // A window that ends by itself at this instant is left to that end.
   const here = held(u).filter(one => endOf(one) > t)
   const kept = here
     .filter(one => !one.fixed && goesWith(one.b, name))
@@ -174,7 +177,7 @@ export function changeTo(u: Life, name: string, t: number) {
 }
 function swapAll(u: Life, t: number) {
   u.against = u.pairs.map(pair => {
-    // There is time to give a consent until the boundary.
+    // A consent can be given until the boundary.
     const mayCome = !pair.add || (goesWith(pair.add, u.offer) && (u.isOutlook || !lacksConsent(u, pair.add)))
     return mayCome ? take(u, pair, t) : ['misfit']
   })
@@ -218,18 +221,18 @@ export function pass(u: Life, now: number) {
     outlook(u)
   }
 }
-/** The user once all that is pending has taken effect, and the windows that this brings. */
+/** The user once every pending change has taken effect, and the windows that this brings. */
 export function outlook(u: Life) {
   const later = { ...structuredClone(u), isOutlook: true }
   while (Math.min(later.at.cancel, later.at.offer, later.at.swap) < never) tick(later, due(later))
   const coming = later.windows.slice(u.windows.length).filter(one => one.to === never)
   u.plan = Object.fromEntries(coming.map(one => [`${one.b} ${one.from}`, one.n]))
-  // Who picks it after all has not declined it any more.
+  // A benefit that is picked later no longer counts as declined.
   u.declined = u.declined.filter(b => !find(u, b) && !coming.some(one => one.b === b))
   return { later, coming }
 }
 
-/** The user as it can be seen at `now`; an instant that is not known is never. */
+/** The user as seen at `now`; an unknown instant is never. */
 export function look(u: Life, now: number) {
   const { later, coming } = outlook(u)
   const show = ({ b, waits, from }: Window, end: number) => {
@@ -265,12 +268,12 @@ export function look(u: Life, now: number) {
   }
 }
 
-/** Until when something may be missing that a pending change brings, and what becomes of it then: a swap does not wait. */
+/** Until when a pending change's benefit may lack something, and its state afterwards: a swap does not wait. */
 function lackOf({ fixed, from }: Window): [due: number, to: string] {
   return fixed ? [from + toActMs, 'withdrawn'] : [from, 'rejected']
 }
 
-/** What lies ahead of a window that ends at `end`: when, which benefit, and what becomes of it. */
+/** The future of a window that ends at `end`: when, which benefit, and its next state. */
 function aheadOf({ b, waits, from }: Window, now: number, end: number, without = 'withdrawn') {
   const line = (t: number, to: string) => (t === never ? [] : [{ t, b, to }])
   if (waits) return line(end, without)

@@ -33,7 +33,7 @@ import {
   type Window,
 } from './reference-model.ts'
 
-// Which requests the reference model refuses, and what the others write into a life (contract §7 and §8).
+// The requests that the reference model refuses, and what the others write into a life (contract §7 and §8).
 
 const dayMs = 86_400_000
 function boundary(u: Life, now: number) {
@@ -45,14 +45,14 @@ function isLocked(u: Life, now: number, t: number) {
 function refusal(codes: string[]) {
   return codes.some(code => code !== 'slots_exceeded') ? 'ineligible' : codes[0]
 }
-/** A pending swap that fits no more is dropped; whether the person is admitted is asked at the boundary only. */
+/** A pending swap that no longer fits is dropped; eligibility is checked only at the boundary. */
 function recheckSwap(u: Life, now: number) {
   const against = u.at.swap < never ? outlook(u).later.against.flat() : []
   if (against.some(code => code !== 'ineligible')) drop(u, 'swap', now)
 }
 
 type Does<K> = (u: Life, op: Extract<Op, { op: K }>, now: number) => Answer | string | undefined
-/** What each operation does; a text refuses it. */
+/** The effect of each operation; a returned text refuses it. */
 const ops: { [K in Op['op']]: Does<K> } = {
   prefill(u, _, now) {
     if (u.status === 'none') u.status = 'prefilled'
@@ -208,7 +208,7 @@ const ops: { [K in Op['op']]: Does<K> } = {
     if (isPicked) leaveOut(u, b, now)
   },
 }
-/** Tells of a benefit that was asked for by itself; of one that begins later, once more when it does. */
+/** Raises the event of a benefit that was asked for alone; one that begins later raises another at its start. */
 function tellPick(u: Life, b: string, now: number) {
   const one = find(u, b)
   if (!one) return
@@ -216,7 +216,7 @@ function tellPick(u: Life, b: string, now: number) {
   const accepted = one.single ? 'benefit_enrollment_scheduled' : 'benefit_enrollment_successful'
   emit(u, one.waits ? 'benefit_action_required' : accepted, now, b)
 }
-/** The swap no longer brings a benefit; without a pair left it is dropped. */
+/** Takes a benefit out of the swap; a swap without pairs is dropped. */
 function leaveOut(u: Life, b: string, now: number) {
   u.pairs = u.pairs.filter(({ add }) => add !== b)
   if (u.pairs.length === 0) drop(u, 'swap', now)
@@ -224,7 +224,7 @@ function leaveOut(u: Life, b: string, now: number) {
 const anybody = ['prefill', 'create', 'erase']
 const cancelledToo = [...anybody, 'cancel', 'reinstate']
 
-/** Does what is asked for at `now`; what is refused changes nothing. */
+/** Performs a request at `now`; a refused one changes nothing. */
 export function act(u: Life, op: Op, now: number): Answer {
   const isNobody = u.births === 0 || u.status === 'erased'
   if (!anybody.includes(op.op) && (isNobody || u.status === 'none' || u.status === 'prefilled'))

@@ -2,9 +2,9 @@ import { asksConsent } from './catalogue-rules.ts'
 import { find, held, isOn, type Life, never, outlook } from './reference-model.ts'
 import { act } from './reference-requests.ts'
 
-// Where the tile of a benefit leads (contract §6), found by trying: a request on a copy of the life is accepted or not.
+// Where a benefit's tile leads (contract §6), found by trying: a request on a copy of the life is accepted or not.
 
-/** The first that fits of swap, manage, enrol and details; without an account enrol. */
+/** The first that applies of swap, manage, enrol and details; without an account, enrol. */
 export function routeOf(u: Life, b: string, now: number): string {
   if (u.status !== 'active') return 'enrol'
   if (isPicked(u, b)) return 'swap'

@@ -29,7 +29,7 @@ const userid = 'u'
 type Provoke = (operation: LifeOperation) => Promise<unknown>
 type Code = keyof typeof errors
 
-/** A client whose requests are spoiled on their way in one place that it would never spoil itself. */
+/** A client whose requests are altered on their way, in one place where the client itself is always right. */
 function spoiled(spoil: (headers: Headers) => { body?: string }) {
   const fetch: ClientOptions['fetch'] = (input, init) => {
     if (String(input).endsWith('/oauth2/token')) return stage.service.conformance.fetch(input, init)
@@ -45,10 +45,10 @@ function spoiledHeader(name: string, value: string) {
   })
 }
 
-/** Cannot be provoked here: fetch joins a header that is given twice. It is in tests/api/declared-errors.test.ts. */
+/** Cannot be provoked here, because fetch joins repeated headers. It is in tests/api/declared-errors.test.ts. */
 const elsewhere: readonly Code[] = ['duplicate_header']
 
-/** How any operation that declares one of these errors is brought to it. */
+/** How to provoke each of these errors for any operation that declares it. */
 const common: Partial<Record<Code, Provoke>> = {
   bad_request: operation => requests[operation].bad(partner.client, userid),
   malformed_json: operation =>
@@ -92,7 +92,7 @@ function movesToNewYork() {
   return partner.client.updateUser({ userid, state: 'NY' })
 }
 
-/** The errors that belong to one operation; each begins with the user that its good request is about. */
+/** The errors of single operations; each begins with the user of the operation's good request. */
 const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unknown>>>>> = {
   createUser: {
     offername_required: () => partner.create(userid, { offername: '' }),

@@ -91,7 +91,7 @@ test('two operations on one user at once, at two services: one after the other, 
       expect(held).toEqual({
         base: 'enrolled null',
         extra: 'endscheduled 2026-11-01T04:00:00.000Z',
-        // The state of one request and the birth date of the other both count.
+        // The state of one request and the birth date of the other both take effect.
         dental: 'endscheduled 2026-11-01T04:00:00.000Z',
         grow: 'endscheduled 2027-01-01T05:00:00.000Z',
         care: 'enrolled null',

@@ -26,15 +26,15 @@ export type LifeOperation = (typeof lifeOperations)[number]
 
 type Call = (client: Client, userid: string, options?: CallOptions) => Promise<unknown>
 
-/** What a test needs to know of an operation: requests through the client. */
+/** The requests of an operation that tests need, sent through the client. */
 export type Requests = {
   /** Answered 200 for a user that `prepare` made. */
   readonly good: Call
-  /** Another request of the same user, to be sent with the key of the first; only a write has one. */
+  /** Another request about the same user, to be sent with the key of the first; only a write has one. */
   readonly other?: Call
-  /** Brings the user to where the good request changes something; left out: an active user on `mid`. */
+  /** Brings the user into a state in which the good request changes something; without it: an active user on `mid`. */
   readonly prepare?: (partner: StagePartner, userid: string) => Promise<unknown>
-  /** Refused with 400, and the field that is to be named. */
+  /** Refused with 400, and the field that the refusal must name. */
   readonly bad: Call
   readonly badField: string
 }
@@ -61,7 +61,7 @@ async function makePlanned(partner: StagePartner, userid: string) {
   await partner.client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
 }
 
-/** How each operation is asked for, rightly and wrongly. */
+/** A right and a wrong request for each operation. */
 export const requests: Record<LifeOperation, Requests> = {
   createUser: {
     prepare: async () => {},
@@ -161,7 +161,7 @@ export const requests: Record<LifeOperation, Requests> = {
   },
 }
 
-/** Makes the user whom the good request of an operation is about. */
+/** Makes the user of an operation's good request. */
 export function prepare(operation: LifeOperation, partner: StagePartner, userid: string): Promise<unknown> {
   return (requests[operation].prepare ?? makeActive)(partner, userid)
 }

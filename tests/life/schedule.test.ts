@@ -88,7 +88,7 @@ test("a partner's thousands of due changes do not delay another's", async () => 
   await swapAll(small, 3)
   const userids = await swapAll(big, 1)
   const { database } = stage.service
-  // 5,000 users like the first: the rows are copied, the data key is not needed for what is due.
+  // 5,000 users like the first: their rows are copied; due changes do not need the data key.
   await database.query(sql`
     insert into users (partner_id, service_id, userid, status, created_at, updated_at, offer, offer_since,
       offer_version, offer_in_force, due_at)
@@ -99,7 +99,7 @@ test("a partner's thousands of due changes do not delay another's", async () => 
   await small.lateTo('2026-11-01T05:00')
   await stage.service.service().runDue()
   expect(await countOf(small, 'user_benefits_swap_successful')).toBe(3)
-  // Long before the big partner is through: its changes take several rounds. The ids of one process rise.
+  // Long before the big partner is done, whose changes take several rounds. The ids of one process rise.
   const [before] = await database.query<{ count: number }>(sql`
     select count(*)::integer as count from events
     where partner_id = ${big.partnerId} and eventname = 'offer_activiation_successful' and event_id::text < (
@@ -157,7 +157,7 @@ test('what lapses is deleted: tokens after an hour, keys after a day, those of a
   await partner.client.prefillUser({ userid: 'v', firstname: 'Eve' }, { idempotencyKey: 'second' })
   service.advance(60 * 86_400_000)
   await tidy()
-  // The entry was written again: both keys live on with it.
+  // The entry was written again, so both keys live on with it.
   expect(await keys()).toEqual(['prefillUser', 'prefillUser'])
   service.advance(31 * 86_400_000)
   await tidy()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
-// Loaded first into a service that runs as a process of its own: its clock stands at the instant that a file holds, and
-// the file is read again on SIGUSR2.
+// Loaded first into a service process: its clock stands at the instant that a file holds, and SIGUSR2 makes it read the
+// file again.
 const RealDate = Date
 let now = 0
 function read() {

@@ -123,7 +123,7 @@ test('what is asked for before the membership begins is scheduled, and told agai
   await client.enrolBenefit({ userid: 'u', name: 'books' })
   expect(await partner.names('u')).toEqual(['benefit_declined', 'benefit_enrollment_scheduled'])
   await partner.to(start)
-  // What the create brought, base, is told of by the offer's event alone.
+  // base, which came with the create, is reported only by the offer's event.
   expect(await partner.events('u')).toEqual([
     { eventname: 'offer_activiation_successful', offer: 'low', updatedat: start },
     { eventname: 'benefit_enrollment_successful', offer: 'low', updatedat: start, name: 'eyes' },

@@ -3,7 +3,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from './catalogue.ts'
 
-/** An event as the partner would get it, with the benefit it is about. */
+/** An event as the partner would get it, and the benefit that it is about. */
 export type SeenEvent = {
   eventname: string
   offer: string
@@ -12,14 +12,14 @@ export type SeenEvent = {
   reason?: string
 }
 
-/** A service whose clock stands still unless it is moved, so that every instant of a test is known. */
+/** A service whose clock stands still unless a test moves it, so that every instant of a test is known. */
 export type Stage = {
   readonly service: TestService
   readonly newPartner: (timezone?: string) => Promise<StagePartner>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 export type StagePartner = TestPartner & {
-  /** Moves the partner's clock to an instant `YYYY-MM-DDTHH:mm…` and applies what is due. */
+  /** Moves the partner's clock to an instant `YYYY-MM-DDTHH:mm…` and applies due changes. */
   readonly to: (timestamp: string) => Promise<void>
   /** Moves the partner's clock without applying anything. */
   readonly lateTo: (timestamp: string) => Promise<void>
@@ -27,7 +27,7 @@ export type StagePartner = TestPartner & {
   readonly get: (userid: string, include?: 'timeline') => Promise<Wire>
   /** The states of the user's benefits by name. */
   readonly states: (userid: string) => Promise<Record<string, string>>
-  /** The events of the user raised since this was last asked for. */
+  /** The events of the user since the last call. */
   readonly events: (userid: string) => Promise<SeenEvent[]>
   readonly names: (userid: string) => Promise<string[]>
 }
@@ -62,7 +62,7 @@ export async function startStage(
   }
 }
 
-/** The same for a service that was started otherwise. */
+/** The same for a service that was started in another way. */
 export function stageOf(service: TestService): Omit<Stage, typeof Symbol.asyncDispose> {
   return {
     service,

@@ -100,7 +100,7 @@ test('further adds use free slots; more than fit are refused', async () => {
     ),
   ).toBe('422 slots_exceeded')
   await partner.client.swapBenefits({ userid: 'u', add: ['care', 'books'], remove: ['art'] })
-  // The free slot is promised to the swap.
+  // The free slot is reserved for the swap.
   expect(await refusal(partner.client.enrolBenefit({ userid: 'u', name: 'dental' }))).toBe(
     '422 slots_exceeded',
   )
@@ -120,7 +120,7 @@ test('where an add fails, its removal is undone: nobody ends with less cover', a
   await partner.client.updateUser({ userid: 'u', state: 'NY' })
   await partner.events('u')
   await partner.to('2026-11-01T04:00')
-  // dental is not for New York, the consent for eyes is missing; care came into a free slot.
+  // New York does not admit dental, and the consent for eyes is missing; care came into a free slot.
   expect(await partner.states('u')).toEqual({
     base: 'enrolled',
     extra: 'ended',
@@ -142,7 +142,7 @@ test('a consent given while the swap waits lets the add succeed', async () => {
   await partner.client.swapBenefits({ userid: 'u', add: ['eyes'], remove: ['art'] })
   expect(await partner.get('u')).toMatchObject({
     conditions: ['swappending', 'actionrequired'],
-    // The swap does not wait for it any longer: where it is given later, the pair has failed.
+    // The swap no longer waits for it: when it is given later, the pair has already failed.
     requiredactions: [{ code: 'consent_required', name: 'eyes', dueattimestamp: boundary }],
   })
   const given = { userid: 'u', name: 'eyes', consents: [{ name: 'eyes', version: 'v1' }] }

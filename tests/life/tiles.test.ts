@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
 
-// A tile promises what would be accepted (contract §6): here the cases that were once told wrong, each tried as well. That
-// it holds in every state of a life is compared with the reference model (compare-tiles.ts).
+// A tile promises only what would be accepted (contract §6). These are the cases that were once wrong, each also tried.
+// compare-tiles.ts compares every state of a life with the reference model.
 
 let stage: Stage
 let partner: StagePartner

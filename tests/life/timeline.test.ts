@@ -115,7 +115,7 @@ test('a suggestion for an active user lapses too, and changes nothing that was c
   expect(await lines('active')).toContain('2027-05-04 prefill: stored> schedule, prefill expired')
 })
 
-/** Another process on the same database, whose clock is behind: its ids know nothing of those of this one. */
+/** Another process on the same database, whose clock is behind: its ids do not follow those of this process. */
 async function startBehind(service: TestService, behindMs: number): Promise<Service> {
   vi.resetModules()
   const { startService } = await import('../../service/src/service.ts')

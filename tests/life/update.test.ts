@@ -52,7 +52,7 @@ test('an offer that no longer admits the user stays, with each benefit that does
   expect(moved).toMatchObject({ conditions: ['offerineligible'], currentofferdetails: { offer: 'top' } })
   expect(Object.fromEntries(moved.benefits.map(one => [one.name, one.state]))).toEqual({
     base: 'enrolled',
-    // These two are not for New York by their own rules.
+    // New York is excluded by the own rules of these two.
     extra: 'endscheduled',
     dental: 'endscheduled',
     gold: 'enrolled',
@@ -102,7 +102,7 @@ test('an offer that admits the user again, and one that the user moves to, are f
   const { previewid } = await client.previewOfferChange(wish)
   await client.changeOffer({ ...wish, previewid })
   expect(await partner.get('mover')).toMatchObject({ conditions: [], currentofferdetails: { offer: 'mid' } })
-  // To join the offer again its rules have to admit the user.
+  // Joining the offer again requires that its rules admit the user.
   expect(await refusal(client.changeOffer({ userid: 'mover', offername: 'top' }))).toBe('422 ineligible')
   await unfit('leaver')
   await client.cancelUser({ userid: 'leaver' })

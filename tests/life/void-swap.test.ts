@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { fileOf, lifeCatalogue } from './catalogue.ts'
 import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
 
-// A pending swap of which a pair has lost its sense: the list tells what will happen, not what was once asked for.
+// A pending swap in which a pair is no longer possible: the list shows what will happen, not what was once requested.
 
 let stage: Stage
 let partner: StagePartner

@@ -24,8 +24,8 @@ const all = ['en light', 'en dark', 'es light'].flatMap(looks => {
   return [320, 768, 1280].map(width => ({ locale, scheme, width }))
 })
 /**
- * The narrowest and the widest, in both languages; BROWSER_TESTS=full takes every combination. In the dark only colours
- * change, as theme.test.ts shows, so that one language is enough there.
+ * The narrowest and the widest window, in both languages; BROWSER_TESTS=full takes every combination. The dark scheme
+ * only changes colors, as theme.test.ts shows, so one language is enough there.
  */
 const some = everydayOr(['es light 320'], ['es light 320', 'en dark 1280'])
 const variants =
@@ -125,7 +125,7 @@ function both(locale: 'en' | 'es', rig: Rig): readonly Example[] {
 }
 const framed = ['frame', 'start', 'benefits', 'done', 'already-enrolled', 'session-ended', 'problem']
 
-/** All there are, since a name that is missing here does not compile. */
+/** All views; a name that is missing here does not compile. */
 const views: Record<View['view'], true> = {
   ...{ OPEN: true, CHALLENGE: true, START: true, DETAILS_REVIEW: true, DETAILS_EDIT: true, PLAN: true },
   ...{ BENEFITS: true, CHECK_ANSWERS: true, DONE: true, ALREADY_ENROLLED: true, NO_BENEFITS: true },

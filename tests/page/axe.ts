@@ -6,6 +6,6 @@ export const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** What axe finds in the page, as lines of text. Nothing is worked out about what has no fault. */
+/** The violations that axe finds in the page, as lines of text. Details are computed only for violations. */
 export const violationsOf = `axe.run({ runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] })
   .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | ')))`

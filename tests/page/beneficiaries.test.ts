@@ -48,7 +48,7 @@ async function namedFor(benefit: string) {
   return benefits.find(({ name }) => name === benefit)
 }
 
-/** A newcomer who has chosen income on the plan whose life benefit requires beneficiaries. */
+/** A newcomer who has chosen income, on the plan whose life benefit requires beneficiaries. */
 async function choosing(link: Parameters<Rig['mintLink']>[0] = {}) {
   await rig.newPerson()
   const visitor = await openLink(rig, link)

@@ -34,7 +34,7 @@ describe('tries at the birth date', () => {
   test('are ten for a person in 30 days, by however many links', async () => {
     const first = await openBy('sms')
     expect((await guess(first.visitor, 4)).map(({ status }) => status)).toEqual([422, 422, 422, 422])
-    // A date that is right costs none.
+    // A right date costs no attempt.
     expect(await first.visitor.post('/register/challenge', right)).toMatchObject({ view: 'START' })
     const second = await openBy('email')
     expect(second.first.html).toContain('You have 5 tries left')
@@ -45,7 +45,7 @@ describe('tries at the birth date', () => {
     const third = await openBy('sms')
     expect(third.first.html).toContain('You have 1 try left')
     expect((await guess(third.visitor, 1))[0]).toMatchObject({ status: 401, view: 'LINK_ENDED' })
-    // Even the right date does not help any more, and the page says why.
+    // Even the right date no longer helps, and the page says why.
     const fourth = await openBy('sms')
     expect(fourth.first).toMatchObject({ status: 401, view: 'LINK_ENDED' })
     expect(fourth.first.html).toContain(
@@ -54,7 +54,7 @@ describe('tries at the birth date', () => {
     expect(fourth.first.html).not.toContain('send you a new link')
     expect(fourth.first.html).not.toMatch(/Ana|Ruiz/)
     expect(await fourth.visitor.post('/register/challenge', right)).toMatchObject({ status: 401 })
-    // Neither another person nor a link that nobody sends is concerned.
+    // Neither another person nor a link without a birth date question is affected.
     expect((await openBy('hosted')).first.view).toBe('START')
     await rig.newPerson()
     expect((await openBy('sms')).first.html).toContain('You have 5 tries left')
@@ -97,7 +97,7 @@ describe('tries at the birth date', () => {
       delivery: 'sms',
       offername: 'starter',
     })
-    // Before it is opened nothing has come of it.
+    // A link that was never opened has no result.
     await expect(client().exchangeResult({ sessionid })).rejects.toMatchObject({ code: 'not_found' })
     const visitor = newVisitor(rig.service)
     await visitor.post(linkurl ?? '')

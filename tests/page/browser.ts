@@ -5,10 +5,10 @@ import { describe } from 'vitest'
 
 const executablePath = '/usr/bin/chromium'
 
-/** `describe` where Chromium is installed; elsewhere the tests are skipped, and that is said aloud. */
+/** `describe` if Chromium is installed; otherwise the tests are skipped, and the output says so. */
 export const describeInBrowser = existsSync(executablePath) ? describe : skipped()
 
-/** A browser of its own, without a profile; what a page waits for only catches a hang, on a machine however busy. */
+/** A browser of its own, without a profile; its time-outs only catch a hang, on however busy a machine. */
 export async function launchBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath,
@@ -17,7 +17,7 @@ export async function launchBrowser(): Promise<Browser> {
       ...['--disable-background-networking', '--disable-component-update'],
     ],
   })
-  // A new page of the browser itself comes by here, too.
+  // A page that the browser opens itself passes here, too.
   const newContext = browser.newContext.bind(browser)
   browser.newContext = async options => {
     const context = await newContext(options)

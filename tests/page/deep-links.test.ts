@@ -15,7 +15,7 @@ function client() {
   return rig.partner.client
 }
 
-/** Opens a link in a browser of its own, and gives the first view. */
+/** Opens a link in a new browser, and returns the first view. */
 async function open(more: Parameters<Rig['mintLink']>[0]): Promise<{ visitor: Visitor; first: Shown }> {
   const visitor = newVisitor(rig.service)
   const link = await rig.mintLink(more)
@@ -36,7 +36,7 @@ async function member(benefits: string[]): Promise<void> {
   await client().createUser({ userid, ...ana, offername: 'starter', benefits })
 }
 
-/** The benefit of the first card, and whether its cover is laid open. */
+/** The benefit of the first card, and whether its coverage is open. */
 function firstCard({ html }: Shown) {
   const [, name, card = ''] =
     /<article class="card[^"]*" id="card-(\w+)">([\s\S]*?)<\/article>/.exec(html) ?? []

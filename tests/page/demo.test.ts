@@ -19,7 +19,7 @@ describeInBrowser('the example platform', () => {
   let platform: Platform
 
   beforeAll(async () => {
-    // The middle of a month: on its last day swaps are closed.
+    // The middle of a month, because on its last day swaps are closed.
     rig = await startRig({ startAt: Date.UTC(2027, 2, 10, 15) })
     const { partnerId, clientId, clientSecret, apiKey } = rig.partner
     const example = new URL('../../examples/gig-platform/platform.mjs', import.meta.url)

@@ -34,7 +34,7 @@ describeInBrowser('the embed', () => {
   })
   beforeEach(() => rig.newPerson().then(() => undefined))
 
-  /** The partner's page, with an embed made from `options` (as source text) and tokens in store. */
+  /** The partner's page, with an embed made from `options` (as source text) and with tokens ready. */
   async function openHost(options: { path?: string; make?: string; tokens?: number } = {}): Promise<Page> {
     const { path = '/', make = '{}', tokens = 3 } = options
     const context = await browser.newContext({ viewport: { width: 1100, height: 900 } })
@@ -51,7 +51,10 @@ describeInBrowser('the embed', () => {
   const names = async (page: Page) => (await heard(page)).flatMap(({ name }) => name ?? [])
   const press = (page: Page, name: string) => pressIn(frameOf(page), name)
 
-  /** Presses a key in a frame that goes away by it: Chromium may never answer, so the frame's end is awaited. */
+  /**
+   * Presses a key in a frame that disappears because of it: Chromium may never answer, so the end of the frame is
+   * awaited.
+   */
   async function pressLast(page: Page, key: string): Promise<void> {
     void page.keyboard.press(key).catch(() => undefined)
     await page.locator('iframe').waitFor({ state: 'detached' })
@@ -272,7 +275,7 @@ describeInBrowser('the embed', () => {
     await expect.poll(fits).toBe(true)
     await press(page, 'Start')
     await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
-    // A frame that still changes its height moves under the mouse.
+    // A frame that is still changing its height moves under the mouse.
     await expect.poll(fits).toBe(true)
     await press(page, 'These are right – continue')
     await frameOf(page).getByRole('heading', { name: 'Choose your benefits' }).waitFor()

@@ -7,22 +7,22 @@ import { describe, expect } from 'vitest'
 
 const executablePath = '/usr/bin/firefox-esr'
 
-/** `describe` where Debian's Firefox is installed; elsewhere the tests are skipped, and that is said aloud. */
+/** `describe` if Debian's Firefox is installed; otherwise the tests are skipped, and the output says so. */
 export const describeInFirefox = existsSync(executablePath) ? describe : skipped()
 
 /** A page in Firefox, driven by WebDriver BiDi as a person would: real clicks, real keys. */
 export type FirefoxPage = {
   goto(address: string): Promise<void>
-  /** Waits for what has this text or label, and clicks into its middle. */
+  /** Waits for an element with this text or label, and clicks into its middle. */
   click(kind: Kind, name: string): Promise<void>
-  /** Types into the field of a label, in the place of what stands there. */
+  /** Types into the field with this label, in place of its content. */
   fill(label: string, text: string): Promise<void>
   waitFor(kind: Kind, name: string): Promise<void>
   /** The value of an expression. */
   evaluate(expression: string): Promise<unknown>
 }
 
-/** What can be looked for: by its own text, a field by its label's. */
+/** The kinds of elements to look for: by their own text, or a field by its label's text. */
 export type Kind = 'button' | 'a' | 'h1' | 'label' | 'dd'
 
 /** Firefox of its own, without a screen, with an empty profile. */
@@ -128,7 +128,7 @@ function pageIn(context: string, send: Send): FirefoxPage {
   }
 }
 
-/** Where the middle of an element is, scrolled into view; null while it is not there. */
+/** The position of the middle of an element, scrolled into view; null while it does not exist. */
 function placeOf(kind: Kind, name: string): string {
   return `(() => {
   const text = element => element.textContent.replace(/\\s+/g, ' ').trim()

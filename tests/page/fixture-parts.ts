@@ -12,7 +12,7 @@ import type {
   PlanChoice,
 } from '../../service/src/registration/views/parts.ts'
 
-/** The person who is prefilled, and whom the examples show. */
+/** The prefilled person whom the examples show. */
 export const ana = {
   firstname: 'Ana María',
   lastname: 'Ruiz Delgado',
@@ -47,7 +47,7 @@ const shapes: Readonly<Record<string, string>> = {
     'M24 12v24M30 17c-1.500-2-3.500-2.500-6-2.500-3.500 0-6 1.500-6 4.500 0 6.500 12.500 3 12.500 9.500 0 3-3 5-6.500 5-3 0-5-1-6.500-3',
 }
 
-/** Says something in the language of the examples. */
+/** Chooses the text in the language of the examples. */
 export type Say = (en: string, es: string) => string
 
 /** The benefits of the examples. */
@@ -161,7 +161,7 @@ export function cardsIn(say: Say): readonly BenefitCard[] {
   ]
 }
 
-/** What an insurer must show of a benefit. */
+/** What an insurer must show about a benefit. */
 export function coverageIn(say: Say): Coverage {
   return {
     insurer: {
@@ -207,7 +207,7 @@ export function planOf(
 
 type PlanName = { readonly offer: string; readonly displayname: string; readonly slots: number }
 
-/** What a member has and can have: a card for each way in which a benefit can stand. */
+/** A member's benefits and possible benefits: a card for each status. */
 export function memberCards(say: Say, cards: readonly BenefitCard[]): readonly BenefitCard[] {
   const standing: readonly (readonly [string, BenefitStatus])[] = [
     ['telehealth', { kind: 'enrolled', since: '2026-03-01' }],
@@ -275,7 +275,7 @@ export function recordsIn(locale: 'en' | 'es'): ConsentText {
   return { name, version, title: title[locale], agree: agree[locale], paragraphs, checked: false }
 }
 
-/** What a swap takes away, as it is told: without days and without a price. */
+/** A benefit that a swap takes away, as it is shown: without dates and without a price. */
 export function toGoing({ name, displayname, iconurl }: BenefitCard): BenefitLine {
   return { name, displayname, iconurl }
 }
@@ -284,26 +284,26 @@ type Lines = readonly BenefitLine[]
 const firstday = '2026-11-20'
 const lastday = '2026-11-30'
 
-/** The ways in which the benefits that a view lists can stand, each made from lines that start on December 1. */
+/** The possible situations of the benefits in a view, each made from lines that start on December 1. */
 export const standings = {
   ahead: (lines: Lines): Lines => lines,
   begun: (lines: Lines): Lines => lines.map(line => ({ ...without(line), since: firstday })),
   ending: (lines: Lines): Lines => lines.map(line => ({ ...without(line), endson: lastday })),
   ended: (lines: Lines): Lines => lines.map(line => ({ ...without(line), endedon: firstday })),
   none: (): Lines => [],
-  /** In force but the second, which waits for the person. */
+  /** All in force except the second, which waits for the person. */
   onewaits: (lines: Lines): Lines =>
     lines.map((line, at) => ({
       ...without(line),
       ...(at === 1 ? { actionrequired: true, dueon: '2026-12-20' } : { since: firstday }),
     })),
-  /** In force, the last of them only until the month's end. */
+  /** All in force, the last only until the month's end. */
   lastends: (lines: Lines): Lines =>
     lines.map((line, at) => ({
       ...without(line),
       ...(at === lines.length - 1 ? { endson: lastday } : { since: firstday }),
     })),
-  /** In force, the second until the month's end, and the last from then on. */
+  /** All in force, the second until the month's end, and the last from then on. */
   exchanged: (lines: Lines): Lines =>
     lines.map((line, at) => {
       if (at === lines.length - 1) return line
@@ -315,7 +315,7 @@ function without({ startson: _, ...line }: BenefitLine): BenefitLine {
   return line
 }
 
-/** A consent that is wanted. */
+/** A consent to ask for. */
 export function consentsIn(say: Say): readonly ConsentText[] {
   return [
     {
@@ -358,8 +358,8 @@ export function offersIn(say: Say): Extract<View, { view: 'OFFER_CHANGE' }>['off
 }
 
 /**
- * Every confirmation but the plainest: what was done, and whether it holds now or from a day. `lines`: how what it lists
- * stands.
+ * Every confirmation except the plainest: what was done, and whether it holds now or from a day on. `lines`: the
+ * situation of the listed benefits.
  */
 export const tellings: readonly {
   readonly name: string
@@ -429,7 +429,7 @@ export const tellings: readonly {
   },
 ]
 
-/** The people whom the person of the examples names. */
+/** The beneficiaries of the person in the examples. */
 export function namedIn(say: Say): readonly NamedBeneficiary[] {
   return [
     { kind: 'primary', name: 'Luis Ruiz', relationship: 'spouse', share: 60, contact: '305-555-0177' },
@@ -441,7 +441,7 @@ export function namedIn(say: Say): readonly NamedBeneficiary[] {
   ]
 }
 
-/** What a member loses by a change of their details. */
+/** The benefits that a member loses by a change of their details. */
 export function lostIn(say: Say): readonly LostCover[] {
   return [
     { name: 'dental', displayname: say('Dental care', 'Cuidado dental'), how: 'ends', on: '2026-11-30' },

@@ -27,11 +27,11 @@ export type Built = {
   readonly icon: string
 }
 
-/** One view with a name of its own: a view name, and what is special about this one. */
+/** One view with a name of its own: a view's name, and what is special about this example. */
 export type Example = {
   readonly name: string
   readonly view: View
-  /** What the page's script would have put there by now, as source to be run in the page. */
+  /** The content that the page's script would have added by now, as source to be run in the page. */
   readonly script?: string
 }
 
@@ -585,7 +585,7 @@ export function examples(locale: Locale, built: Built, shell: Page['shell'] = 'h
   ]
 }
 
-/** These lines with the first waiting for somebody to be named. */
+/** These lines, with the first waiting for a beneficiary. */
 function waiting(
   [first, ...others]: readonly BenefitLine[],
   waits: NonNullable<BenefitLine['waits']>,

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** What takes a download of some 200 MB is built by `npm run test:long` and not by every run. */
+/** Tests that need a download of some 200 MB run in `npm run test:long` and not in every run. */
 const isLong = process.env['FRAMEWORK_TESTS'] === 'full'
 
 function npm(args: readonly string[], cwd: string) {

@@ -8,7 +8,7 @@ import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
 import { type Rig, startRig } from './rig.ts'
 import { openStage } from './show.ts'
 
-/** A window of 1280 × 1024 at 400 %: what is left of it in CSS pixels. */
+/** The CSS pixels that are left of a window of 1280 × 1024 at 400 %. */
 const zoomed = { width: 320, height: 256, deviceScaleFactor: 4, mobile: false }
 
 describeInBrowser('under hard conditions', () => {
@@ -77,7 +77,7 @@ describeInBrowser('under hard conditions', () => {
       const cross = await page.getByRole('button', { name: 'Cerrar', exact: true }).boundingBox()
       const heading = await frame.getByRole('button', { name: /English/ }).boundingBox()
       if (!cross || !heading) throw new Error('not shown')
-      // The header may have scrolled away; where both are seen, they are side by side.
+      // The header may have scrolled out of view; if both are visible, they are side by side.
       expect(
         heading.x + heading.width <= cross.x ||
           heading.y + heading.height <= cross.y ||
@@ -127,7 +127,7 @@ describeInBrowser('under hard conditions', () => {
       await page.getByRole('button', { name: 'Continue', exact: true }).dblclick()
       await page.getByRole('heading', { name: 'Check your answers' }).waitFor()
       expect(posted('benefits')).toBe(1)
-      // The first answer is lost after the service has done it.
+      // The first answer is lost after the service has done its work.
       let lost = 0
       await page.route('**/register/enrol', async route => {
         if (lost > 0) return route.continue()
@@ -149,8 +149,8 @@ describeInBrowser('under hard conditions', () => {
 })
 
 /**
- * What a person at 400 % could not use: a page that scrolls sideways, text that is cut off, or a control that is still
- * covered by something else once it has the focus.
+ * What would be unusable at 400 %: a page that scrolls sideways, text that is cut off, or a control that something
+ * still covers once it has the focus.
  */
 const faultsWhenZoomed = `(() => {
   const faults = []

@@ -44,7 +44,7 @@ function page({ service, built, partner }: Rig): string {
 <script src="/host.js"></script>`
 }
 
-/** Tests set `tokens` and call `make`; everything that happens is written down. */
+/** Tests set `tokens` and call `make`; everything that happens is recorded. */
 const script = `
 globalThis.tokens = []
 globalThis.heard = []

@@ -415,7 +415,7 @@ describeInBrowser('the hosted page', () => {
   })
 })
 
-/** What pages are made of: every element with its classes. Runs in the browser. */
+/** The pieces of pages: every element with its classes. Runs in the browser. */
 function piecesIn(documents: readonly string[]): string[] {
   const pieces = documents.flatMap(markup => {
     const page = new DOMParser().parseFromString(markup, 'text/html')

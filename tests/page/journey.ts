@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { Receiver } from '../webhooks/receiver.ts'
 import type { Rig } from './rig.ts'
 
-/** What a person reads and presses between their link and the confirmation. */
+/** The words that a person reads and presses between their link and the confirmation. */
 export const words = {
   en: {
     open: 'Open my benefits',
@@ -56,8 +56,8 @@ export function pressIn(place: Page | FrameLocator, name: string): Promise<void>
 }
 
 /**
- * The whole way from START to the confirmation: a birth date corrected, wrongly first; a benefit chosen; the consent
- * forgotten first. Fails when a view, a fault's words or what was typed is not there.
+ * The whole way from START to the confirmation, with a birth date that is first corrected wrongly, a chosen benefit,
+ * and a consent that is first forgotten. Fails when a view, the words of an error or what was typed is missing.
  */
 export async function walk(place: Page | FrameLocator, language: Language): Promise<void> {
   const say = words[language]
@@ -86,10 +86,10 @@ export async function walk(place: Page | FrameLocator, language: Language): Prom
   expect(await place.locator('.reference strong').textContent()).toMatch(/^BE-[0-9A-Z]{4}-[0-9A-Z]{4}$/)
 }
 
-/** What the person's enrolment is told as. */
+/** The events of the person's enrolment. */
 export const told = ['enrollment_request_received', 'enrollment_successful', 'offer_activiation_successful']
 
-/** Waits until the partner's receiver has every event of this person, each once and as promised. */
+/** Waits until the partner's receiver has every event of this person, each once and with the promised body. */
 export async function heardByPartner(receiver: Receiver, rig: Rig): Promise<void> {
   const arrived = () => receiver.deliveries.filter(({ userid }) => userid === rig.userid())
   const names = () => arrived().map(({ eventname }) => eventname)
@@ -108,7 +108,7 @@ export async function heardByPartner(receiver: Receiver, rig: Rig): Promise<void
   })
 }
 
-/** What is known of the person afterwards: enrolled, with the corrected date and the consent in their language. */
+/** Checks the person's data afterwards: enrolled, with the corrected date and the consent in their language. */
 export async function isEnrolled(rig: Rig, language: Language): Promise<void> {
   expect(await rig.partner.client.getUser({ userid: rig.userid() })).toMatchObject({
     status: 'active',

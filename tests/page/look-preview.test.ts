@@ -81,7 +81,7 @@ describeInBrowser('the page on which a look is tried', () => {
       })
       const page = await context.newPage()
       await page.goto(`${service.baseUrl}/demo/look?radius=4`)
-      // Each sample is shown, in the page's own style and in the look that is tried.
+      // Each sample is shown, with the page's own style and with the look that is tried.
       for (const name of ['start', 'benefits', 'check']) {
         const sample = page.frameLocator(`iframe[title="Sample: ${name}"]`)
         await sample.getByRole('heading', { level: 1 }).waitFor()

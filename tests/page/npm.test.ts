@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const borrowed = ['react', 'react-dom', 'scheduler', '@types/react', '@types/react-dom', 'csstype']
 
-/** What a partner writes: every entry, with its types. */
+/** A partner's code: every entry, with its types. */
 const app = `
 import { createClient, type LinkToken } from '@benefit-enrolment/client'
 import { create, type EnrolmentEvent, type Exit, version } from '@benefit-enrolment/embed'

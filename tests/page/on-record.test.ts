@@ -4,7 +4,7 @@ import { ana } from './fixture-parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Visitor } from './visitor.ts'
 
-// Whatever a person changes on the page is on record with the session and the request by which they did.
+// Every change that a person makes on the page is on record with its session and request.
 
 let rig: Rig
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig.close())
 
-/** A browser that notes the ids of its requests, redirects included. */
+/** A browser that records the ids of its requests, redirects included. */
 function noting(): { visitor: Visitor; seen: Set<string> } {
   const seen = new Set<string>()
   const real = globalThis.fetch
@@ -101,7 +101,7 @@ test('of a member, by every path that changes something', async () => {
   expect([...new Set(told.filter(why => why !== ''))]).toEqual(
     expect.arrayContaining(['enrol', 'swap', 'offer change', 'offer change undone', 'reinstate']),
   )
-  // Each is another request of one session.
+  // Each was another request of the same session.
   expect(new Set(rows.map(({ actor }) => actor)).size).toBe(1)
   expect(new Set(rows.map(({ request_id }) => request_id)).size).toBe(rows.length)
 })

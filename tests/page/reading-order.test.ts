@@ -6,9 +6,9 @@ import { type Rig, startRig } from './rig.ts'
 import { openStage } from './show.ts'
 
 /**
- * What a screen reader finds in each view, in the order in which it reads: the accessibility tree as text, kept in
- * `reading-order/`. After a change that is meant, `npx vitest run tests/page/reading-order.test.ts -u` keeps the new one,
- * to be read like any other change.
+ * What a screen reader finds in each view, in reading order: the accessibility tree as text, stored in
+ * `reading-order/`. After an intended change, `npx vitest run tests/page/reading-order.test.ts -u` stores the new one,
+ * to be reviewed like any other change.
  */
 describeInBrowser('the reading order of every view', () => {
   let rig: Rig
@@ -30,8 +30,8 @@ describeInBrowser('the reading order of every view', () => {
     const trees: string[] = []
     for (const example of examples(locale, rig.built)) {
       await stage.show(example)
-      // The shell is the same on every view: it is kept with the first, and with the first of a session. An open dialog
-      // is all that can be read.
+      // The frame around views is always the same: it is stored with the first view, and with the first view of a
+      // session. An open dialog is everything that can be read.
       const hasShell = trees.length === 0 || example.name === 'start'
       const isAsked = (await page.locator('dialog[open]').count()) > 0
       const part = page.locator(isAsked ? 'dialog' : hasShell ? 'body' : '#main').first()

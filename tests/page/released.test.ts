@@ -24,7 +24,7 @@ function integrityOf(contents: Buffer | string) {
   return `sha384-${createHash('sha384').update(contents).digest('base64')}`
 }
 
-/** What builds the drop-in, in a folder of its own elsewhere. */
+/** The build of the drop-in, in a folder elsewhere. */
 describe('the drop-in script', () => {
   let copy: string
   const at = (path: string) => join(copy, path)

@@ -15,13 +15,13 @@ import { ana } from './fixture-parts.ts'
 import type { Built } from './fixtures.ts'
 import { hostPage } from './host-page.ts'
 
-/** Three sites as browsers tell them apart: the real service, a partner's site, and a hostile one. */
+/** Three sites that browsers treat as different: the real service, a partner's site, and a hostile one. */
 export type Rig = {
   /** The service, on 127.0.0.1. */
   readonly service: string
   /** The partner's site, on localhost. */
   readonly host: string
-  /** A site that is nobody's, on localhost with another port. */
+  /** A hostile site, on localhost with another port. */
   readonly hostile: string
   readonly built: Built & { readonly directory: string; readonly integrity: string; readonly dropIn: string }
   readonly running: TestService
@@ -30,11 +30,11 @@ export type Rig = {
   readonly userid: () => string
   /** A new person, prefilled unless told otherwise. */
   newPerson(prefill?: Partial<Prefill> | 'unknown'): Promise<string>
-  /** Where a hosted link leads. */
+  /** The address of a hosted link. */
   mintLink(more?: Partial<LinkTokenRequest>): Promise<string>
   /** A token for the embed. */
   mintToken(more?: Partial<LinkTokenRequest>): Promise<string>
-  /** Revokes everything minted for this person: links, and sessions that live. */
+  /** Revokes everything minted for this person: links, and living sessions. */
   endSessions(): Promise<void>
   /** The names of the events raised for this person, oldest first. */
   events(): Promise<readonly string[]>
@@ -43,7 +43,7 @@ export type Rig = {
   close(): Promise<void>
 }
 
-/** The only address that the partner has registered to lead back to. */
+/** The only registered address that the page may lead back to. */
 export const backTo = 'http://localhost:4/benefits'
 
 /** Starts the three sites. The browser's files must be built: `npm test` does so. */
@@ -136,7 +136,7 @@ function browserFiles(): Rig['built'] {
 
 let reactApp: string | undefined
 
-/** The React example, built once for all that ask. */
+/** The React example, built only once for all tests. */
 export function reactScript(): string {
   if (reactApp) return reactApp
   const outfile = join(mkdtempSync(join(tmpdir(), 'enrolment-react-')), 'react.js')

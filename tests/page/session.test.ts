@@ -281,7 +281,7 @@ describe('a link by email or text message', () => {
     expect(late).toMatchObject({ status: 401, view: 'LINK_ENDED' })
     expect(late.html).toContain('We could not confirm that it is you')
     expect(late.html).toContain('or ask Harbor Rides to send you a new link')
-    // Whoever comes back is told the same, and nothing of the person.
+    // A person who comes back gets the same page, without personal data.
     const again = await visitor.get('/register')
     expect(again.html).toContain('The date of birth did not match our records too many times.')
     expect(again.html).not.toMatch(/You were away|This page is closed|Ana/)
@@ -497,7 +497,7 @@ test('every view shows where the partner’s users find help, in their language;
   const { partnerId } = rig.partner
   const help = { phone: '1-800-555-0142', email: 'help@harbor.example', url: 'https://harbor.example/help' }
   await changePartner(partnerId, { help }, rig.running.manage)
-  // What the service knows of a partner may be a second old.
+  // The service's memory of a partner may be a second old.
   rig.running.advance(1000)
   for (const [locale, words] of [
     ['en', ['Need help?', 'Call 1-800-555-0142', 'Email help@harbor.example', 'Help center']],

@@ -5,7 +5,7 @@ import { type Rig, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Shown, type Visitor, wordsOf } from './visitor.ts'
 
 let rig: Rig
-// The middle of a month: the last day before a boundary is locked.
+// The middle of a month, because changes are locked on the last day before a boundary.
 const startAt = Date.UTC(2027, 2, 10, 15)
 beforeAll(async () => {
   rig = await startRig({ startAt })

@@ -11,10 +11,10 @@ export type Stage = {
 
 /**
  * Makes a page show examples as the service shows its views: by the same `renderPage`, with the built style sheet, from
- * the service's origin. The window stays, so that what was loaded into it is there for each.
+ * the service's origin. The window stays open, so that files are loaded only once.
  */
 export async function openStage(page: Page, rig: Rig): Promise<Stage> {
-  // The examples have benefits that the demo catalogue has not.
+  // The examples have benefits that are not in the demo catalogue.
   await page.route(`${rig.service}/icons/*`, (route, request) =>
     route.fulfill({
       contentType: 'image/svg+xml',

@@ -8,7 +8,7 @@ type Language = 'en' | 'es'
 const languages = everydayOr<readonly ('en' | 'es')[]>(['en'], ['en', 'es'])
 
 let rig: Rig
-/** The partner's date, which only goes forward: always the tenth of a month at noon. */
+/** The partner's date, which only moves forward: always the tenth of a month at noon. */
 let today = '2027-03-10'
 beforeAll(async () => {
   rig = await startRig({ startAt: Date.UTC(2027, 2, 10, 16) })
@@ -49,7 +49,7 @@ async function moveToNextMonth() {
   await client().advanceClock({ advanceto: `${today}T16:00:00.000Z` })
 }
 
-/** A member with a session in this language; `startsIn` days when the membership is still to begin. */
+/** A member with a session in this language; `startsIn` is the number of days until a membership that has not begun. */
 async function member(
   language: Language,
   has: { offername?: string; benefits?: string[]; effectivedate?: string } = {},
@@ -66,7 +66,7 @@ async function session(language: Language): Promise<Visitor> {
   return visitor
 }
 
-/** What a confirmation says: its heading, its sentence, and its next steps without the one about the reference. */
+/** The words of a confirmation: its heading, its sentence, and its next steps without the one about the reference. */
 function said({ html, view }: Shown) {
   expect(view).toBe('DONE')
   const text = (found = '') => found.replace(/<[^>]+>/g, '').trim()

@@ -1,7 +1,7 @@
 import { ELECTRONIC_RECORDS } from '../../service/src/membership/rules/electronic-records.ts'
 import type { Rig } from './rig.ts'
 
-/** Ticks the box of the consent to electronic records, which stands before the first agreement. */
+/** Ticks the box of the consent to electronic records, which comes before the first agreement. */
 export const recordsAgreed = {
   [`consent.${ELECTRONIC_RECORDS.name}`]: ELECTRONIC_RECORDS.version,
 } as const
@@ -12,21 +12,21 @@ export type Shown = {
   readonly view: string | undefined
   readonly html: string
   readonly headers: Headers
-  /** Where it ended, below the service's address. */
+  /** The final path, below the service's address. */
   readonly path: string
 }
 
 /** A browser without script or screen: cookies, forms and redirects, as fast as HTTP. */
 export type Visitor = {
   get(address: string, headers?: Record<string, string>): Promise<Shown>
-  /** Posts with the hidden fields of the form shown last, unless they are given. */
+  /** Posts with the hidden fields of the last form, unless they are given. */
   post(address: string, fields?: Fields, headers?: Record<string, string>): Promise<Shown>
-  /** One request, redirects not followed, nothing remembered but cookies. */
+  /** Sends one request without following redirects; remembers only cookies. */
   send(address: string, init?: RequestInit): Promise<Response>
   readonly cookies: ReadonlyMap<string, string>
 }
 
-/** Follows a fresh link of the rig's person, as a new visitor. */
+/** Opens a new link of the rig's person, as a new visitor. */
 export async function openLink(
   rig: Pick<Rig, 'service' | 'mintLink'>,
   link: Parameters<Rig['mintLink']>[0] = {},
@@ -43,7 +43,7 @@ export function wordsOf({ html }: Pick<Shown, 'html'>): string {
 
 type Fields = Readonly<Record<string, string | readonly string[]>>
 
-/** Makes a visitor of a service; a handle makes it the frame, which has no cookies. */
+/** Creates a visitor of a service; with a handle it acts as the frame, which has no cookies. */
 export function newVisitor(service: string, handle?: string): Visitor {
   const cookies = new Map<string, string>()
   let hidden: [string, string][] = []

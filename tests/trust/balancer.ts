@@ -1,9 +1,9 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A load balancer as an operator has one: new connections go to processes whose /readyz is 200. */
+/** A load balancer as operators use it: new connections go to processes whose /readyz is 200. */
 export type Balancer = { readonly port: number; close(): Promise<void> }
 
-/** Starts a balancer that asks each process ten times a second. */
+/** Starts a balancer that checks each process ten times a second. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const ready = new Set<number>()
   const sockets = new Set<Socket>()

@@ -12,7 +12,7 @@ import { type Balancer, startBalancer } from './balancer.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
 
-// What is exchanged while requests pour in: processes, credentials, the schema, the day.
+// Replaced while requests pour in: processes, credentials, the schema, the day.
 
 let stage: FaultStage | undefined
 let balancer: Balancer | undefined
@@ -30,12 +30,12 @@ async function more(journal: Journal, count: number): Promise<void> {
 
 wholeRunTest(
   'a rolling restart of two processes under load refuses nothing',
-  // Played again where the machine was too slow for the time limits of statements, which production has too.
+  // Repeated when the machine was too slow for the time limits of statements, which production has too.
   { timeout: 900_000, retry: { count: 3, condition: /^Too slow/ } },
   async () => {
     stage = await openFaultStage()
     const start = async (process: number) => {
-      // Long enough that each connection is used once more, and so asked to close, on a machine that is busy.
+      // Long enough that, on a busy machine, each connection is used once more, and so asked to close.
       const started = await stage?.start({ process, drainSeconds: 20 })
       if (!started || started === 'killed') throw new Error('it did not start')
       return started
@@ -43,7 +43,7 @@ wholeRunTest(
     const running = [await start(0), await start(1)]
     balancer = await startBalancer(stage.ports)
     const { port } = balancer
-    // A pool may let one of its connections rest until the process that it leads to closes it, just as it is used again.
+    // A pool may leave a connection unused until the process at its other end closes it, just as it is used again.
     const agents = Array.from({ length: 8 }, () => new Agent({ connections: 1 }))
     const { clientOf: clientFor } = stage
     const clients = agents.map(dispatcher =>
@@ -65,7 +65,7 @@ wholeRunTest(
     const again = journal.entries.filter(entry => entry.isAcknowledged && entry.sent !== 1)
     if (again.length > 0 && stage.refusals().length > 0)
       throw new Error(`Too slow: ${stage.refusals().join(' ')}`)
-    // Sent once and acknowledged: neither a refusal nor a connection that broke.
+    // Sent once and acknowledged: no refusal, and no broken connection.
     expect(again).toEqual([])
     await stage.check(journal)
   },

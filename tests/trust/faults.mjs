@@ -1,5 +1,5 @@
-// Loaded first into a process of the built service: it ends as a crash would at a named point, when that was passed so
-// often. TEST_FAULT is `POINT COUNT`; TEST_CLOCK_MS moves the clock of the process.
+// Loaded first into a process of the built service: the process ends as in a crash at the nth pass of a named point.
+// TEST_FAULT is `POINT COUNT`; TEST_CLOCK_MS moves the clock of the process.
 
 import diagnostics from 'node:diagnostics_channel'
 import { ServerResponse } from 'node:http'
@@ -27,7 +27,7 @@ if (aheadMs !== 0) {
   }
 }
 
-/** What a statement is for; what is in a transaction tells what its commit is. */
+/** The purpose of a statement; the statements of a transaction show the purpose of its commit. */
 const kinds = [
   ['erasure', 'insert into erasures'],
   ['erasure key', 'delete from data_keys'],
@@ -60,7 +60,7 @@ Client.prototype.query = function (config, ...rest) {
   if (typeof config?.submit === 'function') return query.call(this, config, ...rest)
   const told = rest.at(-1)
   if (typeof told === 'function') {
-    // The pool's own way to ask, outside of transactions.
+    // The pool's own query method, outside of transactions.
     const kind = kindOf(text, config?.values ?? rest[0])
     if (kind) pass(`${kind} before`)
     const passing = (...answer) => {
@@ -69,14 +69,15 @@ Client.prototype.query = function (config, ...rest) {
     }
     return query.call(this, config, ...rest.slice(0, -1), passing)
   }
-  // It may set the transaction's time-out for locks as well.
+  // The statement may also set the transaction's time-out for locks.
   const isBegin = /^begin\b/.test(text)
   const isCommit = text === 'commit'
   if (isBegin) this.faultKinds = new Set()
   const kind = kindOf(text, config?.values ?? rest[0])
   if (kind) this.faultKinds?.add(kind)
   const names = isCommit ? [...(this.faultKinds ?? [])] : []
-  // All of a transaction is handed over at once: what comes before its commit is over when the statement before it is.
+  // All statements of a transaction are sent at once: everything before its commit is done when the statement before it
+  // is done.
   if (isCommit)
     void this.faultLast?.then(
       () => {

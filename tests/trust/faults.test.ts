@@ -11,10 +11,10 @@ import type { Journal } from './journal.ts'
 import { buildOneFile } from './one-file.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
 
-// Faults by name: a process ends at a point of a request, a delivery or an erasure, a connection dies, an answer is lost,
-// clocks differ. After each run the client's, the receiver's and the database's books must agree.
+// Faults by name: a process ends at a point of a request, a delivery or an erasure, a connection breaks, an answer is
+// lost, clocks differ. After each run the records of client, receiver and database must agree.
 
-/** Where a process may end, and at which of its passes there at the latest. */
+/** The points at which a process may end, each with the highest number of its pass. */
 const points: readonly (readonly [point: string, most: number])[] = [
   ['request arrived', 60],
   ['request read before', 30],
@@ -36,7 +36,7 @@ const points: readonly (readonly [point: string, most: number])[] = [
   ['erasure before answer', 5],
 ]
 
-/** Seeds of runs that once failed; they stay for ever. */
+/** Seeds of runs that once failed; they stay forever. */
 const keptSeeds: readonly number[] = []
 const seed = isLong ? randomInt(2 ** 31) : 20_261_122
 const killsInRun = isLong ? 100 : points.length
@@ -62,7 +62,7 @@ function openRandom(from: number) {
   }
 }
 
-/** Waits until so many more were acknowledged: the service works. */
+/** Waits until this many more were acknowledged, which shows that the service works. */
 async function more(journal: Journal, count: number): Promise<void> {
   const wanted = journal.acknowledged() + count
   await expect.poll(journal.acknowledged, { timeout: 180_000, interval: 20 }).toBeGreaterThan(wanted)
@@ -132,7 +132,7 @@ test(
     const journal = stage.openJournal({ writers: 8, name: 'cut' })
     for (let done = 0; done < cut; done += 1) {
       const fate = (['after', 'before', 'late'] as const)[done % 3] ?? 'after'
-      // Stands in the body of every event, so in every write of a user.
+      // Part of the body of every event, so of every write of a user.
       await proxy?.arm(fate, '"eventname"')
     }
     await more(journal, 20)
@@ -175,7 +175,7 @@ wholeRunTest(
     const again = await stage.start({ process: 0 })
     await more(journal, 100)
     await journal.stop()
-    // What the fast one raised is due for the slow one in an hour only; who is left delivers all.
+    // An event of the fast process is due for the slow one only in an hour; the remaining process delivers all.
     if (again !== 'killed') expect(await again.stop()).toBe(0)
     await stage.check(journal)
   },

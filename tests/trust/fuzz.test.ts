@@ -5,7 +5,7 @@ import { defaultRequestLimits } from '../../service/src/http/request-limits.ts'
 import { isLong, timesOf } from '../long.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 
-// Damaged requests by the thousand: each gets a documented answer or a closed connection, and harms no other.
+// Thousands of damaged requests: each gets a documented answer or a closed connection, and harms no other.
 
 const documented = new Set([200, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431])
 const seed = isLong ? Date.now() % 2 ** 31 : 20_261_122
@@ -19,11 +19,11 @@ let client: TestPartner['client']
 let token: string
 beforeAll(async () => {
   service = await startTestService({
-    // Requests that never end are let go of soon, so that the test is not long.
+    // Requests that never end are given up soon, so that the test is short.
     requestLimits: { ...defaultRequestLimits, headersSeconds: 0.3, requestSeconds: 0.3 },
   })
   partner = await service.newPartner()
-  // Sent again: a machine that stands still is too slow for these time limits, and is told so by a 408.
+  // Sent again, because a machine that stands still is too slow for these time limits and gets a 408.
   client = partner.connect({ tries: 9 })
   await client.createUser({ userid: 'living', ...ada, offername: 'starter' }, { idempotencyKey: 'living' })
   token = await partner.token()
@@ -116,10 +116,10 @@ function statusOf(bytes: string): Promise<number | 'closed'> {
     })
     socket.on('data', chunk => {
       received += chunk.toString('latin1')
-      // A connection that may be kept stays open after its answer.
+      // A keep-alive connection stays open after its answer.
       if (received.includes('\r\n\r\n')) socket.destroy()
     })
-    // A reset after the answer is as good as an end.
+    // A reset after the answer counts as an end.
     socket.on('error', () => {})
     socket.on('close', () => resolve(received === '' ? 'closed' : Number(received.slice(9, 12))))
     socket.write(Buffer.from(bytes, 'latin1'))

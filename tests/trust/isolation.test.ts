@@ -8,20 +8,20 @@ import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { type Answer, send } from '../api/raw.ts'
 import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
 
-// The matrix of trust: every operation × whose id it names × whose credentials it carries.
+// The isolation matrix: every operation × whose id it names × whose credentials it has.
 
-/** Whose things a request names. */
+/** The things of one partner that a request can name. */
 type Named = {
   readonly userid: string
   readonly webhookid: string
   readonly eventid: string
   readonly sessionid: string
 }
-/** What an operation names, and what its request holds besides. */
+/** The ids that an operation names, and the rest of its request. */
 type Row = {
   readonly names: keyof Named | 'nothing'
   readonly body?: (id: string) => Record<string, unknown>
-  /** Whoever is unknown is made by it, so that it answers 200 for a userid that is another partner's too. */
+  /** The operation creates an unknown user, so it answers 200 even for a userid that another partner also has. */
   readonly makes?: true
 }
 
@@ -34,7 +34,7 @@ function user(more: Record<string, unknown> = {}): Row {
 const grace = { kind: 'primary', name: 'Grace', relationship: 'spouse', share: 100 } as const
 const endpoint = { url: 'http://127.0.0.1:9/hook', username: 'matrix', password: 'secret' }
 
-/** A row for each operation of a partner: one that is missing does not compile, nor does one too many. */
+/** A row for each partner operation: a missing row does not compile, nor does one too many. */
 const rows: { readonly [Id in OperationIdOf<'partner'>]: Row } = {
   prefillUser: { ...user(), makes: true },
   getBenefits: user(adaAsks),
@@ -80,7 +80,7 @@ function rowOf(operation: Operation): Row {
 let service: TestService
 let own: TestPartner
 let other: TestPartner
-/** Of each partner: what lives, and what was deleted. */
+/** For each partner: the living things, and the deleted ones. */
 let things: { own: Named; living: Named; deleted: Named }
 
 beforeAll(async () => {
@@ -105,7 +105,7 @@ async function fill({ client }: TestPartner, userid: string): Promise<Named> {
   return { userid, webhookid, eventid: events[0]?.eventid ?? '', sessionid }
 }
 
-/** A result token of a session whose random part is a guess. */
+/** A result token of a session with a guessed random part. */
 function resultTokenOf(sessionid: string): string {
   return makeSecret(
     'rt',
@@ -133,7 +133,7 @@ function ask(operation: Operation, id: string, credentials: Credentials): Promis
   })
 }
 
-/** An answer without what differs from request to request. */
+/** An answer without the parts that differ between requests. */
 function saidBy({ status, code, body }: Answer) {
   const { detail, errors } = (body ?? {}) as { detail?: string; errors?: unknown }
   return { status, code, detail: status < 400 ? '' : detail, errors: status < 400 ? [] : errors }
@@ -274,7 +274,7 @@ describe('the page', () => {
     const unknown = await look(handles[0] ?? '')
     expect(unknown.status).toBe(401)
     for (const handle of handles) expect(await look(handle)).toEqual(unknown)
-    // Whoever held a session that has ended may see whose page it was, and nothing of the person.
+    // A browser whose session has ended may see whose page it was, and no personal data.
     const ended = [await look(revoked.handle)]
     await changePartner(partner.partnerId, { isDisabled: true }, service.manage)
     service.advance(1000)

@@ -2,23 +2,23 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, isBenefitEnrolmentError } from '../../client/src/index.ts'
 import { ada } from '../rig.ts'
 
-/** What was asked for one user, and how far it is known: sent and not answered, or acknowledged. */
+/** The requests for one user, each sent and unanswered, or acknowledged. */
 export type Entry = {
   readonly userid: string
   readonly kind: 'prefill' | 'create' | 'erase'
-  /** Tries of it under its one key. */
+  /** The attempts under its one key. */
   sent: number
   isAcknowledged: boolean
 }
 
-/** The client's journal: writes that pour in until they are stopped. */
+/** The client's journal: writes that are sent until they are stopped. */
 export type Journal = {
   readonly entries: readonly Entry[]
-  /** How many were answered 2xx, or by a 409 which says that an earlier try had been. */
+  /** How many were answered 2xx, or with a 409 that says that an earlier attempt succeeded. */
   readonly acknowledged: () => number
-  /** Answers that were neither that nor a passing failure; there must be none. */
+  /** All other answers except passing failures; there must be none. */
   readonly wrong: readonly string[]
-  /** Begins no more, and waits for those under way. */
+  /** Starts no more writes, and waits for those under way. */
   stop(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export type Journal = {
 export type JournalOptions = { readonly writers: number; readonly name: string; readonly pauseMs?: number }
 
 const passing = new Set(['network', 'timeout', 'unavailable'])
-/** A try that took effect, and whose answer was lost. */
+/** The code that says that an earlier attempt took effect and its answer was lost. */
 const doneBefore: Readonly<Record<Entry['kind'], string>> = {
   prefill: 'user_exists',
   create: 'idempotency_key_reused',
@@ -34,9 +34,9 @@ const doneBefore: Readonly<Record<Entry['kind'], string>> = {
 }
 
 /**
- * Starts writers that prefill (v2), create and erase new users, each write sent again and again with its key until it is
- * acknowledged; those that are not when the journal is stopped may or may not have taken effect. With several clients,
- * each try goes to the next one.
+ * Starts writers that prefill (v2), create and erase new users. Each write is repeated with its key until it is
+ * acknowledged; one that is not acknowledged when the journal stops may or may not have taken effect. With several
+ * clients, each attempt uses the next one.
  */
 export function openJournal(clients: readonly Client[], options: JournalOptions): Journal {
   const entries: Entry[] = []

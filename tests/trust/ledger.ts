@@ -7,7 +7,10 @@ import type { Receiver } from '../crash/receiver.ts'
 import { ada } from '../rig.ts'
 import type { Entry, Journal } from './journal.ts'
 
-/** The three books that must agree after any fault, and where ciphertext is to be all that tells of a person. */
+/**
+ * The three records that must agree after any fault, and the places in which personal data may appear only as
+ * ciphertext.
+ */
 export type Books = {
   readonly journal: Pick<Journal, 'entries' | 'wrong'>
   readonly receiver: Receiver
@@ -15,14 +18,14 @@ export type Books = {
   readonly partnerId: string
   /** What the service wrote to its outputs. */
   readonly logs: string
-  /** Where the data files lie, where they can be read. */
+  /** The directory of the data files, if they can be read. */
   readonly dataDir?: string
 }
 
 /**
- * Checks the client's journal, the receiver's and the database against each other: what was acknowledged is there; each
- * key had one effect; each event is delivered, waits or is visibly dead, and nothing else was delivered; one event has
- * one body; and no personal data is outside ciphertext.
+ * Compares the records of the client, the receiver and the database: everything acknowledged is there; each key had one
+ * effect; each event is delivered, waits or is visibly dead, and nothing else was delivered; one event has one body;
+ * and no personal data is outside ciphertext.
  */
 export async function checkLedger(books: Books): Promise<void> {
   expect(books.journal.wrong).toEqual([])
@@ -43,8 +46,8 @@ type User = {
   listed: boolean
 }
 
-// Each table is read once and put together here: never analysed, it gets plans from PostgreSQL that compare each row with
-// each, and on a busy machine the check itself would run out of time.
+// Each table is read once and joined here. On tables that were never analyzed, PostgreSQL's plans would compare each
+// row with each, and on a busy machine the check itself would run out of time.
 async function checkUsers({ journal, database, partnerId }: Books): Promise<void> {
   const rows = await database.query<{
     userid: string
@@ -65,7 +68,7 @@ async function checkUsers({ journal, database, partnerId }: Books): Promise<void
     await database.query<Owned>(sql`select service_id from erasures where partner_id = ${partnerId}`),
   )
   const told = grouped(events, event => event.service_id)
-  // Of the erased the name is gone; the events that wait still say it.
+  // An erased user's name is gone, but events that still wait contain it.
   const nameOf = new Map(events.map(event => [event.service_id, event.userid]))
   const found = new Map(
     rows.map(row => [
@@ -85,7 +88,7 @@ async function checkUsers({ journal, database, partnerId }: Books): Promise<void
     found.delete(userid)
     expect(faultsOf(user, entries), `${userid}: ${JSON.stringify({ user, entries })}`).toEqual([])
   }
-  // Nobody is there for whom nothing was sent.
+  // No user exists for whom nothing was sent.
   expect([...found.keys()]).toEqual([])
 }
 
@@ -113,7 +116,7 @@ const begun = {
   create: { status: 'active', events: ['enrollment_successful', 'offer_activiation_successful'] },
 } as const
 
-/** What does not fit between one user and what was sent for it; each write has had one effect or, unanswered, none. */
+/** The contradictions between one user and the requests for it; each write has had one effect or, unanswered, none. */
 function faultsOf(user: User | undefined, entries: readonly Entry[]): string[] {
   const first = entries.find(entry => entry.kind !== 'erase')
   const erase = entries.find(entry => entry.kind === 'erase')
@@ -157,7 +160,7 @@ async function checkDeliveries({ receiver, database, partnerId }: Books): Promis
   )
   expect(unaccounted).toEqual([])
   const bodies = new Map(events.map(event => [event.event_id, event.body.toString('hex')]))
-  // A delivery of no committed event would have no body here.
+  // A delivery without a committed event would have no body here.
   for (const [key, copies] of receiver.arrived)
     expect([key, ...new Set(copies)]).toEqual([key, bodies.get(key)])
 }
@@ -187,7 +190,7 @@ async function checkCanaries({ database, logs, dataDir }: Books): Promise<void> 
     expect([name, ...plain, ...hex]).toEqual([name])
   }
   if (dataDir === undefined) return
-  // The files themselves hold dead rows, and the log of the database; the catalogue's pages are no personal data.
+  // The files also contain dead rows, and the database's log; the catalogue's pages contain no personal data.
   for (const entry of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
     const path = join(entry.parentPath, entry.name)

@@ -30,7 +30,7 @@ test.skipIf(!isLong)(
       samples.push(rssOf(service.pid))
     }
     await journal.stop()
-    // The first third fills caches, which are bounded; from there on nothing may grow.
+    // The first third fills caches, which are bounded; afterwards nothing may grow.
     const third = Math.floor(samples.length / 3)
     const middle = medianOf(samples.slice(third, 2 * third))
     const last = medianOf(samples.slice(2 * third))

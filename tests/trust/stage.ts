@@ -19,27 +19,33 @@ import { type Journal, type JournalOptions, openJournal } from './journal.ts'
 import { checkLedger } from './ledger.ts'
 import { oneFileStarter } from './one-file.ts'
 
-/** A service that may be killed at named points, its partner, the partner's receiver, and our own eyes on the database. */
+/**
+ * A service that may be killed at named points, its partner, the partner's receiver, and a direct connection to the
+ * database.
+ */
 export type FaultStage = {
   readonly place: Place
   readonly partner: Created
   readonly database: Database
   readonly address: DatabaseAddress
-  /** Starts one more process; always on the port of its place, so that clients find it again. */
+  /** Starts another process, always on the port of its place, so that clients find it again. */
   start(options?: StartOptions): Promise<ServiceProcess | 'killed'>
   /** Writes that go to the processes in turn. */
   openJournal(options: JournalOptions & { processes?: number; port?: number }): Journal
   /** A client with the partner's credentials, or with newer ones. */
   clientOf(port: number, newer?: Partial<Created>, fetch?: ClientOptions['fetch']): Client
   readonly ports: readonly number[]
-  /** The codes of PostgreSQL's refusals that the processes met: of statements and locks for which this machine was too slow. */
+  /**
+   * The codes of errors that PostgreSQL returned to the processes for statements and locks for which this machine was
+   * too slow.
+   */
   refusals(): readonly string[]
-  /** Waits until what was raised is delivered, and holds the three books against each other. */
+  /** Waits until all events are delivered, and compares the three records. */
   check(journal: Journal): Promise<void>
   close(): Promise<void>
 }
 
-/** Where a process ends as a crash would, and how far its clock is ahead. */
+/** The point at which a process ends as in a crash, and how far its clock is ahead. */
 export type StartOptions = {
   readonly fault?: { readonly point: string; readonly count: number }
   readonly aheadMs?: number
@@ -99,7 +105,7 @@ export async function openFaultStage(
       processes.push(started)
       return started
     } catch (error) {
-      // A point may be passed before it listens.
+      // A point may be passed before the process listens.
       if (fault && /ended with null/.test(String(error))) return 'killed'
       throw error
     }
@@ -119,7 +125,8 @@ export async function openFaultStage(
   const database = openDatabase(address, { max: 2, ...patientDatabase })
   const clientOf: FaultStage['clientOf'] = (port, newer = {}, fetch = globalThis.fetch) =>
     createClient({
-      // Longer than any answer takes on a busy machine: a write that is given up is sent again, which some tests forbid.
+      // Longer than any answer takes on a busy machine: a write that is given up would be sent again, which some tests
+      // forbid.
       ...{ baseUrl: `http://127.0.0.1:${port}`, tries: 1, timeoutMs: 60_000, deadlineMs: 60_000, fetch },
       clientId: partner.clientid,
       clientSecret: newer.clientsecret ?? partner.clientsecret,
@@ -149,7 +156,7 @@ export async function openFaultStage(
   }
 }
 
-/** Time limits of statements and locks, which a machine that stands still brings about; nothing that a restart could. */
+/** Time limits of statements and locks, which a machine that stands still can reach, but no restart. */
 function isSlowness(code: string): boolean {
   return code === '57014' || code === '55P03'
 }
