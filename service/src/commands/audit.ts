@@ -89,7 +89,7 @@ function shown(row: AuditRow): object {
   }
 }
 
-/** The partner that was named, or all, and last what belongs to none. */
+/** The named partner, or all partners, and last the entries that belong to no partner. */
 async function partnersOf(database: Database, input: Input): Promise<string[]> {
   const [named] = input.positionals
   const known = (await listPartners(database)).map(row => row.partner_id)
@@ -112,5 +112,5 @@ function dayOf(input: Input, name: string): number | undefined {
   return day
 }
 
-/** The commands about what is on record. */
+/** The commands about the audit log. */
 export const auditCommands: readonly Command[] = [verify, exportAudit]

@@ -37,7 +37,7 @@ const backup: Command = {
   },
 }
 
-/** Puts a backup on record, so that the console can say when the last one was made. */
+/** Records a backup, so that the console can say when the last one was made. */
 async function noteBackup(address: DatabaseAddress, endedAt: string): Promise<void> {
   const database = openDatabase(address, { max: 1, onError: () => {}, statementTimeoutMs: 60_000 })
   const at = Date.parse(endedAt)
@@ -45,7 +45,8 @@ async function noteBackup(address: DatabaseAddress, endedAt: string): Promise<vo
   try {
     await addEntries(database, [{ ...entry, actorKind: 'command', actor: systemUser() }])
   } catch {
-    // The backup is there and was read back: that it could not be noted, as on a full disk, must not say otherwise.
+    // The backup exists and was read back. That it could not be recorded, for example on a full disk, must not look
+    // like a failure.
   } finally {
     await database.close()
   }
@@ -67,7 +68,8 @@ const restore: Command = {
         const database = openDatabase(address, { max: 1, onError: () => {}, statementTimeoutMs: 60_000 })
         try {
           await reach(database, 'bring up')
-          // Before anybody can serve it: the original may still be running, and would have its webhooks sent twice.
+          // Before anybody can serve it, because the original may still be running, and its webhooks would be sent
+          // twice.
           await makeQuiet(database, Date.now())
         } finally {
           await database.close()
@@ -96,7 +98,7 @@ const resumeCopy: Command = {
     }),
 }
 
-/** The settings, where the database is the embedded one. Throws OperatorError where it is not. */
+/** The settings, if the database is the embedded one. Throws OperatorError otherwise. */
 function embeddedOnly(input: Input): Config {
   const config = readConfig(input.environment)
   if (config.databaseUrl !== undefined)
@@ -106,5 +108,5 @@ function embeddedOnly(input: Input): Config {
   return config
 }
 
-/** The commands about copies of a database. */
+/** The commands that back up, restore and resume a database. */
 export const backupCommands: readonly Command[] = [backup, restore, resumeCopy]

@@ -28,7 +28,7 @@ export const list: Command = {
     }),
 }
 
-/** Tells how two versions differ, or a file and the newest version. */
+/** Shows how two versions differ, or a file and the newest version. */
 export const diff: Command = {
   name: 'catalogue diff',
   arguments: ['FROM|FILE', '[TO]'],

@@ -9,7 +9,10 @@ import { OperatorError } from '../operator-error.ts'
 
 const mostShown = 50
 
-/** The catalogue of a file, with the files it brings. Throws OperatorError that lists every problem with its line and remedy. */
+/**
+ * The catalogue of a file, with the files that it names. Throws OperatorError that lists every problem with its line
+ * and remedy.
+ */
 export async function readCatalogueFile(path: string): Promise<WholeCatalogue> {
   const parsed = await readWholeCatalogue(await readText(path), dirname(path))
   if (!parsed.ok) throw refusalOf(parsed.problems)
@@ -26,7 +29,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Throws OperatorError where the catalogue breaks with a version that was published before. */
+/** Throws OperatorError when the catalogue contradicts an earlier published version. */
 export async function refuseBreaks(parsed: WholeCatalogue, database: Database): Promise<void> {
   const versions = await listVersions(database)
   const problems = checkSuccession(

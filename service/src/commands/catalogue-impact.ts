@@ -6,7 +6,7 @@ import { readCatalogueFile, refuseBreaks } from './catalogue-file.ts'
 import type { Command } from './command.ts'
 import { inWorkspace } from './workspace.ts'
 
-/** Counts what publishing a file would do, before it is done. */
+/** Counts what publishing a file would do, without publishing it. */
 export const impact: Command = {
   name: 'catalogue impact',
   arguments: ['FILE'],

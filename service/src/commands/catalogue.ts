@@ -13,10 +13,10 @@ const check: Command = {
   options: {},
   run: async input => {
     const parsed = await readCatalogueFile(input.positionals[0] ?? '')
-    // Where there is no database, nothing was published before.
+    // Without a database, there is no earlier version.
     if (await hasDatabase(input)) {
       await inWorkspace(input, ({ database }) => refuseBreaks(parsed, database)).catch(error => {
-        // Nothing was published in an empty database, so nothing can break.
+        // An empty database has no earlier version that the catalogue could contradict.
         if (!(error instanceof EmptyDatabase)) throw error
       })
     }

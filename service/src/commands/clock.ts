@@ -23,7 +23,7 @@ function instantOf(input: Input): number {
   return to
 }
 
-/** What applies due changes without a service beside it; a running one takes turns with it. */
+/** Applies due changes without a running service; if one runs, both take turns. */
 function scheduleOf({ database, keyring, installation, real }: Workspace) {
   const published = openPublished({ database, real })
   const clock = clockOn(real)
@@ -32,7 +32,7 @@ function scheduleOf({ database, keyring, installation, real }: Workspace) {
     database,
     clock,
     sandbox: installation.sandbox,
-    // A running service compares what it remembers, and its dispatcher finds new events by itself.
+    // A running service compares what it remembers with the database, and its dispatcher finds new events by itself.
     onWritten: () => {},
     onEvents: () => {},
   })

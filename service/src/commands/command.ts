@@ -6,14 +6,14 @@ import { OperatorError } from '../operator-error.ts'
 export type Option = {
   readonly type: 'string' | 'boolean'
   readonly multiple?: boolean
-  /** What stands for the value in the help, for example `DIR`. */
+  /** The placeholder for the value in the help, for example `DIR`. */
   readonly value?: string
   readonly help: string
 }
 
 /** One command of the operator. */
 export type Command = {
-  /** Its words, for example `partner create`. */
+  /** The command's words, for example `partner create`. */
   readonly name: string
   readonly arguments: readonly string[]
   readonly summary: string
@@ -21,7 +21,7 @@ export type Command = {
   readonly run: (input: Input) => Promise<void>
 }
 
-/** What the operator typed. */
+/** The operator's input. */
 export type Input = {
   /** The command's name. */
   readonly command: string
@@ -47,19 +47,19 @@ const everyOption: Readonly<Record<string, Option>> = {
   help: { type: 'boolean', help: 'show this help' },
 }
 
-/** Words that are no command line of ours: the command prints the message and exits 2. */
+/** Words that are no valid command line: the command prints the message and exits with 2. */
 export class UsageError extends OperatorError {
   override name = 'UsageError'
 }
 
-/** An option that a command cannot do without. Throws UsageError where it is missing or empty. */
+/** The value of a required option. Throws UsageError when it is missing or empty. */
 export function neededText(input: Input, name: string): string {
   const value = input.text(name)
   if (!value) throw new UsageError(`--${name} is needed; see --help.`)
   return value
 }
 
-/** The options by which a command takes a secret: in a file, on standard input, or on the command line. */
+/** The options with which a command takes a secret: from a file, from standard input, or on the command line. */
 export function secretOptions(name: string, what: string): Readonly<Record<string, Option>> {
   return {
     [name]: {
@@ -78,8 +78,8 @@ export function secretOptions(name: string, what: string): Readonly<Record<strin
 const mostSecretBytes = 4096
 
 /**
- * A secret of a command, without the line break at the end of its file. On the command line everybody on the machine can
- * read it, and the shell keeps it: standard error warns. Throws UsageError where it is missing or given twice.
+ * A secret of a command, without the line break at the end of its file. On the command line every user of the machine
+ * can read it, and the shell stores it, so standard error warns. Throws UsageError when it is missing or given twice.
  */
 export function neededSecret(input: Input, name: string): string {
   const file = input.text(`${name}-file`)
@@ -108,7 +108,7 @@ function readSecret(file: string, name: string): string {
   }
 }
 
-/** An option that takes one of a few words; `undefined` where it is not given. Throws UsageError on another word. */
+/** An option whose value is one of a few words; `undefined` when it is not given. Throws UsageError on another word. */
 export function choiceOf<T extends string>(input: Input, name: string, choices: readonly T[]): T | undefined {
   const value = input.text(name)
   const choice = choices.find(one => one === value)

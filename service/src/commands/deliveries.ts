@@ -75,14 +75,14 @@ const deliveries: Command = {
   },
 }
 
-/** What came of an attempt, in a few words: the status or the fault, and what was kept of the answer. */
+/** The result of an attempt in a few words: the status or the fault, and the stored part of the answer. */
 export function answeredLine(attempt: ReturnType<typeof attemptOf> | null): string {
   if (attempt === null) return ''
   const { status, error, answer } = attempt
   return `  ${status === null ? error : `answered ${status}`}${answer ? `: ${answer}` : ''}`
 }
 
-/** An id that an option names; `undefined` where it is not given. Throws UsageError where it is none. */
+/** An option whose value is an id; `undefined` when it is not given. Throws UsageError when the value is no id. */
 function uuidOf(input: Input, name: string): string | undefined {
   const text = input.text(name)
   if (text !== undefined && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text))
@@ -142,8 +142,8 @@ const replay: Command = {
 }
 
 /**
- * Which events are meant: exactly one way of saying it. Days are those of the partner's time zone, which is known later.
- * Throws UsageError.
+ * The events to replay, which exactly one kind of option must select. Days are in the partner's time zone, which
+ * becomes known later. Throws UsageError.
  */
 function selectionOf(input: Input): (zone: Zone, now: number) => Selection {
   const status = choiceOf(input, 'status', ['dead', 'waiting'])

@@ -41,7 +41,7 @@ export const dev: Command = {
         const { baseUrl } = running.service
         const site = await startSite(baseUrl, demo)
         await keep(path, { ...demo, webhook: { ...demo.webhook, port: site.port } })
-        // Before the inbox has an endpoint: it shows only what the visitor does.
+        // Before the inbox has an endpoint, so that it only shows the visitor's own actions.
         await makePeople(connectPartner(hereOf(running.service), demo), 'missing')
         await sendTo(site.url, demo, running)
         await admitSite(site.port, demo, running)
@@ -55,7 +55,7 @@ export const dev: Command = {
   },
 }
 
-/** Where this process itself reaches the service, whatever name the world has for it. */
+/** The address at which this process itself reaches the service, whatever its public address is. */
 function hereOf({ address, baseUrl }: { address: string; baseUrl: string }): string {
   return address + new URL(baseUrl).pathname.replace(/\/$/, '')
 }

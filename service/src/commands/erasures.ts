@@ -12,13 +12,13 @@ import { clockOn } from '../partners/partner.ts'
 import { listPartners } from '../partners/store.ts'
 import type { Keyring } from '../vault/keyring.ts'
 
-/** The list of erasures; `undefined` where the operator keeps none. Throws OperatorError when it cannot be opened. */
+/** The list of erasures; `undefined` when the operator keeps none. Throws OperatorError when it cannot be opened. */
 export async function erasureListOf(config: Config, dataDir: string): Promise<ErasureList | undefined> {
   const path = erasureListPath({ ...config, dataDir })
   return path === undefined ? undefined : openErasureList(path)
 }
 
-/** Erases again, as of their time and without events, who is listed and still there; gives how many that were. */
+/** Erases listed users who are in the database again, with the listed time and without events; returns how many. */
 export async function eraseListed(context: {
   readonly database: Database
   readonly keyring: Keyring

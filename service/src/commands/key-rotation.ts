@@ -17,18 +17,18 @@ import { newKey } from '../vault/seal.ts'
 import { countKeysInUse, describeUse, isInUse } from './keys-in-use.ts'
 import type { Workspace } from './workspace.ts'
 
-/** How long each step of a rotation is left to the running processes, who look at the file five times a second. */
+/** How long each step of a rotation waits for the running processes, which check the file five times a second. */
 const takenUpMs = 1000
-/** How long work may last that began with a key while it was current. */
+/** How long a request may last that began while a key was current. */
 const lastUsedMs = 15_000
 
-/** A key that became current, and the one in whose place. */
+/** A key that became current, and the key that it replaced. */
 export type Rotated = { readonly kind: KeyKind; readonly id: string; readonly replaced: string }
 
 /**
- * Gives each of these uses a new current key: first every process can read it, then it is current. Broken off at any
- * point it leaves keys that work, and the next call goes on from there. Throws OperatorError when the keyring cannot be
- * changed.
+ * Gives each of these kinds a new current key: first every process can read with it, then it becomes current. If
+ * interrupted at any point, it leaves keys that work, and the next call continues from there. Throws OperatorError when
+ * the keyring cannot be changed.
  */
 export async function rotateKeys(workspace: Workspace, kinds: readonly KeyKind[]): Promise<Rotated[]> {
   const added = await changeKeyring(workspace, file =>
@@ -39,12 +39,12 @@ export async function rotateKeys(workspace: Workspace, kinds: readonly KeyKind[]
   await changeKeyring(workspace, file =>
     changeLists(file, kinds, (list, kind) => withCurrent(list, added[kind].next ?? '', at)),
   )
-  // What is wrapped from now on is wrapped by the new key everywhere, so that the re-wrap after this misses nothing.
+  // From now on every process wraps with the new key, so that the rewrap after this misses nothing.
   await sleep(takenUpMs)
   return kinds.map(kind => ({ kind, id: added[kind].next ?? '', replaced: added[kind].current }))
 }
 
-/** Wraps all that older root keys wrap by the current one; gives how many partners' keys it was. */
+/** Rewraps with the current root key everything that older ones wrap; returns how many partners' keys. */
 export function rewrapAll(workspace: Workspace): Promise<number> {
   return withKeysLocked(workspace, async tx => {
     const count = await rewrapPartnerKeys(tx, workspace.keyring)
@@ -54,8 +54,8 @@ export function rewrapAll(workspace: Workspace): Promise<number> {
 }
 
 /**
- * Takes an older key out of the keyring for ever. Throws OperatorError when there is no such key, when it is current or
- * about to be, and when anything hangs on it.
+ * Removes an older key from the keyring forever. Throws OperatorError when there is no such key, when it is current or
+ * about to be, and when anything depends on it.
  */
 export async function retireKey(workspace: Workspace, id: string): Promise<KeyKind> {
   const file = readKeyringFile(workspace.dataDir)
@@ -71,7 +71,7 @@ export async function retireKey(workspace: Workspace, id: string): Promise<KeyKi
   const replacedAt = file[kind].keys.find(key => key.id === id)?.replacedAt ?? 0
   await sleep(Math.min(lastUsedMs, Math.max(0, replacedAt + lastUsedMs - workspace.real())))
   await changeKeyring(workspace, async (found, tx) => {
-    // Asked again within the transaction that keeps everybody from storing what hangs on a key.
+    // Checked again within the transaction that keeps all others from storing data under a key.
     await refuseIfUsed(tx)
     return changeLists(found, [kind], list => withoutOld(list, id))
   })
@@ -89,7 +89,10 @@ function changeKeyring(
   })
 }
 
-/** Works while no other command changes keys, and nobody stores what hangs on one. A lock of a dead command is none. */
+/**
+ * Runs work while no other command changes keys, and nobody stores data under one. A lock of a dead command does not
+ * count.
+ */
 async function withKeysLocked<T>({ database }: Workspace, work: (tx: Executor) => Promise<T>): Promise<T> {
   try {
     return await database.transaction(async tx => {
@@ -129,5 +132,5 @@ function stillUsed(kind: KeyKind, id: string, use: string): string {
     : `The pepper ${id} is in use (${use}): \`enrolment keyring show\` tells when nothing hangs on it any more.`
 }
 
-/** What the operator calls the uses. */
+/** The operator's names for the kinds. */
 export const nameOfKind = { rootKeys: 'root', peppers: 'pepper' } as const satisfies Record<KeyKind, string>

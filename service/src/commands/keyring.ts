@@ -6,13 +6,13 @@ import { nameOfKind, retireKey, rewrapAll, rotateKeys } from './key-rotation.ts'
 import { countKeysInUse, describeUse, isInUse, type UseOfKey } from './keys-in-use.ts'
 import { inWorkspace, type Workspace } from './workspace.ts'
 
-/** `next` follows the current one; `missing`: rows name it, and the keyring does not hold it. */
+/** `next` will follow the current key; `missing`: rows name the key, and the keyring does not have it. */
 type State = 'current' | 'next' | 'old' | 'other' | 'missing'
 type Shown = { id: string; kind: 'root' | 'pepper'; state: State; replacedat?: string; inuse: UseOfKey }
 
 const kinds = ['rootKeys', 'peppers'] as const
 
-/** The keys of a workspace in the order of the file or of the variable. */
+/** The keys of a workspace in the order of the file or of the setting. */
 function keysOf(workspace: Workspace, kind: KeyKind): Omit<Shown, 'inuse'>[] {
   const name = nameOfKind[kind]
   const { current, byId } = workspace.keyring[kind]
@@ -137,5 +137,5 @@ const retire: Command = {
     }),
 }
 
-/** The commands about the keys that everything else hangs on. */
+/** The commands about root keys and peppers. */
 export const keyringCommands: readonly Command[] = [show, rotate, rewrap, retire]

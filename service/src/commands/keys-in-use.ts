@@ -6,19 +6,19 @@ import { sessionsByPepper } from '../registration/session/store.ts'
 import type { KeyKind } from '../vault/keyring-file.ts'
 import type { Workspace } from './workspace.ts'
 
-/** How much of each sort hangs on one key. */
+/** How much data of each kind depends on one key. */
 export type UseOfKey = Readonly<Record<string, number>>
 
-/** Counts what hangs on a key; on one that is not in the keyring, too. */
+/** Counts what depends on a key, even on one that is not in the keyring. */
 export type KeysInUse = {
   readonly of: (kind: KeyKind, id: string) => UseOfKey
-  /** The ids that living rows name, each with its kind. */
+  /** The keys that living rows name, each with its kind and id. */
   readonly named: readonly { readonly kind: KeyKind; readonly id: string }[]
 }
 
 /**
- * Counts what hangs on the keys: all that a root key wraps, and of what is hashed under a pepper all that can still be
- * used. What has expired or was revoked hangs on nothing.
+ * Counts what depends on the keys: everything that a root key wraps, and every hash under a pepper that can still be
+ * used. Expired and revoked values do not count.
  */
 export async function countKeysInUse(
   database: Executor,
@@ -57,12 +57,12 @@ const sortNames: Readonly<Record<string, readonly [string, string]>> = {
   operators: ['operator’s link or session', 'operators’ links and sessions'],
 }
 
-/** Whether anything hangs on a key. */
+/** Whether anything depends on a key. */
 export function isInUse(use: UseOfKey): boolean {
   return Object.values(use).some(count => count > 0)
 }
 
-/** What hangs on a key, in words. */
+/** What depends on a key, in words. */
 export function describeUse(use: UseOfKey): string {
   const parts = Object.entries(use)
     .filter(([, count]) => count > 0)

@@ -4,10 +4,12 @@ import { dropOldAttempts, ensureAttemptDays } from '../webhooks/log/attempt-days
 import type { Command } from './command.ts'
 import { onDatabase, reach } from './workspace.ts'
 
-/** How many days ahead the log of attempts has its partitions after a run. */
+/** How many days ahead the log of attempts has partitions after a run. */
 const DAYS_AHEAD = 60
 
-/** `enrolment maintain`: what only the owner of the tables may do, for services that run with less rights. */
+/**
+ * `enrolment maintain`: the work that only the owner of the tables may do, for services whose role has fewer rights.
+ */
 export const maintain: Command = {
   name: 'maintain',
   arguments: [],
@@ -18,7 +20,7 @@ export const maintain: Command = {
       await reach(database, 'take')
       const made = await ensureAttemptDays(database, real(), DAYS_AHEAD)
       const dropped = await dropOldAttempts(database, real())
-      // PostgreSQL's superuser is ours where the database is embedded: the log files are left too.
+      // In the embedded database the command is PostgreSQL's superuser, so it can also switch to a new log file.
       const owner = 'url' in address ? address : { ...address, user: 'postgres' }
       const scrubbed = await scrubKeys({
         database,

@@ -8,7 +8,10 @@ import type { Workspace } from './workspace.ts'
 
 type Place = Pick<Workspace, 'database' | 'installation' | 'real'>
 
-/** What commands on users work with, by the rules and the clocks of the service; nothing is told of what they write. */
+/**
+ * The context for commands that change users, with the rules and the clocks of the service; other parts are not told
+ * about the writes.
+ */
 export function memberContext({ database, installation, real }: Place): ExecutorContext {
   return {
     ...openTerms({ published: openPublished({ database, real }), real }),

@@ -2,7 +2,7 @@ import { spreadGrown, spreadState } from '../db/spread.ts'
 import type { Command } from './command.ts'
 import { onDatabase, reach } from './workspace.ts'
 
-/** `enrolment migrate`: brings the schema up. */
+/** `enrolment migrate`: updates the database schema. */
 export const migrateSchema: Command = {
   name: 'migrate',
   arguments: [],

@@ -5,7 +5,7 @@ import { OperatorError } from '../operator-error.ts'
 import type { Command } from './command.ts'
 import { inWorkspace } from './workspace.ts'
 
-/** `enrolment operator passkeys`: which passkeys somebody has, and the way to take them all away. */
+/** `enrolment operator passkeys`: shows an operator's passkeys, or removes all of them. */
 export const passkeys: Command = {
   name: 'operator passkeys',
   arguments: ['NAME'],

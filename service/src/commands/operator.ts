@@ -60,7 +60,7 @@ const link: Command = {
       const operator = await required(workspace, input.positionals[0] ?? '')
       if (operator.disabledAt !== undefined)
         throw new OperatorError(`${operator.name} is disabled; add an operator of another name.`)
-      // Else somebody whose group was taken away could come in beside the provider.
+      // Otherwise an operator whose group was withdrawn at the provider could still sign in by a link.
       if (operator.issuer !== undefined)
         throw new OperatorError(`${operator.name} signs in at ${operator.issuer}, not by a link.`)
       await printLink(input, workspace, operator)
@@ -184,5 +184,5 @@ function unknown(name: string): OperatorError {
   return new OperatorError(`There is no operator ${name}: see \`enrolment operator list\`.`)
 }
 
-/** The commands about who works at the console. */
+/** The commands about operators of the console. */
 export const operatorCommands: readonly Command[] = [add, link, list, disable, passkeys, policy]

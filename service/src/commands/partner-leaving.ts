@@ -102,7 +102,10 @@ function refuseWrongOne(row: PartnerRow, name: string): void {
     )
 }
 
-/** Erases everybody without events, as the partner leaves; what must be kept is kept. Gives how many that were. */
+/**
+ * Erases all users without events, because the partner leaves; records that must be retained are kept. Returns how many
+ * users.
+ */
 async function eraseAll(workspace: Workspace, partner: Partner): Promise<number> {
   const { config, dataDir, database } = workspace
   const list = await erasureListOf(config, dataDir)
@@ -126,7 +129,7 @@ async function eraseAll(workspace: Workspace, partner: Partner): Promise<number>
   return count
 }
 
-/** The userids of all who are not erased, read in small parts. */
+/** The userids of all users who are not erased, read in small portions. */
 async function* livingUsers(database: Database, { partnerId }: Partner): AsyncGenerator<string> {
   let after = ''
   for (;;) {

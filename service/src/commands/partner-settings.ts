@@ -8,7 +8,7 @@ import type { PartnerSettings } from '../partners/manage.ts'
 import type { PartnerRow } from '../partners/store.ts'
 import { choiceOf, type Input, type Option, UsageError } from './command.ts'
 
-/** The options that set what the operator may say of a partner. */
+/** The options for the settings of a partner. */
 export const settingOptions: Readonly<Record<string, Option>> = {
   name: { type: 'string', value: 'NAME', help: 'name of the partner' },
   alias: { type: 'string', multiple: true, value: 'NAME', help: 'further name that partnername may carry' },
@@ -49,7 +49,7 @@ export const settingOptions: Readonly<Record<string, Option>> = {
   'api-key-required': { type: 'boolean', help: 'x-api-key must be sent (the default)' },
 }
 
-/** What the options set. Throws UsageError on words that no setting can have. */
+/** The settings in these options. Throws UsageError on values that a setting cannot have. */
 export async function settingsOf(input: Input): Promise<PartnerSettings> {
   const list = (name: string) => (input.list(name).length > 0 ? input.list(name) : undefined)
   const rate = input.text('rate')
@@ -92,7 +92,7 @@ export async function settingsOf(input: Input): Promise<PartnerSettings> {
   }
 }
 
-/** The bytes of a mark. Throws OperatorError where the file cannot be read. */
+/** The bytes of a logo. Throws OperatorError when the file cannot be read. */
 async function readLogo(path: string | undefined): Promise<Buffer | '' | undefined> {
   if (path === undefined || path === '') return path
   try {
@@ -103,7 +103,7 @@ async function readLogo(path: string | undefined): Promise<Buffer | '' | undefin
   }
 }
 
-/** A partner as the commands show it. */
+/** A partner as the commands print it. */
 export function viewPartner(row: PartnerRow, offers: readonly Offer[]) {
   return {
     partnerid: row.partner_id,

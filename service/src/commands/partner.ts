@@ -28,7 +28,7 @@ import { settingOptions, settingsOf, viewPartner } from './partner-settings.ts'
 import { addForOperator, eventsOf } from './webhook.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
-/** What managing partners needs, and the offers of today's catalogue. */
+/** The context for managing partners, with the offers of today's catalogue. */
 async function manageContextOf(workspace: Workspace): Promise<ManageContext & { offers: readonly Offer[] }> {
   const { database, keyring, installation, real } = workspace
   const published = openPublished({ database, real })
@@ -46,7 +46,9 @@ function linesOf(view: object): string[] {
 
 type WebhookWish = Omit<Parameters<typeof addForOperator>[1], 'partnerId'>
 
-/** The endpoint that the options of `partner create` describe, if any. Throws UsageError where one lacks a part. */
+/**
+ * The endpoint that the options of `partner create` describe, if any. Throws UsageError when a part of one is missing.
+ */
 function webhookWishOf(input: Input): WebhookWish | undefined {
   if (input.text('webhook-url') === undefined) {
     const stray = ['webhook-username', 'webhook-password', 'webhook-password-file', 'events'].find(
@@ -64,7 +66,7 @@ function webhookWishOf(input: Input): WebhookWish | undefined {
   }
 }
 
-/** Checked before the partner is made, so that a wrong endpoint leaves nothing half-made. */
+/** Checked before the partner is created, so that a wrong endpoint leaves nothing half-made. */
 function checkWebhook(workspace: Workspace, { url, username }: WebhookWish): void {
   const checked = checkWebhookUrl(url, webhookRulesOf(workspace.config, workspace.installation))
   if (!checked.ok) throw new OperatorError(`--webhook-url: ${checked.reason}`)
@@ -78,7 +80,7 @@ async function createFor(
 ): Promise<void> {
   const context = await manageContextOf(workspace)
   if (wish.webhook) checkWebhook(workspace, wish.webhook)
-  // Its secrets say what kind of database they are for: from here on that is settled.
+  // The partner's secrets say which kind of database they are for, so from here on the kind is fixed.
   const wanted = workspace.installation.sandbox ? 'sandbox' : 'live'
   await claimInstallation(workspace.database, {
     keyring: workspace.keyring,

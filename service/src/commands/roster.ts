@@ -22,7 +22,7 @@ const columns = [
   'endson',
 ] as const
 
-/** Prints who is covered by a benefit on a day: what an insurer is sent. */
+/** Prints the people covered by a benefit on a day: the list for an insurer. */
 export const roster: Command = {
   name: 'roster',
   arguments: [],

@@ -25,7 +25,7 @@ export const servingOptions: Readonly<Record<string, Option>> = {
   host: { type: 'string', value: 'HOST', help: 'address to listen on (default 127.0.0.1)' },
 }
 
-/** What is there once the service runs. */
+/** The parts that exist once the service runs. */
 export type Running = {
   readonly service: Service
   readonly database: Database
@@ -39,17 +39,20 @@ export type Running = {
 
 type Prepared = Omit<Running, 'service'>
 
-/** Work beside the service: made before it listens, ended after it. */
+/** Work beside the service: prepared before it listens, ended after it. */
 export type Beside = {
-  /** Before the service listens: the catalogue, the partner. */
+  /** Runs before the service listens: creates the catalogue and the partner. */
   readonly prepare?: (prepared: Prepared) => Promise<void>
-  /** After it listens and before it says so. Gives what is printed then, and what ends it. */
+  /**
+   * Runs after the service listens and before it says so. Returns the text to print then, and the function that ends
+   * the work.
+   */
   readonly started?: (running: Running) => Promise<{ greeting: string; close: () => Promise<void> }>
 }
 
 /**
- * Runs the service until a signal ends it: accepted requests are answered, then the database is left in order.
- * A second signal within a second is the same Ctrl-C arriving twice; a later one ends the process at once.
+ * Runs the service until a signal ends it: it answers accepted requests, then leaves the database in order. A second
+ * signal within a second is the same Ctrl-C arriving twice; a later one ends the process at once.
  */
 export async function runService(
   input: Input,
@@ -57,10 +60,10 @@ export async function runService(
   wanted: 'sandbox' | 'live',
   beside: Beside = {},
 ): Promise<void> {
-  // First of all: what is refused here has made nothing.
+  // First of all, so that a refusal here has created nothing.
   const place = placeOf(input, config)
   const { log, flush } = openLog(process.stderr, Date.now, config.logLevel)
-  // Every way out comes by here, but for a kill: standard error takes what is written before the process is gone.
+  // Every way out except a kill passes here, and standard error accepts the text before the process is gone.
   process.on('exit', flush)
   if (wanted === 'live') checkBaseUrl(place, config, input.flag('insecure-http'))
   checkConsole(place, config)
@@ -83,7 +86,7 @@ export async function runService(
     closers.unshift(endMetrics)
     const besides = await beside.started?.({ ...prepared, service })
     if (besides) closers.unshift(besides.close)
-    // Told last, as whoever reads it may stop us right away.
+    // Printed last, because a reader of this line may stop the process right away.
     process.stdout.write(`listening on ${service.address}\n${besides?.greeting ?? ''}`)
     log('started', {
       version: serviceVersion,
@@ -92,7 +95,7 @@ export async function runService(
     })
     if (wanted === 'live' && !isSecure(config)) log('insecure_base_url', { baseurl: service.baseUrl })
     const signal = await ended
-    // Whoever sits at a terminal waits for nothing; an orchestrator needs time to send requests elsewhere.
+    // A person at a terminal should not have to wait; an orchestrator needs time to send requests elsewhere.
     if (signal === 'SIGTERM' && wanted === 'live' && config.drainSeconds > 0) {
       service.drain()
       await setTimeout(config.drainSeconds * 1000)
@@ -101,7 +104,7 @@ export async function runService(
     for (const close of closers) {
       await close().catch(error => log('close_failed', describeCause(error)))
     }
-    // Gathered log lines go out here, so that the sentence about a refused start stays the last line.
+    // Gathered log lines are written here, so that the sentence about a refused start is the last line.
     flush()
   }
   log('stopped')
@@ -145,7 +148,7 @@ async function prepare(
   }
 }
 
-/** Erases again whom a restored copy has brought back, before anybody is served. */
+/** Erases people again whom a restored database has brought back, before the service serves. */
 async function bringErasures(config: Config, prepared: Prepared): Promise<ErasureList | undefined> {
   const { database, keyring, installation, dataDir, log } = prepared
   const list = await erasureListOf(config, dataDir)
@@ -161,8 +164,8 @@ async function bringErasures(config: Config, prepared: Prepared): Promise<Erasur
 type Place = { readonly host: string; readonly port: number }
 
 /**
- * Links and cookies are made from the base address: plain http there would send them in clear. Throws OperatorError
- * where other machines can reach the service so, unless the operator says that this is meant.
+ * Links and cookies are made from the base address, so with plain http they travel unencrypted. Throws OperatorError
+ * when other machines could reach the service like that, unless the operator says that this is intended.
  */
 function checkBaseUrl({ host }: Place, config: Config, isInsecureMeant: boolean): void {
   if (isSecure(config) || isInsecureMeant || host === 'localhost' || isLoopback(host)) return
@@ -171,7 +174,10 @@ function checkBaseUrl({ host }: Place, config: Config, isInsecureMeant: boolean)
   )
 }
 
-/** Throws OperatorError where operators would send their sessions in clear, or the console could not tell its own name. */
+/**
+ * Throws OperatorError when operators would send their sessions unencrypted, or the console could not know its own host
+ * name.
+ */
 function checkConsole({ host }: Place, { consolePort, consoleUrl }: Config): void {
   if (consoleUrl?.startsWith('http:') && !isLoopbackName(new URL(consoleUrl).hostname))
     throw new OperatorError('ENROLMENT_CONSOLE_BASE_URL must be https, as people sign in there.')
@@ -189,7 +195,7 @@ function isSecure({ baseUrl }: Config): boolean {
   return baseUrl?.startsWith('https:') ?? false
 }
 
-/** Where to listen. Throws UsageError on what is no port. */
+/** The place to listen. Throws UsageError on an invalid port. */
 function placeOf(input: Input, config: Config): Place {
   const text = input.text('port')
   if (text !== undefined && !isPort(text))
@@ -211,10 +217,10 @@ async function listen(
   },
 ): Promise<Service> {
   const { prepared, owned, erasures, signIn } = context
-  // Whoever tries the service out gets a console without asking; in production it is opened on purpose.
+  // A person who tries the service out gets a console without asking; in production an operator must open it.
   const consolePort =
     config.consolePort ?? (prepared.installation.sandbox && isLoopbackName(host) ? 0 : undefined)
-  // What is most to load comes last: whatever refuses the start does so without it.
+  // The largest part is loaded last, so that a refused start does not load it.
   const { startService } = await import('../service.ts')
   try {
     return await startService({
@@ -269,7 +275,7 @@ function signalled(log: Log, { drainSeconds }: Config): Promise<string> {
       if (firstAt > 0) return
       firstAt = now
       log('stopping', { signal })
-      // Whatever hangs must not hold the process longer than an orchestrator waits.
+      // A part that hangs must not keep the process longer than an orchestrator waits.
       const longestMs = 14_000 + (signal === 'SIGTERM' ? drainSeconds * 1000 : 0)
       void setTimeout(longestMs, undefined, { ref: false }).then(() => process.exit(1))
       resolve(signal)

@@ -6,8 +6,8 @@ import { type Input, UsageError } from './command.ts'
 import type { Finding } from './partner-side/examine.ts'
 
 /**
- * `enrolment doctor` without an address: asks the identity provider of the console what it offers, with the settings that
- * `serve` would have, and says what to mend. Signs nobody in. Throws OperatorError where a check failed.
+ * `enrolment doctor` without an address: asks the console's identity provider what it offers, with the settings that
+ * `serve` would use, and says what to correct. It signs nobody in. Throws OperatorError when a check failed.
  */
 export async function checkSignIn(input: Input): Promise<void> {
   const { consoleSignIn } = readConfig(input.environment)
@@ -94,7 +94,7 @@ type Offer = {
   readonly scopes_supported?: readonly string[]
 }
 
-/** Whether all are among those offered; where the provider does not say, `unsaid`. */
+/** Whether all wanted values are offered; `unsaid` when the provider does not say. */
 function isIn(wanted: readonly string[], offered: readonly string[] | undefined, unsaid: boolean): boolean {
   return offered === undefined ? unsaid : wanted.every(one => offered.includes(one))
 }

@@ -63,7 +63,7 @@ export const correctUser: Command = {
             const moment = { user: command.member.user, now: command.now, terms: command.terms() }
             const changed = correctEnrolment(moment.user, correction, moment.now, moment.terms)
             if (isRefusal(changed)) return changed
-            // What is printed below is what is done.
+            // The printed effect is exactly what is done.
             return effectOf(changed, moment, why).text === effect.text
               ? { change: changed, answer: after => after.serviceId }
               : refuse('preview_stale')
@@ -120,7 +120,7 @@ function correctionOf(user: User, wish: Wish, zone: string): Correction {
   return isVoid ? { kind: 'void', enrolmentId: id } : { kind: 'move', enrolmentId: id, firstDay, lastDay }
 }
 
-/** The enrolment that is named, or the only one of the benefit, or the only one that is not over. */
+/** The enrolment that was named, or the only one of the benefit, or the only one that is not over. */
 function wrongOne(user: User, { benefit, enrolment, isVoid }: Wish, zone: string): Enrolment {
   const rows = (isVoid ? voidable(user) : movable(user)).filter(one => one.benefit === benefit)
   const named = rows.filter(one => one.id === enrolment?.toLowerCase())

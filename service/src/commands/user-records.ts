@@ -13,7 +13,7 @@ import { type Command, type Input, neededText, type Option } from './command.ts'
 import { openMemberReader } from './members.ts'
 import { inWorkspace, type Workspace } from './workspace.ts'
 
-/** Why an operator reads somebody's data; whoever asks to see the audit log learns it. */
+/** The reason why an operator reads a person's data; it is recorded in the audit log. */
 export const reasonOption: Readonly<Record<string, Option>> = {
   reason: { type: 'string', value: 'TEXT', help: 'why; kept sealed on record (needed)' },
 }
@@ -60,7 +60,7 @@ async function withReason(input: Input, work: (reasoned: Reasoned) => Promise<vo
   })
 }
 
-/** The erased user of this serviceid or former userid. Throws OperatorError where there is none, or more than one. */
+/** The erased user with this serviceid or former userid. Throws OperatorError when there is none, or more than one. */
 async function findErased(db: Executor, partner: Partner, name: string): Promise<string> {
   const rows = await db.query<{ service_id: string; erased_at: number }>(sql`
     select service_id, erased_at from users
@@ -78,5 +78,5 @@ async function findErased(db: Executor, partner: Partner, name: string): Promise
   return first.service_id
 }
 
-/** The commands that show all that is kept of one person. */
+/** The commands that show all data kept about one person. */
 export const userRecordCommands: readonly Command[] = [exportOne, retained]

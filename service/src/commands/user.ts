@@ -29,8 +29,8 @@ import { inWorkspace, systemUser } from './workspace.ts'
 type Traced = { readonly name: string; readonly admitted: boolean; readonly rules: Verdict['trace'] }
 
 /**
- * The rules that decide about the user now, for each offer of the partner and each benefit of the user's offer.
- * `undefined` while birth date, state and ZIP code are not all known. Repeats none of the person's data.
+ * The rules that decide about the user now, for each offer of the partner and each benefit of the user's offer;
+ * `undefined` unless birth date, state and ZIP code are all known. It repeats no personal data.
  */
 function traceOf({ user, now }: Reading, terms: Terms): { offers: Traced[]; benefits: Traced[] } | undefined {
   if (!terms.residence()) return undefined
@@ -172,7 +172,7 @@ const erase: Command = {
       const [partnerId = '', userid = ''] = input.positionals
       const reason = neededText(input, 'reason')
       const partner = partnerOf(await requirePartner(database, partnerId), keyring)
-      // Opened first: an erasure that could not be listed is not begun.
+      // Opened first: an erasure that could not be listed must not begin.
       const list = await erasureListOf(config, dataDir)
       const executor = openCommandExecutor(memberContext(workspace))
       const erased = await eraseForOperator(executor, { partner, userid, actor: systemUser() })

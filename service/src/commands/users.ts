@@ -15,7 +15,10 @@ const summaries: Readonly<Record<ComingKind, string>> = {
   changing: 'List who changes the offer, swaps or leaves by a day, from now on.',
 }
 
-/** Lists what is to come, by each partner's own time zone and clock; it holds no personal data but the userid. */
+/**
+ * Lists coming changes, by each partner's own time zone and clock; the list contains userids and no other personal
+ * data.
+ */
 function coming(kind: ComingKind): Command {
   return {
     name: `users ${kind}`,
@@ -41,7 +44,7 @@ function coming(kind: ComingKind): Command {
         for (const { partner_id: partnerId, timezone, clock_offset_ms: clockOffsetMs } of partners) {
           const from = clock.now({ clockOffsetMs })
           const next = startOfDate(addDays(by, 1), timezone)
-          // What ends with a day ends at the first instant of the next.
+          // A benefit that ends with a day ends at the first instant of the next day.
           const until = kind === 'ending' ? next + 1 : next
           const rows = await findComing(database, kind, { partnerId, from, until })
           for (const row of rows)
@@ -68,5 +71,5 @@ function coming(kind: ComingKind): Command {
   }
 }
 
-/** The commands about what is to come for users. */
+/** The commands about coming changes of users. */
 export const usersCommands: readonly Command[] = comingKinds.map(coming)

@@ -26,7 +26,7 @@ import {
 } from './command.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
-/** What `--events` names: a list, or all. Throws UsageError on an unknown one. */
+/** The events that `--events` names: a list, or all. Throws UsageError on an unknown name. */
 export function eventsOf(input: Input): Parameters<typeof addEndpoint>[1]['events'] {
   const text = input.text('events')
   if (text === undefined) return ['offer_activiation_successful']
@@ -89,7 +89,7 @@ const endpointOptions: Readonly<Record<string, Option>> = {
   },
 }
 
-/** An endpoint as the API shows it. One whose secrets cannot be opened is to be seen here of all places. */
+/** An endpoint as the API shows it. An endpoint whose secrets cannot be opened must still be visible here. */
 function viewOf(row: ListedEndpoint, partner: PartnerRow, { keyring, real }: Workspace): Webhook {
   try {
     return webhookOf(row, partnerOf(partner, keyring), real())

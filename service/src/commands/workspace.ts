@@ -13,7 +13,7 @@ import { uuidv7 } from '../vault/uuid.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
 import type { Input } from './command.ts'
 
-/** What a command works on: the database of the operator, its keys and what kind it is. */
+/** The environment of a command: the operator's database, its keys, and its kind. */
 export type Workspace = {
   readonly config: Config
   readonly dataDir: string
@@ -22,16 +22,16 @@ export type Workspace = {
   readonly keyring: Keyring
   readonly installation: Installation
   readonly real: () => number
-  /** Adds to what is put on record of this command. */
+  /** Adds to the audit entry of this command. */
   readonly record: (more: Concerning) => void
 }
 
-/** On whom a command was run, and why, sealed. */
+/** The user whom a command concerned, and the sealed reason. */
 export type Concerning = {
   readonly partnerId?: string
   readonly serviceId?: string
   readonly sealedReason?: Buffer
-  /** What was done, where the command's name alone does not say it. */
+  /** What was done, if the command's name alone does not say it. */
   readonly action?: string
 }
 
@@ -40,25 +40,25 @@ export function dataDirOf(input: Input, config: Config): string {
   return resolve(input.text('data') ?? config.dataDir ?? './data')
 }
 
-/** Whether there is a database for a command to work on: one is named, or lies in the data directory. */
+/** Whether there is a database for a command: DATABASE_URL names one, or the data directory contains one. */
 export async function hasDatabase(input: Input): Promise<boolean> {
   const config = readConfig(input.environment)
   return config.databaseUrl !== undefined || (await holdsDatabase(dataDirOf(input, config)))
 }
 
-/** What a command does with the schema: bring it up, make it in an empty database only, or take it as it is. */
+/** What a command does with the schema: update it, create it only in an empty database, or require it as it is. */
 export type SchemaUse = 'bring up' | 'make' | 'take'
 
-/** There is a database, and nothing in it yet: a sentence says what makes its schema. */
+/** There is a database, but it is empty: the message says which command creates its schema. */
 export class EmptyDatabase extends OperatorError {
   override name = 'EmptyDatabase'
 }
 
 /**
- * Runs a command's work on its database: the one of DATABASE_URL, or the embedded one, running or not. Throws
- * OperatorError when the database cannot be reached, when its schema is another than this version's, and where there is
- * none: only what makes something new makes a database, as all others would look in vain, perhaps in a directory that
- * was misspelt.
+ * Runs a command's work on its database: that of DATABASE_URL, or the embedded one, whether it runs or not. Throws
+ * OperatorError when the database cannot be reached, when its schema differs from this version's, and when there is
+ * none. Only commands that create something new create a database; for all others a missing one is an error, perhaps a
+ * misspelled directory.
  */
 export async function inWorkspace<T>(
   input: Input,
@@ -77,7 +77,7 @@ export async function inWorkspace<T>(
   })
 }
 
-/** Runs a command's work and puts it on record: who, what, on whom, with what result. */
+/** Runs a command's work and records it: who, what, on whom, with what result. */
 async function recorded<T>(
   input: Input,
   place: Omit<Workspace, 'record'>,
@@ -124,10 +124,10 @@ export function systemUser(): string {
   }
 }
 
-/** Where a command works that needs no keys. */
+/** The environment of a command that needs no keys. */
 export type KeylessPlace = Omit<Workspace, 'keyring' | 'installation' | 'record'>
 
-/** Runs work on the database of the operator without reading keys or the schema; otherwise as `inWorkspace`. */
+/** Runs work on the operator's database without reading keys or the schema; otherwise like `inWorkspace`. */
 export async function onDatabase<T>(
   input: Input,
   schema: SchemaUse,
@@ -159,7 +159,7 @@ export async function onDatabase<T>(
 }
 
 /**
- * Looks at the schema, does with it what is allowed and returns the migrations that were applied. Throws OperatorError
+ * Inspects the schema, does with it what is allowed, and returns the migrations that were applied. Throws OperatorError
  * when the schema may not be used as it is.
  */
 export async function reach(
@@ -199,7 +199,7 @@ async function bringUp(
   throw new EmptyDatabase('This database is empty: run `enrolment migrate` to make the schema.')
 }
 
-/** Which addresses webhooks may reach: public ones, those the operator allows, and loopback in a sandbox. */
+/** The addresses that webhooks may reach: public ones, those that the operator allows, and loopback in a sandbox. */
 export function webhookRulesOf(config: Config, installation: Installation): AddressRules {
   return {
     sandbox: installation.sandbox,

@@ -10,7 +10,7 @@ import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.t
 import { progressFile, readProgress } from './progress.ts'
 import { create, erase, prefill } from './steps.ts'
 
-/** `enrolment doctor`: tries a receiver with what deliveries can be like, and tells what to mend. */
+/** `enrolment doctor`: tests a receiver with every kind of delivery, and says what to correct. */
 export const doctor: Command = {
   name: 'doctor',
   arguments: ['[URL]'],

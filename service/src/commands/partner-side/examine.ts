@@ -3,7 +3,7 @@ import { basicPair, deliveryHeaders } from './delivery.ts'
 import type { LoggedEvent } from './logged-events.ts'
 import { sendPieces, type Told } from './send-slowly.ts'
 
-/** What one check found; `remedy` says what to mend, or what only the receiver's owner can see. */
+/** The result of one check; `remedy` says what to correct, or what only the receiver's owner can see. */
 export type Finding = {
   readonly check: string
   readonly verdict: 'ok' | 'warn' | 'fail'
@@ -25,8 +25,9 @@ const strangerBytes = 8 * 1024 * 1024
 const staleMs = 10 * 60_000
 
 /**
- * Tries a receiver with real events: as they are sent, again, in another order, slowly, and as a stranger would. It ends
- * after the first check where even a plain delivery is not accepted, since all others would only say so again.
+ * Tests a receiver with real events: as the service sends them, again, in another order, slowly, and as a stranger
+ * might send them. It ends after the first check if even a plain delivery is not accepted, because all others would
+ * fail for the same reason.
  */
 export async function examine(
   target: string,
@@ -91,7 +92,7 @@ export async function examine(
   return findings
 }
 
-/** What somebody who knows the address, but not the secrets, gets from the receiver. */
+/** The receiver's answer to somebody who knows the address, but not the secrets. */
 async function asStranger(
   send: (event: LoggedEvent, trial: Trial) => Promise<Told>,
   known: LoggedEvent,
@@ -135,7 +136,7 @@ async function asStranger(
   ]
 }
 
-/** A finding that wants the request refused: by a 4xx, or by a connection that is closed. */
+/** A finding for a request that must be refused: by a 4xx, or by closing the connection. */
 function refused(check: string, answer: Told, worst: 'warn' | 'fail', remedy: string): Finding {
   const isRefused =
     answer.status === undefined ? !answer.error?.startsWith('no answer') : isClientError(answer)
@@ -155,7 +156,7 @@ function tell({ status, error, ms }: Told): string {
   return `${status ?? error} after ${ms} ms`
 }
 
-/** Four pieces of nearly the same length. */
+/** Four pieces of almost equal length. */
 function inPieces(body: string): readonly Buffer[] {
   const bytes = Buffer.from(body)
   const size = Math.ceil(bytes.length / 4)

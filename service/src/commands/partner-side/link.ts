@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Command } from '../command.ts'
 import { openSandboxApi, partnerOptions } from './partner-api.ts'
 
-/** `enrolment link open`: the registration page of one user, in the browser of whoever types it. */
+/** `enrolment link open`: opens the registration page of one user in the browser of the person who runs the command. */
 export const openLink: Command = {
   name: 'link open',
   arguments: ['USERID'],
@@ -27,7 +27,7 @@ export const openLink: Command = {
   },
 }
 
-/** The address is printed as well: where no browser can be opened, a person can. */
+/** The address is also printed, for a person to open if no browser can be started. */
 function openBrowser(address: string): void {
   const program = { darwin: 'open', win32: 'explorer' }[process.platform as string] ?? 'xdg-open'
   spawn(program, [address], { detached: true, stdio: 'ignore' })

@@ -87,7 +87,7 @@ export const listen: Command = {
   },
 }
 
-/** Personal data never leaves this machine by a listener: only loopback is forwarded to. */
+/** A listener forwards only to loopback, so that personal data never leaves this machine. */
 function loopbackOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !isLoopback(url))
@@ -103,8 +103,8 @@ async function readPage(api: PartnerApi, after: string | undefined): Promise<Eve
 }
 
 /**
- * Reads a page, again and again while the service is away: it goes on from the same place once that has been restarted.
- * Gives `undefined` when the listener is stopped before; throws OperatorError for what waiting does not mend.
+ * Reads a page, and repeats that while the service is away; after a restart it continues from the same place. Returns
+ * `undefined` when the listener is stopped first; throws OperatorError for errors that waiting does not cure.
  */
 async function nextPage(
   api: PartnerApi,
@@ -133,7 +133,7 @@ async function endOfLog(api: PartnerApi): Promise<string> {
   return page.next
 }
 
-/** Sends one event until it is accepted; gives `-> STATUS`, or `undefined` when the listener is stopped before. */
+/** Sends one event until it is accepted; returns `-> STATUS`, or `undefined` when the listener is stopped first. */
 async function deliver(
   target: string,
   event: LoggedEvent,

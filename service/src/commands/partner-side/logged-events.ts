@@ -1,6 +1,6 @@
 import type { PartnerApi } from './partner-api.ts'
 
-/** One event as the log has it. */
+/** One event in the form of the log. */
 export type LoggedEvent = {
   readonly eventid: string
   readonly eventname: string

@@ -3,26 +3,26 @@ import { join } from 'node:path'
 import { OperatorError } from '../../operator-error.ts'
 import type { Input, Option } from '../command.ts'
 
-/** A partner's own credentials, and the service that they are for. */
+/** A partner's credentials, and the service that they are for. */
 export type PartnerApi = {
   readonly baseUrl: string
   readonly isSandbox: boolean
   /**
-   * Sends one request and gives what a 200 answered; throws OperatorError with the service's words for anything else,
-   * ServiceAway where the same request may be answered a little later.
+   * Sends one request and returns the content of a 200. Throws OperatorError with the service's words for any other
+   * answer, and ServiceAway when the same request may succeed a little later.
    */
   readonly call: (method: Method, path: string, body?: object) => Promise<unknown>
-  /** Sends one request and gives what was answered, whatever it is. */
+  /** Sends one request and returns the answer, whatever it is. */
   readonly ask: (method: Method, path: string, body?: object) => Promise<Answer>
 }
 type Method = 'GET' | 'POST' | 'DELETE'
 
-/** The service cannot answer now, and may a little later: it is being restarted, or has too much to do. */
+/** The service cannot answer now but may a little later: it is being restarted, or has too much to do. */
 export class ServiceAway extends OperatorError {
   override name = 'ServiceAway'
 }
 
-/** A status and the JSON that came with it; `undefined` where there was none. */
+/** A status and its JSON; `undefined` when there was none. */
 export type Answer = { readonly status: number; readonly body: unknown }
 
 const passing = new Set([408, 429, 500, 502, 503, 504])
@@ -36,7 +36,7 @@ export const partnerOptions: Readonly<Record<string, Option>> = {
   },
 }
 
-/** What a partner authenticates with, in the names of demo.json. */
+/** A partner's credentials, with the names of demo.json. */
 export type Credentials = {
   readonly clientid: string
   readonly clientsecret: string
@@ -44,8 +44,8 @@ export type Credentials = {
 }
 
 /**
- * Opens the API with the partner's credentials: CLIENT_ID, CLIENT_SECRET and API_KEY, or those of the demo partner in the
- * data directory. Throws OperatorError where there are none.
+ * Opens the API with the partner's credentials: CLIENT_ID, CLIENT_SECRET and API_KEY, or those of the demo partner in
+ * the data directory. Throws OperatorError when there are none.
  */
 export function openPartnerApi(input: Input): PartnerApi {
   const { environment } = input
@@ -55,7 +55,7 @@ export function openPartnerApi(input: Input): PartnerApi {
   return connectPartner(baseUrl, credentialsOf(input))
 }
 
-/** The API with these credentials. Nothing is sent before it is used. */
+/** The API with these credentials. Nothing is sent before its first use. */
 export function connectPartner(baseUrl: string, credentials: Credentials): PartnerApi {
   let token: Promise<string> | undefined
   const send = async (path: string, init: RequestInit): Promise<Response> => {
@@ -83,7 +83,7 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
   const ask: PartnerApi['ask'] = async (method, path, body) => {
     for (let isRenewed = false; ; isRenewed = true) {
       token ??= issue()
-      // A token that could not be fetched is fetched again by the next call.
+      // If a token could not be fetched, the next call tries again.
       token.catch(() => {
         token = undefined
       })
@@ -98,7 +98,7 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
       })
       if (answer.status !== 401 || isRenewed)
         return { status: answer.status, body: await answer.json().catch(() => undefined) }
-      // An hour is over sooner than a listener ends.
+      // A listener may run longer than the hour of its token.
       token = undefined
     }
   }
@@ -118,7 +118,10 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
   }
 }
 
-/** The API of a sandbox. Throws OperatorError for live credentials: what changes users for a try has no place there. */
+/**
+ * The API of a sandbox. Throws OperatorError for live credentials, because commands that change users as a trial must
+ * not run there.
+ */
 export function openSandboxApi(input: Input): PartnerApi {
   const api = openPartnerApi(input)
   if (!api.isSandbox)

@@ -2,7 +2,7 @@ import type { Command } from '../command.ts'
 import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.ts'
 import { cancel, create, erase, prefill, prefillWith, reinstate, type Step, swap } from './steps.ts'
 
-/** A user of a sandbox whose outcomes are known. */
+/** A sandbox user with known outcomes. */
 type Person = { readonly userid: string; readonly outcome: string; readonly steps: readonly Step[] }
 
 /** The one event whose delivery fails: no other person of the sandbox raises it. */
@@ -46,8 +46,8 @@ const people: readonly Person[] = [
 ]
 
 /**
- * Makes those people of a sandbox that are missing, or all of them anew. Returns what could not be made as described: a
- * swap cannot be asked for in the last hours of a month. Throws OperatorError where the service refuses anything else.
+ * Creates the missing people of a sandbox, or all of them anew. Returns what could not be made as described: a swap
+ * cannot be requested in the last hours of a month. Throws OperatorError when the service refuses anything else.
  */
 export async function makePeople(
   api: PartnerApi,
@@ -75,14 +75,14 @@ export async function makePeople(
   return refused
 }
 
-/** What the service says of a user: its status, or `undefined` where there is no such user. */
+/** The status of a user according to the service, or `undefined` when there is no such user. */
 async function statusOf(api: PartnerApi, userid: string): Promise<string | undefined> {
   const { status, body } = await api.ask('POST', '/user/account/get', { userid })
   if (status === 404) return undefined
   return (body as { status?: string } | undefined)?.status
 }
 
-/** Sees to it that the endpoint which fails is there and tries. */
+/** Makes sure that the failing endpoint exists and is enabled. */
 async function seeToFailingEndpoint(api: PartnerApi): Promise<void> {
   const { webhooks } = (await api.call('GET', '/webhooks')) as {
     webhooks: { webhookid: string; url: string; status: string }[]
@@ -95,7 +95,7 @@ async function seeToFailingEndpoint(api: PartnerApi): Promise<void> {
   else if (known.status === 'disabled') await api.call('POST', `/webhooks/${known.webhookid}/enable`)
 }
 
-/** `enrolment people list`: what to expect of each, and how they are now. */
+/** `enrolment people list`: the expected outcomes of each person, and their present state. */
 const listPeople: Command = {
   name: 'people list',
   arguments: [],
@@ -113,7 +113,7 @@ const listPeople: Command = {
   },
 }
 
-/** `enrolment people reset`: erases them and makes them anew. */
+/** `enrolment people reset`: erases the people and creates them anew. */
 const resetPeople: Command = {
   name: 'people reset',
   arguments: [],
@@ -131,5 +131,5 @@ const resetPeople: Command = {
   },
 }
 
-/** What lists and resets the people of a sandbox. */
+/** The commands that list and reset the people of a sandbox. */
 export const peopleCommands: readonly Command[] = [listPeople, resetPeople]

@@ -2,17 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { OperatorError } from '../../operator-error.ts'
 
-/** How far a listener has come, kept in a file so that a restart goes on there. */
+/** How far a listener has read, stored in a file so that it continues there after a restart. */
 export type Progress = {
   readonly secret: string
   readonly after?: string
   readonly delivered: readonly string[]
 }
 
-/** Where a listener keeps it unless told otherwise. */
+/** The default file for it. */
 export const progressFile = './.enrolment-listen.json'
 
-/** Reads how far a listener came; a fresh start with a new secret where there is no file. Throws OperatorError on a damaged one. */
+/**
+ * Reads how far a listener has read; without a file, starts from the beginning with a new secret. Throws OperatorError
+ * on a damaged file.
+ */
 export function readProgress(file = progressFile): Progress {
   let text: string
   try {
@@ -29,7 +32,7 @@ export function readProgress(file = progressFile): Progress {
   }
 }
 
-/** Keeps it: a crash in the middle of a write must not lose the cursor. */
+/** Stores the progress; a crash in the middle of a write must not lose the cursor. */
 export function writeProgress(file: string, progress: Progress): void {
   writeFileSync(`${file}.new`, JSON.stringify(progress), { mode: 0o600 })
   renameSync(`${file}.new`, file)

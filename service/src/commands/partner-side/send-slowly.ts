@@ -2,14 +2,14 @@ import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What a receiver answered: a status, or why there is none; and after how long. */
+/** The answer of a receiver: a status, or why there is none; and how long it took. */
 export type Told = { readonly status?: number; readonly error?: string; readonly ms: number }
 
 const longestMs = 15_000
 
 /**
- * Sends one POST, its body in pieces with a pause before each further one, and waits for the status as long as the service
- * does: 15 s. Never throws; a receiver that breaks off before the end may have answered.
+ * Sends one POST, its body in pieces with a pause before each further piece, and waits for the status as long as the
+ * service does: 15 s. Never throws; a receiver that breaks off early may have answered before.
  */
 export async function sendPieces(
   target: string,
@@ -24,7 +24,7 @@ export async function sendPieces(
   const outgoing = send(target, {
     method: 'POST',
     headers: { ...headers, 'content-length': String(length) },
-    // A receiver that is asked thirteen things at once by one connection would be another test.
+    // One connection for all checks would send thirteen requests at once over it, which would be a different test.
     agent: false,
     signal: AbortSignal.timeout(longestMs),
   })

@@ -1,6 +1,6 @@
 import type { PartnerApi } from './partner-api.ts'
 
-/** One thing that happens to a user of the demo catalogue, by the API alone. */
+/** One change of a user of the demo catalogue, made through the API only. */
 export type Step = (api: PartnerApi, userid: string) => Promise<unknown>
 
 const person = { firstname: 'Ada', lastname: 'Rivera', email: 'ada.rivera@example.com', dob: '1990-03-27' }
@@ -32,11 +32,11 @@ export function cancel(effective: string): Step {
     api.call('DELETE', `/user/account/cancel/${encodeURIComponent(userid)}?effective=${effective}`)
 }
 
-/** A request with nothing but the userid and what is given. */
+/** A request with only the userid and the given members. */
 export function post(path: string, more: object = {}): Step {
   return (api, userid) => api.call('POST', path, { userid, ...more })
 }
-/** Vision is to replace dental at the boundary. */
+/** A swap in which vision replaces dental at the boundary. */
 export const swap = post('/user/benefits/swap', { add: ['vision'], remove: ['dental'] })
 export const reinstate = post('/user/account/reinstate')
 export const erase = post('/user/account/erase')

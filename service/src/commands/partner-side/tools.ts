@@ -5,5 +5,5 @@ import { listen } from './listen.ts'
 import { peopleCommands } from './people.ts'
 import { trigger } from './trigger.ts'
 
-/** The commands that a partner runs, by the API and with credentials of their own. */
+/** The commands that a partner runs, through the API with the partner's own credentials. */
 export const partnerTools: readonly Command[] = [listen, trigger, doctor, openLink, ...peopleCommands]

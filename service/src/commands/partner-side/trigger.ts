@@ -21,7 +21,7 @@ const undoOffer: Step = (api, userid) =>
   api.call('DELETE', `/user/offers/pending/${encodeURIComponent(userid)}`)
 const enrol = post('/user/benefits/enrol', { name: 'identity' })
 
-/** What has to happen to a new user of the demo catalogue for an event to be raised, by the API alone. */
+/** The steps that make a new user of the demo catalogue raise an event, through the API only. */
 const recipes: Readonly<Record<string, readonly Step[]>> = {
   enrollment_request_received: [prefill],
   enrollment_successful: [create],
@@ -39,7 +39,7 @@ const recipes: Readonly<Record<string, readonly Step[]>> = {
   user_benefits_swap_cancelled: [create, swap, undoSwap],
 }
 
-/** `enrolment trigger`: makes a user of a sandbox live through what raises an event. */
+/** `enrolment trigger`: takes a sandbox user through the steps that raise an event. */
 export const trigger: Command = {
   name: 'trigger',
   arguments: ['EVENT'],
@@ -84,10 +84,13 @@ export const trigger: Command = {
   },
 }
 
-/** How long an event may wait for its first try before it is asked for again all the same. */
+/** How long an event may wait for its first attempt before it is requested again anyway. */
 const PATIENCE_MS = 60_000
 
-/** Waits until an event was tried wherever it goes: what still waits for its first try is not sent a second time. */
+/**
+ * Waits until an event was attempted at every endpoint: a delivery that still waits for its first attempt is not sent a
+ * second time.
+ */
 async function untilTried(api: PartnerApi, eventid: string): Promise<void> {
   const until = performance.now() + PATIENCE_MS
   while (performance.now() < until) {
