@@ -19,7 +19,9 @@ type AnyRequest = Pick<
   'operation' | 'caller' | 'headers' | 'locale' | 'target' | 'requestId' | 'setHeader'
 > & { readonly body: unknown }
 
-/** The operations on accounts go this way: one write on one user, idempotent when a key is sent. */
+/**
+ * The operations on accounts run through these functions: each is one write on one user, idempotent when a key is sent.
+ */
 export type AccountCommands = {
   /** Runs a keyed write, whatever the user's state. */
   run<Reply>(
@@ -27,17 +29,19 @@ export type AccountCommands = {
     command: { userid: string; why: string; mode?: KeyReservation['mode']; startsAnew?: boolean },
     decide: (commandContext: CommandContext) => Decided<Reply> | Refusal,
   ): Promise<Reply>
-  /** Changes an active account; a user without one is 404, one with a cancel in effect 409 `user_cancelled`. */
+  /**
+   * Changes an active account. A user without an account gets 404, one with a cancel in effect 409 `user_cancelled`.
+   */
   change<Reply>(
     request: AnyRequest,
     command: { userid: string; why: string },
     decide: (user: User, now: Instant, terms: Terms) => Decided<Reply> | Refusal,
   ): Promise<Reply>
-  /** Reads an active account with its rules and its owner's data, for previews. */
+  /** Reads an active account with its rules and its person's data, for previews. */
   read(request: AnyRequest, userid: string): Promise<Reading>
 }
 
-/** The account of a commandContext, or why there is none to change. */
+/** The account in a command context, or why there is none to change. */
 export function activeAccount(commandContext: CommandContext): User | Refusal {
   const user = commandContext.member?.user
   if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
@@ -45,7 +49,7 @@ export function activeAccount(commandContext: CommandContext): User | Refusal {
   return isActive(user) ? user : refuse('user_cancelled')
 }
 
-/** Opens the way that operations on accounts go. */
+/** Opens these functions. */
 export function openAccountCommands(context: {
   executor: CommandExecutor
   reader: Reader

@@ -3,7 +3,7 @@ import { ServiceError } from '../../http/service-error.ts'
 import { isRefusal, type Refusal } from '../rules/refusal.ts'
 import type { CommandResult } from './command.ts'
 
-/** The problem that a refusal becomes, its reasons in the caller's language. */
+/** The problem for a refusal, with its reasons in the caller's language. */
 export function problemOfRefusal(
   refusal: Refusal,
   locale: Locale,
@@ -19,7 +19,7 @@ export function problemOfRefusal(
   })
 }
 
-/** The reply of a command, marked as a replay where it is one; throws the problem of a refusal. */
+/** The reply of a command, marked as a replay if it is one; throws the problem of a refusal. */
 export function replyOf<Reply>(
   outcome: CommandResult<Reply>,
   request: { readonly locale: Locale; readonly setHeader: (name: string, value: string) => void },

@@ -12,7 +12,7 @@ import type { SearchHash } from './search-hashes.ts'
 /** One change of one user. */
 export type HistoryRow = {
   readonly user: User
-  /** The version of the user that the change makes. */
+  /** The version of the user after the change. */
   readonly version: number
   readonly at: Instant
   readonly who: Who
@@ -22,7 +22,7 @@ export type HistoryRow = {
   readonly requestId: string | undefined
   readonly reference: string | undefined
 }
-/** An event with the bytes that will be sent. */
+/** An event with the bytes that every attempt sends. */
 export type EventRow = {
   readonly id: string
   readonly user: Pick<User, 'partnerId' | 'serviceId' | 'userid'>
@@ -48,64 +48,66 @@ export type DocumentChange = {
   readonly kind: DocumentKind
   readonly sealed: Buffer | undefined
   readonly writtenAt: Instant
-  /** By what the account is found from now on; of an account's own data alone. */
+  /** The hashes by which the account is found from now on; only for the account's own data. */
   readonly found?: readonly SearchHash[] | undefined
 }
 
-/** A version of whom a person names, as it is to be stored. */
+/** A version of a person's beneficiaries, in the form in which it is stored. */
 export type DesignationWrite = {
   readonly user: Pick<User, 'partnerId' | 'serviceId'>
   readonly designation: Designation
   readonly sealed: Buffer
 }
 
-/** A user as it is to be written, where it still has the version that was read. */
+/** A user to write, if it still has the version that was read. */
 export type ChangedUser = Pick<LoadedUser, 'user' | 'readVersion' | 'version' | 'wrappedKey'>
 
-/** A user who is erased, and what stands for the userid from then on. */
+/** An erased user, and the text that replaces the userid. */
 export type ErasedUserRow = {
   readonly user: User
   readonly name: string
   readonly partner: Partner
-  /** What opens the user's sealed records until the erasure is committed; `undefined`: nothing was ever sealed. */
+  /**
+   * The key that opens the user's sealed records until the erasure is committed; `undefined`: nothing was ever sealed.
+   */
   readonly key: Buffer | undefined
 }
 
-/** A consent as it is stored. */
+/** A consent in the form in which it is stored. */
 export type ConsentWrite = {
   readonly user: User
   readonly consent: Consent
   readonly textHash: Buffer | undefined
   readonly channel: ConsentChannel
-  /** The operator who put it on record. */
+  /** The operator who put the consent on record. */
   readonly recordedBy: string | undefined
   readonly sealedEvidence: Buffer | undefined
 }
 
 /** Everything that one batch writes. */
 export type BatchWrites = {
-  /** When, in real time. */
+  /** The real time of the writing. */
   readonly recordedAt: Instant
-  /** Users whose earlier namesake, erased, gives up the name. */
+  /** Erased users who give up their name to a new user. */
   readonly renamed: readonly { partnerId: string; serviceId: string }[]
   readonly users: readonly ChangedUser[]
-  /** Erased users, and what stands for their userids from then on. */
+  /** Erased users, with the texts that replace their userids. */
   readonly erased: readonly ErasedUserRow[]
-  /** Users whose cancel or erasure took effect: their links and sessions end. */
+  /** Users whose cancel or erasure took effect, so that their links and sessions end. */
   readonly ended: readonly User[]
   readonly enrolments: readonly { user: User; enrolment: Enrolment }[]
   readonly consents: readonly ConsentWrite[]
   readonly confirmations: readonly ConfirmationRow[]
-  /** What outlives the erasures, sealed under keys of its own. */
+  /** Records that are kept after erasures, sealed under keys of their own. */
   readonly retained: readonly RetainedRow[]
   readonly designations: readonly DesignationWrite[]
-  /** Designations that were proposed before and are decided now. */
+  /** Earlier proposals of beneficiaries that are now confirmed or dropped. */
   readonly decidedDesignations: readonly Omit<DesignationWrite, 'sealed'>[]
   readonly documents: readonly DocumentChange[]
   readonly history: readonly HistoryRow[]
   readonly events: readonly EventRow[]
   readonly staleKeys: readonly { partnerId: string; operation: string; keyHash: Buffer }[]
   readonly keys: readonly ReservedKey[]
-  /** What commands bring along to be committed with their changes. */
+  /** Statements of commands that are committed together with their changes. */
   readonly alongside: readonly Query[]
 }

@@ -23,38 +23,38 @@ import type { UserRow } from './rows.ts'
 import { searchHashesOf } from './search-hashes.ts'
 import { designationName, noWrites, recordChange, type Writes, writesOf } from './writes.ts'
 
-/** How one command of a batch went. */
+/** The result of one command in a batch. */
 export type Result = Settled<CommandResult<unknown>>
 
-/** Commands as they were decided on what was read, and what is to be written for that. */
+/** The decided commands of a batch, and the writes that they need. */
 export type DecidedBatch = {
   readonly results: Result[]
-  /** `undefined` where nothing changes. */
+  /** `undefined` when nothing changes. */
   readonly writes: BatchWrites | undefined
-  /** Finds a row once the writes are committed, and only then; `undefined` where no row could tell. */
+  /** Finds a row that exists only if the writes were committed; `undefined` when there is no such row. */
   readonly proof: Query | undefined
-  /** Says that the writes were committed. */
+  /** Tells the other parts that the writes were committed. */
   readonly announce: () => void
 }
 
-/** A command broke after it had begun to write into its batch, which must not be committed; its `cause` says why. */
+/** A command failed after it had begun to add to its batch, so the batch must not be committed; `cause` says why. */
 export class PartialDecision extends Error {
   override name = 'PartialDecision'
 }
 
-/** A key was read whose command had been committed just after its user was read: both have to be read again. */
+/** A key was read whose command was committed just after its user had been read: both must be read again. */
 export class ReadTooEarly extends Error {
   override name = 'ReadTooEarly'
 }
 
-/** Names a user within a batch. */
+/** The name of a user within a batch. */
 export function nameOf(name: { partnerId: string; userid: string }): string {
   return `${name.partnerId} ${name.userid}`
 }
 
 /**
- * Reads what the commands need, and decides one after the other in memory: each sees what those before it did. Nothing is
- * locked. Throws `PartialDecision`, and `ReadTooEarly`.
+ * Reads what the commands need, and decides one command after the other in memory; each sees the changes of those
+ * before it. Nothing is locked. Throws `PartialDecision` and `ReadTooEarly`.
  */
 export async function decideBatch(
   context: ExecutorContext,
@@ -77,10 +77,10 @@ export async function decideBatch(
   }
 }
 
-/** What a batch holds in memory: what was read, as those decided so far have left it. */
+/** The state of a batch in memory: the users that were read, with the changes decided so far. */
 type BatchState = {
   readonly context: ExecutorContext
-  /** When the batch was read, in real time. */
+  /** The real time at which the batch was read. */
   readonly real: Instant
   readonly users: Map<string, LoadedUser>
   readonly seenKeys: Map<string, SeenKey>
@@ -96,7 +96,8 @@ async function readState(
   const reservations = commands.flatMap(({ partner, reservation }) =>
     reservation ? [{ partnerId: partner.partnerId, ...reservation }] : [],
   )
-  // In this order: what a key says of its user is at least as new as the user, and never the other way round.
+  // In this order, so that a key's information about its user is at least as new as the user that was read, never
+  // older.
   const [rows, keys, clockOffsets] = await context.database.together(db =>
     Promise.all([
       loadUsersWithDocuments(db, names),
@@ -117,8 +118,8 @@ async function readState(
 }
 
 /**
- * Who has none of a name may have been erased: then a hash stands for the userid. Commands that start anew where there is
- * nobody do the same for an erased user, so they are not kept waiting for this.
+ * A userid without a user may belong to an erased user, who is stored under a hash of the userid. Commands that create
+ * a missing user do the same for an erased one, so they skip this look-up.
  */
 async function loadErased(
   context: ExecutorContext,
@@ -161,7 +162,9 @@ async function loadOffsets(
   return new Map(rows.map(row => [row.partner_id, row.clock_offset_ms]))
 }
 
-/** Of a transaction that holds them all, one row that nobody else could have written tells for all. */
+/**
+ * All writes are in one transaction, so one row that only this batch could have written proves that all were committed.
+ */
 function proofOf({ events, keys }: Writes): Query | undefined {
   const [event] = events
   if (event)
@@ -189,7 +192,7 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   const { partner } = command
   const loaded = users.get(nameOf({ partnerId: partner.partnerId, userid: command.userid }))
   const clockOffsetMs = clockOffsets.get(partner.partnerId) ?? partner.clockOffsetMs
-  // The clocks of two processes differ: the time of one user never goes back, so that no window ends before it began.
+  // The clocks of two processes differ. The time of a user never goes back, so that no enrolment ends before it began.
   const now = Math.max(context.clock.now({ clockOffsetMs }), loaded?.user.updatedAt ?? 0)
   const known = command.reservation && judgeSeenKey(state, command.reservation, { command, loaded, now })
   if (known) return known
@@ -228,7 +231,7 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   }
 }
 
-/** What a key that was seen before has its command answered; `undefined` where the key is free. */
+/** The answer of a command whose key was seen before; `undefined` when the key is free. */
 function judgeSeenKey(
   state: BatchState,
   reservation: KeyReservation,
@@ -246,7 +249,7 @@ function judgeSeenKey(
     dataKey: () => dataKeyOf(loaded, command.partner),
   })
   if (decision.kind === 'answered') {
-    // The answer is sealed with the key of a user who was not there yet when users were read.
+    // The answer is sealed with the key of a user who did not exist yet when users were read.
     if ('reply' in decision && decision.reply === undefined) throw new ReadTooEarly('newer key')
     return answered(decision)
   }
@@ -260,7 +263,7 @@ function answered(decision: Extract<KeyDecision, { kind: 'answered' }>): Command
     : { reply: decision.reply, replayed: decision.replayed }
 }
 
-/** Only what was answered 2xx spends a key; the answer is kept sealed with the user's data key. */
+/** Only a 2xx answer uses up a key; the answer is kept, sealed with the user's data key. */
 function spendKey(
   state: BatchState,
   spent: { reservation: KeyReservation; partner: Partner; user: User; now: Instant; reply: unknown },
@@ -291,7 +294,7 @@ type Applied = {
   now: Instant
 }
 
-/** Takes a change over into memory and into what the batch will write. */
+/** Applies a change in memory, and adds it to the writes of the batch. */
 function applyChange(state: BatchState, command: Command<unknown>, applied: Applied): User {
   const { context, users, writes } = state
   const { partner } = command

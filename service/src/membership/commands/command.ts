@@ -12,37 +12,39 @@ import type { Confirmation } from './confirmations.ts'
 import type { NewDesignation } from './designations.ts'
 import type { DocumentKind, Person } from './documents.ts'
 
-/** What a command sees of its user: the state with everything due applied, and the personal data on demand. */
+/** The user as a command sees it: the state with all due changes applied, and the personal data on demand. */
 export type Member = { readonly user: User; readonly person: (kind: DocumentKind) => Person | undefined }
 
-/** What a command decides on. */
+/** The data on which a command decides. */
 export type CommandContext = {
   readonly now: Instant
-  /** Whether something due had to be applied first. */
+  /** Whether a due change had to be applied first. */
   readonly wasDue: boolean
-  /** The user, with all that is due applied; `undefined` when the partner has none of this name. */
+  /** The user, with all due changes applied; `undefined` when the partner has no user of this name. */
   readonly member: Member | undefined
   /** The user, or a new one of this name. */
   readonly orNew: () => User
-  /** The rules that hold, judged on the given personal data or on the account's. */
+  /** The rules, applied to the given personal data or to that of the account. */
   readonly terms: (person?: Person) => Terms
 }
 
-/** What a command wants to be written. */
+/** What a command writes. */
 export type Change = {
   readonly user: User
   readonly events: readonly Raised[]
-  /** Documents to write, or to delete by null. */
+  /** Documents to write, or to delete when null. */
   readonly documents?: Partial<Record<DocumentKind, unknown>>
-  /** What the person agreed to, told of the user as it then is: sealed and stored beside the change. */
+  /**
+   * The agreement as the person saw it, made from the user after the change; it is sealed and stored with the change.
+   */
   readonly confirmation?: (after: User) => Confirmation
-  /** What shows that the consents were given which the command's actor puts on record: sealed beside them. */
+  /** The evidence for consents that the command's actor puts on record; it is sealed and stored with them. */
   readonly evidence?: string
-  /** Whom new designations of the user name: sealed and stored beside the change. */
+  /** New beneficiary designations of the user; they are sealed and stored with the change. */
   readonly designations?: readonly NewDesignation[]
 }
 
-/** A decided command: its change where there is one, and its answer, told of the user as it then is. */
+/** A decided command: its change if there is one, and its answer, made from the user after the change. */
 export type Decided<Reply> = { readonly answer: (after: User) => Reply; readonly change?: Change }
 
 /** One write on one user. */
@@ -52,37 +54,45 @@ export type Command<Reply> = {
   readonly who: Who
   readonly why: string
   readonly reservation?: KeyReservation | undefined
-  /** The credential, page session or operator behind `who`, kept with the change. */
+  /** The credential, page session or operator behind `who`; stored with the change. */
   readonly actor?: string | undefined
-  /** The request it came with, kept with the change. */
+  /** The request that brought the command; stored with the change. */
   readonly requestId?: string | undefined
-  /** Whether it begins a new user where there is none; an erased user of the name then makes no difference. */
+  /**
+   * Whether the command creates a user when there is none; it then does not matter whether an erased user had the name.
+   */
   readonly startsAnew?: boolean
-  /** What the caller calls it, such as the reference of a confirmation; kept with the change. */
+  /** The caller's own reference, such as that of a confirmation; stored with the change. */
   readonly reference?: string | undefined
-  /** Statements about the same partner that are committed with its change, and only with it, such as its audit entry. */
+  /**
+   * Statements about the same partner that are committed only together with the command's change, such as its audit
+   * entry.
+   */
   readonly alongside?: readonly Query[]
-  /** Decides by the rules alone; asked again, on what is there then, when somebody else wrote first. */
+  /** Decides by the rules alone. It is called again, on the new state, when another process wrote first. */
   readonly decide: (commandContext: CommandContext) => Decided<Reply> | Refusal
 }
 
-/** How a command went: its answer, or a refusal; `replayed` when an idempotency key had it answered before. */
+/** The result of a command: its answer or a refusal; `replayed` when an idempotency key returned an earlier answer. */
 export type CommandResult<Reply> =
   | { readonly reply: Reply; readonly replayed: boolean }
   | (Refusal & { readonly replayed: boolean })
 
-/** What the executor needs of its surroundings. */
+/** What the executor needs from the other parts. */
 export type ExecutorContext = {
   readonly database: Database
   readonly clock: Clock
   readonly sandbox: boolean
-  /** Prepares the catalogue versions that these users name, then `terms` is synchronous; `undefined`: they are ready. */
+  /**
+   * Loads the catalogue versions of these users, after which `terms` is synchronous; `undefined`: they are loaded
+   * already.
+   */
   readonly prepareTerms: (versions: readonly number[]) => Promise<void> | undefined
   readonly terms: (partner: Partner, person: () => Person | undefined) => Terms
-  /** The hash of a consent's text, kept with the consent. */
+  /** The hash of a consent's text, stored with the consent. */
   readonly consentHash: (consent: Consent) => Buffer | undefined
-  /** Told after a commit of the users that it changed, as they now are. */
+  /** Called after a commit with the users that it changed, as they are now. */
   readonly onWritten: (users: Iterable<{ readonly user: User; readonly version: number }>) => void
-  /** Told after a commit that raised so many events, of these partners. */
+  /** Called after a commit with the number of events that it raised, and their partners. */
   readonly onEvents: (partnerIds: ReadonlySet<string>, count: number) => void
 }

@@ -6,10 +6,10 @@ import { seal, unseal } from '../../vault/seal.ts'
 import type { User } from '../rules/state.ts'
 import { openDataKey } from './documents.ts'
 
-/** What a person agreed to, as it was shown; `content` is JSON that is sealed and never changed. */
+/** What a person agreed to, as the page showed it; `content` is JSON that is sealed and never changed. */
 export type Confirmation = { readonly reference: string; readonly content: unknown }
 
-/** A confirmation as it is stored. */
+/** A confirmation in the form in which it is stored. */
 export type ConfirmationRow = {
   readonly user: Pick<User, 'partnerId' | 'serviceId'>
   readonly id: string
@@ -26,7 +26,7 @@ export function sealConfirmation(dataKey: Buffer, content: unknown, place: Place
   return seal(dataKey, JSON.stringify(content), { purpose: 'confirmations', partnerId, serviceId })
 }
 
-/** Opens what `sealConfirmation` sealed. Throws when the key or the user is another. */
+/** Opens what `sealConfirmation` sealed. Throws for another key or another user. */
 export function openConfirmation(dataKey: Buffer, sealed: Buffer, place: Place): unknown {
   const { partnerId, serviceId } = place
   return JSON.parse(
@@ -34,7 +34,7 @@ export function openConfirmation(dataKey: Buffer, sealed: Buffer, place: Place):
   )
 }
 
-/** Stores confirmations, in the transaction of what they confirm. */
+/** Stores confirmations in the transaction of the change that they confirm. */
 export function insertConfirmations(rows: readonly ConfirmationRow[]): Query {
   return sql`
     insert into confirmations (partner_id, service_id, confirmation_id, reference, sealed, created_at)
@@ -44,7 +44,7 @@ export function insertConfirmations(rows: readonly ConfirmationRow[]): Query {
       ${rows.map(({ createdAt }) => timestamp(createdAt))}::timestamptz[])`
 }
 
-/** What a user agreed to, newest first: references and instants alone. */
+/** A user's agreements, newest first; only references and instants. */
 export async function listConfirmations(
   db: Executor,
   user: Pick<User, 'partnerId' | 'serviceId'>,
@@ -56,7 +56,7 @@ export async function listConfirmations(
   return rows.map(row => ({ reference: row.reference, createdAt: row.created_at }))
 }
 
-/** The confirmation of this reference, opened; `undefined` when the user has none. */
+/** The opened confirmation with this reference; `undefined` when the user has none. */
 export async function readConfirmation(
   db: Executor,
   of: {

@@ -13,17 +13,20 @@ import { ids } from './save-users.ts'
 
 type Place = { readonly partnerId: string; readonly serviceId: string }
 
-/** Seals what shows that a consent was given with the user's data key. */
+/** Seals the evidence of a consent with the user's data key. */
 function sealEvidence(dataKey: Buffer, evidence: string, { partnerId, serviceId }: Place): Buffer {
   return seal(dataKey, evidence, { purpose: 'consents.evidence', partnerId, serviceId })
 }
 
-/** Opens what `sealEvidence` sealed. Throws when the key or the user is another. */
+/** Opens what `sealEvidence` sealed. Throws for another key or another user. */
 export function openEvidence(dataKey: Buffer, sealed: Buffer, { partnerId, serviceId }: Place): string {
   return unseal(dataKey, sealed, { purpose: 'consents.evidence', partnerId, serviceId }).toString('utf8')
 }
 
-/** The consents that a change brings, as they are stored. Throws where an operator's has no evidence: it must not be stored so. */
+/**
+ * The consents of a change in the form in which they are stored. Throws when a consent that an operator puts on record
+ * has no evidence, because it must not be stored without.
+ */
 export function freshConsents(
   mine: LoadedUser,
   before: User,
@@ -69,7 +72,7 @@ export function saveConsents(entries: readonly ConsentWrite[]): Query {
         channel = excluded.channel, recorded_by = excluded.recorded_by, sealed_evidence = excluded.sealed_evidence`
 }
 
-/** The evidence of a user's consents as it is stored: an erasure reads it with the key at hand. */
+/** The stored, sealed evidence of a user's consents; an erasure opens it with the key that it has. */
 export async function readEvidence(
   db: Executor,
   { partnerId, serviceId }: Place,
@@ -80,7 +83,7 @@ export async function readEvidence(
   return rows.map(row => ({ name: row.name, version: row.version, sealedEvidence: row.sealed_evidence }))
 }
 
-/** A consent with how it was given, opened. */
+/** A consent and how it was given, opened. */
 export type ConsentRecord = {
   readonly name: string
   readonly version: string
@@ -102,7 +105,7 @@ type ConsentRow = {
   wrapped_key: Buffer
 }
 
-/** What a user agreed to and how, opened, the oldest first. */
+/** A user's consents and how they were given, opened, oldest first. */
 export async function readConsentRecords(
   db: Executor,
   { partner, user }: { readonly partner: Partner; readonly user: Pick<User, 'partnerId' | 'serviceId'> },

@@ -10,12 +10,12 @@ import type { DesignationWrite } from './batch-writes.ts'
 import { openDataKey } from './documents.ts'
 import { ids } from './save-users.ts'
 
-/** Whom a new version names; the version itself stands in the state of the user. */
+/** The beneficiaries of a new version; the version itself is part of the user's state. */
 export type NewDesignation = Pick<Designation, 'benefit' | 'version'> & {
   readonly beneficiaries: readonly NamedBeneficiary[]
 }
 
-/** A version with whom it names. */
+/** A version with its beneficiaries. */
 export type OpenDesignation = Designation & { readonly beneficiaries: readonly NamedBeneficiary[] }
 
 type Place = { readonly partnerId: string; readonly serviceId: string }
@@ -27,7 +27,7 @@ function bindingOf({ partnerId, serviceId }: Place) {
   }
 }
 
-/** Seals whom a person names with the user's data key. */
+/** Seals beneficiaries with the user's data key. */
 export function sealDesignation(
   dataKey: Buffer,
   beneficiaries: readonly NamedBeneficiary[],
@@ -37,13 +37,13 @@ export function sealDesignation(
   return seal(dataKey, JSON.stringify(content), bindingOf(place))
 }
 
-/** Opens what `sealDesignation` sealed. Throws when the key or the user is another. */
+/** Opens what `sealDesignation` sealed. Throws for another key or another user. */
 export function openDesignation(dataKey: Buffer, sealed: Buffer, place: Place): readonly NamedBeneficiary[] {
   const content = JSON.parse(unseal(dataKey, sealed, bindingOf(place)).toString('utf8')) as Content
   return content.beneficiaries
 }
 
-/** Stores new versions, in the transaction of the change that brings them. */
+/** Stores new versions in the transaction of the change that brings them. */
 export function insertDesignations(rows: readonly DesignationWrite[]): Query {
   const { partners, services } = ids(rows.map(({ user }) => user))
   const versions = rows.map(({ designation }) => designation)
@@ -57,7 +57,7 @@ export function insertDesignations(rows: readonly DesignationWrite[]): Query {
       ${timestamps(versions.map(one => one.decidedAt))}::timestamptz[])`
 }
 
-/** Notes what became of proposals; whom they name and who wrote them stays. */
+/** Records whether proposals were confirmed or dropped; their content and author do not change. */
 export function decideDesignations(
   rows: readonly Omit<DesignationWrite, 'sealed'>[],
   { isSpread }: Layout,
@@ -88,7 +88,9 @@ type DesignationRow = {
 
 const MOST_VERSIONS = 200
 
-/** Whom a user names or named, opened: the newest 200 versions of all benefits, by benefit and version. */
+/**
+ * A user's present and earlier beneficiaries, opened: the newest 200 versions of all benefits, by benefit and version.
+ */
 export async function readDesignations(
   db: Executor,
   of: { readonly partner: Partner; readonly user: Pick<User, 'partnerId' | 'serviceId'> },
@@ -111,7 +113,7 @@ export async function readDesignations(
     .sort((a, b) => (a.benefit === b.benefit ? a.version - b.version : a.benefit < b.benefit ? -1 : 1))
 }
 
-/** A version as it stands in an export, and in what outlives an erasure. */
+/** A version in the form of exports and of the records that are kept after an erasure. */
 export function designationRecord(one: OpenDesignation) {
   const { benefit, version, status, who, writtenAt, decidedAt, beneficiaries } = one
   return {

@@ -3,10 +3,10 @@ import type { Partner } from '../../partners/partner.ts'
 import { type Binding, seal, unseal, unwrapKey, wrapKey } from '../../vault/seal.ts'
 import type { Residence } from '../rules/terms.ts'
 
-/** What a sealed document is: prefilled data, the data of the account, a registration's draft. */
+/** The kinds of sealed documents: prefilled data, the data of the account, a registration's draft. */
 export type DocumentKind = 'prefill' | 'profile' | 'draft'
 
-/** An address as it is kept; absent means not given. */
+/** An address in the form in which it is kept; absent means not given. */
 export type PersonAddress = {
   readonly addline1?: string
   readonly addline2?: string
@@ -29,7 +29,7 @@ export type Person = {
   readonly address?: PersonAddress
 }
 
-/** Where the person lives and when they were born; `undefined` while a part is missing. */
+/** Where the person lives and when they were born; `undefined` while one of the two is unknown. */
 export function residenceOf(person: Person | undefined): Residence | undefined {
   const state = person?.state ?? person?.address?.state
   const zipcode = person?.zipcode ?? person?.address?.zipcode

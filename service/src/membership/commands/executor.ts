@@ -16,17 +16,17 @@ import type { Command, CommandResult, ExecutorContext } from './command.ts'
 import { statementsOf } from './save.ts'
 import { openWaitingRoom } from './waiting-room.ts'
 
-/** The one way in which users change. */
+/** The only way to change users. */
 export type CommandExecutor = {
-  /** Runs a command; resolves when what it wrote is durable. Rejects with ServiceError `unavailable` or `internal`. */
+  /** Runs a command; resolves when its writes are durable. Rejects with ServiceError `unavailable` or `internal`. */
   submit<Reply>(command: Command<Reply>): Promise<CommandResult<Reply>>
-  /** Commands that wait or are under way. */
+  /** The number of commands that wait or are under way. */
   pending(): number
 }
 
 /**
- * Opens the executor. Commands that arrive together are decided one after the other in memory and written by one
- * transaction; each sees what those before it did. One that fails does not fail its neighbours.
+ * Opens the executor. Commands that arrive together are decided one after the other in memory and written in one
+ * transaction; each sees the changes of those before it. A command that fails does not fail its neighbors.
  */
 export function openCommandExecutor(context: ExecutorContext, maxBatch = 128): CommandExecutor {
   const waitingRoom = openWaitingRoom((command, longestMs) =>
@@ -36,12 +36,13 @@ export function openCommandExecutor(context: ExecutorContext, maxBatch = 128): C
     try {
       return await runIsolated(context, commands, {})
     } catch (error) {
-      // Somebody holds a row of one of them. Each goes on alone, so that only those who need that row wait for it.
+      // Another session has locked the row of one of these users. Each command continues alone, so that only commands
+      // that need this row wait for it.
       if (error instanceof LockTimedOut) return commands.map(waitingRoom.enter)
       throw error
     }
   }
-  // While the database works for one batch, the other is decided. Where tables are spread, a partner has a queue of its own,
+  // While the database works for one batch, the next one is decided. On a cluster each partner has a queue of its own,
   // so that a transaction stays on one node.
   const queueOf = ({ partner }: Command<unknown>) =>
     context.database.layout.isSpread ? partner.partnerId : ''
@@ -62,28 +63,40 @@ export function openCommandExecutor(context: ExecutorContext, maxBatch = 128): C
   }
 }
 
-/** A batch costs the database 1 ms and 34 µs for each command, so smaller ones are not worth a transaction of their own. */
+/**
+ * A batch costs the database 1 ms, and 34 µs for each command, so a smaller batch is not worth a transaction of its
+ * own.
+ */
 const leastBeside = 32
-/** A batch that takes longer than this waits for somebody else: commands of other users go on beside it. */
+/**
+ * A batch that takes longer than this is waiting for another session: commands of other users then run in a batch
+ * beside it.
+ */
 const longBatchMs = 20
-/** More than this is shed: whoever waits behind so many is not answered in time anyway. */
+/** Beyond this number commands are refused, because they would not be answered in time anyway. */
 const mostPending = 20_000
-/** How long one command that loses its races goes on, a little less than the five seconds of contract §4. */
+/**
+ * For how long a single command that loses its races is attempted again, a little less than the five seconds of
+ * contract §4.
+ */
 const patientMs = 4500
-/** How long a batch waits for a row that somebody else holds, before its commands go on one by one. */
+/** How long a batch waits for a row that another session has locked, before its commands continue one by one. */
 const batchLockMs = 100
-/** After so many lost races a batch is split, so that who is always too slow holds up fewer. */
+/** After this many lost races a batch is split, so that a command that always loses delays fewer others. */
 const mostRaces = 2
 
-/** A row that the batch needs is held by somebody else. */
+/** Another session has locked a row that the batch needs. */
 class LockTimedOut extends Error {
   override name = 'LockTimedOut'
 }
 
-/** How commands run: in a batch, or alone until an instant of `performance.now()`; after so many commits without answer. */
+/**
+ * How commands run: in a batch, or alone until an instant of `performance.now()`; and how many commits so far got no
+ * answer.
+ */
 type Run = { readonly endsAt?: number; readonly lostCommits?: number }
 
-/** Runs a batch; when one command breaks it, runs the commands one by one. Rejects only with `LockTimedOut`. */
+/** Runs a batch; when one command fails it, runs the commands one by one. Rejects only with `LockTimedOut`. */
 async function runIsolated(
   context: ExecutorContext,
   commands: Command<unknown>[],
@@ -117,8 +130,8 @@ function unavailable(cause: unknown): ServiceError {
 }
 
 /**
- * Reads, decides and writes a batch. Where somebody else wrote first, it is read and decided again; twice too slow, it is
- * split. What a lost commit did is found out.
+ * Reads, decides and writes a batch. If another process wrote first, the batch is read and decided again; after two
+ * lost races it is split. If the answer to the commit was lost, finds out whether the commit took place.
  */
 async function runBatch(context: ExecutorContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
   const endsAt = run.endsAt ?? performance.now() + patientMs
@@ -145,7 +158,7 @@ async function runBatch(context: ExecutorContext, commands: Command<unknown>[], 
   }
 }
 
-/** Runs the two halves of a batch one after the other; the commands of one user stay together and in their order. */
+/** Runs the two halves of a batch one after the other; the commands of one user stay together and in order. */
 async function runHalves(
   context: ExecutorContext,
   commands: Command<unknown>[],
@@ -175,9 +188,10 @@ type LostCommit = {
 }
 
 /**
- * Answers a batch whose commit was lost. Where one of its rows is there, it took place. Where none is, the commit may
- * still be on its way to the server: keyed commands are run again, since their key tells whether they were applied and
- * waits for a transaction that is still open; the others must not be, so their callers learn that it is not known.
+ * Answers a batch after the answer to its commit was lost. If one of its rows exists, the commit took place. If not,
+ * the commit may still be on its way to the server. Commands with a key run again, because the key shows whether they
+ * were applied, and waits for a transaction that is still open. Other commands must not run again; their callers are
+ * told that the result is unknown.
  */
 async function afterLostCommit(context: ExecutorContext, lost: LostCommit): Promise<Result[]> {
   const { commands, decided, error, run } = lost
@@ -205,7 +219,7 @@ async function tookPlace(database: Database, proof: Query | undefined): Promise<
       looks += 1
       if (looks > 2) return false
     } catch {
-      // The database is on its way back.
+      // The database is not back yet.
     }
     await sleep(150)
   }

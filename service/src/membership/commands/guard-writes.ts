@@ -1,7 +1,10 @@
 import { ServiceError } from '../../http/service-error.ts'
 import type { CommandExecutor } from './executor.ts'
 
-/** Refuses writes while the disk is nearly full, as the database must never run into its end, and while the copy is quiet. */
+/**
+ * Refuses writes while the disk is nearly full, because the database must never run out of disk, and while the copy is
+ * quiet.
+ */
 export function guardWrites(executor: CommandExecutor, mayNotWrite: () => boolean): CommandExecutor {
   return {
     ...executor,

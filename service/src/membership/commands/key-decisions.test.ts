@@ -11,7 +11,7 @@ function hash(text: string) {
 }
 const firstAnswer = { told: 'at first' }
 
-/** What was before: a first request, what has become of its user since, and how long ago each happened. */
+/** The situation: a first request, what has happened to its user since, and how long ago each thing happened. */
 type Story = {
   mode: KeyReservation['mode']
   isSame: boolean

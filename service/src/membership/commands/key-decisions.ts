@@ -7,20 +7,20 @@ import type { ReservedKey } from './batch-writes.ts'
 import { openAnswer } from './documents.ts'
 import type { KeyRow } from './load.ts'
 
-/** A key that was spent before. */
+/** A key that was used before. */
 export type SeenKey = {
   readonly requestHash: Buffer
   readonly attemptId: string
   readonly serviceId: string | undefined
   readonly prefillNumber: number | undefined
   readonly expiresAt: Instant
-  /** The first answer; `undefined` when it cannot be opened any more. */
+  /** The first answer; `undefined` when it can no longer be opened. */
   readonly answer: (dataKey: () => Buffer | undefined) => unknown
   readonly userErasedAt: Instant | undefined
   readonly userWrittenAt: Instant | undefined
 }
 
-/** What a seen key means for a command: it has its answer, or the key has lapsed and is free. */
+/** What a seen key means for a command: it has the answer, or the key has lapsed and is free. */
 export type KeyDecision =
   | { readonly kind: 'free' }
   | { readonly kind: 'answered'; readonly code: ErrorCode; readonly replayed: boolean }
@@ -31,7 +31,7 @@ export function keyName(partnerId: string, operation: string, keyHash: Buffer): 
   return `${partnerId} ${operation} ${keyHash.toString('base64')}`
 }
 
-/** A seen key as a row tells of it. */
+/** The seen key of a row. */
 export function seenKeyOf(row: KeyRow): SeenKey {
   return {
     requestHash: row.request_hash,
@@ -74,7 +74,7 @@ export function judgeKey(
       replayed: !isMine,
     }
   }
-  // An erase names its user itself: its key with another request is about somebody else.
+  // An erase names its user itself, so its key with another request concerns another user.
   if (isErased && reservation.mode !== 'erase')
     return { kind: 'answered', code: 'user_erased', replayed: false }
   if (!seen.requestHash.equals(reservation.requestHash)) {
@@ -89,8 +89,8 @@ export function judgeKey(
 }
 
 /**
- * A prefill's key goes with its entry, or a day after the user was erased, by business time; the 24 hours of the others are
- * real, like a token's.
+ * A prefill's key lapses with its entry, or a day after the user was erased, by business time. The 24 hours of other
+ * keys are real time, like a token's.
  */
 function isLapsed(
   reservation: KeyReservation,
@@ -105,7 +105,7 @@ function isLapsed(
   return (writtenAt === undefined ? seen.expiresAt : prefillExpiresAt(writtenAt)) <= context.now
 }
 
-/** The row that a reservation leaves; keyed answers live 24 h, a prefill's key as long as its entry at least. */
+/** The row for a reserved key; keyed answers live 24 hours, a prefill's key at least as long as its entry. */
 export function reservedKey(
   reservation: KeyReservation,
   context: { partner: Partner; user: User; now: Instant; real: Instant },
@@ -123,7 +123,7 @@ export function reservedKey(
   }
 }
 
-/** What an erase answers: all that is left of the user. */
+/** The answer of an erase: all that is left of the user. */
 export function erasedAnswer(userid: string, serviceId: string, erasedAt: Instant): ErasedUser {
   return {
     userid,

@@ -90,7 +90,7 @@ export function loadDocuments(db: Executor, names: readonly UserName[]): Promise
       ${naming(part`d.partner_id`)}`)
 }
 
-/** A row of `idempotency_keys` with what became of its user. */
+/** A row of `idempotency_keys`, and what has happened to its user. */
 export type KeyRow = {
   partner_id: string
   operation: string

@@ -4,14 +4,14 @@ import type { User } from '../rules/state.ts'
 import { type DocumentKind, openDataKey, openDocument, type Person, wrapDataKey } from './documents.ts'
 import { type UserRow, userOf } from './rows.ts'
 
-/** What a batch holds of one user: the state as decided so far, and the sealed data, opened only when asked for. */
+/** A user in a batch: the state as decided so far, and the sealed data, which is opened only when it is needed. */
 export type LoadedUser = {
   user: User
-  /** As the database has it; `undefined` for a new user. */
+  /** The user as stored in the database; `undefined` for a new one. */
   stored: User | undefined
-  /** The version that was read, 0 for a new user; only on it what was decided may be written. */
+  /** The version that was read, 0 for a new user; changes may be written only on this version. */
   readonly readVersion: number
-  /** The version that the decided changes make. */
+  /** The version after the decided changes. */
   version: number
   dataKey: Buffer | undefined
   wrappedKey: Buffer | undefined
@@ -19,7 +19,7 @@ export type LoadedUser = {
   people: Map<DocumentKind, Person | undefined>
 }
 
-/** A user as the database has it. */
+/** The loaded user of a row. */
 export function loadedUserOf(row: UserRow): LoadedUser {
   const user = userOf(row)
   return {
@@ -49,14 +49,14 @@ export function newLoadedUser(partner: Partner, user: User): LoadedUser {
   }
 }
 
-/** The user's data key, unwrapped once. */
+/** The user's data key, unwrapped only once. */
 export function dataKeyOf(loaded: LoadedUser | undefined, partner: Partner): Buffer | undefined {
   if (!loaded?.dataKey && loaded?.wrappedKey)
     loaded.dataKey = openDataKey(partner, loaded.user.serviceId, loaded.wrappedKey)
   return loaded?.dataKey
 }
 
-/** A document of the user, unsealed once. */
+/** A document of the user, opened only once. */
 export function personOf(loaded: LoadedUser, partner: Partner, kind: DocumentKind): Person | undefined {
   if (loaded.people.has(kind)) return loaded.people.get(kind)
   const sealed = loaded.documents.get(kind)

@@ -7,7 +7,7 @@ import type { Consent } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
 import { type Person, residenceOf } from './documents.ts'
 
-/** The rules that hold for a partner's users, on the published catalogue. */
+/** The rules for a partner's users, by the published catalogue. */
 export function openTerms(context: { published: Published; real: () => number }) {
   const { published, real } = context
   return {

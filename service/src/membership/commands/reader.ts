@@ -17,24 +17,24 @@ import { type UserRow, userOf } from './rows.ts'
 import type { Answers, RememberedUser, UserMemory } from './user-memory.ts'
 import { findUnchanged } from './versions.ts'
 
-/** A user as it is at an instant, with the rules that hold for it. */
+/** A user at an instant, with the rules for it. */
 export type Reading = {
   readonly user: User
   readonly terms: Terms
   readonly now: Instant
-  /** What was due and is not in the table yet. */
+  /** Due changes that are not in the table yet. */
   readonly steps: readonly AppliedChange[]
   /** What has been answered about the stored state; `undefined` where something was due, or the user is not remembered. */
   readonly answers: Answers | undefined
 }
 
 /**
- * Reads users as if everything due by the instant had been applied (contract §2); writes nothing. Who is in memory
- * is compared with the database by version, and read only when changed: a read sees what was written before it began,
- * by whichever process.
+ * Reads users as if every change due by the instant had been applied (contract §2); writes nothing. The version of a
+ * user in memory is compared with the database, and only a changed user is read again: so a read sees what any process
+ * wrote before it began.
  */
 export type Reader = {
-  /** The user of this name, or `undefined`; an erased one is given as such. */
+  /** The user of this name, or `undefined`; an erased user is returned as such. */
   read(partner: Partner, userid: string): Promise<Reading | undefined>
   /** The rules for a user of whom nothing is known. */
   termsFor(partner: Partner): Promise<Terms>
@@ -44,7 +44,7 @@ export type Reader = {
   history(reading: Pick<Reading, 'user' | 'steps'>): Promise<HistoryLine[]>
 }
 
-/** Opens the reader: reads that arrive together are one statement. */
+/** Opens the reader: reads that arrive together become one statement. */
 export function openReader(
   context: Omit<ExecutorContext, 'onEvents' | 'onWritten' | 'consentHash'> & { memory: UserMemory },
 ): Reader {
@@ -151,7 +151,7 @@ export function openReader(
       row ??= await load(name)
       if (!row) return undefined
       const stored = userOf(row)
-      // A late job is never visible: what is due is applied in memory, and in the table by the schedule.
+      // Nobody sees a late job: due changes are applied here in memory, and in the table by the schedule.
       const people = await documentsOf(partner, row)
       const terms = context.terms(partner, () => people.get('profile'))
       const steps = applyDueChanges(stored, now, terms)
@@ -167,7 +167,7 @@ export function openReader(
     },
     async history({ user, steps }) {
       const written = await guarded(() => readHistory(context.database, user))
-      // Between the two reads the schedule may have written what was due: it is shown once.
+      // Between the two reads the schedule may have written the due changes; they must appear only once.
       const until = written.at(-1)?.at ?? 0
       const late = steps.filter(step => step.at > until)
       return [...written, ...late.flatMap(step => linesOf(step, 'schedule', 'due'))]
@@ -175,7 +175,7 @@ export function openReader(
   }
 }
 
-/** In a sandbox another process may just have moved the clock. */
+/** Another process of a sandbox may just have moved the clock. */
 async function currentNow(
   context: Pick<ExecutorContext, 'database' | 'clock'>,
   partner: Partner,

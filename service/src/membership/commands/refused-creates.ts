@@ -5,7 +5,7 @@ import { sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
 
-/** A create that was refused: which request, why, and the fields at fault. Without personal data. */
+/** A refused create: the request, the reason, and the fields at fault; no personal data. */
 export type RefusedCreate = {
   readonly at: Instant
   readonly requestId: string
@@ -13,22 +13,25 @@ export type RefusedCreate = {
   readonly reasons: readonly { readonly field: string; readonly code: string }[]
 }
 
-/** Keeps that a create was refused, and why. */
+/** Records that a create was refused, and why. */
 export type NoteRefused = (partner: Partner, userid: string, refused: RefusedCreate) => void
 
 type Noted = RefusedCreate & { readonly partnerId: string; readonly hash: Buffer }
 
-/** What stands for a userid: nobody without the partner's key can tell whose it is. */
+/** A keyed hash that replaces the userid: without the partner's key nobody can tell whose it is. */
 export function refusedHash({ hashKey }: Pick<Partner, 'hashKey'>, userid: string): Buffer {
   return keyedHash(hashKey, 'refused_creates', userid)
 }
 
-/** So many are noted of one partner in an hour: who is refused more often has one fault, and its log must stay small. */
+/**
+ * The most records for one partner in an hour: a partner with more refusals has one common fault, and the table must
+ * stay small.
+ */
 export const MOST_AN_HOUR = 2_000
 
 /**
- * Notes refused creates, so that "why is this person not enrolled?" has an answer where there is no user. Nobody waits for
- * it: a note that fails is lost, and so are those of a partner beyond MOST_AN_HOUR.
+ * Records refused creates, so that support can answer "why is this person not enrolled?" when there is no user. No
+ * request waits for it: a record that cannot be written is lost, and so are a partner's records beyond MOST_AN_HOUR.
  */
 export function openRefusedCreates(database: Executor): NoteRefused {
   const mayNote = boundedByHour()
@@ -68,7 +71,7 @@ async function insert(db: Executor, notes: readonly Noted[]): Promise<void> {
     on conflict do nothing`)
 }
 
-/** The refused creates of a userid, oldest first, the last hundred of them. */
+/** The last hundred refused creates of a userid, oldest first. */
 export async function findRefusedCreates(
   db: Executor,
   partner: Partner,
@@ -86,10 +89,10 @@ export async function findRefusedCreates(
   return rows.reverse().map(({ request_id, ...row }) => ({ ...row, requestId: request_id }))
 }
 
-/** For as long as a prefill lives: whoever was refused may come back until then. */
+/** As long as a prefill lives, because a person who was refused may return until then. */
 const KEPT_MS = 90 * 86_400_000
 
-/** Deletes what is kept no longer. */
+/** Deletes records that are past this time. */
 export async function deleteOldRefusedCreates(db: Executor, now: Instant): Promise<void> {
   await db.query(sql`delete from refused_creates where at < ${timestamp(now - KEPT_MS)}`)
 }

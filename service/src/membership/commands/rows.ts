@@ -12,7 +12,7 @@ import type {
 } from '../rules/state.ts'
 import type { DocumentKind } from './documents.ts'
 
-/** A row of `users` as the loading statement gives it, with what hangs on it. */
+/** A row of `users` as the loading statement returns it, with its dependent rows. */
 export type UserRow = {
   partner_id: string
   service_id: string
@@ -42,13 +42,13 @@ export type UserRow = {
   enrolments: EnrolmentRow[] | null
   consents: ConsentRow[] | null
   designations: DesignationRow[] | null
-  /** The sealed documents in base64; null where there are none, or they were not asked for. */
+  /** The sealed documents in base64; null when there are none, or they were not requested. */
   documents: [kind: DocumentKind, sealed: string][] | null
 }
 
 /**
- * A row of `enrolments` as a JSON array, instants as milliseconds: names on every value of every row were most of what
- * loading a user cost.
+ * A row of `enrolments` as a JSON array, with instants in milliseconds. With a name on every value, the names were most
+ * of the cost of loading a user.
  */
 export type EnrolmentRow = [
   id: string,
@@ -78,7 +78,7 @@ export type ConsentRow = [
   channel: Consent['channel'] | null,
 ]
 
-/** A row of `beneficiary_designations` without what is sealed, as a JSON array. */
+/** A row of `beneficiary_designations` without its sealed part, as a JSON array. */
 export type DesignationRow = [
   benefit: string,
   version: number,
@@ -88,7 +88,7 @@ export type DesignationRow = [
   decidedAt: Instant | null,
 ]
 
-/** The user that a row tells of. */
+/** The user of a row. */
 export function userOf(row: UserRow): User {
   return {
     partnerId: row.partner_id,

@@ -6,8 +6,8 @@ import type { BatchWrites, DocumentChange } from './batch-writes.ts'
 import { ids } from './save-users.ts'
 
 /**
- * Rows that are voided or close are written before rows that open, as the windows of one benefit must not overlap at any
- * moment.
+ * Puts rows that are voided or closed before rows that open, because the enrolments of one benefit must not overlap at
+ * any moment.
  */
 export function inTurn(entries: BatchWrites['enrolments']): BatchWrites['enrolments'][] {
   return [0, 1, 2]
@@ -19,7 +19,7 @@ function turnOf({ state, closeReason }: Enrolment): number {
   return state === 'void' ? 0 : closeReason === undefined ? 2 : 1
 }
 
-/** Writes enrolments, new ones and others. */
+/** Writes new and changed enrolments. */
 export function saveEnrolments(entries: BatchWrites['enrolments']): Query {
   const { partners, services } = ids(entries.map(entry => entry.user))
   const rows = entries.map(entry => entry.enrolment)

@@ -22,8 +22,8 @@ export function insertHistory(rows: readonly HistoryRow[], recordedAt: Instant):
 }
 
 /**
- * Events of one partner and what is to be delivered of them, in one statement: an endpoint gets all from its creation on.
- * The head of the log is held until the commit, so that positions follow each other as they are committed.
+ * Writes the events of one partner and their deliveries in one statement: an endpoint gets every event since its
+ * creation. The head of the log stays locked until the commit, so that positions have the order of the commits.
  */
 export function insertEvents(rows: readonly EventRow[], createdAt: Instant): Query {
   const partnerId = rows[0]?.user.partnerId
@@ -51,8 +51,8 @@ export function insertEvents(rows: readonly EventRow[], createdAt: Instant): Que
 }
 
 /**
- * The same on a cluster, where one statement for all would gather the events at the coordinator and send them to every node:
- * three that each run on the partner's own.
+ * The same on a cluster. One statement would collect the events at the coordinator and send them to every node, so this
+ * uses three, each of which runs on the partner's own node.
  */
 export function insertEventsThere(rows: readonly EventRow[], createdAt: Instant): Query[] {
   const partnerId = rows[0]?.user.partnerId
@@ -94,7 +94,7 @@ export function deleteKeys(keys: BatchWrites['staleKeys'], { isSpread }: Layout)
       ${naming(part`k.partner_id`)}`
 }
 
-/** Adds the keys that commands have spent; one that is there already fails the transaction. */
+/** Adds the keys that commands have used up; one that exists already fails the transaction. */
 export function insertKeys(keys: readonly ReservedKey[], createdAt: Instant): Query {
   return sql`
     insert into idempotency_keys (partner_id, operation, key_hash, request_hash, attempt_id, service_id,

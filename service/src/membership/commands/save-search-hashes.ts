@@ -7,7 +7,7 @@ import type { SearchHash } from './search-hashes.ts'
 
 type Row = { readonly user: User } & SearchHash
 
-/** Writes the hashes of changed accounts, and deletes those of what they no longer have. */
+/** Writes the hashes of changed accounts, and deletes those of values that an account no longer has. */
 export function saveSearchHashes(rows: readonly Row[], layout: Layout): Query[] {
   const kept = rows.filter(row => row.hash !== undefined)
   const gone = rows.filter(row => row.hash === undefined)

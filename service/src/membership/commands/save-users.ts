@@ -7,7 +7,7 @@ import type { User } from '../rules/state.ts'
 import type { BatchWrites, ChangedUser, ErasedUserRow } from './batch-writes.ts'
 import { refusedHash } from './refused-creates.ts'
 
-/** The two parts of the users' keys, as columns. */
+/** The two parts of the users' primary keys, as columns. */
 export function ids(users: readonly { partnerId: string; serviceId: string }[]) {
   return {
     partners: uuids(users.map(user => user.partnerId)),
@@ -15,7 +15,7 @@ export function ids(users: readonly { partnerId: string; serviceId: string }[]) 
   }
 }
 
-/** Takes the names of erased users from them, for the new users of these names. */
+/** Releases the names of erased users for the new users of these names. */
 export function giveUpNames(users: BatchWrites['renamed'], { isSpread }: Layout): Query {
   const { partners, services } = ids(users)
   const naming = namingPartners(isSpread, partners)
@@ -26,7 +26,7 @@ export function giveUpNames(users: BatchWrites['renamed'], { isSpread }: Layout)
       ${naming(part`u.partner_id`)}`
 }
 
-/** Whether the user is as `insertUsers` writes it. */
+/** Whether the user is stored completely by `insertUsers`. */
 export function isPrefillOnly(user: User): boolean {
   return (
     user.status === 'prefilled' &&
@@ -38,7 +38,7 @@ export function isPrefillOnly(user: User): boolean {
   )
 }
 
-/** Adds users who have a prefill only; one who is there already fails the transaction. */
+/** Adds users who only have a prefill; one who exists already fails the transaction. */
 export function insertUsers(entries: readonly ChangedUser[]): Query {
   const users = entries.map(entry => entry.user)
   const { partners, services } = ids(users)
@@ -62,7 +62,7 @@ export function insertDataKeys(entries: readonly ChangedUser[]): Query {
     select * from unnest(${partners}::uuid[], ${services}::uuid[], ${bytes(entries.map(entry => entry.wrappedKey))}::bytea[])`
 }
 
-/** Writes users at the versions that were read; another version fails the transaction. */
+/** Writes users at the versions that were read; a user with another version fails the transaction. */
 export function updateUsers(entries: readonly ChangedUser[], { isSpread }: Layout): Query {
   const users = entries.map(entry => entry.user)
   const { partners, services } = ids(users)
@@ -127,9 +127,9 @@ const removedWithTheUser = [
 ]
 
 /**
- * Destroys the data key and what it sealed, drops all links and what the user held and agreed to, and leaves of userid,
- * reasons and history what tells nothing of the person. The keys of the user's requests go with time, and tell of the
- * erasure until then.
+ * Destroys the data key and everything that it sealed; deletes all links, enrolments and consents; and reduces userid,
+ * reasons and history to what tells nothing about the person. The idempotency keys of the user's requests lapse in
+ * time, and until then report the erasure.
  */
 export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSpread }: Layout): Query[] {
   const users = erased.map(({ user }) => user)
@@ -141,7 +141,7 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSp
     select partner_id, service_id, ${timestamp(at)}
     from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
     on conflict (partner_id, service_id) do nothing`,
-    // An erased user of the same name gives it up: one of them at a time is found by it.
+    // An earlier erased user of the same name gives the name up, because a name may find only one user.
     sql`
     update users u set is_current = false
     from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ name }) => name)}::text[])
@@ -155,7 +155,7 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSp
       as gone (partner_id, service_id, name)
     where u.partner_id = gone.partner_id and u.service_id = gone.service_id
       ${naming(part`u.partner_id`)}`,
-    // As text, since a cluster takes no function here whose result could depend on the session, as those of JSON may.
+    // As text: a cluster accepts no function here whose result could depend on the session, which JSON functions may.
     sql`
     update history h set reference = null, lines = ('[' || coalesce((
       select string_agg('["user",' || (line -> 1)::text || ',' || (line -> 2)::text || ','
@@ -176,7 +176,7 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSp
     where t.partner_id = gone.partner_id and t.service_id = gone.service_id
       ${naming(part`t.partner_id`)}`,
     ),
-    // One statement each: on a table that was never analysed a join reads the links of all partners.
+    // One statement for each user: on a table that was never analyzed, a join would read the links of all partners.
     ...users.map(
       user => sql`
     delete from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}`,
@@ -194,7 +194,7 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSp
   ]
 }
 
-/** Ends the links and sessions of users who are over; one statement each, as at an erasure. */
+/** Ends the links and sessions of users whose membership is over; one statement for each, as in an erasure. */
 export function revokeLinks(users: readonly User[], at: Instant): Query[] {
   return users.map(
     user => sql`

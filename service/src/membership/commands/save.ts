@@ -19,11 +19,11 @@ import {
 } from './save-users.ts'
 
 /**
- * The statements that write a batch in one transaction: one for each table that it touches, and last, as they hold up
- * other writers of the partner until the commit, those for each event log. Everybody else may write meanwhile. A user that
- * has another version by now fails the statement, as a row too few divides by zero; a new user or a key that somebody else
- * has stored, since there can be one only. Rows are sent in one order everywhere, so that two batches do not wait for each
- * other in a ring.
+ * The statements that write a batch in one transaction, one for each table. The statements for event logs come last,
+ * because they lock out other writers of the same partner until the commit. All other statements lock only the rows
+ * that they write. If a user has another version by now, a row is missing and its statement fails with a division by
+ * zero; a new user or a key that another process has stored fails by its unique index. Rows are sent in the same order
+ * everywhere, so that two batches cannot wait for each other in a circle.
  */
 export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
   const some = <T>(rows: readonly T[], statement: (rows: readonly T[], layout: Layout) => Query) =>
@@ -40,7 +40,7 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     ...some(known, updateUsers),
     ...some(writes.renamed, giveUpNames),
     ...some(fresh, insertUsers),
-    // A new user is inserted as one with a prefill only; any other follows at once.
+    // A new user is inserted with only a prefill; all further state is written by the update that follows.
     ...some(
       fresh
         .filter(({ user }) => !isPrefillOnly(user))
@@ -66,7 +66,8 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     ),
     ...some(writes.history, rows => insertHistory(rows, writes.recordedAt)),
     ...some(writes.retained, insertRetained),
-    // Before an erasure, which closes what was asked about its user: the request that it is done on is decided by then.
+    // These come before an erasure, which closes the open requests about its user: the request that caused the erasure
+    // is decided by then.
     ...writes.alongside,
     ...(writes.erased.length > 0 ? eraseUsers(writes.erased, writes.recordedAt, layout) : []),
     ...revokeLinks(writes.ended, writes.recordedAt),

@@ -4,32 +4,35 @@ import { dueAt } from '../rules/apply-due.ts'
 import { type User, versionsOf } from '../rules/state.ts'
 import type { UserName } from './load.ts'
 
-/** What an answer was made from, besides the user's state and what was asked. */
+/** The objects from which an answer was made, besides the user's state and the request. */
 export type MadeFrom = { readonly partner: Partner; readonly catalogue: number; readonly now: Instant }
 
 /** Finished answers, each for as long as it is the answer. */
 export type Answers = {
-  /** The answer to what was asked, where the same would be made again now. */
+  /** The earlier answer to this request, if the same answer would be made now. */
   find(asked: string, from: MadeFrom): string | undefined
-  /** Keeps an answer that stays the same until `until`, if nothing changes that it was made from. */
+  /** Keeps an answer that is valid until `until`, unless one of the objects changes from which it was made. */
   keep(asked: string, from: MadeFrom, answer: { text: string; until: Instant }): void
 }
 
-/** A user as last read or written, with the version of the row. It may be old: the version has to be compared first. */
+/**
+ * A user as last read or written, with the version of the row. It may be outdated, so the version must be compared
+ * first.
+ */
 export type RememberedUser = {
   readonly user: User
   readonly version: number
-  /** When something is to be applied to it next. */
+  /** When the user's next change is due. */
   readonly dueAt: Instant | undefined
-  /** The catalogue versions by which it is judged. */
+  /** The catalogue versions that apply to the user. */
   readonly versions: readonly number[]
   /** Answers about this state of this user; `undefined` where the user is not kept. */
   readonly answers: Answers | undefined
 }
 
 /**
- * Users as last read or written: their state and finished answers, never personal data. An erased user is not kept, and
- * one that nobody has asked for within ten minutes is forgotten, since another process may have erased it meanwhile.
+ * Users as last read or written: their state and finished answers, never personal data. An erased user is not kept. A
+ * user whom nobody has asked for within ten minutes is forgotten, because another process may have erased it.
  */
 export type UserMemory = {
   find(name: UserName): RememberedUser | undefined
@@ -49,17 +52,19 @@ export type UserMemory = {
   noteAnswer(isFound: boolean): void
   /** Forgets what nobody has asked for lately. */
   tidy(): void
-  /** Forgets everybody: after the database was lost, since its successor may give versions out a second time. */
+  /**
+   * Forgets all users, after the connection to the database was lost: its successor may assign the same versions again.
+   */
   clear(): void
   numbers(): MemoryNumbers
 }
 
-/** What a memory of users tells the operator. */
+/** What a memory of users reports to the operator. */
 export type MemoryNumbers = {
   readonly users: number
-  /** About what they take, in bytes. */
+  /** The approximate size in bytes. */
   readonly bytes: number
-  /** Users answered from memory, users that had changed, and users that were not in it, since the start. */
+  /** Users answered from memory, users that had changed, and users not in memory, since the start. */
   readonly reads: Readonly<Record<'same' | 'changed' | 'unknown', number>>
   readonly answers: Readonly<Record<'same' | 'made', number>>
 }
@@ -96,7 +101,7 @@ export function openUserMemory(
   }
   const grow = (entry: Entry, by: number) => {
     entry.bytes += by
-    // An answer may be kept of a user that has just been forgotten: it goes with it.
+    // An answer may be kept for a user that has just been forgotten; it is dropped with the user.
     if (!entry.isKept) return
     bytes += by
     while (bytes > maxBytes && kept.size > 1) removeOldest()
@@ -216,7 +221,7 @@ function openAnswers({
         answer !== undefined &&
         answer.partner === partner &&
         answer.catalogue === catalogue &&
-        // A clock may go back, and a sandbox's forward.
+        // A clock can be set back, and a sandbox's clock can be moved forward.
         answer.now <= now &&
         now < answer.until
       return isSame ? answer.text : undefined

@@ -1,7 +1,7 @@
 import type { Executor } from '../../db/database.ts'
 import { namingPartners, part, sql } from '../../db/sql.ts'
 
-/** A version of a user that somebody holds. */
+/** A user's version, as some part of this process knows it. */
 export type HeldVersion = {
   readonly partnerId: string
   readonly serviceId: string
@@ -33,7 +33,7 @@ export async function findUnchanged(db: Executor, held: readonly HeldVersion[]):
   )
 }
 
-/** Ids and numbers need no quotes in an array; the driver would look at each of them for what needs some. */
+/** Ids and numbers need no quotes in an array; the driver would check each value for characters that need them. */
 function listOf(values: readonly (string | number)[]): string {
   return `{${values.join(',')}}`
 }

@@ -21,7 +21,7 @@ function commandOf(userid: string): Command<unknown> {
   }
 }
 const held = { ok: false, error: 'held' } as const
-/** A run that takes so long, or as long as it may when that is less, and notes how long that was. */
+/** A run that takes this long, or as long as it may when that is less, and records how long that was. */
 function openRoom(takesMs: number) {
   const allowed: number[] = []
   const room = openWaitingRoom(async (command, longestMs) => {

@@ -3,21 +3,24 @@ import { ServiceError } from '../../http/service-error.ts'
 import { nameOf, type Result } from './batch.ts'
 import type { Command } from './command.ts'
 
-/** Where commands wait whose user is held by somebody else, so that they hold up nobody else's. */
+/** Where commands wait whose user is locked by another session, so that they delay no other commands. */
 export type WaitingRoom = {
-  /** Whether a command of the same user waits there: later ones queue behind it. */
+  /** Whether a command of the same user waits there; later commands queue behind it. */
   holds(command: Command<unknown>): boolean
-  /** Runs a command after those of its user; `unavailable` when it is not done within five seconds, the wait included. */
+  /**
+   * Runs a command after the earlier ones of its user; `unavailable` when it is not done within five seconds, including
+   * the wait.
+   */
   enter(command: Command<unknown>): Promise<Result>
   pending(): number
 }
 
-/** Connections that waiting may take up at most: the rest stays for those who need not wait. */
+/** The most connections that waiting commands may use; the others stay free for commands that need not wait. */
 const mostAtOnce = 3
-/** A little less than the five seconds of contract §4: the batch in which a command was first has waited too. */
+/** A little less than the five seconds of contract §4, because the command has already waited in its batch. */
 const longestMs = 4500
 
-/** Opens the waiting room; `run` runs one command by itself, and waits no longer than it is told for what it needs. */
+/** Opens the waiting room; `run` runs one command alone, and waits for locks no longer than it is told. */
 export function openWaitingRoom(
   run: (command: Command<unknown>, longestMs: number) => Promise<Result[]>,
 ): WaitingRoom {
@@ -32,7 +35,7 @@ export function openWaitingRoom(
   }
   const leave = () => {
     const next = asleep.shift()
-    // The place is handed on, so that nobody who has just come takes it.
+    // The place goes directly to the next command, so that a new arrival cannot take it.
     if (next) next()
     else running -= 1
   }

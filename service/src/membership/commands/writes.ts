@@ -9,7 +9,7 @@ import type { BatchWrites } from './batch-writes.ts'
 import type { Command } from './command.ts'
 import type { LoadedUser } from './loaded-user.ts'
 
-/** What a batch has collected to be written. */
+/** The writes that a batch has collected. */
 export type Writes = {
   renamed: BatchWrites['renamed'][number][]
   changed: Map<string, LoadedUser>
@@ -20,14 +20,14 @@ export type Writes = {
   events: BatchWrites['events'][number][]
   consents: BatchWrites['consents'][number][]
   confirmations: BatchWrites['confirmations'][number][]
-  /** Whom new designations name, sealed, by user, benefit and version. */
+  /** The sealed beneficiaries of new designations, by user, benefit and version. */
   named: Map<string, Buffer>
   staleKeys: BatchWrites['staleKeys'][number][]
   keys: BatchWrites['keys'][number][]
   alongside: BatchWrites['alongside'][number][]
 }
 
-/** Nothing collected yet. */
+/** An empty collection. */
 export function noWrites(): Writes {
   return {
     renamed: [],
@@ -46,7 +46,7 @@ export function noWrites(): Writes {
   }
 }
 
-/** Collects a change of a user, which makes its next version, and the events that the change raised. */
+/** Adds a change of a user, which makes its next version, and the events that the change raised. */
 export function recordChange(
   writes: Writes,
   mine: LoadedUser,
@@ -78,12 +78,12 @@ export function recordChange(
   })
 }
 
-/** What the log tells of an event besides its body. */
+/** The data that the log keeps about an event besides its body. */
 function dataOf({ benefit, reason }: Raised): Record<string, string> {
   return { ...(benefit === undefined ? {} : { name: benefit }), ...(reason === undefined ? {} : { reason }) }
 }
 
-/** The body of an event, in the order of the interface; these bytes are what is sent, on every try. */
+/** The body of an event, with its members in the order of the interface; every attempt sends these bytes. */
 function bodyOf(user: User, event: Raised): Buffer {
   return Buffer.from(
     JSON.stringify({
@@ -98,7 +98,7 @@ function bodyOf(user: User, event: Raised): Buffer {
   )
 }
 
-/** Everything collected, as it is written at an instant of real time. */
+/** Everything collected, ready to be written at an instant of real time. */
 export function writesOf(
   writes: Writes,
   retained: BatchWrites['retained'],
