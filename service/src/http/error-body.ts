@@ -2,7 +2,7 @@ import { operations } from '@benefit-enrolment/contract'
 import { type ProblemRequest, problemOf } from './problem.ts'
 import type { ServiceError } from './service-error.ts'
 
-/** An error as it goes over the wire. */
+/** An error in the form in which it is sent. */
 export type ErrorBody = { readonly type: string; readonly text: string }
 
 const oauthPaths: readonly string[] = [operations.issueToken.path, operations.revokeToken.path]
@@ -16,8 +16,8 @@ export function speaksOAuth(url: string, basePath: string): boolean {
 }
 
 /**
- * The body of an error: a problem, and at the token endpoint the form of RFC 6749 §5.2. What that RFC has no code for
- * keeps ours there, as clients that do not know a code go by the status.
+ * The body of an error: a problem document, or at the token endpoint the form of RFC 6749 §5.2. An error for which that
+ * RFC has no code keeps the service's code there, because clients that do not know a code go by the status.
  */
 export function errorBodyOf(error: ServiceError, request: ProblemRequest & { isOAuth: boolean }): ErrorBody {
   return request.isOAuth

@@ -4,9 +4,10 @@ import type { Instant } from '../calendar/calendar.ts'
 /** Counts failed authentications by address (contract §13). */
 export type FailedAuthentications = {
   /**
-   * Notes a failure; true when there were too many in the last minute. Such a failure is not counted: a caller that goes
-   * on would otherwise get 429 for ever and never learn that its credentials are wrong. Failures of a credential whose id is known
-   * (`credential`) count apart, so that they hide no others behind the same address.
+   * Records a failure; true when there were too many in the last minute. A failure beyond the limit is not counted: a
+   * caller that goes on would otherwise always get 429 and never learn that its credentials are wrong. Failures of a
+   * credential whose id is known (`credential`) are counted separately, so that they hide no other failures from the
+   * same address.
    */
   note(address: string, now: Instant, credential?: string): boolean
 }
@@ -15,8 +16,8 @@ const windowMs = 60_000
 const maxAddresses = 50_000
 
 /**
- * Refuses more than `limit` failures a minute of one address, estimated from the counts of this minute and the last.
- * IPv6 addresses count by their /64, as one customer owns it.
+ * Refuses more than `limit` failures per minute from one address, estimated from the counts of this minute and the
+ * last. IPv6 addresses are counted by their /64, because one customer owns it.
  */
 export function countFailedAuthentications(limit: number): FailedAuthentications {
   const counts = new Map<string, { windowStart: Instant; count: number; previous: number }>()
@@ -48,7 +49,7 @@ function networkOf(address: string): string {
   return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
 }
 
-/** Whether an address is of this machine. */
+/** Whether an address belongs to this machine. */
 export function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.')
 }

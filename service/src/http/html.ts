@@ -1,4 +1,4 @@
-/** A piece of markup that is safe to send: made by `html` alone, so whatever is not one gets escaped. */
+/** Markup that is safe to send. Only `html` creates it, so everything else gets escaped. */
 export class Html {
   readonly markup: string
   constructor(markup: string) {
@@ -6,10 +6,10 @@ export class Html {
   }
 }
 
-/** What a template may hold: text is escaped, `Html` stays, lists are joined, nothing shows nothing. */
+/** A value in a template: text is escaped, `Html` is not, lists are joined, and values without content add nothing. */
 export type Slot = Html | string | number | false | null | undefined | readonly Slot[]
 
-/** Makes markup from a template in which every interpolation is escaped unless it already is markup. Never refuses. */
+/** Makes markup from a template: every value is escaped unless it is markup already. Never refuses. */
 export function html(parts: TemplateStringsArray, ...slots: readonly Slot[]): Html {
   let markup = parts[0] ?? ''
   slots.forEach((slot, at) => {
@@ -23,7 +23,7 @@ export function join(pieces: readonly Slot[], between: string): Html {
   return new Html(pieces.map(show).join(escapeText(between)))
 }
 
-/** Text as it may stand between tags and inside quoted attributes. */
+/** Escapes text for use between tags and inside quoted attributes. */
 function escapeText(text: string): string {
   return text.replace(/[&<>"'`]/g, character => escapes[character] ?? character)
 }

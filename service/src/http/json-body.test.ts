@@ -23,7 +23,7 @@ function refusalOf(text: string): unknown {
   }
 }
 
-/** The same rules by a parser that goes one sign after the other and asks for nothing of JSON.parse but strings. */
+/** The same rules in a parser that reads one character after the other and uses JSON.parse only for strings. */
 function readSlowly(text: string): Read {
   let at = 0
   const fail = (): never => {
@@ -98,12 +98,12 @@ const string = fc.oneof(
   fc.string().map(text => JSON.stringify(text)),
 )
 /**
- * None ends in a backslash: once Node 26 has seen such a name, its JSON.parse takes the text `\"` in the same place for the
- * end of that name. No field of ours is named so.
+ * No name ends in a backslash: after Node 26 has seen such a name, its JSON.parse takes the text `\"` in the same place
+ * for the end of that name. No field of the interface has such a name.
  */
 const name = string.filter(text => !text.endsWith('\\\\"'))
 const space = fc.constantFrom('', '', '', ' ', '\n', '\t ')
-/** JSON text, mostly valid, with members twice, escapes and deep nesting made likely. */
+/** JSON text that is mostly valid, and likely to have repeated members, escapes and deep nesting. */
 const { document } = fc.letrec<{ document: string }>(tie => ({
   document: fc.oneof(
     { depthSize: 'large', withCrossShrink: true },
@@ -147,7 +147,7 @@ describe('readJson', () => {
     let taken = 0
     fc.assert(
       fc.property(fc.oneof(document, nested, damaged, fc.json({ maxDepth: 6 })), damagedText => {
-        // Bytes on the wire hold no half of a pair: what a cut left alone would be replaced on the way.
+        // Bytes on the wire cannot contain half of a surrogate pair: the encoder would replace it.
         const text = damagedText.toWellFormed()
         const slow = readSlowly(text)
         if (slow.ok) taken += 1
@@ -155,7 +155,7 @@ describe('readJson', () => {
       }),
       { numRuns: 3000 },
     )
-    // Both outcomes were tried.
+    // Both outcomes occurred.
     expect(taken).toBeGreaterThan(300)
     expect(taken).toBeLessThan(2900)
   })

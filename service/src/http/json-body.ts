@@ -5,9 +5,9 @@ import { badField, ServiceError } from './service-error.ts'
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Reads a JSON body as contract §2 wants it: valid UTF-8 without a byte order mark, no NUL and no lone surrogate in
- * any string, no member twice, nested `maxDepth` deep at most. Refuses with `malformed_json`; a text with NUL, which
- * no rule of a field names, with `bad_request` and its field.
+ * Reads a JSON body as contract §2 requires: valid UTF-8 without a byte order mark, no NUL and no lone surrogate in any
+ * string, no repeated member, nested at most `maxDepth` deep. Refuses with `malformed_json`; refuses a text with NUL,
+ * which no field's own rule mentions, with `bad_request` and its field.
  */
 export function readJson(bytes: Buffer, maxDepth: number): unknown {
   const { members, isPlain } = checkShape(bytes, maxDepth)
@@ -23,18 +23,20 @@ export function readJson(bytes: Buffer, maxDepth: number): unknown {
   } catch {
     throw malformed('The body must be one JSON value.')
   }
-  // Of a member sent twice the parser keeps one. Escapes can hide names and NUL, so texts with them are looked through.
+  // Of a repeated member the parser keeps only one. Escapes can hide names and NUL, so texts with escapes are searched.
   if (isPlain && membersOf(value) === members && !text.includes('"__proto__"')) return value
   if (scan(text)) throw badField(fieldWithNul(value) || 'body', 'nul', 'must not hold the character NUL')
   return value
 }
 
-/** More than any operation has fields; V8 takes 5 ms for an object of 7,000 members, to be told that they are unknown. */
+/**
+ * More than any operation has fields. V8 takes 5 ms for an object of 7,000 members, only to find that they are unknown.
+ */
 const mostMembers = 500
 
 /**
- * Refuses what would cost the parser most, in one pass over bytes that need not be JSON: depth and many members. Gives the
- * members of all objects together, and whether no text holds an escape.
+ * Refuses what would cost the parser most, depth and many members, in one pass over bytes that need not be JSON.
+ * Returns the number of members of all objects together, and whether no text contains an escape.
  */
 function checkShape(bytes: Buffer, maxDepth: number): { members: number; isPlain: boolean } {
   const members: number[] = []
@@ -79,11 +81,12 @@ function malformed(detail: string) {
 }
 
 /**
- * Looks for what JSON.parse lets through: double members, lone surrogates. The text is known to be JSON. True
- * when a text holds NUL.
+ * Searches for what JSON.parse accepts: repeated members and lone surrogates. The text is known to be JSON. True when a
+ * text contains NUL.
  */
 function scan(text: string): boolean {
-  // Of each list or object around the place: the members seen, of an object; its first makes the set.
+  // For each list or object around the present place: the members seen so far, if it is an object; the first member
+  // creates the set.
   const members: (Set<string> | 'none' | undefined)[] = []
   let expectsName = false
   let hasNul = false
@@ -123,7 +126,7 @@ function endOfString(text: string, start: number): number {
   return at
 }
 
-/** Whether a text in quotes holds NUL. Refuses lone surrogates. */
+/** Whether a quoted text contains NUL. Refuses lone surrogates. */
 function isWithNul(raw: string): boolean {
   const value = JSON.parse(raw) as string
   if (!value.isWellFormed()) throw malformed('The body must not hold lone surrogates.')
@@ -136,7 +139,7 @@ function noteMember(known: Set<string>, name: string): void {
   known.add(name)
 }
 
-/** The first field whose text holds NUL, like `address.city`; the value is nested as deep as is allowed at most. */
+/** The first field whose text contains NUL, such as `address.city`; the value is nested no deeper than allowed. */
 function fieldWithNul(value: unknown): string | undefined {
   if (typeof value === 'string') return value.includes('\0') ? '' : undefined
   if (typeof value !== 'object' || value === null) return undefined

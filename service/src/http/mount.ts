@@ -12,7 +12,7 @@ import { localeOf } from './problem.ts'
 import { badField, ServiceError } from './service-error.ts'
 import { compileCheck, queryOf } from './validation.ts'
 
-/** A handler of each operation; a missing one does not compile. */
+/** A handler for each operation. If one is missing, the service does not compile. */
 export type Handlers<Caller, Ids extends OperationId = OperationId> = {
   readonly [Id in Ids]: Handler<Operations[Id], Caller>
 }
@@ -22,16 +22,16 @@ export type Handler<T extends Operation, Caller> = (
   request: OperationRequest<T, Caller>,
 ) => Promise<OperationReply<T>> | OperationReply<T>
 
-/** Who authenticates a request of an operation, before its body is looked at. */
+/** Authenticates a request of an operation, before its body is read. */
 export type Authenticate<Caller> = (request: FastifyRequest, operation: Operation) => Caller | Promise<Caller>
 
 const noQuery = { type: 'object', additionalProperties: false }
 
-/** What mounting needs: where, who calls, and how much a caller may ask. */
+/** What mounting needs: the server, how callers are authenticated, and their limits. */
 export type MountContext<Caller> = {
   readonly basePath: string
   readonly authenticate: Authenticate<Caller>
-  /** Takes one request of a caller; gives headers to tell it and a refusal when it has used up its limit. */
+  /** Counts one request of a caller; returns the headers that report the limit, and a refusal when it is used up. */
   readonly limit: (
     caller: Caller,
   ) => { headers: Readonly<Record<string, string>>; refusal: ServiceError | undefined } | undefined
@@ -39,7 +39,7 @@ export type MountContext<Caller> = {
   readonly onRefusedBody?: (caller: Caller, refused: RefusedBody) => void
 }
 
-/** A body that is not as the operation's schema says, and what is wrong with it. */
+/** A body that does not match the operation's schema, and its faults. */
 export type RefusedBody = {
   readonly operation: Operation
   readonly body: unknown
@@ -47,7 +47,7 @@ export type RefusedBody = {
   readonly error: ServiceError
 }
 
-/** Mounts the operations: route, validation, handler and serialisation follow from their declarations. */
+/** Mounts the operations: route, validation, handler and serialization follow from their declarations. */
 export function mountOperations<Caller, Ids extends OperationId>(
   app: FastifyInstance,
   handlers: Handlers<Caller, Ids>,
@@ -91,7 +91,7 @@ function mountOperation<Caller>(
         done(error as Error)
         return
       }
-      // What memory can tell is not awaited: a promise per request costs more than the check itself.
+      // An answer from memory is not awaited, because a promise per request costs more than the check itself.
       if (!(caller instanceof Promise)) {
         admit(caller)
         return
@@ -99,7 +99,7 @@ function mountOperation<Caller>(
       caller.then(admit, (error: Error) => done(error))
     },
     handler: async (request, reply) => {
-      // What stands in a body that nobody reads must not be lost in silence.
+      // A body that the operation does not read is refused, so that its content is not lost silently.
       if (!operation.body && !isEmpty(request.body))
         throw badField('body', 'unknown_field', 'must not be sent here')
       checkParams?.(request.params)
@@ -126,9 +126,9 @@ function mountOperation<Caller>(
       )
       const begunAt = performance.now()
       if (answer instanceof ReadyText) return reply.type(answer.type).send(answer.text)
-      // Fastify would send a string as plain text: every reply is serialised here.
+      // Fastify would send a string as plain text, so every reply is serialized here.
       const text = answer instanceof ReadyJson ? answer.text : JSON.stringify(answer)
-      // Answers tell of persons: no cache on the way may keep them.
+      // Answers contain personal data, so no cache on the way may keep them.
       reply.header('Cache-Control', 'no-store').type('application/json; charset=utf-8').send(text)
       request.loopMs += performance.now() - begunAt
       return reply

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { BodyOf, Locale, Operation, ParamsOf, QueryOf, ReplyOf } from '@benefit-enrolment/contract'
 
-/** What a handler sees of a request; `Caller` is who was authenticated. */
+/** A request as a handler sees it; `Caller` is the authenticated caller. */
 export type OperationRequest<T extends Operation, Caller> = {
   readonly operation: Operation
   readonly body: BodyOf<T>
@@ -13,16 +13,16 @@ export type OperationRequest<T extends Operation, Caller> = {
   /** The caller's network address. */
   readonly address: string
   readonly caller: Caller
-  /** The path with its parameters, and the query as it came: part of what makes two requests the same. */
+  /** The path with its parameters, and the query unchanged; both are part of what makes two requests the same. */
   readonly target: { readonly path: string; readonly query: string }
   /** Sets a header of the answer. */
   readonly setHeader: (name: string, value: string) => void
 }
 
-/** A handler's answer: a value of the declared reply, or its JSON text where it was built ready. */
+/** A handler's answer: a value of the declared reply, or the finished JSON text. */
 export type OperationReply<T extends Operation> = ReplyOf<T> | ReadyJson
 
-/** A reply that is JSON text already. */
+/** A reply that is already JSON text. */
 export class ReadyJson {
   readonly text: string
   constructor(text: string) {
@@ -30,7 +30,7 @@ export class ReadyJson {
   }
 }
 
-/** A reply of another media type than JSON. */
+/** A reply of a media type other than JSON. */
 export class ReadyText {
   readonly text: string
   readonly type: string

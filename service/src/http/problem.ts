@@ -1,10 +1,10 @@
 import { type ErrorEntry, errors, type Locale, type Problem, userMessage } from '@benefit-enrolment/contract'
 import type { ServiceError } from './service-error.ts'
 
-/** What a problem tells of the request that it answers. */
+/** The facts about a request that its problem document contains. */
 export type ProblemRequest = { readonly requestId: string; readonly baseUrl: string; readonly locale: Locale }
 
-/** The problem document of an error (contract §12); values of the request are never in it. */
+/** The problem document of an error (contract §12); it never contains values of the request. */
 export function problemOf(error: ServiceError, request: ProblemRequest): Problem {
   const entry: ErrorEntry = errors[error.code]
   return {

@@ -3,17 +3,17 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** What a public document says, before it is compressed. */
+/** The content of a public document before compression. */
 export type DocumentSource = {
   readonly type: string
   readonly content: string | Buffer
   /** Further headers of every answer, 304 included. */
   readonly headers?: Readonly<Record<string, string>>
-  /** How long caches may use it without asking; 300 s when absent. */
+  /** How long caches may use it without asking again; 300 s when absent. */
   readonly maxAgeSeconds?: number
 }
 
-/** How a body may be encoded on the way, the one we prefer first. */
+/** The encodings of a body, in the service's order of preference. */
 type Encoding = 'br' | 'gzip' | 'identity'
 type Form = { readonly bytes: Buffer; readonly etag: string }
 type Kept = { readonly source: DocumentSource; readonly forms: ReadonlyMap<Encoding, Form> }
@@ -26,13 +26,13 @@ export type SendDocument<Key extends string> = (
 ) => Promise<FastifyReply>
 
 const defaultMaxAgeSeconds = 300
-/** Below this, a compressed body with its header is hardly smaller. */
+/** Below this size, a compressed body with its header is hardly smaller. */
 const leastCompressedBytes = 600
 
 /**
- * Keeps public documents ready to send: each is made and compressed once, however many ask at the same time, and is then
- * answered from memory with `ETag`, `max-age` and 304. `Key` must be one of a few, since nothing is ever dropped.
- * Rejects with whatever `make` throws; the next request tries again.
+ * Keeps public documents ready to send. Each is made and compressed once, however many callers ask at the same time,
+ * and is then answered from memory with `ETag`, `max-age` and 304. `Key` must be one of a few values, because nothing
+ * is ever dropped. Rejects with the error of `make`; the next request tries again.
  */
 export function keepDocuments<Key extends string>(
   make: (key: Key) => DocumentSource | Promise<DocumentSource>,
@@ -81,7 +81,7 @@ function answer({ source, forms }: Kept, request: FastifyRequest, reply: Fastify
   return reply.type(source.type).send(form.bytes)
 }
 
-/** The form to send: the first of ours that `Accept-Encoding` does not refuse (RFC 9110 §12.5.3). */
+/** The encoding to send: the first preferred one that `Accept-Encoding` does not refuse (RFC 9110 §12.5.3). */
 export function encodingFor(accept: string | undefined, forms: ReadonlyMap<Encoding, unknown>): Encoding {
   if (!accept) return 'identity'
   const weights = new Map<string, number>()
@@ -97,7 +97,7 @@ export function encodingFor(accept: string | undefined, forms: ReadonlyMap<Encod
   return 'identity'
 }
 
-/** Whether the caller has one of these already: `If-None-Match` compares weakly (RFC 9110 §13.1.2). */
+/** Whether the caller already has one of these: `If-None-Match` compares weakly (RFC 9110 §13.1.2). */
 export function isKnownToCaller(sent: string | undefined, etags: readonly string[]): boolean {
   if (!sent) return false
   if (sent.trim() === '*') return true

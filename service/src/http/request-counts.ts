@@ -8,7 +8,7 @@ export type OperationCounts = {
   readonly operation: string
   /** Answers by status. */
   readonly statuses: ReadonlyMap<number, number>
-  /** Answers by time: one number for each bound, and one for what took longer than the last. */
+  /** The number of answers by time: one for each bound, and one for answers that took longer than the last bound. */
   readonly buckets: Float64Array
   /** The sum of all times. */
   seconds(): number
@@ -17,14 +17,14 @@ export type OperationCounts = {
 
 /** The counts of all operations. */
 export type RequestCounts = {
-  /** The counts of an operation, made when they are first asked for; `statuses` stand at zero from then on. */
+  /** The counts of an operation, created on the first call; the given `statuses` then start at zero. */
   of(operation: string, statuses?: readonly number[]): OperationCounts
   all(): Iterable<OperationCounts>
 }
 
 /**
- * Opens counts of answers. A route asks for its counts once, when it is mounted: to count is then two additions and a look
- * for the bucket, 10 ns, where a labeled counter and histogram of prom-client take 600 ns.
+ * Opens counts of answers. A route gets its counts once, when it is mounted. Counting is then two additions and a
+ * search for the bucket, 10 ns; a labeled counter and histogram of prom-client take 600 ns.
  */
 export function openRequestCounts(): RequestCounts {
   const known = new Map<string, OperationCounts>()

@@ -1,6 +1,6 @@
 import type { ErrorCode, RequestLimits } from '@benefit-enrolment/contract'
 
-/** What a request may be where the operator sets nothing else (contract §2, §12, §13). */
+/** The limits for requests when the operator sets none (contract §2, §12, §13). */
 export const defaultRequestLimits: RequestLimits = {
   bodyKib: 64,
   bodyNesting: 8,
@@ -11,7 +11,7 @@ export const defaultRequestLimits: RequestLimits = {
   failedAuthentications: 60,
 }
 
-/** What to do about a request that went beyond a limit of this service; `undefined` for other errors. */
+/** How to correct a request that exceeded a limit of this service; `undefined` for other errors. */
 export function remedyOf(code: ErrorCode, limits: RequestLimits): string | undefined {
   if (code === 'body_too_large') return `Send at most ${limits.bodyKib} KiB.`
   if (code === 'headers_too_large')

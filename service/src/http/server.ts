@@ -18,19 +18,19 @@ import type { OperationCounts, RequestCounts } from './request-counts.ts'
 import { remedyOf } from './request-limits.ts'
 import { ServiceError } from './service-error.ts'
 
-/** What every route knows of its operation. */
+/** What every route knows about its operation. */
 declare module 'fastify' {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface FastifyContextConfig {
     operation?: Operation
-    /** The only media type that the route takes; absent: it takes no body. */
+    /** The only media type that the route accepts; absent: it accepts no body. */
     takes?: 'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data'
-    /** Where its answers are counted. */
+    /** The counts to which its answers are added. */
     counts?: OperationCounts
   }
 }
 
-/** What the HTTP layer needs of its surroundings. */
+/** What the HTTP layer needs from the other parts. */
 export type ServerContext = {
   /** Absolute address of the service with its stage path and without a slash at the end. */
   readonly baseUrl: () => string
@@ -40,17 +40,20 @@ export type ServerContext = {
   readonly real: () => number
   readonly limits: RequestLimits
   readonly counts: RequestCounts
-  /** Whether each request is a line of the log; absent: it is. Probes of health never are. */
+  /** Whether each request is logged; absent: it is. Health probes never are. */
   readonly logsRequests?: boolean
-  /** Told of each request, first of all. */
+  /** Called for each request, before anything else. */
   readonly onRequest?: () => void
-  /** Whether the process is about to end, so that callers had better connect anew. */
+  /** Whether the process is about to end, so that callers should open a new connection. */
   readonly isClosing?: () => boolean
 }
 
 const onceOnly = ['authorization', 'x-api-key', 'idempotency-key', 'content-type', 'host']
 
-/** Makes the HTTP server with limits on size, count and time, and every error as a problem; routes are mounted by others. */
+/**
+ * Creates the HTTP server, with limits on size, count and time, and with every error as a problem document. Other parts
+ * mount the routes.
+ */
 export function createServer(context: ServerContext): FastifyInstance {
   const { limits } = context
   context.counts.of('none', [400, 404])
@@ -68,10 +71,10 @@ export function createServer(context: ServerContext): FastifyInstance {
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     trustProxy: context.trustProxy.length > 0 ? [...context.trustProxy] : false,
-    // Userids stand in paths: 128 characters, percent-encoded, of up to four bytes.
+    // Paths contain userids: 128 characters of up to four bytes each, percent-encoded.
     routerOptions: { maxParamLength: 2000, ignoreTrailingSlash: false },
-    // Node would refuse a missing Host without a request id: we do it ourselves.
-    // Looked for every second: every 30, as Node does by itself, the time-outs would be up to three times as long.
+    // Node would refuse a missing Host without a request id, so the service checks it itself. Node checks time-outs
+    // every 30 s by default, which would let them overrun threefold, so it checks every second here.
     http: {
       headersTimeout: limits.headersSeconds * 1000,
       connectionsCheckingInterval: 1000,
@@ -95,7 +98,7 @@ export function createServer(context: ServerContext): FastifyInstance {
     routes.push({ methods: [route.method].flat(), pattern: patternOf(route.url) })
     const { takes, operation } = route.config ?? {}
     route.config = { ...route.config, counts: countsOf(context, route.url, operation) }
-    // The last to be asked before the body is read: who calls has been asked before.
+    // This check is the last before the body is read; the caller was authenticated before.
     if (takes)
       route.onRequest = [
         ...[route.onRequest ?? []].flat(),
@@ -106,7 +109,7 @@ export function createServer(context: ServerContext): FastifyInstance {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
     const { takes, meter } = request.routeOptions.config
     const parse = () => {
-      // Clients name a media type with every request; without a body there is nothing to read.
+      // Clients may send a media type with every request; without a body there is nothing to read.
       if (takes === undefined && body.length === 0) return undefined
       if (takes === 'application/x-www-form-urlencoded') return body.toString()
       if (takes === 'multipart/form-data') return body
@@ -142,7 +145,8 @@ export function createServer(context: ServerContext): FastifyInstance {
     sendProblem(context, asServiceError(error, limits, request), request, reply),
   )
   app.setNotFoundHandler((request, reply) => sendProblem(context, missing(routes, request), request, reply))
-  // As the answer leaves, not when it has left: to be told of that costs more than all else about the line.
+  // Logged when the answer is sent, not after it was received: waiting for that costs more than everything else about
+  // the line.
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!request.isShed) noteAnswer(context, request, reply)
     done(null, payload)
@@ -150,13 +154,13 @@ export function createServer(context: ServerContext): FastifyInstance {
   app.decorateRequest('begunAt', 0)
   app.decorateRequest('partnerId', '')
   app.decorateRequest('isShed', false)
-  // An expectation that we do not know is ignored (RFC 9110 §10.1.1 allows it): Node would answer 417 by itself.
+  // RFC 9110 §10.1.1 allows a server to ignore an unknown expectation; Node would answer 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   endConnectionsOnClose(app)
   return app
 }
 
-/** Where answers of a route are counted: those of an operation by its id, of the page together, and all others. */
+/** The counts for a route's answers: an operation's own, by its id; one for the whole page; and one for all others. */
 function countsOf(
   { counts, basePath }: ServerContext,
   url: string,
@@ -172,7 +176,7 @@ function countsOf(
   return counts.of(url.startsWith(`${basePath}/register`) ? 'page' : 'other', [200, 500])
 }
 
-/** Balancers and orchestrators ask every few seconds: that readiness changes is told where it does. */
+/** Load balancers and orchestrators probe every few seconds; only changes of readiness are logged. */
 function isProbe(operation: Operation | undefined): boolean {
   return operation?.id === 'getHealth' || operation?.id === 'getReadiness'
 }
@@ -197,8 +201,8 @@ const longestStopMs = 10_000
 const endIdleEveryMs = 20
 
 /**
- * Lets a stop end soon. Node closes the connections that are idle when the stop begins; one that becomes idle after
- * that, or has sent nothing yet, would hold the stop for as long as a connection is kept alive.
+ * Lets a stop end soon. Node closes the connections that are idle when the stop begins. A connection that becomes idle
+ * later, or has sent nothing yet, would delay the stop for as long as connections are kept alive.
  */
 function endConnectionsOnClose(app: FastifyInstance): void {
   const sockets = new Set<Socket>()
@@ -224,16 +228,16 @@ function endConnectionsOnClose(app: FastifyInstance): void {
 declare module 'fastify' {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface FastifyRequest {
-    /** When it was first looked at, by the clock of `performance`. */
+    /** When the request was first seen, by the clock of `performance`. */
     begunAt: number
-    /** Who was authenticated; "" before. */
+    /** The authenticated partner; "" before authentication. */
     partnerId: string
-    /** Refused because there is too much to do; such requests are told in sums, not one by one. */
+    /** Refused because of load; such requests are logged as sums, not one by one. */
     isShed: boolean
   }
 }
 
-/** Too many headers, or one twice that must not be. */
+/** Refuses too many headers, and a repeated header that must not be repeated. */
 function checkHeaders(request: FastifyRequest, limits: RequestLimits): ServiceError | undefined {
   const { rawHeaders, headers, httpVersion } = request.raw
   if (httpVersion === '1.1' && headers.host === undefined)
@@ -242,7 +246,7 @@ function checkHeaders(request: FastifyRequest, limits: RequestLimits): ServiceEr
   let seen = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const bit = 1 << onceOnly.indexOf((rawHeaders[index] ?? '').toLowerCase())
-    // indexOf gives -1 for other headers: the highest bit, which is not counted.
+    // indexOf returns -1 for other headers: the highest bit, which is not counted.
     if (bit < 0) continue
     if ((seen & bit) !== 0) return new ServiceError('duplicate_header')
     seen |= bit
@@ -277,7 +281,7 @@ function wrongMediaType(
 
 type KnownRoute = { readonly methods: readonly string[]; readonly pattern: RegExp }
 
-/** A path that exists with other methods is 405, any other 404. */
+/** A path that exists with other methods is 405, any other is 404. */
 function missing(routes: readonly KnownRoute[], request: FastifyRequest): ServiceError {
   const path = request.url.split('?')[0] ?? ''
   const allowed = new Set(routes.filter(route => route.pattern.test(path)).flatMap(route => route.methods))
@@ -292,7 +296,7 @@ function patternOf(url: string): RegExp {
   return new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`)
 }
 
-/** An error of a request that may have gone beyond a limit: it tells the limit of this service. */
+/** An error of a request that may have exceeded a limit; it names the limit of this service. */
 function beyond(code: ErrorCode, limits: RequestLimits): ServiceError {
   return new ServiceError(code, remedyOf(code, limits))
 }
@@ -305,7 +309,7 @@ const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'bad_request',
 }
 
-/** Headers that browsers heed, on every answer; on pages besides what no page of ours needs. */
+/** Security headers for every answer; pages also get those that switch off browser features that no page uses. */
 function setSecurityHeaders(context: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('X-Content-Type-Options', 'nosniff')
   if (context.isClosing?.()) reply.header('Connection', 'close')
@@ -321,13 +325,16 @@ function asServiceError(error: unknown, limits: RequestLimits, request: FastifyR
   const known = fastifyCodes[code]
   if (known) return beyond(known, limits)
   if (isClientGone(error, request)) return beyond('request_timeout', limits)
-  // A database that cannot be reached is no fault of ours, wherever it was asked.
+  // A database that cannot be reached is not a fault of the code, wherever the error appears.
   if (error instanceof CommitUnknown || failureOf(error).unavailable)
     return new ServiceError('unavailable', undefined, { cause: error })
   return new ServiceError('internal', undefined, { cause: error })
 }
 
-/** Answers an error in the form of its path; what is not a refusal is logged whole and answered with a request id only. */
+/**
+ * Answers an error in the form for its path. An error that is not a refusal is logged in full, and answered with a
+ * request id only.
+ */
 function sendProblem(
   context: ServerContext,
   error: ServiceError,
@@ -348,7 +355,7 @@ function sendProblem(
   return reply.code(status).type(body.type).send(body.text)
 }
 
-/** A request that Node could not even parse gets a problem too, then the connection ends. */
+/** A request that Node could not even parse also gets a problem document; then the connection ends. */
 function answerBrokenRequest(context: ServerContext, error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

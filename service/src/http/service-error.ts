@@ -1,14 +1,17 @@
 import type { FieldProblem } from '@benefit-enrolment/contract'
 import { type ErrorCode, errors } from '@benefit-enrolment/contract/names'
 
-/** What a ServiceError carries besides its code. */
+/** The further content of a ServiceError. */
 export type ErrorDetails = {
   readonly errors?: readonly FieldProblem[]
   readonly headers?: Readonly<Record<string, string>>
   readonly cause?: unknown
 }
 
-/** A refusal that reaches the caller as a problem; `code` decides the status. Never holds a value of the request. */
+/**
+ * A refusal that the caller gets as a problem document; `code` decides the status. It never contains a value of the
+ * request.
+ */
 export class ServiceError extends Error {
   override name = 'ServiceError'
   readonly code: ErrorCode
@@ -30,7 +33,7 @@ export function badField(field: string, code: string, rule: string): ServiceErro
   })
 }
 
-/** A refusal of another code that names one field. */
+/** A refusal with another code that names one field. */
 export function fieldError(code: ErrorCode, field: string, rule: string): ServiceError {
   return new ServiceError(code, undefined, { errors: [{ field, code, message: `${field} ${rule}` }] })
 }

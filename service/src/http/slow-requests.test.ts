@@ -4,7 +4,7 @@ import { openRequestCounts } from './request-counts.ts'
 import { defaultRequestLimits } from './request-limits.ts'
 import { createServer } from './server.ts'
 
-/** What the server says to a request that never ends, once its time is over. */
+/** The server's answer to a request that never ends, after its time is over. */
 function answerTo(port: number, begun: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = ''
@@ -33,7 +33,7 @@ test.each([
       log: () => {},
       real: () => 0,
       counts: openRequestCounts(),
-      // The limits themselves are settings; here they are short.
+      // The limits are settings; here they are short.
       limits: { ...defaultRequestLimits, headersSeconds: 0.02, requestSeconds: 0.03 },
     })
     app.post('/slow', { config: { takes: 'application/json' } }, async () => 'late')

@@ -16,17 +16,17 @@ function openAjv(allErrors: boolean): Ajv {
   return ajv
 }
 
-// Ajv judges the length of a list or text before its items or pattern, so that the first fault of a list that is too
-// long is its length. To gather all faults it would judge 20,000 items before it says that 200 are the most.
+// Ajv checks the length of a list or text before its items or pattern, so the first fault of an overlong list is its
+// length. Gathering all faults would check 20,000 items before reporting that at most 200 are allowed.
 const firstFault = openAjv(false)
 const allFaults = openAjv(true)
 
-/** Checks a part of a request; gives it back as it is, or throws a 400 that names wrong fields and their rules. */
+/** Checks a part of a request; does not change it, and throws a 400 that names wrong fields and their rules. */
 export type Check = (value: unknown) => void
 
 /**
- * Compiles a schema of the contract; `where` names the part in messages about the whole of it. A small part is told
- * all its wrong fields at once, a large one the first, so that what a refusal costs is bounded.
+ * Compiles a schema of the contract; `where` names the part in messages about the whole of it. For a small part all
+ * wrong fields are reported, for a large one only the first, so that the cost of a refusal is bounded.
  */
 export function compileCheck(schema: unknown, where: 'body' | 'query' | 'path'): Check {
   const isRight: ValidateFunction = firstFault.compile(schema as object)
@@ -34,7 +34,7 @@ export function compileCheck(schema: unknown, where: 'body' | 'query' | 'path'):
   return value => {
     if (isRight(value)) return
     if (!isSmall(value)) throw badFields(problemsOf(isRight.errors ?? [], { schema, where }))
-    // Compiled when first needed: nearly all requests are right, and a start that compiles both takes longer.
+    // Compiled only when needed: almost all requests are right, and compiling both would make the start slower.
     gather ??= allFaults.compile(schema as object)
     gather(value)
     throw badFields(problemsOf(gather.errors ?? [], { schema, where }))
@@ -44,7 +44,7 @@ export function compileCheck(schema: unknown, where: 'body' | 'query' | 'path'):
 const smallParts = 512
 const charactersInPart = 32
 
-/** Whether a value has at most 512 parts: values, names, and each 32 characters of a text. */
+/** Whether a value has at most 512 parts; parts are values, names, and each 32 characters of a text. */
 function isSmall(value: unknown): boolean {
   let left = smallParts
   const count = (one: unknown): boolean => {
@@ -57,15 +57,15 @@ function isSmall(value: unknown): boolean {
   return count(value)
 }
 
-/** What remains of a request, or of a query, without its empty strings: `""` means not given (contract §2). */
+/** A request or query without its empty strings: `""` means not given (contract §2). */
 export type Given<T> = { readonly [Name in keyof T]: Exclude<T[Name], ''> }
 
-/** A query or the top of a body without its empty strings; for bodies whose strings are all optional. */
+/** A query, or the top level of a body, without its empty strings; for bodies whose strings are all optional. */
 export function withoutEmpty<T extends object>(part: T): Given<T> {
   return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== '')) as Given<T>
 }
 
-/** The parameters of a query that are not empty. Refuses with `bad_request` one that is sent twice. */
+/** The parameters of a query that are not empty. Refuses a repeated one with `bad_request`. */
 export function queryOf(sent: unknown): Record<string, unknown> {
   const given = withoutEmpty(sent as Record<string, unknown>)
   const twice = Object.keys(given).find(name => Array.isArray(given[name]))
@@ -80,7 +80,7 @@ type Place = { readonly schema: unknown; readonly where: string }
 
 function problemsOf(errors: readonly ErrorObject[], place: Place): FieldProblem[] {
   const problems = new Map<string, FieldProblem>()
-  // Where one of several forms is wanted, the faults against each form say less than the rule for them all.
+  // When one of several forms is allowed, the faults against each form say less than the rule for all of them.
   const forms = errors.filter(error => error.keyword === 'anyOf').map(error => error.instancePath)
   for (const error of errors) {
     const isOfOneForm = error.keyword !== 'anyOf' && forms.some(path => error.instancePath.startsWith(path))
@@ -112,7 +112,7 @@ function problemOf(error: ErrorObject, { schema, where }: Place): FieldProblem |
   return { field, code: error.keyword, message: `${field} ${rule ?? plainRule(error)}` }
 }
 
-/** The sentence that stands in the schema beside the keyword of this path, like `#/properties/dob/format`. */
+/** The sentence in the schema beside the keyword of this path, such as `#/properties/dob/format`. */
 function ruleAt(schema: unknown, path: string): string | undefined {
   let at: unknown = schema
   for (const part of path.split('/').slice(1, -1)) {

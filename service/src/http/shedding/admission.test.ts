@@ -18,7 +18,7 @@ const limits: fc.Arbitrary<AdmissionLimits> = fc
   .chain(one =>
     fc.integer({ min: 0, max: Math.floor(one.inFlight / 2) }).map(reserved => ({ ...one, reserved })),
   )
-/** A load in which the asker holds some of what is in flight, and each other partner at least one. */
+/** A load in which the asking partner has some of the requests in flight, and each other partner at least one. */
 const asked = fc
   .record({
     rank: fc.constantFrom<Rank>('ordinary', 'prefill', 'urgent'),

@@ -1,19 +1,19 @@
-/** The load from which on a process refuses requests (contract §13). */
+/** The load at which a process begins to refuse requests (contract §13). */
 export type AdmissionLimits = {
-  /** Requests in flight from which on only a partner that holds less than its share is admitted. */
+  /** The number of requests in flight from which only a partner with less than its share is admitted. */
   readonly inFlight: number
-  /** How many of them are kept for the operations that are refused last. */
+  /** How many of them are reserved for the operations that are refused last. */
   readonly reserved: number
-  /** Lasting event-loop delay, in milliseconds, from which on there is less room. */
+  /** The lasting event-loop delay, in milliseconds, above which there is less room. */
   readonly loopDelayMs: number
   /**
-   * The share of the event loop, from 0 to 1, that requests may take before a partner above its equal part of it is
-   * refused while others ask; absent or 1: no such bound.
+   * The share of the event loop, from 0 to 1, that requests may use before a partner with more than its equal part is
+   * refused while others ask; absent or 1: no such limit.
    */
   readonly loopShare?: number
 }
 
-/** The limits where the operator sets none. */
+/** The limits when the operator sets none. */
 export const defaultLimits: AdmissionLimits = {
   inFlight: 2000,
   reserved: 400,
@@ -22,60 +22,64 @@ export const defaultLimits: AdmissionLimits = {
 }
 
 /**
- * What a request is worth when not all can be served: `urgent` (token, cancel, erase) is refused last, `prefill` before
- * it, so that a flood of prefills leaves room for a cancel, `ordinary` first.
+ * The rank of a request when not all can be served: `urgent` (token, cancel, erase) is refused last, then `prefill`, so
+ * that a flood of prefills leaves room for a cancel; `ordinary` is refused first.
  */
 export type Rank = 'ordinary' | 'prefill' | 'urgent'
 
-/** The load of a process right now. */
+/** The present load of a process. */
 export type Load = {
   readonly inFlight: number
-  /** Partners with requests in flight, the one that asks included. */
+  /** The partners with requests in flight, including the one that asks. */
   readonly partners: number
   /** The lasting delay of the event loop. */
   readonly loopDelayMs: number
 }
 
 /**
- * Why a request is refused: there is no room, its partner holds its share of it while others wait, its partner takes
- * more than its share of the event loop, or the process is late.
+ * Why a request is refused: there is no room (`full`), its partner has used up its share while others wait (`share`),
+ * its partner takes more than its share of the event loop (`time`), or the process is late (`delay`).
  */
 export type ShedReason = 'full' | 'share' | 'time' | 'delay'
 
-/** What requests took of the event loop lately, by a mean that forgets half of it in 1.4 s. */
+/** The event-loop time that requests took lately, as a mean that forgets half of it in 1.4 s. */
 export type LoopUse = {
   readonly ownMs: number
   readonly allMs: number
-  /** Partners whose requests took any, the one that asks included. */
+  /** The partners whose requests took any of it, including the one that asks. */
   readonly partners: number
 }
 
 /**
- * The time constant of that mean: a loop that does nothing but requests of one partner shows as this much use. Long enough
- * that one slow request, such as the first after a start on a busy machine, is not taken for a partner that floods.
+ * The time constant of that mean: an event loop that does nothing but one partner's requests reaches this value. It is
+ * long enough that one slow request, such as the first after a start on a busy machine, does not look like a flood.
  */
 export const loopMemoryMs = 2000
 
-/** The use up to which nobody is refused for time; urgent requests have half of what is left besides. */
+/** The use up to which nobody is refused for time; urgent requests may also use half of the rest. */
 export function loopRoomFor(rank: Rank, { loopShare = 1 }: AdmissionLimits): number {
-  // What is charged is an estimate, and may be more than the whole.
+  // The charged time is an estimate, and may exceed the real time.
   if (loopShare >= 1) return Number.POSITIVE_INFINITY
   return loopMemoryMs * (rank === 'urgent' ? (1 + loopShare) / 2 : loopShare)
 }
 
-/** A partner takes too much beyond this multiple of its equal part, so that partners that take about the same all go on. */
+/**
+ * A partner takes too much above this multiple of its equal part, so that partners with about equal use all continue.
+ */
 const overPart = 1.25
 
 /**
- * Whether a partner takes too much time to begin one more request: the loop is busier than the room, others are active,
- * and the partner is well above its equal part of what all take. So a partner takes all that others leave of the room,
- * and one that is alone is never refused for time.
+ * Whether a partner takes too much time to begin another request: the loop is busier than its room, other partners are
+ * active, and this partner is well above its equal part. So a partner may use all the room that others leave, and a
+ * partner that is alone is never refused for time.
  */
 export function takesTooMuchTime(use: LoopUse, room: number): boolean {
   return use.partners > 1 && use.allMs >= room && use.ownMs * use.partners >= overPart * use.allMs
 }
 
-/** The requests in flight up to which nobody is refused; a process that is late has less room, in proportion. */
+/**
+ * The number of requests in flight up to which nobody is refused; a process that is late has less room, in proportion.
+ */
 export function roomFor(rank: Rank, limits: AdmissionLimits, loopDelayMs: number): number {
   return sizeOf(rank, limits) / Math.max(1, loopDelayMs / limits.loopDelayMs)
 }
@@ -85,8 +89,9 @@ function sizeOf(rank: Rank, { inFlight, reserved }: AdmissionLimits): number {
 }
 
 /**
- * Whether a partner that holds `held` requests in flight may begin one more: `undefined`, or why not. Beyond the room
- * only partners below their equal share of it are admitted, up to twice the bound in all.
+ * Whether a partner with `held` requests in flight may begin another: `undefined`, or why not. Above the room only
+ * partners below their equal share are admitted, and at most `inFlight` requests more than a process that is not late
+ * has room for.
  */
 export function refusalFor(
   asker: { readonly rank: Rank; readonly held: number },
@@ -101,7 +106,10 @@ export function refusalFor(
   return load.partners > 1 ? 'share' : 'full'
 }
 
-/** The seconds to wait after refusal number `refusals`: different ones, so that callers refused together do not return together. */
+/**
+ * The seconds to wait after refusal number `refusals`. They differ, so that callers that were refused together do not
+ * return together.
+ */
 export function retryAfterSeconds(refusals: number): number {
   return 1 + (refusals % 3)
 }
@@ -109,11 +117,11 @@ export function retryAfterSeconds(refusals: number): number {
 /** How long a refusal for time is delayed, because a caller that ignores Retry-After returns as fast as it is refused. */
 export const timeRefusalHeldMs = 250
 
-// Measured on two cores with handlers that did nothing: 20,000 requests, or 650 MB, a second.
+// Measured on two cores with handlers that did nothing: 20,000 requests, or 650 MB, per second.
 const msOfRequest = 0.05
 const msOfKib = 0.0015
 
-/** The time of the event loop that the server takes, beyond what is measured, to read a request or to write an answer. */
+/** The event-loop time, beyond the measured time, in which the server reads a request or writes an answer. */
 export function transportMs(bytes: number): number {
   return msOfRequest + (bytes / 1024) * msOfKib
 }

@@ -12,25 +12,25 @@ import {
 } from './admission.ts'
 
 /**
- * Who asks: a partner's id, or `@` and the network address of somebody whose partner is not known. All of those share
- * one partner's share; which of them is refused goes by what each address takes of it.
+ * The asking partner's id, or `@` and the network address of a caller whose partner is unknown. All unknown callers
+ * together have one partner's share; each address's part of it decides which of them is refused.
  */
 export type Asker = string
 
-/** Counts the requests in flight and says who may begin. */
+/** Counts the requests in flight and decides which may begin. */
 export type Gate = {
   /** Whether there is room for everybody, so that it does not matter who asks. */
   isOpenTo(rank: Rank): boolean
-  /** Why an asker may not begin; `undefined` where it may. */
+  /** Why this asker may not begin a request; `undefined` when it may. */
   refusalOf(asker: Asker, rank: Rank): ShedReason | undefined
-  /** Counts a request of this partner, or as many as `weight` says. */
+  /** Counts a request of this asker, with a weight of one unless `weight` says otherwise. */
   enter(asker: Asker, weight?: number): void
   leave(asker: Asker, weight?: number): void
-  /** Notes the time that a request of this asker took of the event loop. */
+  /** Records the event-loop time that a request of this asker took. */
   charge(asker: Asker, ms: number): void
-  /** Counts a refusal; returns the seconds that its caller is to wait. */
+  /** Counts a refusal; returns the seconds that its caller must wait. */
   noteRefusal(reason: ShedReason): number
-  /** Takes the lasting delay of the event loop, and for how long the loop was busy since the last call. */
+  /** Records the lasting delay of the event loop, and for how long the loop was busy since the last call. */
   noteDelay(loopDelayMs: number, busyMs?: number): void
   numbers(): GateNumbers
 }
@@ -44,7 +44,7 @@ export type GateNumbers = {
   readonly shed: Readonly<Record<ShedReason, number>>
 }
 
-/** Opens a gate. A request that finds room costs two comparisons and the counting. */
+/** Opens a gate. Admitting a request when there is room costs two comparisons and the counting. */
 export function openGate(limits: AdmissionLimits, now: () => number = () => performance.now()): Gate {
   const held = new Map<string, number>()
   const shed = { full: 0, share: 0, time: 0, delay: 0 }
@@ -107,12 +107,12 @@ function partnerOf(asker: Asker): string {
 }
 
 type Use = { ms: number; at: number; chargedAt: number }
-/** An asker without a request for this long is forgotten: the others share the whole event loop among them again. */
+/** An asker without a request for this long is forgotten: the others then share the whole event loop. */
 const idleAfterMs = 500
 
 const mostScale = 4
 
-/** The time that requests took of the event loop, by partner, by unknown address, and in all, as means that fade. */
+/** The event-loop time that requests took, by partner, by unknown address, and in all, as means that fade. */
 function openTimes(now: () => number) {
   const partners = new Map<string, Use>()
   const addresses = new Map<string, Use>()
@@ -150,13 +150,13 @@ function openTimes(now: () => number) {
       const use = useOf(partners, partnerOf(asker), fade(all, now()).ms)
       if (!takesTooMuchTime(use, room)) return false
       if (!asker.startsWith('@')) return true
-      // Unknown callers share one share: only an address that takes at least its equal part of that share is refused.
+      // Unknown callers have one share together: only an address that takes at least its equal part of it is refused.
       const own = useOf(addresses, asker, use.ownMs)
       return own.ownMs * own.partners >= own.allMs
     },
     /**
-     * A busy event loop works nearly only for requests, but only a part of that time can be measured. So charges are
-     * scaled until they explain the whole time: fourfold at most, since the loop may be busy with something else.
+     * A busy event loop works almost only for requests, but only part of that time can be measured. So charges are
+     * scaled until they explain the whole time, at most fourfold, because the loop may be busy with something else.
      */
     calibrate(busyMs: number): void {
       const wanted = charged > 0 ? Math.min(mostScale, Math.max(1, busyMs / charged)) : 1

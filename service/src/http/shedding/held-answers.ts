@@ -2,16 +2,16 @@ import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import type { Asker, Gate } from './gate.ts'
 
-/** Bytes of an answer that count as one request in flight while they wait to be taken. */
+/** While an answer waits to be received, each of this many bytes counts as one request in flight. */
 const bytesAsRequest = 65_536
 
 /**
- * Counts as requests in flight what the caller has yet to receive of a large answer, until it is sent or given up: the
- * answer is held in memory for so long.
+ * Counts the unsent part of a large answer as requests in flight, until it is sent or given up, because the answer
+ * occupies memory for that time.
  */
 export function holdUntilTaken(gate: Gate, asker: Asker, { raw, request }: FastifyReply): void {
   if (raw.writableLength < bytesAsRequest / 4) return
-  // By then the operating system has taken what it can take at once.
+  // By then the operating system has accepted what it can accept at once.
   setImmediate(() => {
     const { socket } = request.raw
     const waiting = socket.destroyed || raw.destroyed || raw.writableFinished ? 0 : raw.writableLength
@@ -26,7 +26,9 @@ export function holdUntilTaken(gate: Gate, asker: Asker, { raw, request }: Fasti
   })
 }
 
-/** What is counted on each connection, since an answer that waits behind another never closes when the caller goes. */
+/**
+ * The counts of each connection: an answer that waits behind another never reports a close when the caller disconnects.
+ */
 const held = new WeakMap<Socket, Set<() => void>>()
 
 function holdsOf(socket: Socket): Set<() => void> {

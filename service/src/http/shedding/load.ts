@@ -5,9 +5,9 @@ import { watchLoopDelay } from './loop-delay.ts'
 const reportEveryMs = 5000
 
 /**
- * Reports the event-loop delay to a gate, and the refusals to the log: as sums, at most every five seconds, because a
- * line for each would cost more than the refusals. `onTick` is called ten times a second. Returns a function that ends
- * it, with a last line for what was not reported yet.
+ * Reports the event-loop delay to a gate, and refusals to the log, as sums at most every five seconds, because a line
+ * for each would cost more than the refusals. `onTick` is called ten times a second. Returns a function that ends it,
+ * after a last line for unreported refusals.
  */
 export function watchLoad(
   gate: Gate,

@@ -1,8 +1,8 @@
 /** How late the event loop is. */
 export type LoopDelay = {
-  /** Notes by how much a timer was late. */
+  /** Records by how much a timer was late. */
   note(lateMs: number): void
-  /** The delay that lasts: the least of the last few. */
+  /** The lasting delay: the least of the last few samples. */
   lastingMs(): number
 }
 
@@ -26,7 +26,7 @@ export function judgeLoopDelay(): LoopDelay {
 
 const everyMs = 100
 
-/** Samples the event loop ten times a second and reports the delay that lasts; returns a function that ends it. */
+/** Samples the event loop ten times a second and reports the lasting delay; returns a function that ends it. */
 export function watchLoopDelay(onSample: (lastingMs: number) => void): () => void {
   const delay = judgeLoopDelay()
   let sampledAt = performance.now()

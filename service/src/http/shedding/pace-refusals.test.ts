@@ -6,7 +6,7 @@ const limits = fc.record({
   perTick: fc.integer({ min: 1, max: 5 }),
   longestTicks: fc.integer({ min: 1, max: 5 }),
 })
-/** How many refusals come in each tick. */
+/** How many refusals arrive in each tick. */
 const ticks = fc.array(fc.nat(20), { maxLength: 30 })
 
 test('each refusal is sent once, in order, and none later than the longest wait', () => {

@@ -1,10 +1,10 @@
 /** Sends refusals at a bounded pace. */
 export type RefusalPace = {
-  /** Sends at once while there are few; else later, in the order of the calls. */
+  /** Sends at once while there are few refusals; otherwise later, in the order of the calls. */
   pass(send: () => void): void
   /** Sends after this many ticks. */
   later(send: () => void, ticks: number): void
-  /** Begins the next stretch of time. */
+  /** Begins the next period. */
   tick(): void
   /** Refusals that wait for their turn. */
   held(): number
@@ -12,13 +12,14 @@ export type RefusalPace = {
   end(): void
 }
 
-/** How many refusals are sent in a tick, and how many ticks one waits at most. */
+/** How many refusals are sent in a tick, and how many ticks a refusal waits at most. */
 export type PaceLimits = { readonly perTick: number; readonly longestTicks: number }
 
 /**
- * Keeps refusals from becoming the load. A caller that ignores Retry-After returns as fast as it is refused; the process
- * then does little but refuse, and new connections of every caller wait for seconds, because Node accepts one in each turn
- * of the event loop. So refusals beyond a pace wait, and with them the connections on which the requests came.
+ * Keeps refusals from becoming the load. A caller that ignores Retry-After returns as fast as it is refused. The
+ * process would then do little but refuse, and new connections of all callers would wait for seconds, because Node
+ * accepts one in each turn of the event loop. So refusals beyond a pace wait, and with them the connections on which
+ * the requests came.
  */
 export function paceRefusals({ perTick, longestTicks }: PaceLimits): RefusalPace {
   const later = new Map<number, (() => void)[]>()

@@ -11,7 +11,10 @@ const ranks: Readonly<Record<string, Rank>> = {
   prefillUser: 'prefill',
 } satisfies Partial<Record<OperationId, Rank>>
 
-/** How late an operation is refused for load; `undefined` for one that never is. A page is no operation: "". */
+/**
+ * In which order operations are refused for load; `undefined` for one that is never refused. The page has no operation
+ * id: "".
+ */
 export function rankOf(operationId: string): Rank | undefined {
   return neverShed.has(operationId) ? undefined : (ranks[operationId] ?? 'ordinary')
 }
@@ -21,7 +24,7 @@ const shareRefusal =
 const timeRefusal =
   'Your requests take more than your share of the time of this service while others wait: send fewer or smaller ones, and try again after the time in Retry-After.'
 
-/** What a refusal says, by its reason. */
+/** The error of a refusal, by its reason. */
 export const refusals: Readonly<Record<ShedReason, ServiceError>> = {
   full: new ServiceError('unavailable'),
   delay: new ServiceError('unavailable'),
@@ -32,7 +35,7 @@ export const refusals: Readonly<Record<ShedReason, ServiceError>> = {
 // Making an error costs more than the rest of a refusal, so each is made once.
 const timed = new Map<string, ServiceError>()
 
-/** The refusal with the seconds that its caller is to wait, for Retry-After. */
+/** The refusal with the seconds that its caller must wait, for Retry-After. */
 export function refusalAfter(reason: ShedReason, seconds: number): ServiceError {
   const key = `${reason} ${seconds}`
   const known = timed.get(key)

@@ -9,7 +9,7 @@ import { type PaceLimits, paceRefusals } from './pace-refusals.ts'
 import { rankOf, refusals } from './refusals.ts'
 import type { SheddingContext } from './refuse-routed.ts'
 
-/** What an early refusal needs besides: the paths of the operations, and what its answer contains. */
+/** What an early refusal also needs: the paths of the operations, and the values in its answer. */
 export type EarlyContext = SheddingContext & {
   readonly basePath: string
   readonly baseUrl: () => string
@@ -18,8 +18,8 @@ export type EarlyContext = SheddingContext & {
 
 /**
  * Refuses operations before the router and the hooks see the request: under a flood most requests are refused, and the
- * time that this takes is missing for those that were admitted. It handles only operations whose path has no parameter;
- * the others, and pages for people, are refused behind the router in the same words.
+ * time for that is lost to the admitted ones. It handles only operations whose path has no parameter; the others, and
+ * pages for people, are refused behind the router with the same answers.
  */
 export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
   const { gate, claimantOf, basePath } = context
@@ -36,7 +36,7 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
   if (!handle) throw new Error('the server has no listener')
   app.server.removeListener('request', handle)
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    // While the server stops, only the hooks behind the router end connections, and the stop waits for those.
+    // While the server stops, only the hooks behind the router end connections, and the stop waits for them.
     const rank = gate.isOpenTo('ordinary') || !app.server.listening ? undefined : ranks.get(targetOf(request))
     const reason =
       rank && !gate.isOpenTo(rank)
@@ -91,7 +91,7 @@ function openWords({ gate, baseUrl, basePath, real }: EarlyContext) {
   }
 }
 
-/** The text of a refusal, cut where the request id is put in. */
+/** The text of a refusal, split at the place of the request id. */
 function makeWords(reason: ShedReason, at: { baseUrl: string; locale: Locale; isOAuth: boolean }): Words {
   const requestId = '00000000-0000-7000-8000-000000000000'
   const { type, text } = errorBodyOf(refusals[reason], { requestId, ...at })

@@ -34,7 +34,7 @@ afterEach(async () => {
   await app.close()
 })
 
-/** The next answer on the connection, once all of it has come. */
+/** The next complete answer on the connection. */
 function nextAnswer(): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = ''

@@ -6,19 +6,19 @@ import type { Asker, Gate } from './gate.ts'
 import { holdUntilTaken } from './held-answers.ts'
 import { rankOf, refusalAfter } from './refusals.ts'
 
-/** What shedding needs of its surroundings. */
+/** What load shedding needs from the other parts. */
 export type SheddingContext = {
   readonly gate: Gate
-  /** The partner that a request seems to come from, without asking the database; "" where that is unknown. */
+  /** The partner from which a request seems to come, without asking the database; "" when unknown. */
   readonly claimantOf: (request: { readonly headers: IncomingHttpHeaders }) => string
 }
 
 /**
  * Refuses requests for which there is no room with 503 `unavailable` and Retry-After, on every route that is mounted
- * after this, except health and readiness. The gate is asked three times: before credentials and body are read, when a
- * refusal costs nearly nothing; when the body has arrived, before it is parsed; and before the handler runs, when the
+ * after this, except health and readiness. It asks the gate three times: before credentials and body are read, when a
+ * refusal costs almost nothing; when the body has arrived, before it is parsed; and before the handler runs, when the
  * caller is known. A request counts as in flight only while its handler runs, not while its body arrives: otherwise a
- * few slow senders would close the service to everybody. An answer counts until its caller has received it.
+ * few slow senders would block the service for everybody. An answer counts until its caller has received it.
  */
 export function refuseRouted(app: FastifyInstance, context: SheddingContext): void {
   app.decorateRequest('loopMs', 0)
@@ -49,7 +49,7 @@ declare module 'fastify' {
   }
 }
 
-/** Node skips the rest of the body, and the connection stays: a new one would cost more than the refusal. */
+/** Node discards the rest of the body, and the connection stays open: a new one would cost more than the refusal. */
 function checkAtArrival({ gate, claimantOf }: SheddingContext, rank: Rank) {
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     if (gate.isOpenTo(rank)) {
@@ -62,18 +62,21 @@ function checkAtArrival({ gate, claimantOf }: SheddingContext, rank: Rank) {
   }
 }
 
-/** Who asks, as far as memory can tell. */
+/** The asker, as far as memory knows. */
 function askerOf(request: FastifyRequest, claimantOf: SheddingContext['claimantOf']): Asker {
   return request.partnerId || claimantOf(request) || `@${request.ip}`
 }
 
-/** Sends a refusal; one for time is delayed, and with it the connection on which its request came. */
+/** Sends a refusal. A refusal for time is delayed, and with it the connection on which its request came. */
 function sendRefusal(reason: ShedReason, send: () => void): void {
   if (reason === 'time') setTimeout(send, timeRefusalHeldMs)
   else send()
 }
 
-/** Many requests may pass the first check together while there is room; this one is made for each by itself. */
+/**
+ * Many requests may pass the first check together while there is room, so this check is made for each request
+ * separately.
+ */
 function meterOf({ gate, claimantOf }: SheddingContext, rank: Rank): Meter {
   return {
     admit(request, done) {

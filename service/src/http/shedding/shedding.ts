@@ -1,6 +1,6 @@
 /**
  * Load shedding: a process that has more requests than it can serve refuses some at once, instead of serving all too
- * late. The rule is pure (`admission.ts`); the gate (`gate.ts`) is its only state, and every other file asks or tells it.
+ * late. The rule is pure (`admission.ts`); the gate (`gate.ts`) is the only state, which all other files use.
  */
 import type { FastifyInstance } from 'fastify'
 import type { AdmissionLimits } from './admission.ts'
@@ -12,11 +12,11 @@ import { refuseRouted } from './refuse-routed.ts'
 /** Load shedding of one server. */
 export type Shedding = {
   numbers(): GateNumbers
-  /** Stops watching the event loop, after a last line in the log for what was not reported yet. */
+  /** Stops watching the event loop, after a last log line for unreported refusals. */
   close(): void
 }
 
-/** Begins to refuse what a server has no room for; routes that are mounted earlier are never refused. */
+/** Begins to refuse requests for which the server has no room; routes that were mounted earlier are never refused. */
 export function openShedding(
   app: FastifyInstance,
   context: Omit<EarlyContext, 'gate'> & {
