@@ -13,9 +13,9 @@ import { shippedIcons } from './shipped-icons.ts'
 export type WholeCatalogue = ParsedCatalogue & { readonly brought: readonly NewFile[] }
 
 /**
- * Reads a catalogue and the files that it names, whose paths are relative to `folder`. A refusal carries all problems:
- * those of the text, or, once the text is right, icons that nobody serves and files that are missing, too large or not
- * what they should be.
+ * Reads a catalogue and the files that it names, whose paths are relative to `folder`. A refusal contains all problems:
+ * those of the text or, once the text is right, unknown icons and files that are missing, too large or of the wrong
+ * kind.
  */
 export async function readWholeCatalogue(
   yamlText: string,
@@ -32,12 +32,12 @@ export async function readWholeCatalogue(
   })
 }
 
-/** Finds a file that a catalogue names by its path, or says why it is not there and what to do. */
+/** Finds a file by the path in the catalogue, or says why it is missing and what to do. */
 export type FileSource = (
   path: string,
 ) => Promise<{ readonly content: Buffer } | { readonly refused: string }>
 
-/** The same, with files that come from elsewhere than a folder. */
+/** The same, with files from another source than a folder. */
 export async function readCatalogueWith(
   yamlText: string,
   source: FileSource,

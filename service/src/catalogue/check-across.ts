@@ -12,8 +12,8 @@ type Offer = NonNullable<NonNullable<Written['offers']>[number]>
 type Rules = readonly (Sound<WrittenRule> | undefined)[]
 
 /**
- * What no value shows by itself to be wrong: values that do not go together, and names of nothing. Values that are wrong
- * by themselves are `undefined` here.
+ * The mistakes that no single value shows: values that contradict each other, and names of things that do not exist.
+ * Values that are wrong by themselves are `undefined` here.
  */
 export function checkAcross(yaml: YamlValue): Problem[] {
   const problems: Problem[] = []
@@ -44,7 +44,7 @@ function checkBenefit(benefit: Benefit, refuse: Refuse): void {
     refuse(['cost', 'taken'], 'belongs to a benefit that costs something; delete it')
   if (cost?.taken?.by === 'insurer' && !('insurer' in benefit))
     refuse(['cost', 'taken', 'by'], 'needs an insurer; add one to the benefit')
-  // Otherwise the cover of somebody would end as soon as it begins.
+  // Otherwise somebody's cover would end as soon as it begins.
   const oldest = Math.min(MAX_AGE, ...rules.map(rule => rule?.age?.max ?? MAX_AGE))
   if (oldest >= endsatage)
     refuse(

@@ -7,15 +7,15 @@ import type { Part } from './schema-parts.ts'
 import { type Path, quote, type YamlValue } from './yaml-value.ts'
 
 /**
- * Every mistake that the schema finds in a catalogue. What is wrong by itself is then `undefined` in the value, so that
- * later checks meet only what is right.
+ * Every mistake that the schema finds in a catalogue. Wrong values are then `undefined`, so that later checks only see
+ * right ones.
  */
 export function checkForm(yaml: YamlValue): Problem[] {
   const errors = errorsIn(yaml.value)
   const problems = errors.flatMap(error => explain(error, yaml))
   for (const { keyword, instancePath } of errors)
     if (!OF_GROUPS.has(keyword)) takeOut(yaml.value, pathOf(instancePath))
-  // A number that is no whole one and too large is one mistake.
+  // A number that is both too large and not whole is reported as one mistake.
   return [...new Map(problems.map(problem => [`${problem.path}: ${problem.message}`, problem])).values()]
 }
 
@@ -31,7 +31,10 @@ const OF_GROUPS = new Set([
 
 let compiled: ValidateFunction | undefined
 
-/** What the schema finds, but what only follows: of a value of the wrong type and a list too long, nothing else is told. */
+/**
+ * The mistakes that the schema finds, without those that only follow from another: for a value of the wrong type, or a
+ * list that is too long, nothing else is reported.
+ */
 function errorsIn(value: unknown): ErrorObject[] {
   compiled ??= new Ajv({ allErrors: true, verbose: true, formats: { date: isRealDate } })
     .addVocabulary(['remedy', 'whenEmpty', 'whenMany'])
@@ -54,7 +57,7 @@ function takeOut(value: unknown, path: Path): void {
   if (last !== undefined) (holder as Members)[last] = undefined
 }
 
-/** `/benefits/0/name` as its steps; no name in the schema has a character that such a pointer would escape. */
+/** `/benefits/0/name` as a list of steps; no name in the schema has a character that such a pointer would escape. */
 function pathOf(pointer: string): Path {
   const steps = pointer.split('/').slice(1)
   return steps.map(step => (/^\d+$/.test(step) ? Number(step) : step))

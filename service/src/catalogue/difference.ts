@@ -1,16 +1,16 @@
 import type { Benefit, Bilingual, Catalogue, Offer, Price, Rule } from './model.ts'
 
-/** One thing in which two catalogues differ, in words: `from` is empty for what is new, `to` for what is gone. */
+/** One difference between two catalogues, in words: `from` is empty for something new, `to` for something removed. */
 export type Difference = {
   readonly kind: 'benefit' | 'offer'
   readonly name: string
-  /** Empty where the whole benefit or offer is new or gone. */
+  /** Empty when the whole benefit or offer is new or removed. */
   readonly field: string
   readonly from: string
   readonly to: string
 }
 
-/** How two catalogues differ, benefits before offers, each by name; [] when they say the same. */
+/** The differences of two catalogues, benefits before offers, each by name; [] when their content is equal. */
 export function differencesOf(before: Catalogue, after: Catalogue): Difference[] {
   return [
     ...compareAll('benefit', before.benefits, after.benefits, benefitFields),
@@ -30,7 +30,10 @@ export function describeDifference(difference: Difference): string {
 
 const MOST_SHOWN = 240
 
-/** Both texts of a difference, those that are long (a list of ZIP codes may have 10,000) from shortly before they part. */
+/**
+ * Both texts of a difference; long ones (a list of ZIP codes may have 10,000) begin shortly before the first
+ * difference.
+ */
 export function shortened({ from, to }: Pick<Difference, 'from' | 'to'>): { from: string; to: string } {
   let same = 0
   while (same < from.length && from[same] === to[same]) same += 1
@@ -157,7 +160,7 @@ function dollars(cents: number): string {
 
 type Document = NonNullable<Benefit['documents']>[number]
 
-// The address begins with the hash of the bytes; the name is what stays when a file is replaced.
+// The address begins with the hash of the content, but the name stays the same when a file is replaced.
 function documentName({ file, language }: Document): string {
   return `${file.split('/').at(-1)} (${language})`
 }

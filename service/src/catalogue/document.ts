@@ -3,7 +3,7 @@ import type { Benefit, Catalogue, Offer } from './model.ts'
 
 const SCHEMA = 1
 
-/** A catalogue as a JSON value: what is stored for ever. The same content always gives the same value. */
+/** A catalogue as a JSON value, as it is stored forever. The same content always gives the same value. */
 export type CatalogueDocument = {
   readonly schema: typeof SCHEMA
   readonly benefits: readonly Benefit[]
@@ -20,8 +20,8 @@ export function writeDocument(benefits: Iterable<Benefit>, offers: Iterable<Offe
 }
 
 /**
- * The catalogue that `writeDocument` wrote. The value is taken from our own database and not checked again, but for
- * its schema: an OperatorError when a newer release wrote it.
+ * The catalogue that `writeDocument` wrote. The value comes from our own database, so only its schema version is
+ * checked: throws OperatorError when a newer release wrote it.
  */
 export function readCatalogue(document: unknown): Catalogue {
   if (!isDocument(document))

@@ -262,7 +262,7 @@ describe('whatever the rules and the person', () => {
   })
 })
 
-/** The rule with its bounds drawn closer, its lists of admitted shortened or of refused lengthened. */
+/** The rule with narrower bounds, fewer admitted values, or more refused ones. */
 function narrower(wide: Rule): fc.Arbitrary<Rule> {
   switch (wide.kind) {
     case 'age':

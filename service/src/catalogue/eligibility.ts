@@ -1,10 +1,13 @@
 import type { PlainDate } from '../calendar/calendar.ts'
 import type { AgeRule, Benefit, Bilingual, Offer, OffersRule, Rule, StatesRule, ZipsRule } from './model.ts'
 
-/** The codes of the reasons for which an offer is refused outside its availability; no rule may take them. */
+/** The reason codes of an offer outside its availability; no rule may use them. */
 export const AVAILABILITY_CODES = { early: 'not_yet_available', late: 'no_longer_available' } as const
 
-/** What rules look at. `age` is the age on the effective date; `offer` the one the person is on or about to take. */
+/**
+ * The data that rules use. `age` is the age on the effective date; `offer` is the present offer, or the one about to be
+ * taken.
+ */
 export type Facts = {
   readonly age: number
   readonly state: string
@@ -12,10 +15,10 @@ export type Facts = {
   readonly offer?: string
 }
 
-/** Why something is refused: the code and text of the rule. */
+/** A reason of a refusal: the code and text of the rule. */
 export type Reason = { readonly code: string; readonly text: Bilingual }
 
-/** How one rule was decided, for support. `why` repeats none of the person's data. */
+/** The decision of one rule, for support. `why` repeats no personal data. */
 export type TraceStep = {
   readonly code: string
   readonly kind: Rule['kind'] | 'availability'
@@ -30,7 +33,7 @@ export type Verdict = {
   readonly trace: readonly TraceStep[]
 }
 
-/** Whether a person may newly take a benefit. Every rule is decided, also after one has failed. */
+/** Whether a person may newly take a benefit. Every rule is decided, even after one has failed. */
 export function judgeBenefit(benefit: Benefit, facts: Facts): Verdict {
   return conclude(benefit.rules.map(rule => judgeRule(rule, facts)))
 }
@@ -40,7 +43,10 @@ export function judgeOffer(offer: Offer, facts: Facts, date: PlainDate): Verdict
   return conclude([...judgeAvailability(offer, date), ...offer.rules.map(rule => judgeRule(rule, facts))])
 }
 
-/** Whether a person may stay on an offer: its rules alone, since an offer closed to newcomers stays with its holders. */
+/**
+ * Whether a person may stay on an offer. Only its rules decide, because an offer that is closed to newcomers stays with
+ * its holders.
+ */
 export function judgeHeldOffer(offer: Offer, facts: Facts): Verdict {
   return conclude(offer.rules.map(rule => judgeRule(rule, facts)))
 }
@@ -96,7 +102,7 @@ function judgeZip(rule: ZipsRule, zipcode: string): Answer {
   return { passed: true, why: 'a ZIP code that is admitted' }
 }
 
-/** Without an offer the rule fails: what is reserved for the holders of an offer is not for those who have none. */
+/** Without an offer the rule fails: a benefit for the holders of certain offers is not for people without an offer. */
 function judgeOfferName(rule: OffersRule, offer: string | undefined): Answer {
   const wanted = rule.in.join(', ')
   if (offer === undefined) return { passed: false, why: `no offer, and only ${wanted} admitted` }

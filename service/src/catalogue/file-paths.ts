@@ -1,6 +1,9 @@
 import type { Place } from './problem.ts'
 
-/** A file that a catalogue names: where, its path beside the catalogue or the name of a shipped icon, and what for. */
+/**
+ * A file that a catalogue names: its path beside the catalogue or the name of a shipped icon, where it is named, and
+ * its purpose.
+ */
 export type FileMention = {
   readonly place: Place
   readonly path: string
@@ -10,7 +13,7 @@ export type FileMention = {
 // A path is always below the catalogue's own folder; an address never is one.
 const FOLDERS_AND_NAME = '[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)*'
 
-/** The name of an SVG such as those that ship with us, or the path of a picture. */
+/** The name of an SVG of the service's own, or the path of a picture. */
 export const ICON = new RegExp(
   `^(?=.{1,200}$)([a-z0-9]+(-[a-z0-9]+)*\\.svg|${FOLDERS_AND_NAME}\\.(png|webp))$`,
 )
@@ -18,12 +21,12 @@ export const ICON = new RegExp(
 /** The path of a document. */
 export const DOCUMENT_PATH = new RegExp(`^(?=.{1,200}$)${FOLDERS_AND_NAME}\\.pdf$`)
 
-/** Whether this icon ships with us, or would if we had it; the others are files of the catalogue. */
+/** Whether the name has the form of the service's own icons; all others are files of the catalogue. */
 export function isShippedName(icon: string): boolean {
   return icon.endsWith('.svg')
 }
 
-/** Where an icon of a published catalogue is served, below the base URL. */
+/** The path at which an icon of a published catalogue is served, below the base URL. */
 export function iconPathOf({ icon }: { readonly icon: string }): string {
   return isShippedName(icon) ? `icons/${icon}` : `files/${icon}`
 }

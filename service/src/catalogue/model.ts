@@ -10,14 +10,14 @@ export type Cents = number
 export const BENEFIT_TYPES = ['dollar', 'service', 'discount', 'account'] as const
 export type BenefitType = (typeof BENEFIT_TYPES)[number]
 
-/** The spans a paid amount can be counted by; an amount without one is paid once. */
+/** The time spans of a paid amount; an amount without one is paid once. */
 export const AMOUNT_SPANS = ['day', 'week', 'month'] as const
 export type AmountSpan = (typeof AMOUNT_SPANS)[number]
 
-/** What every rule has: a code for machines and the text that a refused person reads. */
+/** The parts of every rule: a code for programs, and the text for a person who is refused. */
 type RuleHead = { readonly code: string; readonly text: Bilingual }
 
-/** The highest age that a person is taken to reach. */
+/** The highest age that rules consider. */
 export const MAX_AGE = 120
 
 /** Admits ages from `min` to `max`, both included; a missing bound is open. */
@@ -31,8 +31,8 @@ export type StatesRule = RuleHead & {
 }
 
 /**
- * Admits by the first five digits of a ZIP code. `in` and `prefixes` together say who may; without both,
- * everyone may. `notin` and `notprefixes` then take out.
+ * Admits by the first five digits of a ZIP code: those in `in` and `prefixes`, or all when both are missing, except
+ * those in `notin` and `notprefixes`.
  */
 export type ZipsRule = RuleHead & {
   readonly kind: 'zips'
@@ -58,26 +58,26 @@ export type Consent = { readonly version: string; readonly text: Bilingual }
 export const LANGUAGES = ['en', 'es'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** The spans a price can be counted by. */
+/** The time spans of a price. */
 export const PRICE_SPANS = ['week', 'month'] as const
 export type PriceSpan = (typeof PRICE_SPANS)[number]
 
-/** Who takes a price from the person. */
+/** Who collects a price from the person. */
 export const PRICE_TAKERS = ['partner', 'insurer'] as const
 
-/** What a benefit costs its holder; `taken` says by whom and how, such as "from your weekly payout". */
+/** What a benefit costs its holder; `taken` says who collects it and how, such as "from your weekly payout". */
 export type Price = {
   readonly cents: Cents
   readonly per: PriceSpan
   readonly taken?: { readonly by: (typeof PRICE_TAKERS)[number]; readonly how: Bilingual }
 }
 
-/** Who carries the risk of a benefit, with the line that its licence asks for. */
+/** The insurer of a benefit, with the line that its license requires. */
 export type Insurer = { readonly name: string; readonly licence: Bilingual }
 
 /**
- * A document that belongs to a benefit. `file` is the address below `/files/` (`HASH/NAME`) once the file was brought,
- * before that the path in the catalogue file. With `states`, the document is shown to people there alone.
+ * A document of a benefit. `file` is the address below `/files/` (`HASH/NAME`) once the file is stored, before that the
+ * path in the catalogue file. With `states`, only people in these states see the document.
  */
 export type BenefitDocument = {
   readonly title: Bilingual
@@ -86,7 +86,7 @@ export type BenefitDocument = {
   readonly states?: { readonly in?: readonly string[]; readonly notin?: readonly string[] }
 }
 
-/** How long after its start a benefit does not pay yet, and for what. */
+/** How long after its start a benefit does not pay, and for what. */
 export type WaitingPeriod = { readonly days: number; readonly text?: Bilingual }
 
 /** Whether a person must or may name beneficiaries for a benefit. */
@@ -115,7 +115,7 @@ export type Benefit = {
   readonly beneficiaries?: Naming
 }
 
-/** A package that a user is on: the benefits that come with it and those to choose among. */
+/** A package of benefits: those that come with it and those to choose among. */
 export type Offer = {
   readonly offer: string
   readonly displayname: Bilingual
@@ -131,7 +131,7 @@ export type Offer = {
   readonly rules: readonly OfferRule[]
 }
 
-/** One version of all benefits and offers, by name; never changed once made. */
+/** One version of all benefits and offers, by name; it never changes. */
 export type Catalogue = {
   readonly benefits: ReadonlyMap<string, Benefit>
   readonly offers: ReadonlyMap<string, Offer>

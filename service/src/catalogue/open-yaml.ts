@@ -4,12 +4,12 @@ import { YamlValue } from './yaml-value.ts'
 
 const MAX_BYTES = 1024 * 1024
 const MAX_NESTING = 20
-// After the first few, complaints about syntax only follow from those before.
+// Later syntax errors only follow from the first few.
 const MAX_COMPLAINTS = 5
 
 /**
- * Opens a YAML text as a value that knows where its parts stand, or says why there is none: the text is too large, nested
- * too deeply or no YAML.
+ * Opens a YAML text as a value that knows the place of each part, or says why it cannot: the text is too large, nested
+ * too deeply or not YAML.
  */
 export function openYaml(
   text: string,
@@ -25,7 +25,7 @@ export function openYaml(
     const message = `nested more than ${MAX_NESTING} deep; a catalogue needs 8, so look for a bracket, a dash or an indentation too many`
     return { problems: [{ line: tokens, column: 1, path: '', message }] }
   }
-  // The library looks for repeated keys in quadratic time; YamlValue does it in one go.
+  // The library searches for repeated keys in quadratic time; YamlValue does it in a single pass.
   const [document, second] = new Composer({ uniqueKeys: false }).compose(tokens, true, text.length)
   const { errors = [], warnings = [], contents = null } = document ?? {}
   const complaints = [...errors, ...warnings].slice(0, MAX_COMPLAINTS)
@@ -43,8 +43,8 @@ export function openYaml(
 const START: Place = { line: 1, column: 1, path: '' }
 
 /**
- * The text in the parts that the library makes a document from, or the line where it begins to nest deeper than any
- * catalogue. The library goes one call deeper for each level, and whether its stack suffices would depend on the machine.
+ * The tokens from which the library makes a document, or the line at which the text nests deeper than any catalogue.
+ * The library needs one call per level, and whether its stack suffices would depend on the machine.
  */
 function tokensOf(text: string, lines: LineCounter): CST.Token[] | number {
   const parser = new Parser(lines.addNewLine)

@@ -39,7 +39,7 @@ offers:
     slots: 1
 `
 
-/** The problems of the valid catalogue after some of its text was replaced, as the operator reads them. */
+/** The problems of the valid catalogue after part of its text was replaced, as the operator reads them. */
 function problemsOf(written: string, instead: string): string[] {
   expect(valid).toContain(written)
   return problemsIn(valid.replace(written, () => instead))
@@ -50,7 +50,7 @@ function problemsIn(text: string): string[] {
   return result.ok ? [] : result.problems.map(describeProblem)
 }
 
-/** What the operator wrote, what should have stood there, and the one problem that comes back. */
+/** The wrong text, the right text, and the one expected problem. */
 const mistakes: [written: string, instead: string, problem: string][] = [
   [
     '[NY, VT]',

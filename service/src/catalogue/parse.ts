@@ -7,29 +7,28 @@ import { openYaml } from './open-yaml.ts'
 import type { Place, Problem } from './problem.ts'
 import { benefitOf, offerOf, type WrittenCatalogue } from './written.ts'
 
-/** A catalogue file without a problem: the catalogue, the value to store, and where each benefit and offer stands. */
+/** A catalogue file without problems: the catalogue, the value to store, and the place of each benefit and offer. */
 export type ParsedCatalogue = {
   readonly ok: true
   readonly catalogue: Catalogue
   readonly document: CatalogueDocument
   readonly places: ReadonlyMap<string, Place>
-  /** The icons and files that the catalogue names, which are not looked at here. */
+  /** The icons and files that the catalogue names, which are not checked here. */
   readonly files: readonly FileMention[]
 }
 
-/** A catalogue file that cannot be published: everything that is wrong with it, from top to bottom. */
+/** A catalogue file that cannot be published: all its problems, from top to bottom. */
 export type RefusedCatalogue = { readonly ok: false; readonly problems: readonly Problem[] }
 
 /**
- * Reads a catalogue from YAML (docs/catalogue.md). A refusal carries all problems at once, each with line, column,
- * path and a message with the remedy; only where the text is no YAML, too large or nested too deeply are the rest
- * not looked for.
+ * Reads a catalogue from YAML (docs/catalogue.md). A refusal contains all problems at once, each with line, column,
+ * path and a message with the remedy; a text that is not YAML, too large or nested too deeply is not checked further.
  */
 export function parseCatalogue(yamlText: string): ParsedCatalogue | RefusedCatalogue {
   const opened = openYaml(yamlText)
   if ('problems' in opened) return refuse(opened.problems)
   const { yaml } = opened
-  // In this order: the first takes out of the value what it refuses.
+  // In this order, because the first removes from the value what it refuses.
   const problems = [...checkForm(yaml), ...checkAcross(yaml)]
   if (problems.length > 0) return refuse(problems)
   const { benefits, offers } = yaml.value as WrittenCatalogue

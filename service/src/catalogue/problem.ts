@@ -1,7 +1,7 @@
-/** Where something stands in a catalogue file; line and column count from 1. */
+/** A place in a catalogue file; line and column count from 1. */
 export type Place = { readonly line: number; readonly column: number; readonly path: string }
 
-/** One thing wrong with a catalogue file: where, what, and what to do about it. */
+/** One problem of a catalogue file: where, what is wrong, and what to do. */
 export type Problem = Place & { readonly message: string }
 
 /** The problem as one line for the operator: `line 14: benefits[2].rules[0].states.in[0]: …`. */

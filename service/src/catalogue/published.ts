@@ -10,11 +10,11 @@ export type PublishedCatalogue = { readonly version: number; readonly catalogue:
 
 /** The published versions, answered from memory; the newest is looked for again when older than one second. */
 export type Published = {
-  /** Brings these versions and the newest into memory; `undefined` where they are there. */
+  /** Loads these versions and the newest into memory; `undefined` when they are there already. */
   prepare(versions: readonly number[]): Promise<void> | undefined
   /** The newest version; an empty catalogue while nothing is published. */
   today(): PublishedCatalogue
-  /** A version that was prepared, or an empty catalogue. */
+  /** A version that was loaded by `prepare`, or an empty catalogue. */
   version(version: number): Catalogue
 }
 
@@ -66,8 +66,8 @@ export function openPublished(context: { database: Database; real: () => Instant
 }
 
 /**
- * The published versions as they are now, whatever is published later; with a candidate as if it had just been
- * published as the next one.
+ * The published versions as they are now, unaffected by later ones; with a candidate, as if it had just been published
+ * as the next version.
  */
 export function withCandidate(published: Published, candidate: Catalogue | undefined): Published {
   const newest = published.today()
@@ -80,7 +80,7 @@ export function withCandidate(published: Published, candidate: Catalogue | undef
   }
 }
 
-/** All versions, oldest first: what a new one is checked against. */
+/** All versions, oldest first; a new one is checked against them. */
 export async function listVersions(db: Executor): Promise<PublishedCatalogue[]> {
   const rows = await db.query<{ version: number; document: unknown }>(
     sql`select version, document from catalogue_versions order by version`,
@@ -107,7 +107,7 @@ export async function readVersion(db: Executor, version: number): Promise<Catalo
   return row && readCatalogue(row.document)
 }
 
-/** What is to be published, when and by whom. */
+/** A catalogue to publish, when and by whom. */
 export type Publishing = {
   readonly document: unknown
   readonly files: readonly NewFile[]
@@ -115,7 +115,10 @@ export type Publishing = {
   readonly by: string
 }
 
-/** Publishes the next version with its files and gives its number; the same document as the newest publishes nothing. */
+/**
+ * Publishes the next version with its files and returns its number; a document equal to the newest one publishes
+ * nothing.
+ */
 export async function publishVersion(
   database: Database,
   fresh: Publishing,
@@ -124,8 +127,9 @@ export async function publishVersion(
 }
 
 /**
- * Publishes a version that was looked at as the one after `follows`, and runs `also` in the same transaction. Where another
- * was published meanwhile, or the newest says the same already, it publishes nothing, runs nothing and gives `undefined`.
+ * Publishes a checked version directly after `follows`, and runs `also` in the same transaction. If another version was
+ * published meanwhile, or the newest one has the same content, it publishes nothing, runs nothing and returns
+ * `undefined`.
  */
 export async function publishAfter(
   database: Database,
@@ -146,7 +150,7 @@ export async function publishAfter(
 }
 
 async function lockVersions(tx: Executor): Promise<void> {
-  // Rare and by hand: two who publish at once take turns.
+  // Publishing is rare and done by people: two publications at once take turns.
   await tx.query(sql`lock table catalogue_versions in share row exclusive mode`)
 }
 

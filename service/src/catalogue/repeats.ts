@@ -1,4 +1,6 @@
-/** Which values of a list repeat an earlier one, and where that stands; what is missing repeats nothing. */
+/**
+ * The values of a list that repeat an earlier one, with the place of the earlier one; missing values repeat nothing.
+ */
 export function repeatsIn<T>(
   list: readonly T[],
 ): { value: NonNullable<T>; index: number; earlier: number }[] {

@@ -1,7 +1,7 @@
 /**
- * A part of a JSON Schema. Beside its keywords there are the words in which a mistake is told: `description` says what to
- * add where the part is missing, `remedy` what to write in place of a text that does not fit, `whenEmpty` and `whenMany`
- * what to do about a group or a list that holds too little, and a group that holds too much.
+ * A part of a JSON Schema. Besides its keywords it has the words for its mistakes: `description` says what to add when
+ * the part is missing, `remedy` what to write in place of a wrong text, and `whenEmpty` and `whenMany` what to do about
+ * a group or a list with too few or too many members.
  */
 export type Part = {
   readonly type: 'object' | 'array' | 'string' | 'integer'
@@ -18,7 +18,7 @@ export type Part = {
 type Required = Readonly<Record<string, readonly [missing: string, part: Part]>>
 type Words = Readonly<Record<string, unknown>>
 
-/** A mapping with these keys and no other; each required one with what to add where it is missing. */
+/** A mapping with only these keys; for each required one, what to add when it is missing. */
 export function group(
   required: Required,
   optional: Readonly<Record<string, Part>> = {},
@@ -34,7 +34,10 @@ export function list(items: Part, maxItems: number, more: Words = {}): Part {
   return { type: 'array', items, maxItems, ...more }
 }
 
-/** A list of codes of which none stands there twice; an empty one is refused, since it says the same as none or admits nobody. */
+/**
+ * A list of codes without repetitions. An empty list is refused, because it would mean the same as no list, or would
+ * admit nobody.
+ */
 export function setOf(items: Part, maxItems: number, more: Words = {}): Part {
   const whenEmpty = 'is an empty list; name at least one, or delete the key'
   return list(items, maxItems, { minItems: 1, uniqueItems: true, whenEmpty, ...more })
@@ -52,7 +55,7 @@ export function coded({ source }: RegExp, remedy: string): Part {
 
 /** A text for people. */
 export function text(maxLength: number): Part {
-  // No control character but the end of a line, and no half of a character.
+  // No control characters except line ends, and no lone surrogate.
   return { type: 'string', minLength: 1, maxLength, pattern: '^(\\n|[^\\p{Cc}\\p{Cs}])*$' }
 }
 

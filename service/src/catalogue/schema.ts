@@ -141,7 +141,10 @@ const offer = group(
 
 const atLeastOne = { minItems: 1, whenEmpty: 'is an empty list; a catalogue needs at least one' }
 
-/** What each value of a catalogue file may be, as a JSON Schema; `check-across.ts` has what several values say together. */
+/**
+ * The form of every value of a catalogue file, as a JSON Schema; `check-across.ts` checks what several values mean
+ * together.
+ */
 export const CATALOGUE_SCHEMA = group(
   {
     schema: ['schema: 1 as the first line', whole(1, 1)],

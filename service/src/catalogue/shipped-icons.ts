@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 
-/** Where the icons lie that ship with us, each served at `/icons/NAME`. */
+/** The folder of the icons that ship with the service, each served at `/icons/NAME`. */
 export const iconFolder = new URL('../../assets/icons/', import.meta.url)
 
 let names: ReadonlySet<string> | undefined

@@ -3,9 +3,9 @@ import type { ParsedCatalogue } from './parse.ts'
 import type { Problem } from './problem.ts'
 
 /**
- * Checks that a new catalogue uses no name again for something else: compared with every earlier version, a
- * benefit stays a benefit of its type, an offer stays an offer, and a version of a consent keeps its text.
- * Answers the problems, [] when it may follow. Names may be left out, and ranks may move between offers.
+ * Checks that a new catalogue does not reuse a name for something else: compared with every earlier version, a benefit
+ * stays a benefit of its type, an offer stays an offer, and a version of a consent keeps its text. Returns the
+ * problems, [] when there are none. Names may be left out, and ranks may move between offers.
  */
 export function checkSuccession(
   next: Pick<ParsedCatalogue, 'catalogue' | 'places'>,

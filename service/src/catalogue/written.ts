@@ -1,6 +1,9 @@
 import type { Benefit, Offer, OfferRule, Rule } from './model.ts'
 
-/** A catalogue as its file has it: a rule has its condition under the name of its kind, and what has a default may be missing. */
+/**
+ * A catalogue in the form of its file: a rule has its condition under the name of its kind, and values with defaults
+ * may be missing.
+ */
 export type WrittenCatalogue = {
   readonly benefits: readonly WrittenBenefit[]
   readonly offers: readonly WrittenOffer[]
@@ -9,17 +12,17 @@ type WrittenBenefit = Omit<Benefit, 'rules'> & { readonly rules?: readonly Writt
 type WrittenOffer = Omit<Offer, 'rules' | keyof typeof OFFER_DEFAULTS> &
   Partial<Pick<Offer, keyof typeof OFFER_DEFAULTS>> & { readonly rules?: readonly WrittenRule<OfferRule>[] }
 
-/** A rule as its file has it: with one of the kinds. */
+/** A rule in the form of its file: with one of the kinds. */
 export type WrittenRule<R extends Rule = Rule> = Pick<Rule, 'code' | 'text'> & {
   readonly [Kind in R['kind']]?: Omit<Extract<R, { kind: Kind }>, 'kind' | 'code' | 'text'>
 }
 
-/** A value of which parts may be missing, wherever they are. */
+/** A value in which parts may be missing at any depth. */
 export type Sound<T> = T extends object ? { readonly [K in keyof T]?: Sound<T[K]> } : T | undefined
 
 const OFFER_DEFAULTS = { period: 'calendarmonth', cutoffhours: 24 } as const
 
-/** The benefit that was written so. */
+/** The benefit of a file's entry. */
 export function benefitOf({ rules = [], documents, ...benefit }: WrittenBenefit): Benefit {
   return {
     ...benefit,
@@ -33,7 +36,7 @@ export function benefitOf({ rules = [], documents, ...benefit }: WrittenBenefit)
   }
 }
 
-/** The offer that was written so. */
+/** The offer of a file's entry. */
 export function offerOf({ rules = [], ...offer }: WrittenOffer): Offer {
   return { ...OFFER_DEFAULTS, ...offer, rules: rules.map(ruleOf<OfferRule>) }
 }
@@ -43,7 +46,7 @@ function ruleOf<R extends Rule>({ code, text, ...condition }: WrittenRule<R>): R
   return { kind, code, text, ...sorted(lists ?? {}) } as unknown as R
 }
 
-/** Lists that are sets, in alphabetical order: the same sets give the same document. */
+/** Sorts lists that are sets alphabetically, so that equal sets give equal documents. */
 function sorted<T extends object>(lists: T): T {
   const entries = Object.entries(lists)
   return Object.fromEntries(

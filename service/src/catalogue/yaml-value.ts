@@ -4,12 +4,12 @@ import type { Place, Problem } from './problem.ts'
 
 const MAX_ALIASES = 100
 
-/** The way from the root to a value: keys of mappings, and positions in lists. */
+/** The path from the root to a value: keys of mappings, and positions in lists. */
 export type Path = readonly (string | number)[]
 
-/** A YAML document as a JSON value, whose texts have no space around them, and where each part of it was written. */
+/** A YAML document as a JSON value, whose texts have no space around them, with the place of each part. */
 export class YamlValue {
-  /** Keys written twice, and aliases that stand for nothing or are too many. Without these there is a value. */
+  /** Repeated keys, and aliases that are undefined or too many. Only without such problems is there a value. */
   readonly problems: Problem[] = []
   readonly value: unknown
   readonly #root: Node | null
@@ -29,18 +29,18 @@ export class YamlValue {
       },
       Alias: (_key, alias) => this.#follow(alias, anchors.get(alias.source)),
     })
-    // An alias becomes the value that it repeats, not a copy, so no number of aliases of aliases exhausts memory.
+    // An alias becomes the value that it repeats, not a copy, so no number of nested aliases exhausts memory.
     if (this.problems.length === 0) this.value = document.toJS({ maxAliasCount: -1 })
   }
 
-  /** Line, column and path of the value on this path, or of its key where `key` names one in it. */
+  /** Line, column and path of the value at this path, or of its key if `key` names one in it. */
   placeOf(path: Path, key?: string): Place {
     const node = this.#nodeAt(path)
     const pair = key !== undefined && isMap(node) ? this.#pairs.get(node)?.get(key) : undefined
     return { ...this.#lineOf(pair?.key ?? node), path: textOf(path) }
   }
 
-  /** A number or a text as it was written; `undefined` for groups, lists and nothing. */
+  /** A number or a text as it was written; `undefined` for groups, lists and missing values. */
   sourceOf(path: Path): string | undefined {
     const node = this.#nodeAt(path)
     return isScalar(node) && node.value !== null ? (node.source ?? String(node.value)) : undefined
@@ -87,7 +87,7 @@ export class YamlValue {
   }
 }
 
-/** The path of a value whose holders are these, from the root down. */
+/** The path of a value, given its holders from the root down. */
 function pathTo(node: Node, holders: readonly unknown[]): Path {
   return holders.flatMap((holder, index): Path => {
     if (isPair(holder)) return [String(isScalar(holder.key) ? holder.key.value : '')]
@@ -101,7 +101,7 @@ function textOf(path: Path): string {
   return steps.join('').replace(/^\./, '')
 }
 
-/** What the operator wrote, in quotes, on one line and cut to a readable length. */
+/** The operator's text, in quotes, on one line and cut to a readable length. */
 export function quote(written: string): string {
   const line = written.replace(/\s+/g, ' ')
   return JSON.stringify(line.length > 40 ? `${line.slice(0, 39)}…` : line)

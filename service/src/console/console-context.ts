@@ -10,7 +10,7 @@ import type { Directory } from '../partners/directory.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import type { SignInContext } from './operators/sign-in.ts'
 
-/** What the console needs of the service around it. */
+/** What the console needs from the other parts of the service. */
 export type ConsoleContext = SignInContext & {
   readonly database: Database
   readonly directory: Directory
@@ -21,16 +21,16 @@ export type ConsoleContext = SignInContext & {
   readonly log: Log
   /** The numbers of this process, as Prometheus reads them. */
   readonly metrics: () => Promise<string>
-  /** Notes who was refused before anybody knew who that is. */
+  /** Records refusals of callers who were not identified yet. */
   readonly trail: Pick<Trail, 'note' | 'noteRefusal'>
-  /** Where people and partners reach the service: links for users are made from it. */
+  /** The service's public address, from which links for users are made. */
   readonly publicUrl: () => string
-  /** Where operators reach the console, when that is not the address it listens on. */
+  /** The address by which operators reach the console, if it differs from the one that it listens on. */
   readonly consoleUrl: string | undefined
   /** True while writes are refused: on a quiet copy, and while the disk is nearly full. */
   readonly mayNotWrite: () => boolean
-  /** Puts an erasure on the list outside the database; rejects where that is not on the disk. */
+  /** Adds an erasure to the list outside the database; rejects when it is not on the disk. */
   readonly noteErasure: (erasure: ListedErasure) => Promise<void>
-  /** Wakes the dispatcher after a change of endpoints or of what waits. */
+  /** Wakes the dispatcher after a change of endpoints or of waiting deliveries. */
   readonly onWebhookChange: () => void
 }

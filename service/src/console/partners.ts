@@ -3,7 +3,7 @@ import type { Partner } from '../partners/partner.ts'
 import { worksFor } from './operators/operator.ts'
 import { notHere, type Visit } from './page/screen.ts'
 
-/** The ids and names of the partners that an operator works for, by name. */
+/** The ids and names of the operator's partners, by name. */
 export async function ownPartners(
   visit: Pick<Visit, 'context' | 'operator'>,
 ): Promise<{ partnerId: string; name: string; isDisabled: boolean }[]> {
@@ -18,7 +18,7 @@ export async function ownPartners(
     .map(row => ({ partnerId: row.partner_id, name: row.name, isDisabled: row.is_disabled }))
 }
 
-/** A partner that the operator works for. Throws the refusal of an unknown one otherwise. */
+/** A partner for which the operator works. Otherwise throws the same refusal as for an unknown one. */
 export async function ownPartner(
   visit: Pick<Visit, 'context' | 'operator'>,
   partnerId: string,

@@ -1,6 +1,6 @@
 import { ConsoleRefusal, type Visit } from './page/screen.ts'
 
-/** Why an operator does something. Throws a refusal where that is not said. */
+/** The operator's reason. Throws a refusal when it is missing. */
 export function reasonOf({ form }: Pick<Visit, 'form'>): string {
   const reason = (form.get('reason') ?? '').trim()
   if (reason.length >= 3 && reason.length <= 300) return reason

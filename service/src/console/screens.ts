@@ -15,7 +15,7 @@ import { serviceScreens } from './service/screens.ts'
 import { userScreens } from './user/screens.ts'
 import { webhookScreens } from './webhooks/screens.ts'
 
-/** Every address of the console that a session is needed for, with the least role that may see it. */
+/** Every address of the console that needs a session, with the lowest role that may see it. */
 export const screens: readonly Screen[] = [
   ...findScreens,
   ...userScreens,

@@ -3,7 +3,7 @@ import type { Executor } from '../db/database.ts'
 import { deleteOldSignIns } from './operators/store.ts'
 import { lapseRequests } from './requests/store.ts'
 
-/** Closes what time has closed: sign-ins that ended a month ago are deleted, requests that nobody decided have lapsed. */
+/** Deletes sign-ins that ended a month ago, and marks requests that nobody decided in time. */
 export async function tidyConsole(db: Executor, now: Instant): Promise<void> {
   await deleteOldSignIns(db, now)
   await lapseRequests(db, now)

@@ -8,21 +8,21 @@ import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'
 import { changeOfferOf } from '../../offers/change.ts'
 import type { SecondPersonAction } from '../requests/second-person.ts'
 
-/** The user as an act finds it. */
+/** The user in the state in which an act finds it. */
 export type Moment = { readonly user: User; readonly now: number; readonly terms: Terms }
 
-/** Something that an operator does to a user; the same rules preview it and make it. */
+/** A change that an operator makes to a user; the same rules preview it and make it. */
 export type Act = {
   readonly name: string
   readonly title: string
   readonly button: string
-  /** What it counts as where the policy wants a second person; absent: one person is enough. */
+  /** The action in the second-person policy to which it belongs; absent: one person is enough. */
   readonly second?: SecondPersonAction
-  /** Whether it makes sense for this user now. */
+  /** Whether it is possible for this user now. */
   readonly fits: (user: User) => boolean
-  /** What the operator chooses. */
+  /** The operator's choices. */
   readonly fields: (moment: Moment) => Slot
-  /** What the history keeps of why. */
+  /** The reason as the history keeps it. */
   readonly why: (form: URLSearchParams) => string
   /** Decides it; a refusal says why not. */
   readonly decide: (form: URLSearchParams, moment: Moment) => Change | Refusal
@@ -86,5 +86,5 @@ const changeOffer: Act = {
   },
 }
 
-/** What ends, brings back or changes a membership. */
+/** The acts that end, restore or change a membership. */
 export const membershipActs: readonly Act[] = [cancel, reinstate, changeOffer]

@@ -9,7 +9,7 @@ import type { Act, Moment } from './act.ts'
 
 const CHANNELS = { phone: 'By phone', paper: 'On paper', email: 'By email' } as const
 
-/** Puts on record that the person agreed, outside the page, to the terms of a benefit that is held or to come. */
+/** Puts on record that the person agreed, outside the page, to the terms of a present or coming benefit. */
 export const recordConsent: Act = {
   name: 'consent',
   title: 'Put a consent on record',
@@ -51,7 +51,7 @@ ${wanted.map(
 <span class="hint" id="evidence-hint">Where the recording, the signed paper or the message is kept. It is sealed with the person's data and goes with it.</span></p>`
 }
 
-/** The consents that are asked for by what the user holds or is to get, and are not given. */
+/** The missing consents of the benefits that the user holds or will get. */
 function wantedConsents({ user, terms }: Pick<Moment, 'user' | 'terms'>): readonly Benefit[] {
   const names = new Set(user.enrolments.filter(isLive).map(one => one.benefit))
   return [...names].flatMap(name => {
@@ -62,7 +62,7 @@ function wantedConsents({ user, terms }: Pick<Moment, 'user' | 'terms'>): readon
 
 type Asked = { readonly user: User; readonly now: Instant; readonly terms: Terms }
 
-/** The consent that the form tells of; refused where it is not the text in force, or not wanted. */
+/** The consent in the form; refused when it is not to the present text, or not needed. */
 function consentOf(form: URLSearchParams, { user, now, terms }: Asked): Consent | Refusal {
   const [name = '', version = ''] = (form.get('consent') ?? '').split(' ')
   const benefit = wantedConsents({ user, terms }).find(one => one.name === name)
@@ -79,7 +79,7 @@ function consentOf(form: URLSearchParams, { user, now, terms }: Asked): Consent 
   return { name, version, agreedAt, locale: form.get('language') === 'es' ? 'es' : 'en', channel }
 }
 
-/** The instant that stands for a day: now where it is today; `undefined` where it is none, or lies ahead. */
+/** The instant for a day: now if the day is today; `undefined` for an invalid or future day. */
 function agreedOn(day: string, { now, zone }: { now: Instant; zone: Zone }): Instant | undefined {
   const today = dateAt(now, zone)
   if (!isRealDate(day) || day > today) return undefined

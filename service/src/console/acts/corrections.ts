@@ -7,7 +7,7 @@ import { knownBenefit } from '../../membership/rules/terms.ts'
 import { writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
-/** Takes an enrolment back as if it had never been. */
+/** Voids an enrolment, as if it had never been. */
 const voidEnrolment: Act = {
   name: 'void',
   title: 'Void an enrollment',
@@ -62,5 +62,5 @@ function datesOf({ state, startsAt, endsAt, ownEnd }: Enrolment, zone: string): 
   return `: ${writeDay(startsAt, zone)} – ${end === undefined ? '' : writeDay(end - 1, zone)}`.trimEnd()
 }
 
-/** What an operator can put right about a person's enrolments. */
+/** The corrections that an operator can make to a person's enrolments. */
 export const corrections: readonly Act[] = [voidEnrolment, moveEnrolment]

@@ -4,7 +4,7 @@ import type { Effect } from '../../membership/rules/effect.ts'
 import type { Refusal } from '../../membership/rules/refusal.ts'
 import { when } from '../views/parts.ts'
 
-/** An effect as a list, with the events that the partner hears. */
+/** An effect as a list, with the events that the partner would get. */
 export function showEffect({ lines, events }: Effect, zone: string): Slot {
   const shown = (text: string): Slot =>
     /^\d{4}-.*Z$/.test(text) ? when(Date.parse(text), zone) : text || '–'

@@ -18,7 +18,7 @@ import type { Moment } from './act.ts'
 import { showEffect } from './effect.ts'
 import { livingUserDetails, ofWhom } from './screens.ts'
 
-/** Erasing a person for good, and the proof of it. */
+/** Erasing a person for good, and the certificate of it. */
 export const eraseScreens: readonly Screen[] = [
   { method: 'GET', path: '/users/:serviceid/erase', role: 'support', section: 'users', answer: ask },
   {
@@ -81,7 +81,7 @@ async function take(visit: Visit): Promise<Answer> {
   const details = await livingUserDetails(visit)
   const reason = reasonOf(visit)
   const effect = erasureEffect(details).text
-  // What was seen is what is done: a change that came between is shown first.
+  // Only the effect that was shown may happen: after a change in between, the page shows the new effect first.
   if (visit.form.get('seen') !== effect) return page(visit, details, true)
   const { partner, serviceId } = details
   if (await needsSecondPerson(visit, 'erase'))
@@ -93,7 +93,7 @@ async function take(visit: Visit): Promise<Answer> {
   return erased ? { to: `/users/${serviceId}` } : page(visit, await livingUserDetails(visit), true)
 }
 
-/** Erases where that would do what was seen; `undefined` where it would do something else now. */
+/** Erases if that still has the effect that was shown; `undefined` if it would now have another. */
 async function erase(
   visit: Visit,
   { partner, user, serviceId }: UserDetails,
@@ -112,7 +112,7 @@ async function erase(
   return erased
 }
 
-/** What an erasure would do. */
+/** The effect of an erasure. */
 function erasureEffect(moment: Moment): UserEffect {
   return effectOf(eraseAccount(moment.user, moment.now, moment.terms), moment, 'erase')
 }
@@ -122,7 +122,7 @@ function shown(details: UserDetails): Slot {
 <p>Destroyed for good: the data key of this person, and with it prefill, account and drafts; benefits held, consents, confirmations and beneficiaries; links and sessions; the userid. The serviceid, the dates of changes and the audit log stay, and what the law makes the partner keep.</p>`
 }
 
-/** The proof, for those who asked for the erasure or confirmed it. */
+/** The certificate, for those who requested the erasure or confirmed it. */
 async function certificate(visit: Visit): Promise<Answer> {
   const { database, real } = visit.context
   const details = await openUserDetails(visit, visit.params['serviceid'] ?? '')

@@ -6,7 +6,7 @@ import { reasonOf } from '../reason.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import { livingUserDetails, ofWhom } from './screens.ts'
 
-/** Everything that is kept of one person as a file, for a request of access. */
+/** All data kept about one person as a file, for a person who asks for it. */
 export const exportScreens: readonly Screen[] = [
   { method: 'GET', path: '/users/:serviceid/export', role: 'support', section: 'users', answer: ask },
   { method: 'POST', path: '/users/:serviceid/export', role: 'support', section: 'users', answer: download },
@@ -36,7 +36,7 @@ async function download(visit: Visit): Promise<Answer> {
   const reason = reasonOf(visit)
   const { partner, user, serviceId } = details
   const exported = await exportUser(visit.context, partner, user.userid)
-  // Between the two reads the user may have been erased, and somebody else may have come under the same userid.
+  // Between the two reads the user may have been erased, and the userid may belong to a new user.
   if (exported?.user.serviceid !== serviceId) throw notHere('user')
   await record(visit, { action: 'export user', partner, serviceId, reason })
   return {

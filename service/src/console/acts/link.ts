@@ -6,7 +6,7 @@ import { reasonOf } from '../reason.ts'
 import { actionForm, part, reasonField, when } from '../views/parts.ts'
 import { livingUserDetails, ofWhom } from './screens.ts'
 
-/** Making a link that the agent passes on. */
+/** Makes a link that the operator gives to the person. */
 export const linkScreens: readonly Screen[] = [
   { method: 'GET', path: '/users/:serviceid/link', role: 'support', section: 'users', answer: choose },
   {

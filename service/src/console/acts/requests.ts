@@ -8,7 +8,7 @@ import type { Act } from './act.ts'
 import { acts } from './all.ts'
 import { showEffect, wordsOf } from './effect.ts'
 
-/** The acts on a user that need a second person, as requests. */
+/** The acts on a user that need a second person, as kinds of requests. */
 export const actRequests: readonly RequestKind[] = acts.flatMap(act =>
   act.second ? [{ action: act.second, title: act.title, role: 'support', ...kindOf(act) }] : [],
 )
@@ -30,7 +30,8 @@ function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
       const form = formOf(request)
       const why = act.why(form)
       const outcome = await visit.context.executor.submit({
-        // Who wanted it; the request is that of who confirmed it, so that the audit log leads to both.
+        // `askedBy` is the operator who wanted the act; the request id is that of the confirmation, so that the audit
+        // log leads to both.
         ...{ who: 'operator', actor: request.askedBy, requestId: visit.requestId },
         ...{ partner, userid: user.userid, why, alongside: decision },
         decide: ({ member, now, terms }) => {

@@ -9,7 +9,7 @@ import type { UserDetails } from '../user/user-details.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import { livingUserDetails, ofWhom } from './screens.ts'
 
-/** Sending one event again, with the key and bytes of the first time. */
+/** Sends one event again, with the same key and bytes. */
 export const resendScreens: readonly Screen[] = [
   {
     ...{ method: 'GET', path: '/users/:serviceid/resend/:eventid', role: 'support' },

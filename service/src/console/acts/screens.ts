@@ -13,7 +13,7 @@ import type { Act } from './act.ts'
 import { acts } from './all.ts'
 import { showEffect, wordsOf } from './effect.ts'
 
-/** Changing a user: choose, see what it would do, say why, do it. */
+/** Changing a user: choose, see the effect, give the reason, do it. */
 export const actScreens: readonly Screen[] = [
   { method: 'GET', path: '/users/:serviceid/act/:act', role: 'support', section: 'users', answer: choose },
   {
@@ -26,7 +26,7 @@ export const actScreens: readonly Screen[] = [
   },
 ]
 
-/** The user whom an act concerns. Throws a refusal where there is no such user or none left. */
+/** The user of an act. Throws a refusal when there is no such user, or the user was erased. */
 export async function livingUserDetails(visit: Visit): Promise<UserDetails> {
   const details = await openUserDetails(visit, visit.params['serviceid'] ?? '')
   if (isErased(details) || !isKnown(details.user)) throw notHere('user')
@@ -47,7 +47,7 @@ async function take(visit: Visit): Promise<Answer> {
   const act = actOf(visit)
   const details = await livingUserDetails(visit)
   const { form } = visit
-  // What was seen is what is done: a change that came between is shown first.
+  // Only the effect that was shown may happen: after a change in between, the page shows the new effect first.
   const isSeen = form.get('sure') === 'yes' && form.get('seen') === String(versionOf(details))
   if (!isSeen) return preview(visit, act, details)
   if (asksSecond(act) && (await needsSecondPerson(visit, act.second))) return ask(visit, act, details)
@@ -57,7 +57,7 @@ async function take(visit: Visit): Promise<Answer> {
   const outcome = await visit.context.executor.submit({
     ...{ partner, userid: user.userid, who: 'operator', why: act.why(form) },
     ...{ actor: visit.operator.operatorId, requestId: visit.requestId },
-    // In the transaction of the act: nothing is ever done of which there is no record.
+    // In the transaction of the act, so that nothing is ever done without a record.
     alongside: [recordAlongside(visit, deed)],
     decide: ({ member, now, terms }) => {
       if (!member || member.user.serviceId !== serviceId) return { refused: 'user_not_found', reasons: [] }
@@ -72,7 +72,7 @@ async function take(visit: Visit): Promise<Answer> {
   return { to: `/users/${serviceId}` }
 }
 
-/** What an act would do, by the functions that do it. */
+/** The effect of an act, computed by the functions that make the change. */
 async function preview(visit: Visit, act: Act, details: UserDetails): Promise<Answer> {
   const changed = act.decide(visit.form, details)
   if (isRefusal(changed))
@@ -110,10 +110,10 @@ ${actionForm(visit, {
   }
 }
 
-/** What a form carries besides what was chosen. */
+/** The fields of the form that are not choices. */
 const ofTheForm = ['token', 'sure', 'seen', 'reason']
 
-/** Puts an act before a second person, with what it does as it stands now. */
+/** Requests a second person's confirmation of an act, with its present effect. */
 async function ask(
   visit: Visit,
   act: Act & { second: SecondPersonAction },
@@ -148,7 +148,7 @@ function addressOf({ serviceId }: UserDetails, { name }: Act): string {
   return `/users/${serviceId}/act/${name}`
 }
 
-/** Whom a page of an act concerns. */
+/** The user whom a page of an act concerns. */
 export function ofWhom({ partner, user, serviceId }: UserDetails): Slot {
   return html`<p class="hint">User <a href="/users/${serviceId}">${user.userid}</a> of ${partner.name}</p>`
 }

@@ -6,10 +6,10 @@ import { knownBenefit, offerOf, slotsTaken } from '../../membership/rules/terms.
 import { writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
-/** What the form says of a pick that goes without anything in its place. */
+/** The form's value for a pick that is given up without a replacement. */
 const NOTHING = '-'
 
-/** Picks benefits to come in and to go out at the end of the period, in the place of a swap that is pending. */
+/** Picks benefits to add and to remove at the end of the period; replaces a pending swap. */
 export const swap: Act = {
   name: 'swap',
   title: 'Swap benefits',
@@ -23,7 +23,7 @@ export const swap: Act = {
   },
 }
 
-/** Takes a pending swap back. */
+/** Undoes a pending swap. */
 export const callSwapOff: Act = {
   name: 'swapoff',
   title: 'Call the swap off',
@@ -67,7 +67,7 @@ ${places.map(
 )}`
 }
 
-/** What may come in: the benefits that a swap could bring, and those that the pending one is to bring. */
+/** The benefits that can be added: those that a swap could bring, and those of the pending swap. */
 function comingNames({ user, now, terms }: Moment): readonly string[] {
   const mayCome = openSwaps(user, now, terms)
   const pending = user.swap?.pairs.map(pair => pair.add) ?? []
@@ -81,13 +81,13 @@ function picksOf(user: User): readonly Enrolment[] {
   return user.enrolments.filter(one => isHeld(one) && isInForce(one) && !one.isFixed)
 }
 
-/** What the pending swap brings in the place of a pick. */
+/** The benefit that the pending swap brings in the place of a pick. */
 function chosenFor({ swap: pending }: User, pick: Enrolment): string {
   const pair = pending?.pairs.find(one => one.remove === pick.benefit)
   return pair ? (pair.add ?? NOTHING) : ''
 }
 
-/** For each free place what the pending swap brings into it. */
+/** For each free place, the benefit that the pending swap brings into it. */
 function freePlaces({ user, terms }: Moment): readonly string[] {
   const free = (offerOf(terms, user)?.slots ?? 0) - slotsTaken(user)
   const pending = (user.swap?.pairs ?? []).flatMap(pair =>
@@ -96,7 +96,7 @@ function freePlaces({ user, terms }: Moment): readonly string[] {
   return Array.from({ length: Math.max(0, free, pending.length) }, (_, place) => pending[place] ?? '')
 }
 
-/** The two lists of a swap: what comes against something first, as they are paired by their places. */
+/** The two lists of a swap: benefits that replace another come first, because the lists are paired by position. */
 function listsOf(form: URLSearchParams): { add: readonly string[]; remove: readonly string[] } {
   const wanted = [...form].filter(([, value]) => value !== '')
   const exchanged = wanted.flatMap(([name, value]) =>

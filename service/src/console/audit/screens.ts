@@ -14,7 +14,7 @@ import { ownPartner, ownPartners } from '../partners.ts'
 import { actionForm, facts, part, table, tag, when } from '../views/parts.ts'
 import { findEntries, type NamedEntry, sealedUntil } from './store.ts'
 
-/** Who did what, when and to whom, and whether the record is whole. */
+/** Who did what, when and to whom, and whether the record is unaltered. */
 export const auditScreens: readonly Screen[] = [
   { method: 'GET', path: '/audit', role: 'viewer', section: 'audit', answer: list },
   { method: 'GET', path: '/audit.csv', role: 'support', section: 'audit', answer: exportList },
@@ -24,7 +24,7 @@ export const auditScreens: readonly Screen[] = [
 const ENTRIES_A_PAGE = 100
 const MOST_EXPORTED = 10_000
 
-/** What the address of the list says. */
+/** The query in the list's address. */
 type Wish = {
   readonly partner: Partner | undefined
   readonly partnerId: string
@@ -36,7 +36,7 @@ type Wish = {
 async function wishOf(visit: Visit): Promise<Wish & { partners: Awaited<ReturnType<typeof ownPartners>> }> {
   const { query, operator, context } = visit
   const partners = await ownPartners(visit)
-  // What concerns no partner, such as signing in, is for those who work for all.
+  // Only operators for all partners see entries that concern no partner, such as signing in.
   const wanted = query.get('partner') ?? partners[0]?.partnerId ?? noPartner
   const isNobody = wanted === noPartner && operator.partners === undefined
   const partner = isNobody ? undefined : await ownPartner(visit, wanted)

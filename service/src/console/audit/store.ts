@@ -6,22 +6,26 @@ import { sql, timestamp } from '../../db/sql.ts'
 /** An entry with the name of the operator behind it. */
 export type NamedEntry = AuditRow & { operator: string | null }
 
-/** Which entries are wanted: of one partner, from a time on, older than an entry. */
+/** Which entries to find: of one partner, from a time on, older than an entry. */
 export type EntryQuery = {
   readonly partnerId: string
   readonly from: Instant
   readonly until: Instant
-  /** Only those of operators. */
+  /** Only entries of operators. */
   readonly operatorsOnly: boolean
-  /** The id of the entry that the page before ended with. */
+  /** The id of the last entry on the page before. */
   readonly before: string | undefined
   readonly limit: number
 }
 
-/** The newest entries that fit. The search ends with the ids of its first day: an id is never older than its entry. */
+/**
+ * The newest entries that match. The search ends at the ids of its first day, because an id is never older than its
+ * entry.
+ */
 export function findEntries(db: Executor, query: EntryQuery): Promise<NamedEntry[]> {
   const before = query.before ?? LAST_ID
-  // Two statements, as PostgreSQL takes the index of what operators did only where the condition stands as it is.
+  // Two statements, because PostgreSQL uses the index of operators' entries only if the condition is a literal part of
+  // the statement.
   if (query.operatorsOnly)
     return db.query<NamedEntry>(sql`
       select a.partner_id, a.entry_id, a.at, a.actor_kind, a.actor, a.source, a.action, a.service_id, a.result,
@@ -45,7 +49,7 @@ export function findEntries(db: Executor, query: EntryQuery): Promise<NamedEntry
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** The least id that an entry of an instant can have: ids are UUIDs v7, which begin with their time. */
+/** The lowest id that an entry of an instant can have: ids are UUIDs v7, which begin with their time. */
 function firstIdAt(instant: Instant): string {
   const hex = Math.max(0, instant).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`

@@ -15,25 +15,25 @@ import { impactOn } from './impact.ts'
 import { findUserNames } from './store.ts'
 import { addUser, type ImpactCounts, noCounts } from './tally.ts'
 
-/** What publishing a catalogue would do, as far as it is counted. */
+/** What publishing a catalogue would do, as far as it has been counted. */
 export type Impact = {
   /** The version that would be published, and the one that it would follow; 0: none. */
   readonly version: number
   readonly follows: number
-  /** What the new one is compared with. */
+  /** The catalogue with which the new one is compared. */
   readonly today: Catalogue
   readonly next: Catalogue
-  /** By partner, those without users too. */
+  /** By partner, including those without users. */
   readonly partners: readonly { readonly partner: Partner; readonly counts: ImpactCounts }[]
 }
 
-/** What counting needs of the service around it. */
+/** What counting needs from the other parts of the service. */
 export type CountContext = {
   readonly database: Database
   readonly keyring: Keyring
   readonly published: Published
   readonly clock: Clock
-  /** Called after each batch with how many users were looked at; counting goes on once it is fulfilled. */
+  /** Called after each batch with the number of users counted so far; counting continues once it is fulfilled. */
   readonly onBatch?: (users: number) => Promise<void> | void
 }
 
@@ -41,8 +41,8 @@ const USERS_A_BATCH = 200
 const USERS_A_TURN = 10
 
 /**
- * Counts what publishing would do to the users that there are, by partner: it reads all of them, some at a time, and
- * writes nothing. The version that is newest at the beginning is the one it compares with.
+ * Counts what publishing would do to the existing users, by partner. It reads all users in portions, and writes
+ * nothing. It compares with the version that is newest when it begins.
  */
 export async function countImpact(context: CountContext, next: Catalogue): Promise<Impact> {
   const { database, keyring, clock } = context
@@ -66,7 +66,7 @@ export async function countImpact(context: CountContext, next: Catalogue): Promi
       const users = (await loadUsersWithDocuments(database, names)).map(loadedUserOf)
       await before.prepareTerms(users.flatMap(({ user }) => versionsOf(user)))
       for (const [place, loaded] of users.entries()) {
-        // Opening sealed data takes the processor: a service that counts goes on answering in between.
+        // Opening sealed data uses the processor, so the service gets to answer requests in between.
         if (place % USERS_A_TURN === 0) await setImmediate()
         const profile = () => personOf(loaded, partner, 'profile')
         const impact = impactOn(loaded.user, {

@@ -6,15 +6,15 @@ import { describeCause } from '../../log.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { countImpact, type Impact } from './count.ts'
 
-/** A count that goes on in the background, and its result. */
+/** A count in the background, and its result. */
 export type Counting = { users: number; impact?: Impact; hasFailed?: boolean }
 
 const MOST_KEPT = 4
 const countings = new WeakMap<Database, Map<string, Counting>>()
 
 /**
- * The count of what a draft would do, by what names its effect; begun where this process has none yet. It takes half a
- * processor at most, so that requests are answered beside it.
+ * The count for a draft, found by the id of its effect; begun if this process has none yet. It uses at most half a
+ * processor, so that requests are answered meanwhile.
  */
 export function countingOf(
   context: ConsoleContext,
@@ -32,7 +32,7 @@ export function countingOf(
   let begunAt = performance.now()
   const onBatch = async (users: number) => {
     counting.users = users
-    // Nobody waits for one that newer ones have taken the place of.
+    // Nobody waits for a count that newer ones have replaced.
     if (known.get(effect) !== counting) throw new Error('the count was given up for newer ones')
     await setTimeout(performance.now() - begunAt, undefined, { ref: false })
     begunAt = performance.now()

@@ -4,7 +4,7 @@ import { part, table, tag } from '../views/parts.ts'
 import type { Counting } from './counting.ts'
 import { closedNames, type ImpactCounts, type NameCounts, sumOf } from './tally.ts'
 
-/** What a draft changes, and what publishing it would do to whom as far as that is counted. */
+/** What a draft changes, and what publishing it would do to which users, as far as that has been counted. */
 export function draftView(differences: readonly Difference[], counting: Counting): Html {
   return html`${part('What it changes', differencesTable(differences))}
 ${part('What it would do', impactView(counting))}`

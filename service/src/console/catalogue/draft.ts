@@ -15,18 +15,18 @@ import type { Keyring } from '../../vault/keyring.ts'
 import { unwrapKey, wrapKey } from '../../vault/seal.ts'
 import type { UploadedFile } from '../page/screen.ts'
 
-/** A catalogue that was checked and is not published: what it says, and what it would follow. */
+/** A checked catalogue that is not published yet: its content, and the version that it would follow. */
 export type Draft = {
   readonly document: CatalogueDocument
   readonly catalogue: Catalogue
   /** The newest version when the draft was checked; 0: none. */
   readonly follows: number
   readonly differences: readonly Difference[]
-  /** Names what publishing would do: the same while neither the draft nor the newest version is another. */
+  /** The id of what publishing would do: it stays the same while neither the draft nor the newest version changes. */
   readonly effect: string
 }
 
-/** An uploaded file as a draft, or every problem with it as a line. */
+/** An uploaded file as a draft, or all its problems, one line each. */
 export async function readUpload(
   db: Executor,
   files: readonly UploadedFile[],
@@ -50,7 +50,7 @@ export async function readUpload(
   return { draft, brought: parsed.brought }
 }
 
-/** Files are found by their name: among those that came along, else among those of the newest version. */
+/** Finds files by their name: among the uploaded ones, else among those of the newest version. */
 function fileSource(db: Executor, files: readonly UploadedFile[], newest: Catalogue | undefined): FileSource {
   const sent = new Map(files.filter(one => one.field === 'files').map(one => [one.name, one.content]))
   const stored = new Map(addressesOf(newest).map(address => [nameOf(address), address]))
@@ -77,7 +77,7 @@ function nameOf(path: string): string {
   return path.split('/').at(-1) ?? path
 }
 
-/** A checked document as a draft that would follow a version. */
+/** A checked document as a draft to follow a version. */
 export function draftOf(
   document: CatalogueDocument,
   newest: { readonly version: number; readonly catalogue: Catalogue | undefined },
@@ -95,15 +95,15 @@ const binding = { purpose: 'console.catalogue_draft', partnerId: noPartner }
 const DRAFT_MS = 86_400_000
 
 /**
- * A draft as a field of a form. Nobody can alter it, so what was checked is what is published, by whichever process the
- * form is sent to; it holds for a day.
+ * A draft as a form field. Nobody can alter it, so exactly the checked content is published, whichever process gets the
+ * form; it is valid for a day.
  */
 export function sealDraft(keyring: Keyring, { document }: Draft, now: Instant): string {
   const packed = gzipSync(JSON.stringify({ document, until: now + DRAFT_MS }))
   return wrapKey(keyring.rootKeys.current, packed, binding).toString('base64')
 }
 
-/** The document of such a field; `undefined` where it is none of ours, or too old. */
+/** The document of such a field; `undefined` when this service did not make it, or it is too old. */
 export function openDraft(keyring: Keyring, field: string, now: Instant): CatalogueDocument | undefined {
   try {
     const packed = unwrapKey(keyring.rootKey, Buffer.from(field, 'base64'), binding)

@@ -18,44 +18,47 @@ import {
 export type UserImpact = {
   /** A member has an account; an applicant has a prefill, a registration, or a membership that is over. */
   readonly is: 'member' | 'applicant'
-  /** An applicant whose birth date, state or ZIP code is not known: what such a person sees cannot be said. */
+  /** An applicant whose birth date, state or ZIP code is unknown, so that it cannot be said what they would see. */
   readonly isUnknown: boolean
-  /** Benefits that would no longer be listed, and that would be. */
+  /** Benefits that would no longer be listed, and benefits that would newly be listed. */
   readonly seesLess: readonly string[]
   readonly seesMore: readonly string[]
-  /** What is held, or accepted to start later: it stays, by the terms under which it began. */
+  /** Benefits that are held, or accepted for a later start: they stay, by the terms under which they began. */
   readonly keeps: readonly string[]
   readonly keepsOffer: string | undefined
-  /** The offer of a pending change that would be called off. */
+  /** The offer of a pending change that would be cancelled. */
   readonly offerChangeOff: string | undefined
-  /** Picks that wait, and those that a pending change is to bring, which would not begin. */
+  /** Picks that wait, or that a pending change would bring, and that would not begin. */
   readonly picksOff: readonly string[]
-  /** What a pending change leaves today and would end then. */
+  /** Benefits that a pending change would keep today, and would then end. */
   readonly endsWithChange: readonly string[]
-  /** Picks that wait and would need one thing more, such as an agreement to a new text. */
+  /** Picks that wait and would need one thing more, such as agreeing to a new text. */
   readonly asksMore: readonly string[]
   /** Whether the user would be marked `offerineligible`. */
   readonly isMarked: boolean
-  /** The offer held, where its new rules would refuse this person as a newcomer; the rules it began under still hold. */
+  /**
+   * The held offer, if its new rules would refuse this person as a newcomer; the rules under which it began still
+   * apply.
+   */
   readonly couldNotJoin: string | undefined
 }
 
-/** Two catalogues as one user meets them: the terms of today, and those after the new one is published. */
+/** Two catalogues as they apply to one user: today's terms, and those after publishing. */
 export type Comparison = {
   readonly before: Terms
   readonly after: Terms
   readonly now: Instant
-  /** What is known of an applicant; of a member the terms know it. */
+  /** The known data of an applicant; the data of a member is part of the terms. */
   readonly applicant: Residence | undefined
 }
 
 /**
- * What publishing would do to a user, by the rules that will decide when it is done. `undefined` for a user of whom there
- * is nothing: whose prefill has lapsed, and who is erased.
+ * What publishing would do to a user, by the rules that will decide afterwards; `undefined` for a user without data,
+ * whose prefill has lapsed or who was erased.
  */
 export function impactOn(user: User, comparison: Comparison): UserImpact | undefined {
   const { before, now } = comparison
-  // What is due already is decided by the catalogue of today.
+  // Changes that are already due are decided by today's catalogue.
   const current = applyDueChanges(user, now, before).at(-1)?.after ?? user
   if (isActive(current)) return impactOnMember(current, comparison)
   const isApplicant = ['prefilled', 'registering', 'cancelled'].includes(current.status)
@@ -89,7 +92,7 @@ function impactOnMember(user: User, comparison: Comparison): UserImpact {
   }
 }
 
-/** What the list of benefits would lose and gain, as it is answered to somebody who asks with the person's own data. */
+/** What the list of benefits would lose and gain, for a request with the person's own data. */
 function listingChange(
   user: User,
   { dob, state, zipcode }: Residence,
@@ -102,7 +105,7 @@ function listingChange(
   return { seesLess: without(was, is), seesMore: without(is, was) }
 }
 
-/** What becomes of pending changes, and of picks that wait for something. */
+/** What would happen to pending changes, and to picks that wait for something. */
 function pendingChange(
   user: User,
   { before, after, now }: Comparison,
@@ -152,7 +155,7 @@ function asksMore(user: User, { benefit }: Enrolment, { before, after }: Compari
   return was !== undefined && is !== undefined && missingFor(user, is).length > missingFor(user, was).length
 }
 
-/** Whether an enrolment still waits for the person to do something. */
+/** Whether an enrolment still waits for an action of the person. */
 function waits(enrolment: Enrolment): boolean {
   return isHeld(enrolment) && (enrolment.state === 'actionrequired' || enrolment.state === 'selected')
 }

@@ -12,7 +12,10 @@ import { countingOf } from './counting.ts'
 import { type Draft, draftOf } from './draft.ts'
 import { draftView } from './draft-view.ts'
 
-/** A document as a draft on the versions of now. Refuses one that breaks with a version published since it was checked. */
+/**
+ * A document as a draft that follows the present versions. Refuses a document that contradicts a version published
+ * since it was checked.
+ */
 export async function draftNow({ context }: Visit, document: CatalogueDocument): Promise<Draft> {
   const versions = await listVersions(context.database)
   const newest = versions.at(-1)
@@ -27,10 +30,10 @@ export async function draftNow({ context }: Visit, document: CatalogueDocument):
   return draft
 }
 
-/** Publishes a draft, or asks a second person for it, as the policy says. */
+/** Publishes a draft, or requests a second person's confirmation, as the policy requires. */
 export async function publishDraft(visit: Visit, draft: Draft): Promise<Answer> {
   const reason = reasonOf(visit)
-  // What was shown is what is published: a newer version in between would make it something else.
+  // Only what was shown may be published; a newer version in between would change its effect.
   if (visit.form.get('effect') !== draft.effect)
     throw new ConsoleRefusal(
       409,
@@ -66,7 +69,7 @@ async function publish(
     : { to: `/catalogue/versions/${version}` }
 }
 
-/** What a second person confirms when somebody asks for a catalogue to be published. */
+/** The request that a second person confirms when an operator wants to publish a catalogue. */
 export const publishKind: RequestKind = {
   action: 'publish',
   title: 'Publish a catalogue',

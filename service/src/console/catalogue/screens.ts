@@ -16,7 +16,7 @@ import { draftNow, publishDraft } from './publish.ts'
 
 const section = 'catalogue'
 
-/** The versions of the catalogue, how they differ, and publishing the next one after a look at what it would do. */
+/** The versions of the catalogue, how they differ, and publishing the next one after seeing its effect. */
 export const catalogueScreens: readonly Screen[] = [
   { method: 'GET', path: '/catalogue', role: 'viewer', section, answer: visit => list(visit) },
   { method: 'GET', path: '/catalogue/versions/:version', role: 'viewer', section, answer: show },
@@ -147,7 +147,7 @@ async function required({ context }: Visit, version: number): Promise<Catalogue>
   return catalogue
 }
 
-/** A catalogue concerns the users of all partners: who works for some of them may look, and publish none. */
+/** A catalogue concerns the users of all partners, so an operator for some of them may look, but not publish. */
 async function refuseUnlessForAll(visit: Visit): Promise<void> {
   if (visit.operator.partners === undefined) return
   await record(visit, { action: 'publish catalogue', result: 'refused' })
@@ -172,7 +172,7 @@ async function check(visit: Visit): Promise<Answer> {
       422,
     )
   }
-  // Kept by the hash of their bytes; what no version names is never shown to anybody.
+  // Stored by the hash of their bytes; a file that no version names is never shown to anybody.
   await storeFiles(database, read.brought, { at: real(), who: visit.operator.name })
   return draftPage(visit, read.draft)
 }

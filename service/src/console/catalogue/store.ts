@@ -2,7 +2,7 @@ import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { UserName } from '../../membership/commands/load.ts'
 
-/** Names some current users of a partner, in the order of their serviceids, from after the given one on. */
+/** The names of some current users of a partner, in the order of their serviceids, after the given one. */
 export async function findUserNames(
   db: Executor,
   partnerId: string,

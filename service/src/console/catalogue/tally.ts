@@ -5,10 +5,10 @@ import type { UserImpact } from './impact.ts'
 export type NameCounts = {
   /** Held, and kept by the terms under which it began. */
   keep: number
-  /** Applicants and members who would no longer see it listed, and who would. */
+  /** Applicants and members who would no longer see it listed, and those who newly would. */
   seeless: number
   seemore: number
-  /** Pending picks that would be called off; of an offer the changes to it. */
+  /** Pending picks that would be cancelled; for an offer, pending changes to it. */
   calledoff: number
   /** Held today, and would end with a pending change. */
   endwithchange: number
@@ -25,12 +25,12 @@ export type ImpactCounts = {
   applicants: number
   /** Applicants whose birth date, state or ZIP code is not known. */
   unknown: number
-  /** Applicants who would see fewer benefits, or more; who loses one and gains another counts twice. */
+  /** Applicants who would see fewer benefits, or more; one who loses one and gains another counts in both. */
   applicantsless: number
   applicantsmore: number
   membersless: number
   membersmore: number
-  /** Users with a pending pick or change that would be called off or end something it leaves today. */
+  /** Users with a pending pick or change that would be cancelled, or that would end a benefit which it keeps today. */
   calledoff: number
   /** Users who would be marked `offerineligible`. */
   offerineligible: number
@@ -86,7 +86,7 @@ function noNameCounts(): NameCounts {
   }
 }
 
-/** The counts of several partners together. */
+/** The sum of several partners' counts. */
 export function sumOf(all: Iterable<ImpactCounts>): ImpactCounts {
   const sum = noCounts()
   for (const counts of all) {
@@ -102,7 +102,7 @@ export function sumOf(all: Iterable<ImpactCounts>): ImpactCounts {
   return sum
 }
 
-/** The held benefits and offers that the new catalogue closes to newcomers, as it has none of them any more. */
+/** The held benefits and offers that the new catalogue closes to newcomers by leaving them out. */
 export function closedNames(
   counts: ImpactCounts,
   { today, next }: { today: Catalogue; next: Catalogue },

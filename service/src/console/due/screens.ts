@@ -9,7 +9,7 @@ import { ownPartner, ownPartners } from '../partners.ts'
 import { part, table, tag, when, writeDay, writeInstant } from '../views/parts.ts'
 import { DUE_KINDS, type DueLine, findDue, MOST_DUE_USERS } from './store.ts'
 
-/** What will happen by itself in the next days, to whom, and what should have happened already. */
+/** What will happen by itself in the next days, to which users, and what is overdue. */
 export const dueScreens: readonly Screen[] = [
   { method: 'GET', path: '/due', role: 'viewer', section: 'due', answer: list },
   { method: 'GET', path: '/due.csv', role: 'support', section: 'due', answer: exportDue },
@@ -44,7 +44,7 @@ async function wishOf(visit: Visit, most: number): Promise<Wish> {
 }
 
 const LINES_A_PAGE = 100
-/** The schedule applies what is due within seconds; what is older than this says that it stands still. */
+/** The schedule applies due changes within seconds; an older one shows that the schedule has stopped. */
 const LATE_MS = 120_000
 
 async function list(visit: Visit): Promise<Answer> {

@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 
-/** Kinds of what falls due, as the page names them. */
+/** The kinds of due changes, as the page names them. */
 export const DUE_KINDS = [
   'membership starts',
   'membership ends',
@@ -13,7 +13,7 @@ export const DUE_KINDS = [
   'prefill lapses',
 ] as const
 
-/** Something that will happen to a user by itself. */
+/** A change that will happen to a user by itself. */
 export type DueLine = {
   kind: (typeof DUE_KINDS)[number]
   at: Instant
@@ -22,10 +22,13 @@ export type DueLine = {
   userid: string
 }
 
-/** So many users are looked through for the screen, which would otherwise keep other requests waiting, and for a file. */
+/** The most users that are searched for the screen, which would otherwise delay other requests, and for a file. */
 export const MOST_DUE_USERS = { screen: 1000, file: 5000 } as const
 
-/** What falls due for a partner's users before an instant, soonest first, of the first `most` users with anything due. */
+/**
+ * The changes due for a partner's users before an instant, soonest first, among the first `most` users with a due
+ * change.
+ */
 export async function findDue(
   db: Executor,
   { partnerId, until, most }: { partnerId: string; until: Instant; most: number },

@@ -7,7 +7,7 @@ import { isUuid, ownPartners } from '../partners.ts'
 import { table } from '../views/parts.ts'
 import { type Found, findByHash, findById, findByName } from './store.ts'
 
-/** Finding a user, and the page on which one begins. */
+/** Finding a user, and the console's first page. */
 export const findScreens: readonly Screen[] = [
   { method: 'GET', path: '/', role: 'viewer', section: 'users', answer: start },
   { method: 'POST', path: '/find', role: 'viewer', section: 'users', answer: find },
@@ -52,7 +52,7 @@ async function find(visit: Visit): Promise<Answer> {
   }
 }
 
-/** By a name; and, for those who may see personal data, by email or phone. */
+/** By a userid or reference; for operators who may see personal data also by email or phone. */
 async function findByText(visit: Visit, ids: readonly string[], what: string): Promise<Found[]> {
   const { database, directory } = visit.context
   const named = await findByName(database, ids, what)

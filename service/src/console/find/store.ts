@@ -1,7 +1,7 @@
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 
-/** Somebody that was found, and what of it is to be shown first. */
+/** A user that was found, and what to show of them first. */
 export type Found = {
   readonly partnerId: string
   readonly serviceId: string
@@ -11,7 +11,7 @@ export type Found = {
 
 type Row = { partner_id: string; service_id: string }
 
-/** Who of these partners has a serviceid, an event or a request of this id. */
+/** The users of these partners with a serviceid, an event or a request of this id. */
 export async function findById(db: Executor, partners: readonly string[], id: string): Promise<Found[]> {
   const users = await db.query<Row>(sql`
     select partner_id, service_id from users where partner_id = any(${partners}::uuid[]) and service_id = ${id}`)
@@ -22,7 +22,7 @@ export async function findById(db: Executor, partners: readonly string[], id: st
   return findRequest(db, partners, id)
 }
 
-/** A request's id tells when it came: what it changed was recorded about then. */
+/** A request's id contains the time of the request; its changes were recorded at about that time. */
 async function findRequest(db: Executor, partners: readonly string[], id: string): Promise<Found[]> {
   const at = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
   const from = timestamp(at - REQUEST_SPREAD_MS)
@@ -39,10 +39,10 @@ async function findRequest(db: Executor, partners: readonly string[], id: string
   return [...found.values()]
 }
 
-/** Longer than a request may take, and than the clocks of two processes may be apart. */
+/** Longer than a request may take, and than the clocks of two processes may differ. */
 const REQUEST_SPREAD_MS = 120_000
 
-/** Who of these partners has this userid, or agreed to something under this reference. */
+/** The users of these partners with this userid, or with an agreement of this reference. */
 export async function findByName(db: Executor, partners: readonly string[], name: string): Promise<Found[]> {
   const users = await db.query<Row>(sql`
     select partner_id, service_id from users
@@ -54,7 +54,7 @@ export async function findByName(db: Executor, partners: readonly string[], name
   return references.map(row => foundOf(row, 'reference'))
 }
 
-/** Who of these partners has an account with an email or a phone of these hashes. */
+/** The users of these partners with an email or a phone of these hashes. */
 export async function findByHash(
   db: Executor,
   hashes: readonly { partnerId: string; hash: Buffer }[],

@@ -1,8 +1,8 @@
 import type { Instant } from '../../calendar/calendar.ts'
 
-/** What an operator may do, each with all that the one before it may. */
+/** The roles of operators; each includes the rights of the one before it. */
 export const ROLES = ['viewer', 'support', 'admin'] as const
-/** One of them. */
+/** One of the roles. */
 export type Role = (typeof ROLES)[number]
 
 /** A person who works at the console. */
@@ -10,11 +10,11 @@ export type Operator = {
   readonly operatorId: string
   readonly name: string
   readonly role: Role
-  /** `undefined`: all partners, those to come included. */
+  /** `undefined`: all partners, also those created later. */
   readonly partners: readonly string[] | undefined
   readonly createdAt: Instant
   readonly disabledAt: Instant | undefined
-  /** The identity provider that the operator comes from; absent: added here, by name. */
+  /** The identity provider of the operator; absent: the operator was created here, by name. */
   readonly issuer?: string | undefined
 }
 

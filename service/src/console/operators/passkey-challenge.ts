@@ -3,7 +3,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 
-/** For how long a page waits for somebody's passkey. */
+/** How long a page waits for an operator's passkey. */
 export const CHALLENGE_LIFETIME_MS = 5 * 60_000
 
 const TIME_BYTES = 8
@@ -11,8 +11,8 @@ const HEAD_BYTES = TIME_BYTES + 16
 const HASH_BYTES = 32
 
 /**
- * A challenge for an authenticator to sign, which proves by itself that we made it, when and for whom, so that nothing is
- * stored for pages that nobody uses. `owner` is the session that adds a passkey, or `sign in`.
+ * A challenge for an authenticator to sign. It proves by itself that this service made it, when and for whom, so that
+ * nothing is stored for unused pages. `owner` is the session that adds a passkey, or `sign in`.
  */
 export function makeChallenge(keyring: Keyring, at: Instant, owner: string): Uint8Array<ArrayBuffer> {
   const head = Buffer.alloc(HEAD_BYTES)
@@ -21,7 +21,10 @@ export function makeChallenge(keyring: Keyring, at: Instant, owner: string): Uin
   return new Uint8Array(Buffer.concat([head, keyedHash(keyring.peppers.current.key, PURPOSE, owner, head)]))
 }
 
-/** When a challenge of this owner was made, or `undefined` where it is not ours, another's, or too old. */
+/**
+ * When a challenge of this owner was made; `undefined` when this service did not make it, it is another owner's, or it
+ * is too old.
+ */
 export function challengeMadeAt(
   keyring: Keyring,
   now: Instant,

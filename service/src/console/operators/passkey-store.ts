@@ -4,7 +4,7 @@ import { sql, timestamp } from '../../db/sql.ts'
 
 /** A passkey of an operator. */
 export type Passkey = {
-  /** As browsers write it, in base64url. */
+  /** In base64url, as browsers write it. */
   readonly id: string
   readonly operatorId: string
   readonly publicKey: Buffer
@@ -24,7 +24,7 @@ type PasskeyRow = {
   last_used_at: Instant | null
 }
 
-/** More than these nobody needs. */
+/** Nobody needs more than this. */
 export const MOST_PASSKEYS = 10
 
 /** The passkeys of an operator, the oldest first. */
@@ -35,7 +35,10 @@ export async function listPasskeys(db: Executor, operatorId: string): Promise<Pa
   return rows.map(passkeyOf)
 }
 
-/** The passkey of an id with the name of its operator, while that is not disabled and not of an identity provider. */
+/**
+ * The passkey of an id with the name of its operator, unless the operator is disabled or belongs to an identity
+ * provider.
+ */
 export async function findPasskey(
   db: Executor,
   id: string,
@@ -47,7 +50,7 @@ export async function findPasskey(
   return row && { ...passkeyOf(row), name: row.name }
 }
 
-/** Stores a passkey; false when it is stored already, or its operator has as many as one may have. */
+/** Stores a passkey; false when it is stored already, or its operator already has the maximum. */
 export async function insertPasskey(db: Executor, passkey: Passkey): Promise<boolean> {
   const { operatorId } = passkey
   const rows = await db.query(sql`
@@ -60,8 +63,9 @@ export async function insertPasskey(db: Executor, passkey: Passkey): Promise<boo
 }
 
 /**
- * Notes that a passkey answered a challenge, in one statement, so that of two who send the same answer one wins. False
- * where it has answered this challenge or a later one, and where its counter has not grown: then there is a copy of it.
+ * Records that a passkey answered a challenge, in one statement, so that of two requests with the same answer only one
+ * succeeds. False when it has answered this challenge or a later one, and when its counter has not grown, which means
+ * that a copy of it exists.
  */
 export async function usePasskey(
   db: Executor,
@@ -86,7 +90,7 @@ export async function removePasskey(db: Executor, operatorId: string, id: string
   return rows.length > 0
 }
 
-/** Removes all passkeys of an operator; gives how many there were. */
+/** Removes all passkeys of an operator; returns how many there were. */
 export async function removePasskeys(db: Executor, operatorId: string): Promise<number> {
   const rows = await db.query(
     sql`delete from operator_passkeys where operator_id = ${operatorId} returning 1`,

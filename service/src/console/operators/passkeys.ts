@@ -6,7 +6,7 @@ import { challengeMadeAt, makeChallenge } from './passkey-challenge.ts'
 import { findPasskey, listPasskeys, type Passkey, usePasskey } from './passkey-store.ts'
 import type { SignInContext } from './sign-in.ts'
 
-/** The session that adds a passkey, and the console's address as its browser has it. */
+/** The session that adds a passkey, and the console's address in its browser. */
 type Adding = {
   readonly operator: Pick<Operator, 'operatorId' | 'name'>
   readonly sessionId: string
@@ -14,7 +14,7 @@ type Adding = {
 }
 
 const SIGN_IN = 'sign in'
-/** ES256, EdDSA and RS256: what every authenticator has one of. */
+/** ES256, EdDSA and RS256: every authenticator supports one of them. */
 const algorithms = [-7, -8, -257]
 
 /**
@@ -36,7 +36,10 @@ function isInstalled(name: string): boolean {
   }
 }
 
-/** What a browser asks its authenticator for to add a passkey: one that finds its operator by itself and knows its owner. */
+/**
+ * The options with which a browser asks its authenticator to create a passkey: one that it can find without a user
+ * name, and that verifies its user.
+ */
 export async function optionsToAdd(context: SignInContext, adding: Adding): Promise<object> {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server')
   const { operator, sessionId, origin } = adding
@@ -52,7 +55,10 @@ export async function optionsToAdd(context: SignInContext, adding: Adding): Prom
   })
 }
 
-/** The passkey that a browser made. Rejects where the answer is not one to a challenge of this session, or is not verified. */
+/**
+ * The passkey that a browser created. Rejects when the answer does not belong to a challenge of this session, or is not
+ * verified.
+ */
 export async function madePasskey(context: SignInContext, adding: Adding, answer: string): Promise<Passkey> {
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { keyring, real } = context
@@ -70,12 +76,12 @@ export async function madePasskey(context: SignInContext, adding: Adding, answer
   return {
     ...{ id, operatorId: adding.operator.operatorId, counter, createdAt: real(), lastUsedAt: undefined },
     publicKey: Buffer.from(publicKey),
-    // They come from the browser and are only handed back to it.
+    // They come from the browser and are only sent back to it.
     transports: transports.filter(one => /^[a-z-]{1,20}$/.test(one)).slice(0, 8),
   }
 }
 
-/** What a browser asks for to sign in, with whichever passkey it has for this address. */
+/** The options with which a browser signs in, with any passkey that it has for this address. */
 export function optionsToSignIn(context: SignInContext, origin: string): object {
   const challenge = makeChallenge(context.keyring, context.real(), SIGN_IN)
   return {
@@ -84,14 +90,17 @@ export function optionsToSignIn(context: SignInContext, origin: string): object 
   }
 }
 
-/** Who signed in with a passkey, or who was refused though the passkey is known. */
+/** The operator who signed in with a passkey, or who was refused although the passkey is known. */
 export type PasskeyAnswer = {
   readonly operator: Pick<Operator, 'operatorId' | 'name'> | undefined
-  /** What the library or a rule said; absent: signed in. */
+  /** The reason given by the library or a rule; absent: signed in. */
   readonly fault?: unknown
 }
 
-/** Judges a browser's answer to `optionsToSignIn`. A challenge is answered once by a passkey, and then by no older one. */
+/**
+ * Checks a browser's answer to `optionsToSignIn`. A passkey answers a challenge only once, and no older challenge
+ * afterwards.
+ */
 export async function signInWithPasskey(
   context: SignInContext,
   origin: string,

@@ -3,10 +3,10 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 
-/** For how long somebody may be away at the provider. */
+/** How long a browser may stay at the provider. */
 export const FLOW_LIFETIME_MS = 10 * 60_000
 
-/** One journey to the provider and back. */
+/** One sign-in at the provider, from leaving the console to coming back. */
 export type Flow = {
   readonly state: string
   readonly nonce: string
@@ -16,8 +16,9 @@ export type Flow = {
 }
 
 /**
- * Begins a journey to the provider. The cookie binds it to this browser; state, nonce and the secret of PKCE are hashes of
- * it under a key of ours, so nothing has to be stored and nobody who reads the cookie can make them.
+ * Begins a sign-in at the provider. The cookie binds it to this browser. State, nonce and the secret of PKCE are hashes
+ * of the cookie under a key of the service, so nothing is stored, and somebody who reads the cookie cannot compute
+ * them.
  */
 export function beginFlow(keyring: Keyring, at: Instant, to: string): { flow: Flow; cookie: string } {
   const { id, key } = keyring.peppers.current
@@ -26,7 +27,7 @@ export function beginFlow(keyring: Keyring, at: Instant, to: string): { flow: Fl
   return { flow: flowFrom(key, cookie, to), cookie }
 }
 
-/** The journey that a browser comes back from, or `undefined` where it began none, too long ago, or another one. */
+/** The sign-in from which a browser comes back; `undefined` when it began none, or too long ago, or another one. */
 export function endFlow(
   keyring: Keyring,
   now: Instant,
@@ -37,12 +38,12 @@ export function endFlow(
   const key = keyring.pepper(id)
   if (cookie === undefined || !key || state === null) return undefined
   const flow = flowFrom(key, cookie, Buffer.from(path, 'base64url').toString())
-  // The time is part of what is hashed, so a state that fits proves it.
+  // The time is part of the hashed text, so a matching state proves it.
   const isOwn = sameHash(Buffer.from(flow.state), Buffer.from(state))
   return isOwn && now - Number(at) < FLOW_LIFETIME_MS ? flow : undefined
 }
 
-/** An address of the console itself; `/` for anything else, so that no link leads elsewhere by way of signing in. */
+/** A path of the console itself; `/` for any other address, so that signing in cannot lead to another site. */
 export function ownPath(text: string | null): string {
   const base = 'http://console.invalid'
   if (text === null || text.length > 300 || !text.startsWith('/') || !URL.canParse(text, base)) return '/'

@@ -1,20 +1,21 @@
 import type { Role } from './operator.ts'
 import { ROLES } from './operator.ts'
 
-/** What a group of the identity provider may do at the console. */
+/** The rights that a group of the identity provider has at the console. */
 export type GroupRights = {
   readonly group: string
   readonly role: Role
-  /** `undefined`: all partners, those to come included. */
+  /** `undefined`: all partners, also those created later. */
   readonly partners: readonly string[] | undefined
 }
 
-/** What an operator may do, and for whom. */
+/** An operator's role, and the partners for which it holds. */
 export type Rights = { readonly role: Role; readonly partners: readonly string[] | undefined }
 
 /**
- * What somebody in these groups may do; `undefined` where none of them has a role. The highest role counts, and with it
- * the partners of those groups alone that give it: who may look at all partners and act for one, acts for that one.
+ * The rights of a person in these groups; `undefined` when none of them has a role. Only the highest role counts, for
+ * the partners of the groups that give it: a person who may look at all partners and act for one has only the right to
+ * act for that one.
  */
 export function rightsOf(mapped: readonly GroupRights[], groups: readonly string[]): Rights | undefined {
   const own = mapped.filter(({ group }) => groups.includes(group))
@@ -28,7 +29,7 @@ export function rightsOf(mapped: readonly GroupRights[], groups: readonly string
   }
 }
 
-/** The groups in a claim: a list of names, or one name; what is neither counts as none. */
+/** The groups in a claim: a list of names, or one name; anything else gives none. */
 export function groupsOf(claim: unknown): readonly string[] | undefined {
   if (typeof claim === 'string') return [claim]
   if (!Array.isArray(claim)) return undefined

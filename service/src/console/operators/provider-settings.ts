@@ -5,14 +5,14 @@ import { OperatorError } from '../../operator-error.ts'
 import { ROLES, type Role } from './operator.ts'
 import type { GroupRights } from './provider-groups.ts'
 
-/** The identity provider at which operators sign in, and what its groups may do. */
+/** The identity provider at which operators sign in, and the rights of its groups. */
 export type ProviderSettings = {
   readonly issuer: string
   readonly clientId: string
-  /** Absent: a public client, which PKCE alone protects. */
+  /** Absent: a public client, which only PKCE protects. */
   readonly clientSecret: string | undefined
   readonly clientAuth: 'basic' | 'post'
-  /** What the sign-in page calls it. */
+  /** Its name on the sign-in page. */
   readonly name: string
   readonly scope: string
   /** The claim that holds the groups. */
@@ -26,7 +26,7 @@ const groupKeys = ['group', 'role', 'partners']
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const mostSecretBytes = 4096
 
-/** Reads the file that ENROLMENT_CONSOLE_SIGN_IN names. Throws OperatorError with a sentence that says what to mend. */
+/** Reads the file that ENROLMENT_CONSOLE_SIGN_IN names. Throws OperatorError that says what to correct. */
 export function readProviderSettings(path: string): ProviderSettings {
   const document = readDocument(path)
   const stranger = Object.keys(document).find(key => !keys.includes(key))
@@ -62,7 +62,7 @@ function readDocument(path: string): Record<string, unknown> {
   throw wrong('must name issuer, clientid and groups')
 }
 
-/** Plain http is for tests and trials: tokens never leave the machine then. */
+/** Plain http is allowed only for tests and trials on loopback, where tokens never leave the machine. */
 function readIssuer(issuer: unknown): string {
   const url = isText(issuer) && URL.canParse(issuer) ? new URL(issuer) : undefined
   const isLoopback = url !== undefined && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)

@@ -7,14 +7,15 @@ import { addSubject, findSubject, giveRights } from './provider-store.ts'
 import type { SignInContext } from './sign-in.ts'
 import { endSessions } from './store.ts'
 
-/** What becomes of somebody whom the provider has named. */
+/** The decision about a person whom the provider has named. */
 export type Admission =
   | { readonly operator: Operator; readonly refused?: undefined }
   | { readonly operator: Operator | undefined; readonly refused: 'no role' | 'disabled' }
 
 /**
- * Admits whom the provider has named, with the rights of its groups as they are now. Refuses who is in no group that has a
- * role, and ends the sessions that are left of earlier groups; and who was disabled here, whatever the provider says.
+ * Admits a person whom the provider has named, with the present rights of their groups. Refuses a person without a
+ * group that has a role, and ends the sessions left from earlier groups. Also refuses an operator who was disabled
+ * here, whatever the provider says.
  */
 export async function admit(
   { database, real }: Pick<SignInContext, 'database' | 'real'>,

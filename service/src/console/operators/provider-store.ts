@@ -4,10 +4,10 @@ import type { Operator } from './operator.ts'
 import type { Rights } from './provider-groups.ts'
 import { findOperator, insertOperator } from './store.ts'
 
-/** Who somebody is at the identity provider. */
+/** A person's identity at the provider. */
 export type ProviderSubject = { readonly issuer: string; readonly subject: string }
 
-/** The operator behind a subject of the provider, or `undefined` where it has never worked here. */
+/** The operator behind a subject of the provider; `undefined` when that person has never signed in here. */
 export async function findSubject(
   db: Executor,
   { issuer, subject }: ProviderSubject,
@@ -17,7 +17,7 @@ export async function findSubject(
   return row && findOperator(db, row.name)
 }
 
-/** Gives an operator of the provider the rights of its groups as they are now; sessions that are open have them at once. */
+/** Gives an operator of the provider the present rights of their groups; open sessions have them at once. */
 export async function giveRights(
   db: Executor,
   operatorId: string,
@@ -28,8 +28,8 @@ export async function giveRights(
 }
 
 /**
- * Stores an operator who came from the provider for the first time. A name that somebody else has gets a part of the
- * operator's own id, so that nobody passes for a colleague in the record.
+ * Stores an operator at the first sign-in. A name that is already taken gets a part of the operator's own id, so that
+ * nobody appears as a colleague in the record.
  */
 export async function addSubject(
   db: Executor,
@@ -37,6 +37,6 @@ export async function addSubject(
 ): Promise<Operator | undefined> {
   const name = `${operator.name} (${operator.operatorId.slice(-8)})`
   for (const one of [operator, { ...operator, name }]) if (await insertOperator(db, one)) return one
-  // Somebody signed in twice at once: the other one was stored.
+  // The person signed in twice at the same time, and the other sign-in was stored.
   return findSubject(db, operator)
 }

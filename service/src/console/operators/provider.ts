@@ -4,7 +4,7 @@ import type { Flow } from './provider-flow.ts'
 import { groupsOf } from './provider-groups.ts'
 import type { ProviderSettings } from './provider-settings.ts'
 
-/** Who signed in at the provider, as its signed answer says. */
+/** The person who signed in at the provider, by its signed answer. */
 export type ProviderIdentity = {
   readonly subject: string
   readonly name: string
@@ -14,7 +14,7 @@ export type ProviderIdentity = {
 /** Why the provider's answer signs nobody in. */
 export type ProviderFailure = 'away' | 'declined' | 'used' | 'clocks' | 'wrong'
 
-/** An answer of the provider that signs nobody in; `cause` is what the library said. */
+/** An answer of the provider that signs nobody in; `cause` is the library's error. */
 export class ProviderError extends Error {
   override name = 'ProviderError'
   readonly failure: ProviderFailure
@@ -28,24 +28,29 @@ export class ProviderError extends Error {
 /** The identity provider, by OpenID Connect: code flow with PKCE, state and nonce, and a signature that is checked. */
 export type Provider = {
   readonly settings: ProviderSettings
-  /** Where to send a browser. Rejects with ProviderError while the provider cannot be asked. */
+  /** The address to which to send a browser. Rejects with ProviderError while the provider cannot be reached. */
   readonly begin: (flow: Flow, returnTo: string) => Promise<string>
-  /** Who came back. Rejects with ProviderError where that is not certain. */
+  /** The person who came back. Rejects with ProviderError when that is not certain. */
   readonly complete: (flow: Flow, came: URL) => Promise<ProviderIdentity>
-  /** Where a browser signs out of the provider; `undefined` where it offers that not, or does not answer soon. */
+  /**
+   * The address at which a browser signs out of the provider; `undefined` when it offers none, or does not answer soon.
+   */
   readonly endSession: (returnTo: string) => Promise<string | undefined>
 }
 
-/** What the provider says of itself is asked for again after this time: it changes seldom, and a stranger can ask for pages. */
+/**
+ * The provider's metadata is requested again after this time: it changes seldom, and a stranger could request pages
+ * repeatedly.
+ */
 const keptMs = 60_000
-/** How far the provider's clock may be from ours. */
+/** How far the provider's clock may differ from ours. */
 const toleranceSeconds = 30
 
-/** Opens the provider; nothing is asked of it before somebody signs in, so the console starts without it. */
+/** Opens the provider; nothing is requested from it before somebody signs in, so the console starts without it. */
 export function openProvider(settings: ProviderSettings, real: () => Instant): Provider {
   let kept: { config: Configuration; at: number; skew: number } | undefined
   const reach = async (timeoutSeconds = 10): Promise<Configuration> => {
-    // The library asks the machine for the time; ours is injected, and is the machine's outside of tests.
+    // The library reads the machine's clock; the service's clock is injected, and differs only in tests.
     const skew = Math.round((real() - Date.now()) / 1000)
     const isFresh =
       kept !== undefined && Date.now() - kept.at < keptMs && Math.abs(kept.skew - skew) < toleranceSeconds / 2
@@ -78,7 +83,7 @@ export function openProvider(settings: ProviderSettings, real: () => Instant): P
           throw new Error('there is no subject, or a longer one than the standard has')
         const isThere = signed[settings.claim] !== undefined
         const { userinfo_endpoint: more } = config.serverMetadata()
-        // Some providers tell groups there alone. The library refuses what is told of another subject.
+        // Some providers return groups only there. The library refuses an answer about another subject.
         const told =
           isThere || more === undefined
             ? signed
@@ -96,14 +101,16 @@ export function openProvider(settings: ProviderSettings, real: () => Instant): P
         if (config.serverMetadata().end_session_endpoint === undefined) return undefined
         return buildEndSessionUrl(config, { post_logout_redirect_uri: returnTo }).href
       } catch {
-        // Our session has ended, whatever the provider does.
+        // The console's session has ended, whatever the provider does.
         return undefined
       }
     },
   }
 }
 
-/** What the provider says of itself. Rejects with what the library says where it cannot be had, or is another's. */
+/**
+ * The provider's metadata. Rejects with the library's error when it cannot be fetched, or belongs to another issuer.
+ */
 export async function discover(
   settings: ProviderSettings,
   { skew, timeoutSeconds }: { skew: number; timeoutSeconds: number },
@@ -124,7 +131,7 @@ export async function discover(
   return config
 }
 
-/** A name that a colleague recognizes, without what could not stand in a line. */
+/** A name that a colleague recognizes, without characters that a line cannot show. */
 function nameOf(claims: Readonly<Record<string, unknown>>, subject: string): string {
   const given = [claims['name'], claims['preferred_username'], claims['email'], subject]
   const texts = given.map(one => (typeof one === 'string' ? one.replace(/[\p{C}\p{Z}]+/gu, ' ').trim() : ''))
@@ -139,7 +146,9 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Which failure an error of the library is; its message may hold what the provider sent, so only its codes are read. */
+/**
+ * The kind of failure of a library's error. Its message may contain what the provider sent, so only its codes are read.
+ */
 function failureOf(error: unknown): ProviderFailure {
   const {
     name,
@@ -156,7 +165,7 @@ function failureOf(error: unknown): ProviderFailure {
   }
   const answered = cause instanceof Response ? cause.status : status
   if (code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || answered >= 500) return 'away'
-  // `fetch failed`: no connection, no such name, no certificate that is right.
+  // `fetch failed`: no connection, an unknown name, or an invalid certificate.
   if (name === 'TypeError' && code === undefined) return 'away'
   if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR')
     return said === 'temporarily_unavailable' || said === 'server_error' ? 'away' : 'declined'

@@ -16,12 +16,12 @@ import {
   spendLink,
 } from './store.ts'
 
-/** For how long a sign-in link may wait to be pressed, once. */
+/** How long an unused sign-in link stays valid. */
 export const LINK_LIFETIME_MS = 24 * 3_600_000
-/** A working day: whoever comes back the next one signs in anew. */
+/** A working day; on the next day operators sign in again. */
 export const SESSION_LIFETIME_MS = 8 * 3_600_000
 
-/** What signing in needs of its surroundings. */
+/** What signing in needs from the other parts. */
 export type SignInContext = {
   readonly database: Executor
   readonly keyring: Keyring
@@ -42,20 +42,23 @@ export async function mintLink(context: SignInContext, operator: Operator): Prom
   return text
 }
 
-/** The link that a token opens, or `undefined` when it is wrong, spent or expired, or its operator is disabled. */
+/** The link of a token; `undefined` when the token is wrong, used or expired, or its operator is disabled. */
 export async function linkOf(context: SignInContext, token: string): Promise<LivingLink | undefined> {
   const id = idOf(context, token, 'ol')
   const link = id && (await findLink(context.database, id, context.real()))
   return link && isRight(context, link, LINK, token) ? link : undefined
 }
 
-/** Spends a link and opens a session; gives the session's secret, or `undefined` when somebody else spent it first. */
+/**
+ * Uses a link and opens a session; returns the session's secret, or `undefined` when another request used the link
+ * first.
+ */
 export async function openSessionBy(context: SignInContext, link: LivingLink): Promise<string | undefined> {
   const isOwn = await spendLink(context.database, link.linkId, context.real())
   return isOwn ? openSession(context, link.operator) : undefined
 }
 
-/** Opens a session of an operator who has shown who it is; gives the session's secret. */
+/** Opens a session of an operator who has proved their identity; returns the session's secret. */
 export async function openSession(
   context: SignInContext,
   { operatorId }: Pick<Operator, 'operatorId'>,
@@ -72,10 +75,13 @@ export async function openSession(
   return text
 }
 
-/** A session with the token that its forms carry. */
+/** A session with the token for its forms. */
 export type OpenSession = LivingSession & { readonly formToken: string }
 
-/** The session of a secret, or `undefined` when it is wrong, has ended or expired, or its operator is disabled. */
+/**
+ * The session of a secret; `undefined` when the secret is wrong, the session has ended or expired, or its operator is
+ * disabled.
+ */
 export async function sessionOf(context: SignInContext, secret: string): Promise<OpenSession | undefined> {
   const id = idOf(context, secret, 'os')
   const session = id && (await findSession(context.database, id, context.real()))
@@ -95,7 +101,7 @@ const SESSION = 'operator_sessions.hash'
 const CSRF = 'operator_sessions.form_token'
 const CSRF_HASH = 'operator_sessions.csrf_hash'
 
-/** Made from the session's secret, so that every page can carry it and none is stored. */
+/** Derived from the session's secret, so that every page can contain it and none is stored. */
 function formTokenFrom(pepper: Buffer, secret: string): string {
   return keyedHash(pepper, CSRF, secret).toString('base64url')
 }

@@ -13,7 +13,7 @@ type OperatorRow = {
   issuer: string | null
 }
 
-/** All operators by name, those who are disabled included. */
+/** All operators by name, including disabled ones. */
 export async function listOperators(db: Executor): Promise<Operator[]> {
   const rows = await db.query<OperatorRow>(sql`
     select operator_id, name, role, partners, created_at, disabled_at, issuer from operators order by name`)
@@ -40,7 +40,7 @@ export async function insertOperator(
   return rows.length > 0
 }
 
-/** Disables an operator, ends its sessions and spends its links; false when the name is unknown. */
+/** Disables an operator, ends its sessions and invalidates its links; false when the name is unknown. */
 export async function disableOperator(db: Executor, name: string, at: Instant): Promise<boolean> {
   const rows = await db.query<{ operator_id: string }>(sql`
     update operators set disabled_at = coalesce(disabled_at, ${timestamp(at)}) where name = ${name}
@@ -56,13 +56,13 @@ export async function disableOperator(db: Executor, name: string, at: Instant): 
   return true
 }
 
-/** A secret as it is stored: its keyed hash, and the pepper that this hangs on. */
+/** A secret as it is stored: its keyed hash, and the pepper of that hash. */
 type Hashed = { readonly pepperId: string; readonly hash: Buffer }
 
 /** A sign-in link that lives. */
 export type LivingLink = Hashed & { readonly linkId: string; readonly operator: Operator }
 
-/** Stores a sign-in link; those that the operator had before are spent by it. */
+/** Stores a sign-in link; earlier links of the operator become invalid. */
 export async function insertLink(
   db: Executor,
   link: Hashed & { operatorId: string; linkId: string; at: Instant; expiresAt: Instant },
@@ -76,7 +76,7 @@ export async function insertLink(
       ${timestamp(link.expiresAt)})`)
 }
 
-/** The link of an id, while it is neither spent nor expired and its operator is not disabled. */
+/** The link of an id, unless it is used or expired or its operator is disabled. */
 export async function findLink(db: Executor, linkId: string, at: Instant): Promise<LivingLink | undefined> {
   const [row] = await db.query<OperatorRow & { pepper_id: string; hash: Buffer }>(sql`
     select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, o.issuer, l.pepper_id,
@@ -86,14 +86,17 @@ export async function findLink(db: Executor, linkId: string, at: Instant): Promi
   return row && { linkId, operator: operatorOf(row), pepperId: row.pepper_id, hash: row.hash }
 }
 
-/** Spends a link, in one statement, so that of two who press at once one wins; false when it was spent. */
+/**
+ * Marks a link as used, in one statement, so that of two simultaneous requests only one succeeds; false when it was
+ * used already.
+ */
 export async function spendLink(db: Executor, linkId: string, at: Instant): Promise<boolean> {
   const rows = await db.query(sql`
     update operator_links set spent_at = ${timestamp(at)} where link_id = ${linkId} and spent_at is null returning 1`)
   return rows.length > 0
 }
 
-/** A session that lives, with its operator as it now is. */
+/** A living session, with its operator's present rights. */
 export type LivingSession = Hashed & {
   readonly sessionId: string
   readonly csrfHash: Buffer
@@ -120,7 +123,7 @@ export async function insertSession(
       ${timestamp(session.at)}, ${timestamp(session.at)}, ${timestamp(session.expiresAt)})`)
 }
 
-/** The session of an id, while it has neither ended nor expired and its operator is not disabled. */
+/** The session of an id, unless it has ended or expired or its operator is disabled. */
 export async function findSession(
   db: Executor,
   sessionId: string,
@@ -148,7 +151,7 @@ export async function findSession(
   )
 }
 
-/** Notes that a session was used. */
+/** Stores when a session was last used. */
 export async function touchSession(db: Executor, sessionId: string, at: Instant): Promise<void> {
   await db.query(sql`
     update operator_sessions set last_seen_at = greatest(last_seen_at, ${timestamp(at)})
@@ -168,7 +171,7 @@ export async function endSessions(db: Executor, operatorId: string, at: Instant)
     where operator_id = ${operatorId} and ended_at is null`)
 }
 
-/** How many links and sessions that can still be used hang on each pepper. */
+/** How many usable links and sessions depend on each pepper. */
 export async function operatorsByPepper(db: Executor, at: Instant): Promise<ReadonlyMap<string, number>> {
   const rows = await db.query<{ pepper_id: string; count: number }>(sql`
     select pepper_id, count(*) as count from (

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 
-/** What a browser loads for the console, by its address. */
+/** The files that a browser loads for the console, by their addresses. */
 export type ConsoleFiles = {
   readonly script: string
   readonly stylesheet: string
@@ -24,7 +24,7 @@ const types: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** Reads what scripts/build-browser.mjs built for the console; rejects when nothing was built. */
+/** Reads the files that scripts/build-browser.mjs built for the console; rejects when nothing was built. */
 export async function readConsoleFiles(folder: URL = built): Promise<ConsoleFiles> {
   const manifest: Manifest = JSON.parse(await readFile(new URL('manifest.json', folder), 'utf8'))
   const names = [manifest.console.script, manifest.console.stylesheet, manifest.icon] as const

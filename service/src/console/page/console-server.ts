@@ -6,16 +6,16 @@ import type { ConsoleFiles } from './console-files.ts'
 import type { ConsolePlace } from './guard.ts'
 import type { Page } from './screen.ts'
 
-/** What every answer of the console is made with. */
+/** The context for every answer of the console. */
 export type ConsoleServer = {
   readonly context: ConsoleContext
   readonly place: ConsolePlace
   readonly files: ConsoleFiles
-  /** Where operators sign in by OpenID Connect; absent: by links and passkeys alone. */
+  /** The OpenID Connect provider at which operators sign in; absent: they use only links and passkeys. */
   readonly provider: Provider | undefined
 }
 
-/** Sends a page outside the frame: to somebody who is not signed in. */
+/** Sends a page without navigation, to somebody who is not signed in. */
 export function sendPlain(
   { files }: ConsoleServer,
   reply: FastifyReply,

@@ -1,11 +1,11 @@
 import { ConsoleRefusal, type UploadedFile } from './screen.ts'
 
-/** What a form brought. */
+/** The content of a posted form. */
 export type SentForm = { readonly form: URLSearchParams; readonly files: readonly UploadedFile[] }
 
 /**
- * Reads the body of a form, with the files that one of `multipart/form-data` brings; a file that was left out is none.
- * Rejects with a refusal where such a body is broken.
+ * Reads the body of a form, with the files of a `multipart/form-data` body; an empty file field counts as no file.
+ * Rejects with a refusal when the body is malformed.
  */
 export async function readForm(body: unknown, contentType: string | undefined): Promise<SentForm> {
   if (!Buffer.isBuffer(body))

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Where the console is reached, as its cookies and its checks of Host and Origin see it. */
+/** The address of the console, as needed for its cookies and its checks of Host and Origin. */
 export type ConsolePlace = {
   /** `https://console.example.com`, or `undefined` on loopback. */
   readonly consoleUrl: string | undefined
@@ -9,19 +9,20 @@ export type ConsolePlace = {
 }
 
 /**
- * Whether the Host of a request is one of the console's own: that of its base URL, or loopback with its port. A name that
- * somebody else points at this machine is none, so no page of theirs reaches the console through a browser.
+ * Whether the Host of a request is one of the console's own: that of its base URL, or loopback with its port. Another
+ * name that points to this machine is refused, so that no page of another site reaches the console through a browser
+ * (DNS rebinding).
  */
 export function isOwnHost(host: string | undefined, { consoleUrl, port }: ConsolePlace): boolean {
   if (host === undefined) return false
   if (consoleUrl !== undefined) return host.toLowerCase() === new URL(consoleUrl).host
   const [, name = '', given = '80'] = /^(.*?)(?::(\d+))?$/.exec(host) ?? []
-  // Whole addresses: `127.example.com` begins like one, and is a name that anybody may own.
+  // Whole addresses only: `127.example.com` begins like one, and is a name that anybody may own.
   const isLoopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(name)
   return isLoopback && given === String(port)
 }
 
-/** Whether a form was sent by a page of the console: a browser names the page's origin with every POST. */
+/** Whether a page of the console sent the form: browsers send the page's origin with every POST. */
 export function isOwnOrigin(headers: IncomingHttpHeaders, place: ConsolePlace): boolean {
   const site = headers['sec-fetch-site']
   return headers.origin === originOf(headers, place) && (site === undefined || site === 'same-origin')
@@ -32,7 +33,7 @@ export function isSecure({ consoleUrl }: ConsolePlace): boolean {
   return consoleUrl?.startsWith('https:') ?? false
 }
 
-/** The console's own address as the browser of a request has it, by a Host that was found to be ours. */
+/** The console's own address in the request's browser, from a Host that has been checked. */
 export function originOf(headers: IncomingHttpHeaders, place: ConsolePlace): string {
   return `${isSecure(place) ? 'https' : 'http'}://${headers.host ?? ''}`
 }
@@ -42,7 +43,7 @@ export function sessionCookie(headers: IncomingHttpHeaders, place: ConsolePlace)
   return cookieOf(headers, 'session', place)
 }
 
-/** What a cookie of the console holds: the session, or a journey to the identity provider. */
+/** The content of a cookie of the console: the session, or a sign-in at the identity provider. */
 export function cookieOf(
   headers: IncomingHttpHeaders,
   kind: CookieKind,
@@ -53,12 +54,12 @@ export function cookieOf(
   return found?.slice(wanted.length)
 }
 
-/** The header that gives a browser its session, or takes it away where there is no secret. */
+/** The header that gives a browser its session, or deletes it when there is no secret. */
 export function cookieHeader(secret: string | undefined, place: ConsolePlace): string {
   return headerOf('session', secret, place, secret === undefined ? 0 : undefined)
 }
 
-/** The header that binds a journey to the identity provider to a browser, or forgets it where there is no text. */
+/** The header that binds a sign-in at the identity provider to a browser, or deletes it when there is no text. */
 export function flowHeader(text: string | undefined, place: ConsolePlace, lifetimeMs: number): string {
   return headerOf('flow', text, place, text === undefined ? 0 : lifetimeMs / 1000)
 }
@@ -73,7 +74,7 @@ function headerOf(
 ): string {
   const secure = isSecure(place) ? '; Secure' : ''
   const age = seconds === undefined ? '' : `; Max-Age=${seconds}`
-  // Lax: an address that a colleague sent opens with the session that is there, and so does the way back from the provider.
+  // Lax, so that a link from a colleague opens with the present session, and so does the return from the provider.
   return `${cookieName(place, kind)}=${text ?? ''}; Path=/; HttpOnly; SameSite=Lax${secure}${age}`
 }
 

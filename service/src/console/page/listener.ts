@@ -26,9 +26,9 @@ import { record } from './record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from './screen.ts'
 import { mountSignIn } from './sign-in.ts'
 
-/** A console that listens. */
+/** A running console. */
 export type RunningConsole = {
-  /** Where operators reach it, without a slash at the end. */
+  /** The address by which operators reach it, without a slash at the end. */
   readonly url: string
   close(): Promise<void>
 }
@@ -37,9 +37,9 @@ export type RunningConsole = {
 export type ConsoleOptions = {
   readonly host: string
   readonly port: number
-  /** The address by which operators reach it; absent: the one that it listens on. */
+  /** The address by which operators reach it; absent: the address on which it listens. */
   readonly url: string | undefined
-  /** The identity provider; absent: links and passkeys alone. */
+  /** The identity provider; absent: only links and passkeys. */
   readonly signIn?: ProviderSettings | undefined
 }
 
@@ -47,8 +47,8 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /**
- * Starts the console on a listener of its own, so that no request of a partner ever comes near it. Rejects when the port
- * is taken or the browser's files were not built.
+ * Starts the console on a listener of its own, so that no partner's request ever reaches it. Rejects when the port is
+ * taken or the browser's files were not built.
  */
 export async function startConsole(
   context: ConsoleContext,
@@ -66,7 +66,7 @@ export async function startConsole(
     log: (event, fields) => context.log(event === 'request' ? 'console_request' : event, fields),
     real: context.real,
     limits: defaultRequestLimits,
-    // Of its own: what operators look at is no load of partners.
+    // Counts of its own: operators' requests do not count as partners' load.
     counts: openRequestCounts(),
   })
   void app.register(async scope => mountConsole(scope, server))
@@ -85,7 +85,7 @@ export async function startConsole(
   return { url: context.consoleUrl ?? url, close: () => app.close() }
 }
 
-/** Every address of the console, behind its guards: those that need a session, and those that lead to one. */
+/** Mounts every address of the console behind its guards: those that need a session, and those of signing in. */
 export function mountConsole(app: FastifyInstance, server: ConsoleServer): void {
   mountGuards(app, server)
   mountFiles(app, server.files)
@@ -96,7 +96,7 @@ export function mountConsole(app: FastifyInstance, server: ConsoleServer): void 
   mountRest(app, server)
 }
 
-/** Before anything else: the headers that browsers heed, whether the console was meant, and whether a form is its own. */
+/** First of all: sets the security headers, and checks the Host and the origin of forms. */
 function mountGuards(app: FastifyInstance, server: ConsoleServer): void {
   app.addHook('onRequest', async (request, reply) => {
     reply
@@ -147,13 +147,13 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
   else app.post(screen.path, { ...large[screen.takes], onRequest: admittedFirst(server, screen) }, handle)
 }
 
-/** What a large form may be: 32 MiB, the files of a catalogue together. */
+/** The limit for a large form: 32 MiB, for all files of a catalogue together. */
 const large = {
   files: { bodyLimit: 32 * 2 ** 20, config: { takes: 'multipart/form-data' } },
   draft: { bodyLimit: 4 * 2 ** 20, config: { takes: 'application/x-www-form-urlencoded' } },
 } as const
 
-/** A large body is read only of somebody who may send one. */
+/** A large body is read only from an operator who may send one. */
 function admittedFirst(server: ConsoleServer, screen: Screen) {
   return async (request: FastifyRequest): Promise<void> => {
     const visit = await openVisit(server, request, screen.section)
@@ -162,7 +162,7 @@ function admittedFirst(server: ConsoleServer, screen: Screen) {
   }
 }
 
-/** Refuses a screen to lower roles, on record. */
+/** Refuses a screen to lower roles, and records the refusal. */
 async function checkRole(visit: Visit, screen: Screen): Promise<void> {
   if (hasRole(visit.operator, screen.role)) return
   await record(visit, { action: `${screen.method} ${screen.path}`, result: 'refused' })
@@ -173,7 +173,7 @@ async function checkRole(visit: Visit, screen: Screen): Promise<void> {
   )
 }
 
-/** Sign-out, and a page for addresses that the console does not have. */
+/** Sign-out, and a page for addresses that do not exist. */
 function mountRest(app: FastifyInstance, server: ConsoleServer): void {
   const { context, place, provider } = server
   app.post('/sign-out', takesForm, async (request, reply) => {
@@ -190,7 +190,7 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
       : undefined
     if (!provider || there === undefined)
       return sendPlain(server, reply, { status: 200, page: signedOut(true, waysIn(server, '/')) })
-    // By a header, since our policy lets no form lead elsewhere, not even by way of a redirect.
+    // By a header, because the content security policy lets no form lead to another site, not even by a redirect.
     reply.header('Refresh', `0; url=${there}`)
     return sendPlain(server, reply, { status: 200, page: signingOutOf(provider.settings.name, there) })
   })
@@ -204,7 +204,7 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
   })
 }
 
-/** Who asks, and what; `undefined` without a session. */
+/** The operator and the request; `undefined` without a session. */
 async function openVisit(
   { context, place }: ConsoleServer,
   request: FastifyRequest,
@@ -224,7 +224,7 @@ async function openVisit(
   }
 }
 
-/** Refuses a form that was made for another session, or by somebody who could not read it. */
+/** Refuses a form that was made for another session, or by somebody who could not read its token. */
 async function checkForm({ context, session, form }: Visit, method: string): Promise<void> {
   if (method !== 'POST' || isOwnForm(context, session, form.get('token') ?? '')) return
   throw new ConsoleRefusal(
@@ -254,7 +254,7 @@ async function sendAnswer(
 }
 
 function sendSignIn(server: ConsoleServer, { request, reply }: Exchange): FastifyReply {
-  // What was wanted is shown after signing in; what a form sent is sent again by hand.
+  // After signing in the requested page is shown; a form must be sent again by hand.
   const to = request.method === 'POST' ? '/' : ownPath(request.url)
   return sendPlain(server, reply, { status: 401, page: signedOut(false, waysIn(server, to)) })
 }
@@ -267,7 +267,7 @@ function waysIn({ provider }: ConsoleServer, to: string): WaysIn {
   }
 }
 
-/** What an operator is told of a request that was refused; `undefined`: it is a fault of ours. */
+/** The explanation of a refused request for the operator; `undefined`: the error is a fault of the service. */
 function refusalOf(error: unknown): ConsoleRefusal | undefined {
   if (error instanceof ConsoleRefusal) return error
   const { code, statusCode } = error as { code?: string; statusCode?: number }

@@ -10,7 +10,7 @@ import { record } from './record.ts'
 
 const PATH = '/sign-in/passkey'
 
-/** Mounts signing in with a passkey: a page that asks for it, and where its answer is sent. */
+/** Mounts signing in with a passkey: a page that asks for it, and the route that checks the answer. */
 export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer): void {
   const { context, place } = server
   app.get(PATH, async (request, reply) => {
@@ -26,7 +26,7 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
     const form = new URLSearchParams(String(request.body ?? ''))
     const to = ownPath(form.get('to'))
     const answer = form.get('answer') ?? ''
-    // Sent without the script that would have asked for a passkey: nobody was refused.
+    // Sent without the script that asks for a passkey, so this is no refusal.
     if (answer === '') return sendPlain(server, reply, { status: 422, page: passkeyRefused('no script', to) })
     const action = 'sign in by passkey'
     const { operator, fault } = await signInWithPasskey(context, originOf(request.headers, place), answer)
@@ -34,7 +34,7 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
       const refused = { action, result: 'refused' }
       if (operator) await record({ context, operator, requestId: request.id }, refused)
       else context.trail.noteRefusal({ partnerId: undefined, credentialId: '', address: request.ip })
-      // What was sent may stand in the message, so only its class and place are told.
+      // The message may contain what was sent, so only class and place are logged.
       context.log('console_sign_in_failed', {
         ...{ requestid: request.id, reason: 'passkey' },
         ...describeCause(fault),

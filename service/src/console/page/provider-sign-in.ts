@@ -68,7 +68,7 @@ async function comeBack(
   }
 }
 
-/** Somebody whom the provider or its groups did not let in, and who is no operator. */
+/** A person whom the provider or the groups did not admit, and who is no operator. */
 function noteStranger({ context }: ConsoleServer, request: FastifyRequest): void {
   context.trail.note({
     ...{ partnerId: noPartner, actorKind: 'nobody', actor: '' },
@@ -82,7 +82,7 @@ const statuses: Readonly<Record<ProviderFailure, number>> = {
 
 function sendFailure(server: ConsoleServer, error: unknown, { request, reply }: Exchange): FastifyReply {
   if (!(error instanceof ProviderError) || !server.provider) throw error
-  // The cause's message and the address may hold a token or a name: its class, code and place are enough.
+  // The cause's message and the address may contain a token or a name, so only class, code and place are logged.
   server.context.log('console_sign_in_failed', {
     requestid: request.id,
     reason: error.failure,

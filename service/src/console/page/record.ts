@@ -6,28 +6,31 @@ import { uuidv7 } from '../../vault/uuid.ts'
 import type { Operator } from '../operators/operator.ts'
 import type { Visit } from './screen.ts'
 
-/** What an operator did or saw, to whom, and why. */
+/** An operator's action or access, with its user and its reason. */
 export type Deed = {
   readonly action: string
   readonly result?: string
   readonly partner?: Partner
   readonly serviceId?: string
   readonly reason?: string
-  /** Whose deed it is, where that is not the operator of the visit: what one asked for and another confirmed. */
+  /** The operator who acted, if not the visit's: one operator requested it, another confirmed it. */
   readonly actor?: string
 }
 
 type Recorder = Pick<Visit, 'context' | 'requestId'> & { readonly operator: Pick<Operator, 'operatorId'> }
 
 /**
- * Puts on record what an operator does or sees, and waits until it is written: nothing is shown of which there is no
- * record. Rejects when it cannot be written.
+ * Records an operator's action or access, and waits until the entry is written: nothing is shown without a record.
+ * Rejects when it cannot be written.
  */
 export async function record(visit: Recorder, deed: Deed): Promise<void> {
   await addEntries(visit.context.database, [entryOf(visit, deed)])
 }
 
-/** The statement that puts a deed on record, to be committed with the deed itself: neither is ever there without the other. */
+/**
+ * The statement that records an action, to be committed together with the action: neither ever exists without the
+ * other.
+ */
 export function recordAlongside(visit: Recorder, deed: Deed): Query {
   return entriesStatement([entryOf(visit, deed)])
 }

@@ -3,36 +3,36 @@ import type { ConsoleContext } from '../console-context.ts'
 import type { Operator, Role } from '../operators/operator.ts'
 import type { OpenSession } from '../operators/sign-in.ts'
 
-/** A file that an operator's form brought: from which field, and by which name. */
+/** A file of an operator's form: its field, and its name. */
 export type UploadedFile = { readonly field: string; readonly name: string; readonly content: Buffer }
 
-/** One exchange with an operator who is signed in and whose role is enough for the screen. */
+/** One request of an operator who is signed in and whose role is sufficient for the screen. */
 export type Visit = {
   readonly context: ConsoleContext
   readonly operator: Operator
   readonly session: OpenSession
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** What was typed; empty of a GET. */
+  /** The posted fields; empty for a GET. */
   readonly form: URLSearchParams
-  /** The files of a form that brings some. */
+  /** The files of the form, if it has any. */
   readonly files: readonly UploadedFile[]
   readonly requestId: string
   readonly address: string
-  /** The console's own address, as the browser has it. */
+  /** The console's own address in the browser. */
   readonly origin: string
-  /** Which entry of the navigation the screen belongs to. */
+  /** The entry of the navigation to which the screen belongs. */
   readonly section: string
 }
 
-/** A page within the frame of the console. */
+/** A page inside the console's layout. */
 export type Page = {
   readonly title: string
   readonly body: Slot
   readonly status?: number
 }
 
-/** What a screen answers: a page, another address, or a file. */
+/** The answer of a screen: a page, a redirect, or a file. */
 export type Answer =
   | Page
   | { readonly to: string }
@@ -42,13 +42,16 @@ export type Answer =
 export type Screen = {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** The least role that may see it; others are refused. */
+  /** The lowest role that may see it. */
   readonly role: Role
-  /** The first part of the path that stands in the navigation. */
+  /** The entry of the navigation, which is the first part of the path. */
   readonly section: string
-  /** It changes something, which a quiet copy and a full disk refuse; to look, and to be on record for it, is no change. */
+  /**
+   * The screen makes a change, which a quiet copy and a full disk refuse. Looking at data, and recording that, is no
+   * change.
+   */
   readonly changes?: true
-  /** Its form brings files, or a draft as large as files; absent: a few short fields. */
+  /** Its form has files, or a draft as large as files; absent: a few short fields. */
   readonly takes?: 'files' | 'draft'
   readonly answer: (visit: Visit) => Promise<Answer>
 }
@@ -66,7 +69,7 @@ export class ConsoleRefusal extends Error {
   }
 }
 
-/** Nothing of this name, or of a partner that the operator does not work for: both in the same words. */
+/** The thing does not exist, or belongs to a partner for which the operator does not work: the words are the same. */
 export function notHere(what: string): ConsoleRefusal {
   return new ConsoleRefusal(
     404,

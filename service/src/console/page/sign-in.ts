@@ -5,13 +5,13 @@ import { type ConsoleServer, sendPlain } from './console-server.ts'
 import { cookieHeader } from './guard.ts'
 import { record } from './record.ts'
 
-/** Mounts signing in by a single-use link: opening it shows a button, and pressing that spends it. */
+/** Mounts signing in by a single-use link: opening it shows a button, and pressing the button uses it up. */
 export function mountSignIn(app: FastifyInstance, server: ConsoleServer): void {
   const { context, place } = server
   const path = '/sign-in/:token'
   app.get(path, async (request, reply) => {
     const link = await linkOf(context, (request.params as { token: string }).token)
-    // What fetches addresses ahead, as mail scanners do, spends nothing.
+    // Programs that fetch addresses in advance, such as mail scanners, use up nothing.
     return sendPlain(
       server,
       reply,

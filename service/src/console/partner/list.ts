@@ -8,7 +8,7 @@ import { part, tag } from '../views/parts.ts'
 
 type Row = Awaited<ReturnType<typeof ownPartners>>[number]
 
-/** The partners that an operator works for, as a table and as a file. */
+/** The operator's partners, as a table and as a file. */
 export const partnerListScreens: readonly Screen[] = [
   { method: 'GET', path: '/partners', role: 'viewer', section: 'partners', answer: show },
   { method: 'GET', path: '/partners.csv', role: 'support', section: 'partners', answer: download },

@@ -2,13 +2,13 @@ import { OperatorError } from '../../operator-error.ts'
 import type { ManageContext } from '../../partners/manage.ts'
 import { ConsoleRefusal, type Visit } from '../page/screen.ts'
 
-/** What managing partners needs, as the console has it. */
+/** The context for managing partners from the console. */
 export function manageContext({ context }: Pick<Visit, 'context'>): ManageContext {
   const { database, keyring, mode, real } = context
   return { database, keyring, mode, real, knownOffers: [] }
 }
 
-/** What a command would refuse with a sentence is refused with the same one here, without the dashes of its options. */
+/** A refusal of a command appears here with the same sentence, without the dashes of its options. */
 export async function managed<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

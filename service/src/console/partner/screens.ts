@@ -14,7 +14,7 @@ import { manageContext, managed } from './manage.ts'
 import { partnerSettingScreens } from './settings.ts'
 import { findFirstSteps, readDisabledReason, writeDisabledReason } from './store.ts'
 
-/** Who integrates the service, with what credentials, and stopping one. */
+/** Partners, their credentials, and stopping a partner. */
 export const partnerScreens: readonly Screen[] = [
   ...partnerListScreens,
   ...partnerSettingScreens,

@@ -9,7 +9,7 @@ import { reasonOf } from '../reason.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import { manageContext, managed } from './manage.ts'
 
-/** What an administrator may say of a partner: names, zone, addresses, help, look and offers. */
+/** The settings of a partner that an administrator may change: names, zone, addresses, help, look and offers. */
 export const partnerSettingScreens: readonly Screen[] = [
   {
     ...{ method: 'GET', path: '/partners/:partnerid/settings', role: 'admin' },
@@ -96,7 +96,7 @@ function settingsOf(form: URLSearchParams): PartnerSettings {
     ...{ origins: list('origins'), redirects: list('redirects') },
     ratePerSecond: rate === undefined ? undefined : rate === '' ? 0 : Number(rate),
     apiKeyOptional: form.has('apikey') ? form.get('apikey') === 'optional' : undefined,
-    // Boxes that are not ticked are not sent, so that a form without any means all offers.
+    // Browsers do not send unticked boxes, so a form without any offer means all offers.
     offers: form.has('name') ? form.getAll('offer') : undefined,
     help: { phone: given('helpphone'), email: given('helpemail'), url: given('helpurl') },
     legal: {

@@ -1,10 +1,10 @@
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 
-/** What a new partner has reached on its way to a working integration. */
+/** The steps towards a working integration that a new partner has completed. */
 export type FirstSteps = { credential: boolean; user: boolean; webhook: boolean; page: boolean }
 
-/** Looks which first steps a partner has made. */
+/** Reads which of these steps a partner has completed. */
 export async function findFirstSteps(db: Executor, partnerId: string): Promise<FirstSteps> {
   const [steps] = await db.query<FirstSteps>(sql`
     select
@@ -24,7 +24,7 @@ export async function readDisabledReason(db: Executor, partnerId: string): Promi
   return row?.disabled_reason ?? null
 }
 
-/** Keeps why a partner is disabled, beside when. */
+/** Stores why a partner is disabled. */
 export async function writeDisabledReason(
   db: Executor,
   partnerId: string,

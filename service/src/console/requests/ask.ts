@@ -6,7 +6,7 @@ import { type Asked, sealRequest } from './request.ts'
 import { needsSecond, REQUEST_LIFETIME_MS, type SecondPersonAction } from './second-person.ts'
 import { insertRequest, readPolicy } from './store.ts'
 
-/** Whether an action of the console has to be confirmed by a second person now. */
+/** Whether a second person must confirm an action of the console at present. */
 export async function needsSecondPerson(
   { context }: Pick<Visit, 'context'>,
   action: SecondPersonAction,
@@ -14,7 +14,10 @@ export async function needsSecondPerson(
   return needsSecond(await readPolicy(context.database), action)
 }
 
-/** Puts a request before the other operators in place of doing it, on record; answers with the page on which it waits. */
+/**
+ * Stores a request for other operators to confirm instead of doing the action, and records it; answers with the page of
+ * the request.
+ */
 export async function askSecondPerson(visit: Visit, asked: Asked): Promise<Answer> {
   const { context, operator } = visit
   const { action, partner, serviceId, reason } = asked

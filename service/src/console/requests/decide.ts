@@ -6,7 +6,10 @@ import { reasonOf } from '../reason.ts'
 import { type Known, mayDecide, requiredRequest } from './read.ts'
 import { decideRequest } from './store.ts'
 
-/** Does what somebody else asked for, where it still would do the same; otherwise shows that and does nothing. */
+/**
+ * Does what another operator requested, if it would still have the same effect; otherwise shows the new effect and does
+ * nothing.
+ */
 export async function confirm(visit: Visit): Promise<Answer> {
   const known = await decidable(visit)
   const { kind, request, row } = known
@@ -21,7 +24,7 @@ export async function confirm(visit: Visit): Promise<Answer> {
   const done = await unlessDecided(visit, () =>
     kind.perform(visit, request, [
       decideRequest(row, { outcome: 'done', by: visit.operator.operatorId, at: visit.context.real() }),
-      // Both are named: who wanted it and why, and who looked at it a second time.
+      // Both operators are named: the one who wanted it, with the reason, and the one who confirmed it.
       recordAlongside(visit, {
         ...deed,
         ...{ action: `${kind.action} on request`, reason: request.reason, actor: row.asked_by },
@@ -39,7 +42,7 @@ export async function confirm(visit: Visit): Promise<Answer> {
   }
 }
 
-/** Says no to what somebody else asked for. */
+/** Refuses another operator's request. */
 export async function refuse(visit: Visit): Promise<Answer> {
   const known = await decidable(visit)
   const reason = reasonOf(visit)
@@ -52,7 +55,7 @@ export async function refuse(visit: Visit): Promise<Answer> {
   })
 }
 
-/** Takes back what the operator has asked for. */
+/** Withdraws the operator's own request. */
 export async function withdraw(visit: Visit): Promise<Answer> {
   const known = await requiredRequest(visit)
   checkWaits(visit, known)
@@ -82,7 +85,10 @@ async function close(
   return { to: '/requests' }
 }
 
-/** The request, where it waits and the operator may decide it. Throws the refusal otherwise, on record where it is the wrong person. */
+/**
+ * The request, if it still waits and the operator may decide it. Otherwise throws a refusal, which is recorded when the
+ * person may not decide.
+ */
 async function decidable(visit: Visit): Promise<Known> {
   const known = await requiredRequest(visit)
   const { kind, row } = known
@@ -116,7 +122,7 @@ function decidedBefore(): ConsoleRefusal {
   return new ConsoleRefusal(409, 'It is decided', 'Somebody has decided this request already.')
 }
 
-/** Runs the transaction of a decision. Of two who decide at once, the one who comes second is told so. */
+/** Runs the transaction of a decision. When two operators decide at once, the second one is told that it is decided. */
 async function unlessDecided<T>(visit: Visit, run: () => Promise<T>): Promise<T> {
   try {
     return await run()

@@ -3,5 +3,5 @@ import { actRequests } from '../acts/requests.ts'
 import { publishKind } from '../catalogue/publish.ts'
 import type { RequestKind } from './request.ts'
 
-/** What can be asked of a second person, each kind beside the act that it belongs to. */
+/** All kinds of requests to a second person; each is defined beside its action. */
 export const requestKinds: readonly RequestKind[] = [...actRequests, erasureRequest, publishKind]

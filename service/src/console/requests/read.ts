@@ -7,7 +7,7 @@ import { requestKinds } from './kinds.ts'
 import { openRequest, type RequestKind, type SecondPersonRequest } from './request.ts'
 import { findRequest, pastRequests, type RequestRow, waitingRequests } from './store.ts'
 
-/** A request with its kind; `request` is `undefined` where it can be opened no more. */
+/** A request with its kind; `request` is `undefined` when it can no longer be opened. */
 export type Known = {
   readonly row: RequestRow
   readonly kind: RequestKind
@@ -15,7 +15,10 @@ export type Known = {
   readonly request: SecondPersonRequest | undefined
 }
 
-/** The request of an id. Throws the refusal of an unknown one where the operator works for none of its partner. */
+/**
+ * The request of an id. Throws the refusal of an unknown request when it belongs to a partner for which the operator
+ * does not work.
+ */
 export async function requiredRequest(visit: Visit): Promise<Known> {
   const id = visit.params['requestid'] ?? ''
   const partners = await visiblePartners(visit)
@@ -25,7 +28,7 @@ export async function requiredRequest(visit: Visit): Promise<Known> {
   return known
 }
 
-/** The requests that the operator may see: those that wait, and the newest of those that wait no longer. */
+/** The requests that the operator may see: the waiting ones, and the newest of the others. */
 export async function visibleRequests(visit: Visit): Promise<{ waiting: Known[]; past: Known[] }> {
   const { database, real } = visit.context
   const partners = await visiblePartners(visit)
@@ -36,7 +39,7 @@ export async function visibleRequests(visit: Visit): Promise<{ waiting: Known[];
   return { waiting: await knownOnes(visit, waiting), past: await knownOnes(visit, past) }
 }
 
-/** What concerns no partner is for those who work for all. */
+/** Only operators for all partners see requests that concern no partner. */
 async function visiblePartners(visit: Visit): Promise<readonly string[]> {
   const own = (await ownPartners(visit)).map(({ partnerId }) => partnerId)
   return visit.operator.partners === undefined ? [...own, noPartner] : own
@@ -67,7 +70,7 @@ function opened(
   }
 }
 
-/** Whether the operator may decide a request of somebody else; `false` for those who asked for it themselves. */
+/** Whether the operator may decide another operator's request; `false` for the operator's own. */
 export function mayDecide({ operator }: Pick<Visit, 'operator'>, { kind, row }: Known): boolean {
   return hasRole(operator, kind.role) && operator.operatorId !== row.asked_by
 }

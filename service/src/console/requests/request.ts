@@ -10,20 +10,20 @@ import type { Visit } from '../page/screen.ts'
 import type { SecondPersonAction } from './second-person.ts'
 import type { RequestRow } from './store.ts'
 
-/** What somebody asks a second person for. */
+/** The content of a request to a second person. */
 export type Asked = {
   readonly action: SecondPersonAction
   /** `undefined`: it concerns no partner. */
   readonly partner: Partner | undefined
   readonly serviceId: string | undefined
   readonly reason: string
-  /** What it takes to do it, as JSON. */
+  /** The data needed to do it, as JSON. */
   readonly payload: Readonly<Record<string, unknown>>
-  /** What it would do when it was asked for; done only while this is still so. */
+  /** Its effect when it was requested; it is done only while the effect is the same. */
   readonly effect: string
 }
 
-/** A request as it stands. */
+/** A request with its state. */
 export type SecondPersonRequest = Asked & {
   readonly requestId: string
   readonly askedBy: string
@@ -34,26 +34,26 @@ export type SecondPersonRequest = Asked & {
   readonly outcome: RequestRow['outcome']
 }
 
-/** What a request would do now. */
+/** The effect that a request would have now. */
 export type Effect =
   | {
       readonly shown: Slot
-      /** The same in words that are compared with those of when it was asked for. */
+      /** The same as one text, which is compared with that of the time of the request. */
       readonly effect: string
     }
   | { readonly refused: string }
 
-/** One kind of what a second person confirms. */
+/** One kind of request that a second person confirms. */
 export type RequestKind = {
   readonly action: SecondPersonAction
   readonly title: string
-  /** The least role that may confirm or refuse it. */
+  /** The lowest role that may confirm or refuse it. */
   readonly role: Role
-  /** What it would do on the state of now. */
+  /** Its effect on the present state. */
   readonly preview: (visit: Visit, request: SecondPersonRequest) => Promise<Effect>
   /**
-   * Does it, and commits `decision` in the same transaction, where its effect is still the one that was asked for. Gives
-   * where to look at the result, or says why nothing was done; then `decision` was not written either.
+   * Does it and commits `decision` in the same transaction, if its effect is still the requested one. Returns the
+   * address of the result, or says why nothing was done; then `decision` was not written either.
    */
   readonly perform: (
     visit: Visit,
@@ -64,7 +64,7 @@ export type RequestKind = {
 
 type Content = Pick<Asked, 'reason' | 'payload' | 'effect'>
 
-/** Seals what is asked for and why: with the partner's key, or the root key where it concerns no partner. */
+/** Seals the request and its reason with the partner's key, or with the root key when it concerns no partner. */
 export function sealRequest(keyring: Keyring, { partner, serviceId, ...asked }: Asked): Buffer {
   const { reason, payload, effect } = asked
   const text = JSON.stringify({ reason, payload, effect } satisfies Content)
@@ -74,7 +74,9 @@ export function sealRequest(keyring: Keyring, { partner, serviceId, ...asked }: 
     : wrapKey(keyring.rootKeys.current, Buffer.from(text), binding)
 }
 
-/** Opens what `sealRequest` made. Throws where the root key it hangs on has been retired: then it cannot be done any more. */
+/**
+ * Opens what `sealRequest` sealed. Throws when its root key has been retired: then the request can no longer be done.
+ */
 export function openRequest(
   keyring: Keyring,
   partner: Partner | undefined,

@@ -7,7 +7,7 @@ import { confirm, refuse, withdraw } from './decide.ts'
 import { type Known, mayDecide, requiredRequest, visibleRequests } from './read.ts'
 import type { RequestRow } from './store.ts'
 
-/** What waits for a second person, and what became of it. */
+/** The waiting requests to a second person, and the results of earlier ones. */
 export const requestScreens: readonly Screen[] = [
   { method: 'GET', path: '/requests', role: 'support', section: 'requests', answer: list },
   { method: 'GET', path: '/requests/:requestid', role: 'support', section: 'requests', answer: show },

@@ -18,7 +18,7 @@ export type RequestRow = {
   outcome: 'done' | 'refused' | 'withdrawn' | 'lapsed' | null
 }
 
-/** What needs a second person, as it was set. */
+/** The policy about second persons, as it was set. */
 export async function readPolicy(db: Executor): Promise<SecondPersonPolicy> {
   const [row] = await db.query<{ operator_policy: SecondPersonPolicy }>(sql`
     select operator_policy from installation`)
@@ -35,7 +35,7 @@ export async function writePolicy(
     update installation set operator_policy = operator_policy || ${JSON.stringify({ [action]: isNeeded })}::jsonb`)
 }
 
-/** Stores a request that waits. */
+/** Stores a waiting request. */
 export function insertRequest(row: Omit<RequestRow, 'decided_by' | 'decided_at' | 'outcome'>): Query {
   return sql`
     insert into operator_requests (partner_id, request_id, action, service_id, sealed, asked_by, asked_at, expires_at)
@@ -56,7 +56,7 @@ export async function findRequest(
   return row
 }
 
-/** The requests of these partners that wait at an instant, the oldest first. */
+/** The requests of these partners that wait at an instant, oldest first. */
 export function waitingRequests(
   db: Executor,
   partners: readonly string[],
@@ -70,7 +70,7 @@ export function waitingRequests(
     order by request_id limit 200`)
 }
 
-/** The requests of these partners that wait no longer, the newest first. */
+/** The requests of these partners that no longer wait, newest first. */
 export function pastRequests(db: Executor, partners: readonly string[], at: Instant): Promise<RequestRow[]> {
   return db.query<RequestRow>(sql`
     select partner_id, request_id, action, service_id, sealed, asked_by, asked_at, expires_at, decided_by, decided_at,
@@ -81,8 +81,8 @@ export function pastRequests(db: Executor, partners: readonly string[], at: Inst
 }
 
 /**
- * Decides a request; nobody decides for a withdrawal. One that is decided already breaks a check of the table, so that
- * the transaction which does what was asked for fails with it.
+ * Decides a request; a withdrawal has no decider. For a request that is already decided it violates a check of the
+ * table, so that the transaction which performs the request fails too.
  */
 export function decideRequest(
   { partner_id, request_id }: Pick<RequestRow, 'partner_id' | 'request_id'>,
@@ -94,7 +94,7 @@ export function decideRequest(
     where partner_id = ${partner_id} and request_id = ${request_id}`
 }
 
-/** Marks the requests for which the time is over. */
+/** Marks the requests whose time is over. */
 export async function lapseRequests(db: Executor, at: Instant): Promise<void> {
   await db.query(sql`
     update operator_requests set outcome = 'lapsed', decided_at = expires_at

@@ -1,7 +1,7 @@
-/** The sum of a metric's values over its labels, or over those where a label has one value; 0 where there is none. */
+/** The sum of a metric's values over its labels, or only over those with one label value; 0 when there is none. */
 export type Figures = (name: string, label?: readonly [name: string, value: string]) => number
 
-/** Reads figures out of the text for Prometheus, so that the console never says anything else than the metrics. */
+/** Reads figures from the text for Prometheus, so that the console always agrees with the metrics. */
 export function readFigures(text: string): Figures {
   const values = [...text.matchAll(/^([a-z_]+)(?:\{([^}]*)\})? (\S+)/gm)].map(
     ([, name, labels = '', value]) => ({

@@ -11,7 +11,7 @@ import { facts, part, table, tag, when } from '../views/parts.ts'
 import { type Figures, readFigures } from './figures.ts'
 import { databaseFacts, installedSince, lastDone, livingProcesses, unscrubbed } from './store.ts'
 
-/** How the service itself stands: processes, what lags, load, database, keys and backups. Nothing of anybody's data. */
+/** The state of the service itself: processes, delays, load, database, keys and backups. No personal data. */
 export const serviceScreens: readonly Screen[] = [
   { method: 'GET', path: '/service', role: 'viewer', section: 'service', answer: show },
 ]
@@ -74,9 +74,11 @@ ${part(
   }
 }
 
-/** Older than this it says that something stands still: what is due is applied, and sent, within seconds. */
+/**
+ * A greater age shows that the work has stopped, because due changes are applied, and deliveries sent, within seconds.
+ */
 const LATE_SECONDS = 120
-/** The keys of erased users have left the files within a day. */
+/** The keys of erased users leave the files within a day. */
 const SCRUB_SECONDS = 86_400
 
 function lagsOf(

@@ -3,10 +3,10 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 
-/** A process that shares the endpoints, with how many it sends to. */
+/** A process that shares the endpoints, and how many of them it owns. */
 export type ProcessRow = { dispatcher_id: string; endpoints: number }
 
-/** The processes that have said in time that they live, which each delivering process does. */
+/** The processes that have reported in time that they are alive, as every delivering process does. */
 export function livingProcesses(db: Executor): Promise<ProcessRow[]> {
   // By the database's clock, which set `until`.
   return db.query<ProcessRow>(sql`
@@ -14,13 +14,13 @@ export function livingProcesses(db: Executor): Promise<ProcessRow[]> {
     from dispatchers d where d.until > clock_timestamp() order by d.dispatcher_id`)
 }
 
-/** How the database stands. */
+/** The state of the database. */
 export type DatabaseFacts = {
   version: string
   bytes: number
   connections: number
   most_connections: number
-  /** When the oldest transaction that is open began; null: none is. */
+  /** When the oldest open transaction began; null: there is none. */
   oldest_transaction: Instant | null
   started_at: Instant
   is_replica: boolean
@@ -41,14 +41,14 @@ export async function databaseFacts(db: Executor): Promise<DatabaseFacts | undef
   return row
 }
 
-/** Erased users whose keys may still be in files, and since when the first of them waits. */
+/** Erased users whose keys may still be in files, and when the first of them was erased. */
 export async function unscrubbed(db: Executor): Promise<{ users: number; since: Instant | null }> {
   const [row] = await db.query<{ users: number; since: Instant | null }>(sql`
     select count(*) as users, min(erased_at) as since from erasures where scrubbed_at is null`)
   return row ?? { users: 0, since: null }
 }
 
-/** This installation since when, and whether it is quiet. */
+/** Since when this installation exists, and whether it is quiet. */
 export async function installedSince(
   db: Executor,
 ): Promise<{ created_at: Instant; sandbox: boolean; quiet_since: Instant | null } | undefined> {
@@ -59,7 +59,7 @@ export async function installedSince(
 
 const ENTRIES_LOOKED_AT = 20_000
 
-/** When commands of these names were last done, among the newest entries that concern no partner. */
+/** When commands of these names were last run, among the newest entries that concern no partner. */
 export async function lastDone(
   db: Executor,
   actions: readonly string[],

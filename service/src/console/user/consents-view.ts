@@ -5,7 +5,7 @@ import { knownBenefit } from '../../membership/rules/terms.ts'
 import { table, when } from '../views/parts.ts'
 import type { UserDetails } from './user-details.ts'
 
-/** What the person agreed to and how that came to us; the evidence only beside the person's data. */
+/** The person's consents and how each was given; the evidence only together with the person's data. */
 export function consentsTable(
   { user, terms, partner, operators }: UserDetails,
   records: readonly ConsentRecord[],

@@ -3,18 +3,18 @@ import type { Who } from '../../membership/rules/history.ts'
 import type { User } from '../../membership/rules/state.ts'
 import { writeDay } from '../views/parts.ts'
 
-/** What the sentence is told with. */
+/** The facts from which the sentence is made. */
 export type Told = {
   readonly zone: Zone
   readonly now: Instant
-  /** Who asked for the cancel, where history still says so. */
+  /** Who requested the cancel, if history still says so. */
   readonly cancelledBy?: Who | undefined
-  /** Reasons are not for everybody. */
+  /** Only some operators may see reasons. */
   readonly showsReason: boolean
   readonly offerName: (name: string) => string
 }
 
-/** How a user stands, as one would say it on the phone. Dates are days in the partner's zone, the last day included. */
+/** A user's state, as one would say it on the phone. Dates are days in the partner's zone; the last day is included. */
 export function describeUser(user: User, told: Told): string {
   const { zone } = told
   switch (user.status) {
@@ -50,7 +50,7 @@ function pending(user: User, told: Told): string[] {
   ].filter(sentence => typeof sentence === 'string')
 }
 
-/** By whom, and why where that may be told. */
+/** Who did it, and the reason if it may be shown. */
 function cause({ cancel }: User, { cancelledBy, showsReason }: Told): string {
   const by = cancelledBy === undefined ? '' : ` by ${WHO[cancelledBy]}`
   return cancel && showsReason ? `${by}, reason ${cancel.reason}` : by

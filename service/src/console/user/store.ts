@@ -4,7 +4,7 @@ import { sql, timestamp } from '../../db/sql.ts'
 import type { Who } from '../../membership/rules/history.ts'
 import type { User } from '../../membership/rules/state.ts'
 
-/** What names a user. */
+/** The names of a user. */
 export type UserNameRow = {
   partner_id: string
   service_id: string
@@ -13,7 +13,7 @@ export type UserNameRow = {
   created_at: Instant
 }
 
-/** The user of a serviceid among those of these partners. */
+/** The user of a serviceid, among the users of these partners. */
 export async function findUserRow(
   db: Executor,
   partners: readonly string[],
@@ -37,7 +37,7 @@ export type StoredChange = {
   request_id: string | null
 }
 
-/** The changes of a user below a version, newest first. */
+/** The changes of a user before a version, newest first. */
 export function readChanges(
   db: Executor,
   user: Pick<User, 'partnerId' | 'serviceId'>,
@@ -50,10 +50,10 @@ export function readChanges(
     order by version desc limit ${limit}`)
 }
 
-/** The largest number that a version can be. */
+/** The highest possible version. */
 const MOST_VERSIONS = 2 ** 31 - 1
 
-/** A link that was made for a user, and what became of it. */
+/** A link that was made for a user, and its result. */
 export type LinkRow = {
   session_id: string
   purpose: string
@@ -82,7 +82,7 @@ export function readLinks(db: Executor, user: Pick<User, 'partnerId' | 'userid'>
     order by created_at desc limit 20`)
 }
 
-/** Whether an operator asked for an erasure that was done, did it alone, or confirmed it. */
+/** Whether an operator requested, performed or confirmed an erasure that was done. */
 export async function tookPartInErasure(
   db: Executor,
   { partnerId, serviceId }: Pick<User, 'partnerId' | 'serviceId'>,
@@ -95,7 +95,7 @@ export async function tookPartInErasure(
   return rows.length > 0
 }
 
-/** Who looked at a user or worked on it, newest first. */
+/** An access to a user's data or an action on it, newest first. */
 export type SeenRow = {
   at: Instant
   actor_kind: string

@@ -5,7 +5,7 @@ import type { User } from '../../membership/rules/state.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { openAnswer } from '../../webhooks/delivery/answers.ts'
 
-/** An event with all that became of it at each endpoint. */
+/** An event with its results at each endpoint. */
 export type EventStory = {
   readonly eventId: string
   readonly serviceId: string
@@ -15,7 +15,7 @@ export type EventStory = {
   readonly endpoints: readonly EndpointStory[]
 }
 
-/** What became of an event at one endpoint. */
+/** The results of an event at one endpoint. */
 export type EndpointStory = {
   readonly endpointId: string
   readonly host: string
@@ -24,10 +24,10 @@ export type EndpointStory = {
   readonly tries: readonly Try[]
 }
 
-/** One try to deliver an event. */
+/** One attempt to deliver an event. */
 export type Try = {
   readonly at: Instant
-  /** Such as `HTTP 422` or `timeout`. */
+  /** For example `HTTP 422` or `timeout`. */
   readonly result: string
   readonly isGood: boolean
   readonly ms: number
@@ -51,7 +51,7 @@ type OpenRow = {
   due_at: Instant | null
 }
 
-/** The events of these ids, with their tries and what still waits; those that are no longer kept are left out. */
+/** The events of these ids, with their attempts and waiting deliveries; events that are no longer kept are left out. */
 export async function readStories(
   db: Executor,
   partner: Partner,

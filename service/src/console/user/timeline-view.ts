@@ -7,7 +7,7 @@ import { tag, when } from '../views/parts.ts'
 import type { EndpointStory, EventStory } from './stories.ts'
 import type { Change, UserDetails } from './user-details.ts'
 
-/** What lies ahead and what has happened, newest first, with the webhooks that told of each change. */
+/** Coming and past changes, newest first, with the webhooks of each change. */
 export function timeline(visit: Visit, details: UserDetails): Html {
   const { partner, user, now, changes } = details
   const zone = partner.timezone
@@ -37,7 +37,7 @@ function changeItem(
   { zone, sees, operators }: { zone: string; sees: boolean; operators: ReadonlyMap<string, string> },
 ): Html {
   const { at, recordedAt, lines, events, actor, requestId } = change
-  // A change is shown at the time for which it counts; written much later, that is worth a word.
+  // A change is shown at its effective time; if it was recorded much later, the line says so.
   const isLate = recordedAt !== undefined && Math.abs(recordedAt - at) > LATE_MS
   return html`<li><p>${when(at, zone)}${isLate && html` <span class="hint">recorded ${when(recordedAt ?? at, zone)}</span>`}</p>
 ${lines.map(line => html`<p>${move(line, zone)} <span class="hint">by the ${line.who}${sees && html`: ${line.why}`}</span></p>`)}
@@ -48,7 +48,7 @@ ${events.length > 0 && html`<ul class="events">${events.map(event => eventItem(e
 const LATE_MS = 3_600_000
 
 function move({ what, from, to }: { what: string; from: string; to: string }, zone: string): Slot {
-  // The date of a pending cancel stands in the history as the wire has it.
+  // The history contains the date of a pending cancel in the form of the API.
   const shown = (text: string): Slot => (/^\d{4}-.*Z$/.test(text) ? when(Date.parse(text), zone) : text)
   if (from === '') return html`<strong>${what}</strong> ${shown(to)}`
   if (to === '') return html`<strong>${what}</strong> ${shown(from)} taken away`

@@ -21,13 +21,13 @@ export type UserDetails = {
   readonly changes: readonly Change[]
   /** Whether there are changes older than these. */
   readonly hasOlder: boolean
-  /** What the person entered or the partner sent; empty once erased. */
+  /** The data that the person entered or the partner sent; empty after an erasure. */
   readonly people: ReadonlyMap<DocumentKind, Person>
   /** The names of operators by their ids. */
   readonly operators: ReadonlyMap<string, string>
 }
 
-/** One change of the user, with the events that told of it. */
+/** One change of the user, with its events. */
 export type Change = {
   readonly version: number | undefined
   readonly at: Instant
@@ -38,7 +38,7 @@ export type Change = {
   readonly events: readonly EventStory[]
 }
 
-/** Who was erased: nothing of the person is left to show. */
+/** An erased user, of whom no personal data is left. */
 export type ErasedUserDetails = {
   readonly partner: Partner
   readonly serviceId: string
@@ -48,7 +48,7 @@ export type ErasedUserDetails = {
 
 const CHANGES_A_PAGE = 50
 
-/** The user of a serviceid. Throws the refusal of an unknown one where the operator works for none of its partner. */
+/** The user of a serviceid. Throws the refusal of an unknown user when the operator does not work for the partner. */
 export async function openUserDetails(
   visit: Visit,
   serviceId: string,
@@ -73,7 +73,7 @@ export async function openUserDetails(
   const shown = stored.slice(0, CHANGES_A_PAGE)
   const stories = await readStories(database, partner, { user, ids: shown.flatMap(one => one.event_ids) })
   const operators = new Map((await listOperators(database)).map(one => [one.operatorId, one.name]))
-  // What is due and not written yet is shown as the API tells it: as having happened.
+  // Due changes that are not stored yet are shown as in the API: as having happened.
   const late = before === Number.MAX_SAFE_INTEGER ? steps.filter(step => step.at > (shown[0]?.at ?? 0)) : []
   return {
     ...{ partner, serviceId: row.service_id, user, terms, now, people, operators },
@@ -96,7 +96,7 @@ export async function openUserDetails(
   }
 }
 
-/** Whether somebody was erased. */
+/** Whether the user was erased. */
 export function isErased(details: UserDetails | ErasedUserDetails): details is ErasedUserDetails {
   return 'erasedAt' in details
 }

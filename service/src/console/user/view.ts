@@ -16,13 +16,13 @@ import type { ErasedUserDetails, UserDetails } from './user-details.ts'
 import { type Objection, type Standing, standings } from './why-not.ts'
 import { zoneOfState } from './zones.ts'
 
-/** What the page of a user is made of. */
+/** The content of a user's page. */
 export type Shown = {
   readonly details: UserDetails
   readonly links: readonly LinkRow[]
   readonly consents: readonly ConsentRecord[]
   readonly seen: readonly SeenRow[]
-  /** The operator has said why it may see the person's data. */
+  /** Whether the operator has given a reason to see the person's data. */
   readonly isPersonShown: boolean
 }
 
@@ -60,7 +60,7 @@ ${part('Timeline', timeline(visit, details), html`<span class="hint">Newest firs
   }
 }
 
-/** All that is left of somebody who was erased. */
+/** All that is left of an erased user. */
 export function erasedPage(visit: Visit, details: ErasedUserDetails, seen: readonly SeenRow[]): Page {
   const { partner, serviceId, erasedAt, createdAt } = details
   return {
@@ -89,7 +89,7 @@ function factsOfUser(visit: Visit, { partner, user, now, serviceId }: UserDetail
   ])}</section>`
 }
 
-/** What can be done about this user; each leads to a page that shows first what it would do. */
+/** The possible actions on this user; each leads to a page that first shows its effect. */
 function actions({ user, serviceId }: UserDetails): Slot {
   const fitting = acts.filter(act => act.fits(user))
   if (!isKnown(user)) return ''

@@ -4,7 +4,7 @@ import type { Offer } from '../../catalogue/model.ts'
 import { isHeld, type User } from '../../membership/rules/state.ts'
 import { factsAt, offerOf, partnerOffers, slotsTaken, type Terms } from '../../membership/rules/terms.ts'
 
-/** A benefit or an offer, and why the user does not have it; nothing against it: it is open. */
+/** A benefit or an offer, with the reasons why the user does not have it; without a reason it is open. */
 export type Standing = {
   readonly kind: 'benefit' | 'offer'
   readonly name: string
@@ -23,8 +23,8 @@ export type Objection = {
 type Now = { readonly user: User; readonly terms: Terms; readonly now: number }
 
 /**
- * For each benefit of the catalogue and each offer, whether the user has it, could take it, or what says no. While birth
- * date, state and ZIP code are not all known, no rule about the person is tried, and that is said.
+ * For each benefit of the catalogue and each offer, whether the user has it, could take it, or which rules refuse it.
+ * Unless birth date, state and ZIP code are all known, no rule about the person is tried, and the result says so.
  */
 export function standings(of: Now): Standing[] {
   const { catalogue } = of.terms.today
@@ -95,7 +95,7 @@ function failed(trace: readonly TraceStep[], { terms, now }: Pick<Now, 'terms' |
     .map(step => ({ code: step.code, why: step.why, looked: lookedAt(step, { terms, now }) }))
 }
 
-/** What of the person a rule looked at. */
+/** The data of the person that a rule used. */
 function lookedAt({ kind }: TraceStep, { terms, now }: Pick<Now, 'terms' | 'now'>): string | undefined {
   const facts = factsAt(terms, now, undefined)
   if (kind === 'age') return `age ${facts.age}`

@@ -3,7 +3,7 @@ import { hasRole, type Role } from '../operators/operator.ts'
 import type { ConsoleFiles } from '../page/console-files.ts'
 import type { Page, Visit } from '../page/screen.ts'
 
-/** Where the navigation leads, the key that goes there after `g`, and the least role that may. */
+/** The entries of the navigation: the path, the key that leads there after `g`, and the lowest role that may see it. */
 const navigation: readonly { section: string; label: string; path: string; key: string; role: Role }[] = [
   { section: 'users', label: 'Users', path: '/', key: 'u', role: 'viewer' },
   { section: 'due', label: 'Due', path: '/due', key: 'd', role: 'viewer' },
@@ -15,7 +15,7 @@ const navigation: readonly { section: string; label: string; path: string; key: 
   { section: 'service', label: 'Service', path: '/service', key: 's', role: 'viewer' },
 ]
 
-/** A page of the console in its frame, for somebody who is signed in. */
+/** A page of the console with its layout, for an operator who is signed in. */
 export function consoleDocument(
   visit: Pick<Visit, 'operator' | 'session' | 'section'>,
   files: ConsoleFiles,
@@ -56,7 +56,7 @@ ${page.body}
   )
 }
 
-/** What every form of a session carries. */
+/** The hidden field that every form of a session contains. */
 export function tokenField(token: string): Html {
   return html`<input type="hidden" name="token" value="${token}">`
 }

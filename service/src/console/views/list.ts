@@ -2,31 +2,31 @@ import { csvLine } from '../../csv.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Answer } from '../page/screen.ts'
 
-/** One column of a list: how a cell looks, and what it is sorted by and exported as. */
+/** One column of a list: how a cell is shown, sorted and exported. */
 export type Column<Row> = {
-  /** As it stands in an address and in the first line of a CSV. */
+  /** Its name in an address and in the first line of a CSV file. */
   readonly name: string
   readonly label: string
   readonly cell: (row: Row) => Slot
   readonly value: (row: Row) => string | number
 }
 
-/** A list that an address sorts, filters and pages. */
+/** A list that the query of an address sorts, filters and pages. */
 export type List<Row> = {
   readonly path: string
   readonly caption: string
   readonly empty: string
   readonly columns: readonly Column<Row>[]
-  /** What fits the filter, in the order of the list itself. */
+  /** The rows that match the filter, in the list's own order. */
   readonly rows: readonly Row[]
-  /** The filters of the address, to be kept by links. */
+  /** The filters in the address, which links keep. */
   readonly filters: Readonly<Record<string, string>>
 }
 
-/** So many rows stand on a page. */
+/** The number of rows on a page. */
 export const ROWS_A_PAGE = 50
 
-/** The rows in the order that the address asks for, such as `sort=-waiting`; an unknown column leaves them as they are. */
+/** The rows in the requested order, such as `sort=-waiting`; an unknown column leaves the order unchanged. */
 export function sortedRows<Row>({ columns, rows }: List<Row>, query: URLSearchParams): readonly Row[] {
   const [, down, name] = /^(-?)(\w+)$/.exec(query.get('sort') ?? '') ?? []
   const column = columns.find(one => one.name === name)
@@ -35,7 +35,7 @@ export function sortedRows<Row>({ columns, rows }: List<Row>, query: URLSearchPa
   return [...rows].sort((a, b) => sign * compare(column.value(a), column.value(b)))
 }
 
-/** One page of a list as a table: a press on a heading sorts by it, a second one the other way round. */
+/** One page of a list as a table: clicking a heading sorts by it, clicking it again reverses the order. */
 export function listTable<Row>(list: List<Row>, query: URLSearchParams): Html {
   const { caption, columns, path, filters, empty } = list
   const rows = sortedRows(list, query)

@@ -3,7 +3,7 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Visit } from '../page/screen.ts'
 import { tokenField } from './layout.ts'
 
-/** An instant in a zone, as people read it, with the exact one behind it. */
+/** An instant in a zone as people read it, with the exact instant as a tooltip. */
 export function when(instant: Instant, zone: Zone): Html {
   return html`<time datetime="${formatTimestamp(instant)}">${writeInstant(instant, zone)}</time>`
 }
@@ -20,7 +20,7 @@ export function writeDay(instant: Instant, zone: Zone): string {
   return known.format(instant)
 }
 
-// Made once: to make one takes longer than to write a thousand dates with it.
+// Created once, because creating one takes longer than formatting a thousand dates with it.
 const days = new Map<Zone, Intl.DateTimeFormat>()
 const formats = new Map<Zone, Intl.DateTimeFormat>()
 
@@ -36,12 +36,12 @@ function formatOf(zone: Zone): Intl.DateTimeFormat {
   return known
 }
 
-/** How a thing stands, in a word; the colour only repeats it. */
+/** A state in one word; the color only repeats it. */
 export function tag(text: string, tone: 'good' | 'bad' | 'wait' | 'plain' = 'plain'): Html {
   return html`<span class="tag ${tone}">${text}</span>`
 }
 
-/** Names and what they are. */
+/** Names and their values. */
 export function facts(entries: readonly (readonly [name: string, value: Slot] | undefined | false)[]): Html {
   return html`<dl class="facts">${entries.map(entry => entry && html`<div><dt>${entry[0]}</dt><dd>${entry[1]}</dd></div>`)}</dl>`
 }
@@ -55,14 +55,14 @@ export function actionForm(
 ${form.fields}<button class="${form.look ?? 'secondary'}">${form.button}</button></form>`
 }
 
-/** The field in which an operator says why. */
+/** The field for an operator's reason. */
 export function reasonField(id: string, label = 'Reason'): Html {
   return html`<p class="field"><label for="${id}">${label}</label>
 <input id="${id}" name="reason" required minlength="3" maxlength="300" autocomplete="off" aria-describedby="${id}-hint">
 <span class="hint" id="${id}-hint">Kept in the audit log, sealed. Name the ticket or the call, not the person.</span></p>`
 }
 
-/** A table with a caption that a screen reader says; a sentence where it is empty. */
+/** A table with a caption for screen readers; a sentence when it is empty. */
 export function table(shown: {
   caption: string
   columns: readonly string[]

@@ -31,7 +31,7 @@ export function signInWithPasskeyPage(options: object, to: string): Page {
   }
 }
 
-/** What somebody sees whose passkey did not sign in; the same words for all reasons but a missing script. */
+/** The page for a passkey that did not sign in; its words are the same for every reason except a missing script. */
 export function passkeyRefused(why: 'no script' | 'refused', to: string): Page {
   return {
     title: 'You are not signed in',
@@ -44,7 +44,7 @@ export function passkeyRefused(why: 'no script' | 'refused', to: string): Page {
   }
 }
 
-/** An operator's own passkeys, with the way to add one where that is open. */
+/** An operator's own passkeys, and the button to add one if that is possible. */
 export function passkeysPage(visit: Visit, passkeys: readonly Passkey[], options: object | undefined): Page {
   return {
     title: 'Your passkeys',

@@ -3,7 +3,7 @@ import type { Operator } from '../operators/operator.ts'
 import type { ProviderFailure } from '../operators/provider.ts'
 import type { Page } from '../page/screen.ts'
 
-/** The page behind a sign-in link that works. */
+/** The page behind a valid sign-in link. */
 export function signInWithLink({ name, role }: Operator): Page {
   return {
     title: 'Sign in',
@@ -13,7 +13,7 @@ export function signInWithLink({ name, role }: Operator): Page {
   }
 }
 
-/** The page behind a sign-in link that no longer works; the same words for all reasons. */
+/** The page behind a sign-in link that no longer works; its words are the same for every reason. */
 export function linkEnded(): Page {
   return {
     title: 'This link has ended',
@@ -23,15 +23,15 @@ export function linkEnded(): Page {
   }
 }
 
-/** How somebody can sign in, besides by a link. */
+/** The ways to sign in, other than by a link. */
 export type WaysIn = {
-  /** The identity provider, with the address that leads there. */
+  /** The identity provider, with the path that leads there. */
   readonly provider?: { readonly name: string; readonly path: string } | undefined
-  /** The address that asks for a passkey. */
+  /** The path that asks for a passkey. */
   readonly passkey: string
 }
 
-/** What somebody without a session sees at every address. */
+/** The page at every address for somebody without a session. */
 export function signedOut(wasSignedIn: boolean, { provider, passkey }: WaysIn): Page {
   return {
     title: wasSignedIn ? 'You are signed out' : 'Sign in',
@@ -43,7 +43,7 @@ ${provider && html`<p><a class="button" href="${provider.path}">Sign in at ${pro
   }
 }
 
-/** What somebody sees whose session has ended here, on the way to ending the provider's, too. */
+/** The page for a session that has ended here, on the way to ending the provider's session too. */
 export function signingOutOf(name: string, address: string): Page {
   return {
     title: 'You are signed out here',
@@ -51,7 +51,7 @@ export function signingOutOf(name: string, address: string): Page {
   }
 }
 
-/** Why nobody was signed in by way of the identity provider, and what helps. */
+/** Why the sign-in at the identity provider failed, and what helps. */
 export function notSignedIn(why: ProviderFailure | 'ended' | 'no role' | 'disabled', name: string): Page {
   return {
     title: 'You are not signed in',

@@ -19,7 +19,7 @@ import { csvLink, type List, listFile, listTable } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
 import { type EndpointLine, findEndpointLines, findOpenLines, MOST_COUNTED } from './store.ts'
 
-/** Endpoints by how they do, and what can be done about one. */
+/** Endpoints by their health, and the actions on one of them. */
 export const webhookScreens: readonly Screen[] = [
   { method: 'GET', path: '/webhooks', role: 'viewer', section: 'webhooks', answer: showList },
   { method: 'GET', path: '/webhooks.csv', role: 'support', section: 'webhooks', answer: download },
@@ -50,7 +50,7 @@ export const webhookScreens: readonly Screen[] = [
   },
 ]
 
-/** Endpoints, those in trouble first where the address says nothing else. */
+/** Endpoints; failing ones come first unless the address asks for another order. */
 async function listOf(visit: Visit): Promise<List<EndpointLine>> {
   const { database, real } = visit.context
   const now = real()
@@ -212,7 +212,7 @@ ${actionForm(visit, {
 })}</section>`
 }
 
-/** Which events are meant. Throws a refusal where the days are none. */
+/** The selected events. Throws a refusal when the days are invalid. */
 function selectionOf(form: URLSearchParams, partner: Partner): Selection {
   if (form.get('what') === 'dead') return { kind: 'status', status: 'dead' }
   const [from = '', until = ''] = [form.get('from') ?? '', form.get('until') ?? '']
@@ -277,7 +277,7 @@ function stateTag(line: EndpointLine, now: number) {
   return tag(state, state === 'ok' ? 'good' : state === 'paused' ? 'wait' : 'bad')
 }
 
-/** How an endpoint does, such as `HTTP 422 since Nov 22, 2:02 PM`. */
+/** The health of an endpoint, such as `HTTP 422 since Nov 22, 2:02 PM`. */
 function words(line: EndpointLine, now: number): Slot {
   const last = line.last_status === null ? (line.last_error ?? 'no answer') : `HTTP ${line.last_status}`
   switch (stateOf(line, now)) {

@@ -3,7 +3,7 @@ import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
 
-/** An endpoint as the list shows it, with what it said last where it fails. */
+/** An endpoint in the list, with its last answer if it fails. */
 export type EndpointLine = {
   partner_id: string
   endpoint_id: string
@@ -21,10 +21,10 @@ export type EndpointLine = {
   last_error: string | null
 }
 
-/** Of what waits, so much is counted. */
+/** Waiting deliveries are counted up to this number. */
 export const MOST_COUNTED = 1000
 
-/** The endpoints of these partners, or one of them. What they said last is that of the oldest delivery that failed. */
+/** The endpoints of these partners, or one of them. The last answer is that to the oldest delivery that failed. */
 export function findEndpointLines(
   db: Executor,
   partners: readonly string[],
@@ -64,7 +64,7 @@ export function findEndpointLines(
 
 const YEAR_MS = 366 * 86_400_000
 
-/** What waits at an endpoint or was given up there. */
+/** A delivery that waits at an endpoint or was given up there. */
 export type OpenLine = {
   event_id: string
   service_id: string
@@ -74,7 +74,7 @@ export type OpenLine = {
   at: Instant
 }
 
-/** The first of what waits or was given up. */
+/** The first deliveries that wait or were given up. */
 export function findOpenLines(
   db: Executor,
   { partnerId, endpointId }: { partnerId: string; endpointId: string },
