@@ -12,7 +12,7 @@ import { inWorkspace } from './workspace.ts'
 const verify: Command = {
   name: 'audit verify',
   arguments: ['[PARTNER]'],
-  summary: 'Compare what is on record with its signed blocks; a removed or altered row ends with 1.',
+  summary: 'Compare the audit record with its signed blocks; exits with 1 when a row was removed or altered.',
   options: {},
   run: input =>
     inWorkspace(input, async ({ database, keyring }) => {
@@ -40,7 +40,7 @@ const exportAudit: Command = {
   name: 'audit export',
   arguments: ['[PARTNER]'],
   summary:
-    'Print who did what, one JSON line an entry; with --heads the last signature of each partner, to keep elsewhere.',
+    'Print who did what, one JSON line per entry; with --heads the last signature of each partner, to keep elsewhere.',
   options: {
     from: { type: 'string', value: 'DATE', help: 'entries from this day on (UTC; default: all)' },
     until: { type: 'string', value: 'DATE', help: 'entries before this day (UTC)' },

@@ -55,7 +55,7 @@ async function noteBackup(address: DatabaseAddress, endedAt: string): Promise<vo
 const restore: Command = {
   name: 'restore',
   arguments: ['DIR'],
-  summary: 'Put a backup into the data directory, which has no database yet; what is restored is quiet.',
+  summary: 'Restore a backup into a data directory without a database; the restored copy is quiet.',
   options: {},
   run: async input => {
     const config = embeddedOnly(input)
@@ -86,7 +86,7 @@ const restore: Command = {
 const resumeCopy: Command = {
   name: 'resume',
   arguments: [],
-  summary: 'Let a quiet copy write, deliver and apply what is due, once the original has ended for good.',
+  summary: 'Let a quiet copy write, deliver and apply due changes, once the original has ended for good.',
   options: {},
   run: input =>
     onDatabase(input, 'take', async ({ database }) => {

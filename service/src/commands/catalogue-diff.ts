@@ -32,7 +32,7 @@ export const list: Command = {
 export const diff: Command = {
   name: 'catalogue diff',
   arguments: ['FROM|FILE', '[TO]'],
-  summary: 'Tell how two versions differ, or the newest version and a file; each is a number or a file.',
+  summary: 'Show how two versions differ, or the newest version and a file; each is a number or a file.',
   options: {},
   run: input =>
     inWorkspace(input, async ({ database }) => {

@@ -10,7 +10,7 @@ import { inWorkspace } from './workspace.ts'
 export const impact: Command = {
   name: 'catalogue impact',
   arguments: ['FILE'],
-  summary: 'Count what publishing a file would do to the users that there are; changes nothing.',
+  summary: 'Count what publishing a file would do to the existing users; changes nothing.',
   options: {},
   run: async input => {
     const parsed = await readCatalogueFile(input.positionals[0] ?? '')

@@ -52,7 +52,7 @@ function scheduleOf({ database, keyring, installation, real }: Workspace) {
 const advance: Command = {
   name: 'clock advance',
   arguments: ['PARTNER', 'TIMESTAMP'],
-  summary: "Move a sandbox partner's business clock forward, and apply all that is due on the way.",
+  summary: "Move a sandbox partner's business clock forward, and apply everything that becomes due.",
   options: {},
   run: async input => {
     const to = instantOf(input)

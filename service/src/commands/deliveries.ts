@@ -13,8 +13,7 @@ import { inWorkspace } from './workspace.ts'
 const deliveries: Command = {
   name: 'deliveries',
   arguments: ['PARTNER'],
-  summary:
-    'List deliveries of a partner: those that wait, were given up, or arrived; with what was answered last.',
+  summary: 'List deliveries of a partner that wait, were given up, or arrived, each with its last answer.',
   options: {
     status: { type: 'string', value: 'STATUS', help: 'waiting, dead or delivered (default: all)' },
     user: { type: 'string', value: 'USERID', help: 'only those about this user' },

@@ -12,7 +12,7 @@ const show: Command = {
   name: 'events show',
   arguments: ['ID'],
   summary:
-    'Show an event of any partner: what it says, where it still goes, and every attempt with its answer.',
+    'Show an event of any partner: its content, its open deliveries, and every attempt with its answer.',
   options: {},
   run: async input => {
     const [text = ''] = input.positionals

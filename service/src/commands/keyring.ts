@@ -51,7 +51,7 @@ function lineOf({ id, kind, state, inuse }: Shown): string {
 const show: Command = {
   name: 'keyring show',
   arguments: [],
-  summary: 'List the root keys and peppers by their ids, and how much still hangs on each.',
+  summary: 'List the root keys and peppers by their ids, and how much data still depends on each.',
   options: {},
   run: input =>
     inWorkspace(input, async workspace => {
@@ -81,7 +81,7 @@ const rotate: Command = {
   name: 'keyring rotate',
   arguments: ['[root|pepper]'],
   summary:
-    'Make a new root key, pepper or both, and put it in use without a gap; what exists stays readable.',
+    'Make a new root key, pepper or both, and use it from now on without a gap; older data stays readable.',
   options: {},
   run: input => {
     const wanted = wantedKinds(input)
@@ -108,7 +108,7 @@ const rotate: Command = {
 const rewrap: Command = {
   name: 'keyring rewrap',
   arguments: [],
-  summary: 'Wrap what older root keys wrap by the current one; `rotate` does so itself.',
+  summary: 'Rewrap with the current root key what older ones wrap; `rotate` does so itself.',
   options: {},
   run: input =>
     inWorkspace(input, async workspace => {
@@ -121,7 +121,7 @@ const rewrap: Command = {
 const retire: Command = {
   name: 'keyring retire',
   arguments: ['KEYID'],
-  summary: 'Take an old key out of the keyring for ever; refused while anything hangs on it.',
+  summary: 'Remove an old key from the keyring forever; refused while any data depends on it.',
   options: {},
   run: input =>
     inWorkspace(input, async workspace => {

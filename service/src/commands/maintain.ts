@@ -13,7 +13,8 @@ const DAYS_AHEAD = 60
 export const maintain: Command = {
   name: 'maintain',
   arguments: [],
-  summary: 'Do what only the owner of the tables may; run it daily where `serve` may not make tables.',
+  summary:
+    'Do the work that only the owner of the tables may do; run it daily if `serve` may not create tables.',
   options: {},
   run: input =>
     onDatabase(input, 'take', async ({ database, address, real }) => {

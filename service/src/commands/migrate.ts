@@ -6,7 +6,7 @@ import { onDatabase, reach } from './workspace.ts'
 export const migrateSchema: Command = {
   name: 'migrate',
   arguments: [],
-  summary: 'Bring the schema of the database up, while services serve; safe to run twice at once.',
+  summary: 'Update the database schema while services serve; safe to run twice at once.',
   options: {
     spread: {
       type: 'boolean',

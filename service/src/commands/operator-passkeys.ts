@@ -11,7 +11,7 @@ export const passkeys: Command = {
   arguments: ['NAME'],
   summary: 'List the passkeys of an operator, or remove them all.',
   options: {
-    remove: { type: 'boolean', help: 'remove all, and end open sessions: for a device that is lost' },
+    remove: { type: 'boolean', help: 'remove all, and end open sessions: for a lost device' },
   },
   run: input =>
     inWorkspace(input, async ({ database, real }) => {

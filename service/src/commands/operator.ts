@@ -15,7 +15,7 @@ import { inWorkspace, type Workspace } from './workspace.ts'
 const add: Command = {
   name: 'operator add',
   arguments: ['NAME'],
-  summary: 'Let somebody work at the console; prints a sign-in link that works once.',
+  summary: 'Create an operator of the console; prints a sign-in link that works once.',
   options: {
     role: { type: 'string', value: ROLES.join('|'), help: 'what the person may do (needed)' },
     partner: {
@@ -53,7 +53,7 @@ const add: Command = {
 const link: Command = {
   name: 'operator link',
   arguments: ['NAME'],
-  summary: 'Print a new sign-in link for an operator; the one before no longer works.',
+  summary: 'Print a new sign-in link for an operator; the earlier one stops working.',
   options: {},
   run: input =>
     inWorkspace(input, async workspace => {
@@ -70,7 +70,7 @@ const link: Command = {
 const list: Command = {
   name: 'operator list',
   arguments: [],
-  summary: 'List who works at the console.',
+  summary: 'List the operators of the console.',
   options: {},
   run: input =>
     inWorkspace(input, async ({ database }) => {
@@ -96,7 +96,7 @@ const list: Command = {
 const disable: Command = {
   name: 'operator disable',
   arguments: ['NAME'],
-  summary: 'Take the console away from an operator: sessions and links end at once.',
+  summary: 'Disable an operator of the console: sessions and links end at once.',
   options: {},
   run: input =>
     inWorkspace(input, async ({ database, real }) => {
@@ -111,7 +111,7 @@ const policy: Command = {
   name: 'operator policy',
   arguments: ['[ACTION]', '[on|off]'],
   summary:
-    'Show or set what a second operator has to confirm at the console; each needs one until it is set off.',
+    'Show or set which actions at the console need a second operator; all do until they are switched off.',
   options: {},
   run: input => {
     const [wanted, state] = input.positionals

@@ -22,8 +22,7 @@ import { inWorkspace, systemUser, type Workspace } from './workspace.ts'
 const exportAll: Command = {
   name: 'partner export',
   arguments: ['ID', 'FILE'],
-  summary:
-    'Write everything that is kept of a partner and its users, opened, into a new file: a JSON line each.',
+  summary: 'Write all data of a partner and its users, unsealed, into a new file: one JSON line each.',
   options: reasonOption,
   run: async input => {
     const reason = neededText(input, 'reason')
@@ -60,7 +59,8 @@ const exportAll: Command = {
 const remove: Command = {
   name: 'partner delete',
   arguments: ['ID'],
-  summary: 'Erase all users of a disabled partner, and delete all that is kept of it; prints what must stay.',
+  summary:
+    'Erase all users of a disabled partner and delete all its data; prints which records must be kept.',
   options: {
     ...reasonOption,
     name: { type: 'string', value: 'NAME', help: 'its name, so that no other partner is deleted (needed)' },

@@ -195,7 +195,7 @@ const update: Command = {
 const disable: Command = {
   name: 'partner disable',
   arguments: ['ID'],
-  summary: 'Refuse all calls of a partner within a second; nothing of it is deleted.',
+  summary: 'Refuse all calls of a partner within a second; none of its data is deleted.',
   options: {},
   run: input =>
     inWorkspace(input, async workspace => {

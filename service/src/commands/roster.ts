@@ -26,7 +26,8 @@ const columns = [
 export const roster: Command = {
   name: 'roster',
   arguments: [],
-  summary: 'List who is covered by a benefit on a day, since when and until when. Holds personal data.',
+  summary:
+    'List the people covered by a benefit on a day, with their dates of cover. Contains personal data.',
   options: {
     benefit: { type: 'string', value: 'NAME', help: 'the benefit, by its name in the catalogue' },
     on: { type: 'string', value: 'DATE', help: 'the day, YYYY-MM-DD, in the time zone of each partner' },

@@ -16,7 +16,7 @@ import { inWorkspace, systemUser } from './workspace.ts'
 export const correctUser: Command = {
   name: 'user correct',
   arguments: ['PARTNER', 'USERID'],
-  summary: 'Void an enrolment that should not have been, or move its first or last day; the old row is kept.',
+  summary: 'Void an enrolment that should not exist, or move its first or last day; the old row is kept.',
   options: {
     benefit: { type: 'string', value: 'NAME', help: 'the benefit whose enrolment is wrong (needed)' },
     enrolment: {

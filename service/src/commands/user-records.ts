@@ -21,7 +21,7 @@ export const reasonOption: Readonly<Record<string, Option>> = {
 const exportOne: Command = {
   name: 'user export',
   arguments: ['PARTNER', 'USERID'],
-  summary: 'Print everything that is kept of a user, opened, as one JSON object: for a request of access.',
+  summary: 'Print all data kept about a user, unsealed, as one JSON object: for a request of access.',
   options: reasonOption,
   run: input =>
     withReason(input, async ({ workspace, partner, reason }) => {
@@ -38,7 +38,7 @@ const exportOne: Command = {
 const retained: Command = {
   name: 'user retained',
   arguments: ['PARTNER', 'USERID|SERVICEID'],
-  summary: 'Print what had to be kept of an erased user, as one JSON object: agreed texts, dates of cover.',
+  summary: 'Print the records retained of an erased user, as one JSON object: agreed texts, dates of cover.',
   options: reasonOption,
   run: input =>
     withReason(input, async ({ workspace, partner, reason }) => {

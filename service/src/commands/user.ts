@@ -164,7 +164,7 @@ const show: Command = {
 const erase: Command = {
   name: 'user erase',
   arguments: ['PARTNER', 'USERID'],
-  summary: 'Erase a user for good, as the partner could by the API; prints a certificate of what was done.',
+  summary: 'Erase a user for good, as the partner could by the API; prints a certificate of the erasure.',
   options: reasonOption,
   run: input =>
     inWorkspace(input, async workspace => {

@@ -10,9 +10,9 @@ import { inWorkspace } from './workspace.ts'
 const columns = ['at', 'what', 'name', 'next', 'userid', 'serviceid', 'partnerid'] as const
 
 const summaries: Readonly<Record<ComingKind, string>> = {
-  ending: 'List whose benefits end by a day, from now on.',
-  starting: 'List whose benefits start by a day, from now on.',
-  changing: 'List who changes the offer, swaps or leaves by a day, from now on.',
+  ending: 'List the users whose benefits end by a day, from now on.',
+  starting: 'List the users whose benefits start by a day, from now on.',
+  changing: 'List the users who change the offer, swap or leave by a day, from now on.',
 }
 
 /**

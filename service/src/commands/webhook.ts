@@ -127,7 +127,7 @@ const add: Command = {
 const list: Command = {
   name: 'webhook list',
   arguments: ['PARTNER'],
-  summary: 'List the webhook endpoints of a partner and how they do.',
+  summary: 'List the webhook endpoints of a partner and their health.',
   options: {},
   run: input =>
     inWorkspace(input, async workspace => {
@@ -186,6 +186,6 @@ function change(name: 'enable' | 'disable', summary: string): Command {
 export const webhookCommands: readonly Command[] = [
   add,
   list,
-  change('enable', 'Enable an endpoint: what it missed is sent, oldest first.'),
+  change('enable', 'Enable an endpoint: events that it missed are sent, oldest first.'),
   change('disable', 'Disable an endpoint: its events are held, nothing is lost.'),
 ]

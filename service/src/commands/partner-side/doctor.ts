@@ -15,7 +15,7 @@ export const doctor: Command = {
   name: 'doctor',
   arguments: ['[URL]'],
   summary:
-    'Try your receiver of webhooks, and tell what to mend; without URL, the identity provider of the console.',
+    'Test your webhook receiver and say what to correct; without URL, test the identity provider of the console.',
   options: {
     ...partnerOptions,
     username: {

@@ -99,7 +99,7 @@ async function seeToFailingEndpoint(api: PartnerApi): Promise<void> {
 const listPeople: Command = {
   name: 'people list',
   arguments: [],
-  summary: 'List the people of a sandbox: what to expect of each, and their status now.',
+  summary: 'List the people of a sandbox: the expected outcomes of each, and their present status.',
   options: partnerOptions,
   run: async input => {
     const api = openSandboxApi(input)
@@ -117,7 +117,7 @@ const listPeople: Command = {
 const resetPeople: Command = {
   name: 'people reset',
   arguments: [],
-  summary: 'Make the people of a sandbox anew, with their known outcomes.',
+  summary: 'Create the people of a sandbox anew, with their known outcomes.',
   options: partnerOptions,
   run: async input => {
     const refused = await makePeople(openSandboxApi(input), 'all')

@@ -43,7 +43,7 @@ const recipes: Readonly<Record<string, readonly Step[]>> = {
 export const trigger: Command = {
   name: 'trigger',
   arguments: ['EVENT'],
-  summary: 'Raise an event in a sandbox, by making a new user live through what causes it.',
+  summary: 'Raise an event in a sandbox, by taking a new user through the steps that cause it.',
   options: {
     ...partnerOptions,
     userid: { type: 'string', value: 'USERID', help: 'a user that does not exist yet' },
