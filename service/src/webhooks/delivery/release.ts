@@ -19,8 +19,9 @@ export async function releaseAttempted(
   endpoint: { partnerId: string; endpointId: string },
   outage: Outage,
 ): Promise<void> {
+  // Not `case work when 'retry'`, which Citus hands to its nodes as `work = (work = 'retry')`.
   await db.query(sql`
-    update deliveries set due_at = queued_at, work = case work when 'retry' then 'fresh' else work end
+    update deliveries set due_at = queued_at, work = case when work = 'retry' then 'fresh' else work end
     where partner_id = ${endpoint.partnerId} and endpoint_id = ${endpoint.endpointId} and not parked
       and (work = 'retry' or work = 'replay' and due_at > ${timestamp(outage.from)})
       and attempts between 1 and ${mostAttemptsWithin(outage.to - outage.from)}`)
