@@ -144,6 +144,7 @@ test.runIf(canRun)(
           await expect.poll(() => codeOf(ask(client, other)), { message: name }).toBe('')
       const newest = await newestEvent(other)
       await expect.poll(() => other.receiver.arrived.has(newest), { message: 'webhooks' }).toBe(true)
+      await expect.poll(() => isDelivered(other, newest), { message: 'results of webhooks' }).toBe(true)
       for (const client of clientsOf(lost))
         for (const [name, ask] of Object.entries(asked))
           expect([name, await codeOf(ask(client, lost))]).toEqual([name, 'unavailable'])
@@ -160,6 +161,14 @@ test.runIf(canRun)(
     }
   },
 )
+
+/** Whether the result of the attempt at an event has been written. */
+async function isDelivered({ created }: Tenant, eventId: string): Promise<boolean> {
+  const [row] = await database.query<{ waiting: number; attempts: number }>(sql`
+    select (select count(*) from deliveries where partner_id = ${created.partnerid} and event_id = ${eventId}) as waiting,
+      (select count(*) from delivery_attempts where partner_id = ${created.partnerid} and event_id = ${eventId}) as attempts`)
+  return row !== undefined && row.waiting === 0 && row.attempts > 0
+}
 
 async function newestEvent({ created }: Tenant): Promise<string> {
   const [row] = await database.query<{ event_id: string }>(sql`

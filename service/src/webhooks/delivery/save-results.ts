@@ -1,5 +1,5 @@
-import type { Database } from '../../db/database.ts'
-import { namingPartners, nothing, type Part, part, sql, timestamp } from '../../db/sql.ts'
+import type { Database, Executor } from '../../db/database.ts'
+import { namingPartners, nothing, type Part, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { Attempt, Disposition, EndpointChange, HeldLease, Result, Written } from './result.ts'
 
 /**
@@ -9,32 +9,72 @@ import type { Attempt, Disposition, EndpointChange, HeldLease, Result, Written }
  * costs a tenth of a batch.
  */
 export async function writeResults(
-  db: Pick<Database, 'query' | 'layout'>,
+  db: Pick<Database, 'query' | 'layout' | 'transaction'>,
   owner: string,
-  batch: {
-    results: readonly Result[]
-    changes: readonly EndpointChange[]
-    /** The answers to keep, sealed. */
-    answers?: ReadonlyMap<Attempt, Buffer>
-    isRepeat?: boolean
-  },
+  batch: Batch,
 ): Promise<Written> {
+  if (db.layout.isSpread) return db.transaction(tx => writeOnOneNode(tx, owner, batch))
   const { results, changes } = batch
   const leases = numbered([...results, ...changes].map(({ lease }) => lease))
-  const { isSpread } = db.layout
-  const naming = namingPartners(isSpread, leases.partnerIds)
-  const rows = await db.query<{ lease: number; is_disabled: boolean }>(sql`
-    with fence as (${isSpread ? heldOnOneNode(leases, owner) : held(leases, owner)}),
+  const rows = await db.query<WrittenRow>(sql`
+    with fence as (${held(leases, owner, noNaming)}),
     result as (${resultRows(leases, results)}),
-    logged as (${logAttempts(leases, batch)}),
+    logged as (${logAttempts(leases, batch, part`where t.lease = any (array(select lease from fence))`)}),
+    postponed as (${postpone(noNaming)}),
+    ended as (${endDeliveries(noNaming)}),
+    dead_added as (${addDead}),
+    dead_removed as (${removeDead(noNaming)}),
+    unparked as (${unparkNext(noNaming)}),
+    health as (${saveHealth(leases, changes, noNaming)}),
+    disabled as (${disableEndpoints(leases, changes, noNaming)})
+    select lease, lease in (select lease from disabled) as is_disabled from fence`)
+  return writtenOf(leases, rows)
+}
+
+/** What is written at once. Where tables are spread, it is all of one partner. */
+type Batch = {
+  readonly results: readonly Result[]
+  readonly changes: readonly EndpointChange[]
+  /** The answers to keep, sealed. */
+  readonly answers?: ReadonlyMap<Attempt, Buffer>
+  readonly isRepeat?: boolean
+}
+
+/**
+ * The same on a cluster, in statements that each run on the partner's node alone: one statement that also inserts would send
+ * what it has found so far to every node, and fail while any of them is away.
+ */
+async function writeOnOneNode(tx: Executor, owner: string, batch: Batch): Promise<Written> {
+  const { results, changes } = batch
+  const leases = numbered([...results, ...changes].map(({ lease }) => lease))
+  const naming = namingPartners(true, leases.partnerIds)
+  const rows = await tx.query<WrittenRow & { dead: string[] }>(sql`
+    with fence as (${held(leases, owner, naming)}),
+    result as (${resultRows(leases, results)}),
     postponed as (${postpone(naming)}),
     ended as (${endDeliveries(naming)}),
-    dead_added as (${addDead}),
     dead_removed as (${removeDead(naming)}),
     unparked as (${unparkNext(naming)}),
     health as (${saveHealth(leases, changes, naming)}),
     disabled as (${disableEndpoints(leases, changes, naming)})
-    select lease, lease in (select lease from disabled) as is_disabled from fence`)
+    select lease, lease in (select lease from disabled) as is_disabled,
+      array(select ended.event_id::text from ended
+        where ended.disposition = 'dead' and ended.endpoint_id = fence.endpoint_id) as dead
+    from fence`)
+  const written = writtenOf(leases, rows)
+  const own = results.filter(({ lease }) => written.owned.has(lease))
+  const dead = new Map(rows.map(row => [leases.held[row.lease - 1], new Set(row.dead)]))
+  const given = own.filter(({ lease, eventId }) => dead.get(lease)?.has(eventId))
+  await Promise.all([
+    own.length > 0 && tx.query(sql`${logAttempts(leases, { ...batch, results: own }, nothing)}`),
+    given.length > 0 && tx.query(addDeadThere(given)),
+  ])
+  return written
+}
+
+type WrittenRow = { lease: number; is_disabled: boolean }
+
+function writtenOf(leases: Leases, rows: readonly WrittenRow[]): Written {
   const named = (found: typeof rows) => new Set(found.flatMap(row => leases.held[row.lease - 1] ?? []))
   return { owned: named(rows), disabled: named(rows.filter(row => row.is_disabled)) }
 }
@@ -52,6 +92,8 @@ type Leases = {
 /** Adds to a statement which partners a column may name; see `namingPartners`. */
 type Naming = (column: Part) => Part
 
+const noNaming: Naming = () => nothing
+
 function numbered(leases: readonly HeldLease[]): Leases {
   const held = [...new Set(leases)]
   const numbers = new Map(held.map((lease, index) => [lease, index + 1]))
@@ -65,30 +107,14 @@ function numbered(leases: readonly HeldLease[]): Leases {
 }
 
 /** Locks the leases that this process still holds; the result is written for these only. */
-function held({ partnerIds, endpointIds, epochs }: Leases, owner: string): Part {
+function held({ partnerIds, endpointIds, epochs }: Leases, owner: string, naming: Naming): Part {
   return part`
     select l.partner_id, l.endpoint_id, mine.lease
     from endpoint_leases l
     join unnest(${partnerIds}::uuid[], ${endpointIds}::uuid[], ${epochs}::bigint[])
       with ordinality as mine (partner_id, endpoint_id, epoch, lease)
       on mine.partner_id = l.partner_id and mine.endpoint_id = l.endpoint_id and mine.epoch = l.epoch
-    where l.owner = ${owner}
-    order by l.partner_id, l.endpoint_id
-    for update of l`
-}
-
-/**
- * The same without a join, for tables that are spread: Citus 13.0 reads the rows of a join with a function in the wrong
- * format where an insert follows. Plain PostgreSQL finds each lease by its key only with the join.
- */
-function heldOnOneNode({ held, partnerIds, endpointIds }: Leases, owner: string): Part {
-  const number = part`array_position(
-      ${held.map(({ endpointId, epoch }) => `${endpointId} ${epoch}`)}::text[], l.endpoint_id || ' ' || l.epoch)`
-  return part`
-    select l.partner_id, l.endpoint_id, ${number} as lease
-    from endpoint_leases l
-    where l.owner = ${owner} and l.partner_id = any (${partnerIds}::uuid[])
-      and l.endpoint_id = any (${endpointIds}::uuid[]) and ${number} is not null
+    where l.owner = ${owner} ${naming(part`l.partner_id`)}
     order by l.partner_id, l.endpoint_id
     for update of l`
 }
@@ -111,11 +137,8 @@ function resultRows(leases: Leases, results: readonly Result[]): Part {
     where r.lease = any (array(select lease from fence))`
 }
 
-/** Adds the attempts to the log. */
-function logAttempts(
-  leases: Leases,
-  batch: { results: readonly Result[]; answers?: ReadonlyMap<Attempt, Buffer>; isRepeat?: boolean },
-): Part {
+/** Adds the attempts to the log; `only` chooses among them. */
+function logAttempts(leases: Leases, batch: Omit<Batch, 'changes'>, only: Part): Part {
   const logged = batch.results.flatMap(({ lease, eventId, number, attempts }) =>
     attempts.map(attempt => ({ lease, eventId, number, attempt, outcome: attempt.outcome })),
   )
@@ -144,7 +167,7 @@ function logAttempts(
       ${list(logged.map(l => bytes(batch.answers?.get(l.attempt))))}::bytea[])
       as t (lease, event_id, attempt_id, attempt, started_at, pair, status, error_class, address, dns_ms, connect_ms,
         tls_ms, first_byte_ms, total_ms, sealed_answer)
-    where t.lease = any (array(select lease from fence))
+    ${only}
     ${batch.isRepeat ? part`on conflict do nothing` : nothing}`
 }
 
@@ -173,6 +196,19 @@ const addDead = part`
   select partner_id, event_id, endpoint_id, attempts, 'attempts', died_at from ended where disposition = 'dead'
   on conflict (partner_id, event_id, endpoint_id) do update
     set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at`
+
+/** The same for deliveries that are known to have ended so. */
+function addDeadThere(given: readonly Result[]): Query {
+  return sql`
+  insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
+  select partner_id, event_id, endpoint_id, attempts, 'attempts', died_at
+  from unnest(${list(given.map(({ lease }) => lease.partnerId))}::uuid[], ${list(given.map(r => r.eventId))}::uuid[],
+    ${list(given.map(({ lease }) => lease.endpointId))}::uuid[],
+    ${list(given.map(r => attemptsOf(r.disposition)))}::integer[],
+    ${list(given.map(r => timestamp(r.endedAt)))}::timestamptz[]) as ended (partner_id, event_id, endpoint_id, attempts, died_at)
+  on conflict (partner_id, event_id, endpoint_id) do update
+    set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at`
+}
 
 /** Forgets that a delivery was given up, once a replay of it was delivered. */
 function removeDead(naming: Naming): Part {
