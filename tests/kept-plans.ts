@@ -1,6 +1,10 @@
+import { inject, test } from 'vitest'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
 import { sql } from '../service/src/db/sql.ts'
 import { patientDatabase } from './patient-database.ts'
+
+/** A test of kept plans: the nodes of a Citus cluster keep none of statements that name a partner, so none could be wrong. */
+export const onOneServer = test.skipIf(inject('testServer').kind === 'cluster')
 
 /**
  * On connections that are opened from now on, plans are kept from the first execution on, and only the service analyzes

@@ -139,9 +139,11 @@ async function killInTheMiddle(ending: readonly Partner[], at: string) {
   await new Promise<void>((isHeld, reject) => {
     const holding = database.transaction(async tx => {
       await tx.query(sql`set local idle_in_transaction_session_timeout = 0`)
-      await tx.query(
-        sql`select 1 from users where partner_id = any(${names}::uuid[]) and userid = any(${held}::text[]) for update`,
-      )
+      // A cluster locks the rows of one partner at a time.
+      for (const name of names)
+        await tx.query(
+          sql`select 1 from users where partner_id = ${name} and userid = any(${held}::text[]) for update`,
+        )
       isHeld()
       await isOver
     })

@@ -114,16 +114,15 @@ test('a user whose change fails holds up nobody else, and is tried again later',
   const partner = await stage.newPartner('America/New_York')
   await swapAll(partner, 3)
   const { database, logged } = stage.service
-  await database.query(sql`
-    create or replace function refuse_u1() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`)
-  await database.query(sql`
-    create trigger refuse before update on users for each row when (new.userid = 'u1' and old.swap_at is not null)
-    execute function refuse_u1()`)
+  // A constraint, since there are no triggers on a cluster.
+  await database.script(`
+    alter table users add constraint refuse_u1
+      check (partner_id <> '${partner.partnerId}' or userid <> 'u1' or swap_at is not null) not valid`)
   await partner.lateTo('2026-11-02T00:00')
   await stage.service.service().runDue()
   expect(await countOf(partner, 'user_benefits_swap_successful')).toBe(2)
   expect(logged.some(line => line.event === 'schedule_failed')).toBe(true)
-  await database.query(sql`drop trigger refuse on users`)
+  await database.script('alter table users drop constraint refuse_u1')
   stage.service.advance(31_000)
   await stage.service.service().runDue()
   expect(await countOf(partner, 'user_benefits_swap_successful')).toBe(3)

@@ -113,9 +113,10 @@ test('a slow endpoint, retries and replays stay within their shares of the slots
   await rig.addEndpoint(quick.url)
   // As after an outage: everything that waits there is a retry, or was asked for again.
   await rig.raise(range(60, 's'), { partner })
+  const [middle] = await rig.database.query<{ event_id: string }>(sql`
+    select event_id from deliveries where endpoint_id = ${webhookid} order by event_id offset 30 limit 1`)
   await rig.database.query(sql`
-    update deliveries set work = case when event_id::text < (select event_id::text from deliveries order by event_id offset 30 limit 1)
-      then 'retry' else 'replay' end, attempts = 1
+    update deliveries set work = case when event_id < ${middle?.event_id} then 'retry' else 'replay' end, attempts = 1
     where endpoint_id = ${webhookid}`)
   // What is held is held for longer than the test lasts.
   const dispatcher = rig.open({ slots: 16, endpointSlots: 16 }, { deadlineMs: 600_000 })
