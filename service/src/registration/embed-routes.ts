@@ -16,7 +16,7 @@ import {
 } from './session/session.ts'
 import { openVisit, rootOf, type Visit } from './session/visit.ts'
 import { changeAppearance } from './steps/appearance.ts'
-import { isLead } from './steps/step.ts'
+import { isRedirect } from './steps/step.ts'
 import { entryOf, stepAt } from './steps/steps.ts'
 import type { View } from './views/model.ts'
 import { renderPage } from './views/page.ts'
@@ -88,8 +88,8 @@ async function exchange(
   const { origin } = asked
   if (!link.row.origins.includes(origin) || !link.partner.origins.includes(origin))
     return send(403, { code: 'ORIGIN_NOT_ALLOWED' })
-  const wish = { opener: newOpener(), locale: asked.locale ?? null, withResult: true }
-  const opened = await spendLink(context, link, wish)
+  const input = { opener: newOpener(), locale: asked.locale ?? null, withResult: true }
+  const opened = await spendLink(context, link, input)
   if (!opened) return send(401, await ended(routes, asked, request))
   return send(200, await firstView(routes, { link, opened, asked, requestId: request.id }))
 }
@@ -104,9 +104,9 @@ async function firstView(
   }: { link: Link; opened: Opened; asked: SessionRequest; requestId: string },
 ): Promise<object> {
   const { context } = routes
-  const living = await findActive(context, opened.handle)
+  const active = await findActive(context, opened.handle)
   const visit =
-    living && (await openVisit(context, living, { shell: 'frame', files: await routes.files(), requestId }))
+    active && (await openVisit(context, active, { shell: 'frame', files: await routes.files(), requestId }))
   if (!visit)
     throw new ServiceError('internal', undefined, { cause: new Error('a new session is not there') })
   const looked = asked.appearance === undefined ? undefined : await changeAppearance(visit, asked.appearance)
@@ -127,7 +127,7 @@ async function entryView(visit: Visit): Promise<View> {
   for (let leads = 0; leads < 5; leads += 1) {
     const shown = await stepAt(path, visit)?.show(visit, { form: new URLSearchParams(), isPosted: false })
     if (!shown) break
-    if (!isLead(shown)) return shown
+    if (!isRedirect(shown)) return shown
     path = shown.to === '' ? entryOf(visit) : shown.to
   }
   throw new ServiceError('internal', undefined, { cause: new Error('the first view leads nowhere') })
@@ -135,13 +135,13 @@ async function entryView(visit: Visit): Promise<View> {
 
 async function ended(routes: PageRoutes, asked: SessionRequest, request: FastifyRequest) {
   const locale = asked.locale ?? localeOf(request.headers['accept-language'])
-  const stranger = {
+  const anonymous = {
     shell: 'frame',
     locale,
     root: rootOf(routes.context),
     files: await routes.files(),
   } as const
-  return { code: 'LINK_TOKEN_ENDED', html: renderPage(endedView(stranger, 'link')) }
+  return { code: 'LINK_TOKEN_ENDED', html: renderPage(endedView(anonymous, 'link')) }
 }
 
 function readRequest(body: unknown): SessionRequest {
@@ -163,8 +163,8 @@ async function sendFailure(
   const { status, kind } = describeFailure(routes.context, error, request)
   const files = await routes.files().catch(() => undefined)
   const locale = localeOf(request.headers['accept-language'])
-  const stranger = files && ({ shell: 'frame', locale, root: rootOf(routes.context), files } as const)
-  const html = stranger && renderPage(problemView(stranger, { kind, requestid: request.id }))
+  const anonymous = files && ({ shell: 'frame', locale, root: rootOf(routes.context), files } as const)
+  const html = anonymous && renderPage(problemView(anonymous, { kind, requestid: request.id }))
   return reply
     .code(status)
     .type('application/json; charset=utf-8')

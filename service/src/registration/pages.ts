@@ -19,7 +19,7 @@ import { formTag, openVisit, rootOf, type Visit } from './session/visit.ts'
 import { changeAppearance } from './steps/appearance.ts'
 import { isChallenged, meetChallenge, openChallenge } from './steps/challenge.ts'
 import { sendCopy } from './steps/copies.ts'
-import { isLead, type Typed } from './steps/step.ts'
+import { isRedirect, type Typed } from './steps/step.ts'
 import { entryOf, pathOfView, stepAt } from './steps/steps.ts'
 import { endedKinds, type LinkEndedView } from './views/model.ts'
 import type { Locale } from './views/surroundings.ts'
@@ -40,7 +40,7 @@ export function mountPages(app: FastifyInstance, routes: PageRoutes): void {
     scope.setErrorHandler((error, request, reply) => sendFailure(routes, error, { request, reply }))
     mountLinks(scope, routes)
     scope.post(`${root}/appearance`, { config: { takes: 'application/json' } }, (request, reply) =>
-      answerLook(routes, { request, reply }),
+      answerAppearance(routes, { request, reply }),
     )
     scope.get(root, (request, reply) => answerGet(routes, { request, reply, path: '' }))
     scope.get(`${root}/*`, (request, reply) =>
@@ -56,22 +56,22 @@ export function mountPages(app: FastifyInstance, routes: PageRoutes): void {
 async function visitOf(
   routes: PageRoutes,
   { request, reply }: Omit<Exchange, 'path'>,
-): Promise<{ visit: Visit; living: ActiveSession } | { answered: FastifyReply }> {
+): Promise<{ visit: Visit; active: ActiveSession } | { answered: FastifyReply }> {
   const { context } = routes
   const { shell, handle } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
-  const living = await findActive(context, handle)
-  if (!living && handle !== undefined && (await isUnknownHandle(context, handle)))
+  const active = await findActive(context, handle)
+  if (!active && handle !== undefined && (await isUnknownHandle(context, handle)))
     context.refuseUnknown(request)
   const files = await routes.files()
-  const visit = living && (await openVisit(context, living, { shell, files, requestId: request.id }))
-  if (living && visit) {
-    request.partnerId = living.partner.partnerId
-    return { visit, living }
+  const visit = active && (await openVisit(context, active, { shell, files, requestId: request.id }))
+  if (active && visit) {
+    request.partnerId = active.partner.partnerId
+    return { visit, active }
   }
-  const own = living ?? (await findOwn(context, handle))
+  const own = active ?? (await findOwn(context, handle))
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
-  const stranger: Anonymous = { shell, locale, root: rootOf(context), files }
-  const known = own ? { ...stranger, partner: own.partner } : stranger
+  const anonymous: Anonymous = { shell, locale, root: rootOf(context), files }
+  const known = own ? { ...anonymous, partner: own.partner } : anonymous
   const view = endedView(known, own ? await endFor(context, own.row) : 'closed')
   return { answered: await sendView(request, reply, { view, status: 401 }) }
 }
@@ -92,19 +92,19 @@ async function endFor(context: PageContext, row: PageSessionRow): Promise<LinkEn
 async function answerGet(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const found = await visitOf(routes, exchange)
   if ('answered' in found) return found.answered
-  const { visit, living } = found
+  const { visit, active } = found
   const { path, request, reply } = exchange
-  const detour = detourOf(visit, living, path)
-  if (detour !== undefined) return lead(routes, reply, detour)
+  const detour = detourOf(visit, active, path)
+  if (detour !== undefined) return redirect(routes, reply, detour)
   if (path === 'challenge') return sendChallenge(routes, exchange, visit)
-  if (path === '') return lead(routes, reply, entryOf(visit))
+  if (path === '') return redirect(routes, reply, entryOf(visit))
   if (path.startsWith('copy/') && (await sendCopy(visit, path.slice('copy/'.length), reply))) return reply
   return show(routes, exchange, { visit, typed: { form: queryOf(request), isPosted: false } })
 }
 
 /** The path where this person must go first; `undefined` when they may see the requested path. */
-function detourOf(visit: Visit, living: ActiveSession, path: string): string | undefined {
-  if (living.isOver) return path === 'done' ? undefined : 'done'
+function detourOf(visit: Visit, active: ActiveSession, path: string): string | undefined {
+  if (active.isOver) return path === 'done' ? undefined : 'done'
   if (isChallenged(visit)) return path === 'challenge' ? undefined : 'challenge'
   return path === 'challenge' ? '' : undefined
 }
@@ -116,44 +116,44 @@ async function answerPost(routes: PageRoutes, exchange: Exchange): Promise<Fasti
   const language = languageOf(form)
   if (path === 'language' && form.get('view') === 'LINK_ENDED' && language) {
     const { shell } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
-    const stranger = { shell, locale: language, root: rootOf(context), files: await routes.files() }
+    const anonymous = { shell, locale: language, root: rootOf(context), files: await routes.files() }
     const kind = endedKinds.find(known => known === form.get('kind')) ?? 'link'
-    return sendView(request, reply, { view: endedView(stranger, kind) })
+    return sendView(request, reply, { view: endedView(anonymous, kind) })
   }
   if (path === 'leave') return answerLeave(routes, exchange)
   const found = await visitOf(routes, exchange)
   if ('answered' in found) return found.answered
-  const { living } = found
+  const { active } = found
   if (path === 'stay') {
-    await touchSession(context.database, nameOf(living.row), context.clock.real())
+    await touchSession(context.database, nameOf(active.row), context.clock.real())
     return reply.code(204).send()
   }
-  const visit = language ? await speak(found.visit, language) : found.visit
-  if (path === 'language') return lead(routes, reply, pathOfView(form.get('view') ?? ''))
-  const detour = detourOf(visit, living, path)
-  if (detour !== undefined) return lead(routes, reply, detour)
+  const visit = language ? await switchLanguage(found.visit, language) : found.visit
+  if (path === 'language') return redirect(routes, reply, pathOfView(form.get('view') ?? ''))
+  const detour = detourOf(visit, active, path)
+  if (detour !== undefined) return redirect(routes, reply, detour)
   if (path === 'challenge') return answerChallenge(routes, exchange, { visit, form, isLanguage: !!language })
   if (language) return show(routes, exchange, { visit, typed: { form, isPosted: true } })
-  return take(routes, exchange, { visit, form })
+  return handlePost(routes, exchange, { visit, form })
 }
 
 /** Gives a posted form to its step, and sends the result. */
-async function take(
+async function handlePost(
   routes: PageRoutes,
   exchange: Exchange,
   { visit, form }: { visit: Visit; form: URLSearchParams },
 ): Promise<FastifyReply> {
   const step = stepAt(exchange.path, visit)
-  if (!step?.post) return missing(routes, exchange, visit)
+  if (!step?.post) return showNotFound(routes, exchange, visit)
   const isTheirs = !form.has('draft') || form.get('draft')?.startsWith(`${formTag(visit)}-`)
   const posted = isTheirs ? await step.post(visit, form) : 'conflict'
   if (posted === 'gone') {
     const found = await visitOf(routes, exchange)
-    return 'answered' in found ? found.answered : lead(routes, exchange.reply, '')
+    return 'answered' in found ? found.answered : redirect(routes, exchange.reply, '')
   }
   if (posted === 'conflict') return showNewest(routes, exchange)
   if (posted === 'again') return show(routes, exchange, { visit, typed: { form, isPosted: true } })
-  if ('to' in posted) return lead(routes, exchange.reply, posted.to)
+  if ('to' in posted) return redirect(routes, exchange.reply, posted.to)
   const typed = { form, isPosted: true, errors: posted.errors }
   return show(routes, exchange, { visit, typed, status: 422 })
 }
@@ -174,9 +174,9 @@ async function show(
 ): Promise<FastifyReply> {
   const { visit, typed, status } = shown
   const step = stepAt(exchange.path, visit)
-  if (!step) return missing(routes, exchange, visit)
+  if (!step) return showNotFound(routes, exchange, visit)
   const view = await step.show(visit, typed)
-  if (isLead(view)) return lead(routes, exchange.reply, view.to)
+  if (isRedirect(view)) return redirect(routes, exchange.reply, view.to)
   const page = typed.conflict ? { ...view.page, conflict: true } : view.page
   const whole = { ...view, page, ...(typed.errors ? { errors: typed.errors } : {}) }
   return sendView(exchange.request, exchange.reply, { view: whole, ...(status ? { status } : {}) })
@@ -191,7 +191,7 @@ async function answerChallenge(
   const kept = Object.fromEntries(form)
   if (isLanguage) return sendChallenge(routes, exchange, visit, { kept })
   const met = await meetChallenge(visit, form)
-  if (met === 'passed') return lead(routes, exchange.reply, '')
+  if (met === 'passed') return redirect(routes, exchange.reply, '')
   return met === 'ended'
     ? sendEnd(routes, exchange)
     : sendChallenge(routes, exchange, visit, { kept, ...met })
@@ -212,26 +212,26 @@ async function sendChallenge(
 /** Shows the page of a session that has just ended. */
 async function sendEnd(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const found = await visitOf(routes, exchange)
-  return 'answered' in found ? found.answered : lead(routes, exchange.reply, '')
+  return 'answered' in found ? found.answered : redirect(routes, exchange.reply, '')
 }
 
 /** Ends the session of this browser and says so; a browser without a session gets the same answer. */
 async function answerLeave(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const { context } = routes
   const { request, reply } = exchange
-  const wish = { mode: context.mode, baseUrl: context.baseUrl() }
-  const { shell, handle } = credentialOf(request.headers, wish)
+  const site = { mode: context.mode, baseUrl: context.baseUrl() }
+  const { shell, handle } = credentialOf(request.headers, site)
   const own = await findOwn(context, handle)
   if (own) await signOut(context.database, nameOf(own.row), context.clock.real())
-  if (shell === 'hosted') reply.header('Set-Cookie', clearCookie('session', wish))
+  if (shell === 'hosted') reply.header('Set-Cookie', clearCookie('session', site))
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
-  const stranger: Anonymous = { shell, locale, root: rootOf(context), files: await routes.files() }
-  const known = own ? { ...stranger, partner: own.partner } : stranger
+  const anonymous: Anonymous = { shell, locale, root: rootOf(context), files: await routes.files() }
+  const known = own ? { ...anonymous, partner: own.partner } : anonymous
   const back = own?.partner.redirects.find(address => address === own.row.redirecturl)
   return sendView(request, reply, { view: endedView(known, 'signedout', back) })
 }
 
-async function answerLook(routes: PageRoutes, exchange: Omit<Exchange, 'path'>): Promise<FastifyReply> {
+async function answerAppearance(routes: PageRoutes, exchange: Omit<Exchange, 'path'>): Promise<FastifyReply> {
   const found = await visitOf(routes, exchange)
   if ('answered' in found) return found.answered
   const { appearance } = (exchange.request.body ?? {}) as { appearance?: unknown }
@@ -240,7 +240,7 @@ async function answerLook(routes: PageRoutes, exchange: Omit<Exchange, 'path'>):
 }
 
 /** Switches this session to another language. */
-async function speak(visit: Visit, locale: Locale): Promise<Visit> {
+async function switchLanguage(visit: Visit, locale: Locale): Promise<Visit> {
   await setLocale(visit.context.database, nameOf(visit.session), locale)
   return { ...visit, locale, session: { ...visit.session, locale } }
 }
@@ -254,16 +254,16 @@ function queryOf(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams(request.url.split('?', 2)[1] ?? '')
 }
 
-function lead({ context }: PageRoutes, reply: FastifyReply, path: string): FastifyReply {
+function redirect({ context }: PageRoutes, reply: FastifyReply, path: string): FastifyReply {
   return reply
     .code(303)
     .header('Location', path === '' ? rootOf(context) : `${rootOf(context)}/${path}`)
     .send()
 }
 
-function missing(routes: PageRoutes, { request, reply }: Exchange, visit: Visit): Promise<FastifyReply> {
+function showNotFound(routes: PageRoutes, { request, reply }: Exchange, visit: Visit): Promise<FastifyReply> {
   const root = rootOf(routes.context)
-  const stranger = {
+  const anonymous = {
     shell: visit.shell,
     locale: visit.locale,
     root,
@@ -271,7 +271,7 @@ function missing(routes: PageRoutes, { request, reply }: Exchange, visit: Visit)
     partner: visit.partner,
   }
   const problem = { kind: 'notfound', requestid: request.id, retry: root } as const
-  return sendView(request, reply, { view: problemView(stranger, problem), status: 404 })
+  return sendView(request, reply, { view: problemView(anonymous, problem), status: 404 })
 }
 
 /** A failure as a page that tells the person what to do; only the log says what went wrong. */
@@ -289,8 +289,8 @@ async function sendFailure(
     for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
   const { shell } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
   const root = rootOf(context)
-  const stranger = { shell, locale: localeOf(request.headers['accept-language']), root, files }
+  const anonymous = { shell, locale: localeOf(request.headers['accept-language']), root, files }
   const retry = kind === 'notfound' ? {} : { retry: root }
-  const view = problemView(stranger, { kind, requestid: request.id, ...retry })
+  const view = problemView(anonymous, { kind, requestid: request.id, ...retry })
   return sendView(request, reply, { view, status })
 }

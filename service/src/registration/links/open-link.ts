@@ -44,8 +44,8 @@ async function pressLink(routes: PageRoutes, exchange: Exchange): Promise<Fastif
     return sendOpen(routes, exchange, { link, locale: localeIn(form, 'language') ?? link.row.locale })
   }
   const opener = readCookie(request.headers, 'opener', cookieContext(routes)) ?? newOpener()
-  const wish = { opener, locale: localeIn(form, 'locale') ?? null, withResult: false }
-  const opened = await spendLink(context, link, wish)
+  const input = { opener, locale: localeIn(form, 'locale') ?? null, withResult: false }
+  const opened = await spendLink(context, link, input)
   if (!opened) return ended(routes, exchange)
   // Set before anything else can fail, so that a browser with the cookie can continue from here.
   reply.header('Set-Cookie', setCookie('session', opened.handle, cookieContext(routes)))
@@ -79,13 +79,13 @@ async function sendOpen(
 /** Used, expired, revoked and unknown links look alike: nothing here depends on which it is. */
 async function ended(routes: PageRoutes, { request, reply }: Exchange): Promise<FastifyReply> {
   const locale = localeOf(request.headers['accept-language'])
-  const stranger = {
+  const anonymous = {
     shell: 'hosted',
     locale,
     root: rootOf(routes.context),
     files: await routes.files(),
   } as const
-  return sendView(request, reply, { view: endedView(stranger, 'link'), status: 410 })
+  return sendView(request, reply, { view: endedView(anonymous, 'link'), status: 410 })
 }
 
 function cookieContext({ context }: PageRoutes) {

@@ -15,18 +15,18 @@ export type Anonymous = {
 }
 
 /** The page for somebody without a session. */
-export function anonymousPage(stranger: Anonymous): Page {
+export function anonymousPage(anonymous: Anonymous): Page {
   return {
-    shell: stranger.shell,
-    locale: stranger.locale,
-    partner: { displayname: stranger.partner?.name ?? '' },
-    help: stranger.partner?.help ?? {},
-    ...(stranger.partner ? { legal: stranger.partner.legal } : {}),
+    shell: anonymous.shell,
+    locale: anonymous.locale,
+    partner: { displayname: anonymous.partner?.name ?? '' },
+    help: anonymous.partner?.help ?? {},
+    ...(anonymous.partner ? { legal: anonymous.partner.legal } : {}),
     zone: 'UTC',
-    stylesheets: stylesheetsOf(stranger),
-    script: stranger.files.script,
-    icon: stranger.files.icon,
-    root: stranger.root,
+    stylesheets: stylesheetsOf(anonymous),
+    script: anonymous.files.script,
+    icon: anonymous.files.icon,
+    root: anonymous.root,
   }
 }
 
@@ -38,13 +38,13 @@ function stylesheetsOf({ files, partner, root }: Anonymous): readonly string[] {
 
 /** The page of a link or session that has ended or never existed; for links the words are always the same. */
 export function endedView(
-  stranger: Anonymous,
+  anonymous: Anonymous,
   kind: LinkEndedView['kind'],
   redirecturl?: string | null,
 ): LinkEndedView {
   return {
     view: 'LINK_ENDED',
-    page: anonymousPage(stranger),
+    page: anonymousPage(anonymous),
     kind,
     ...(redirecturl ? { redirecturl } : {}),
   }
@@ -52,8 +52,8 @@ export function endedView(
 
 /** The page of a failure, with a request id that the person can read out. */
 export function problemView(
-  stranger: Anonymous,
+  anonymous: Anonymous,
   problem: { kind: ProblemView['kind']; requestid: string; retry?: string },
 ): ProblemView {
-  return { view: 'PROBLEM', page: anonymousPage(stranger), ...problem }
+  return { view: 'PROBLEM', page: anonymousPage(anonymous), ...problem }
 }

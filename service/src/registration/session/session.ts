@@ -73,22 +73,22 @@ export function isFresh({ row }: Link, now: Instant): boolean {
 export async function spendLink(
   context: PageContext,
   link: Link,
-  wish: { opener: string; locale: Locale | null; withResult: boolean },
+  input: { opener: string; locale: Locale | null; withResult: boolean },
 ): Promise<Opened | undefined> {
   const { database, keyring, mode, clock } = context
   const name = nameOf(link.row)
   const pepper = keyring.peppers.current
-  const handle = handleOf(context, link, { opener: wish.opener, pepper: pepper.key })
-  const resultToken = wish.withResult ? makeSecret('rt', mode, sessionSecretId(name)).text : undefined
+  const handle = handleOf(context, link, { opener: input.opener, pepper: pepper.key })
+  const resultToken = input.withResult ? makeSecret('rt', mode, sessionSecretId(name)).text : undefined
   const isSpent = await spendToken(database, name, {
     at: clock.real(),
     pepperId: pepper.id,
     handleHash: keyedHash(pepper.key, 'session_handle', handle),
     resultHash: resultToken === undefined ? null : keyedHash(pepper.key, 'result_token', resultToken),
-    locale: wish.locale,
+    locale: input.locale,
   })
   if (isSpent) context.noteOpened({ ...name, serviceId: link.row.service_id ?? undefined })
-  return isSpent ? { handle, resultToken } : joined(context, link, wish.opener)
+  return isSpent ? { handle, resultToken } : joined(context, link, input.opener)
 }
 
 async function joined(context: PageContext, link: Link, opener: string): Promise<Opened | undefined> {

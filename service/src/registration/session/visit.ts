@@ -52,12 +52,12 @@ export type Visit = {
  */
 export async function openVisit(
   context: PageContext,
-  living: ActiveSession,
+  active: ActiveSession,
   request: { shell: Page['shell']; files: Visit['files']; requestId: string },
 ): Promise<Visit | undefined> {
-  const { partner, row } = living
-  const begun = row.service_id === null ? await beginRegistration(context, living, request.requestId) : row
-  const read = await readWhole(context, living, request.requestId)
+  const { partner, row } = active
+  const begun = row.service_id === null ? await beginRegistration(context, active, request.requestId) : row
+  const read = await readWhole(context, active, request.requestId)
   if (!read || read.user.status === 'erased' || read.user.serviceId !== begun.service_id) return undefined
   const { user, now, documents } = read
   const isMember = isActive(user)
@@ -118,13 +118,13 @@ type Whole = Reading & { readonly documents: ReadonlyMap<DocumentKind, Person> }
  */
 async function readWhole(
   context: PageContext,
-  living: ActiveSession,
+  active: ActiveSession,
   requestId: string,
 ): Promise<Whole | undefined> {
-  let reading = await freshReading(context, living, requestId)
+  let reading = await freshReading(context, active, requestId)
   for (let tries = 1; reading; tries += 1) {
-    const documents = await context.reader.documents(living.partner, reading.user)
-    const after: Reading | undefined = await context.reader.read(living.partner, living.row.userid)
+    const documents = await context.reader.documents(active.partner, reading.user)
+    const after: Reading | undefined = await context.reader.read(active.partner, active.row.userid)
     const isSame =
       after?.user.status === reading.user.status && after.user.updatedAt === reading.user.updatedAt
     if (isSame || tries === 3) return { ...reading, documents }
@@ -136,13 +136,13 @@ async function readWhole(
 /** A registration that lapsed while the page was open is started again. */
 async function freshReading(
   context: PageContext,
-  living: ActiveSession,
+  active: ActiveSession,
   requestId: string,
 ): Promise<Reading | undefined> {
-  const { partner, row } = living
+  const { partner, row } = active
   const reading = await context.reader.read(partner, row.userid)
   if (reading?.user.status !== 'none' && reading?.user.status !== 'prefilled') return reading
-  await beginRegistration(context, living, requestId)
+  await beginRegistration(context, active, requestId)
   return context.reader.read(partner, row.userid)
 }
 

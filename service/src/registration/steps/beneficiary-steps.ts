@@ -12,7 +12,7 @@ import { chosenByNewcomer } from './enrolling-steps.ts'
 import { afterNaming, mayNameLater, namedInDraft } from './naming.ts'
 import { stepOf } from './progress.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
-import type { Lead, Posted, Step } from './step.ts'
+import type { Posted, Redirect, Step } from './step.ts'
 
 /** A member's beneficiaries, for each of the member's benefits. */
 export const beneficiaryList: Step = {
@@ -163,7 +163,7 @@ async function nameInDraft(
   visit: Visit,
   form: URLSearchParams,
   { benefit, isLater }: { readonly benefit: Benefit; readonly isLater: boolean },
-): Promise<'saved' | Exclude<Posted, Lead>> {
+): Promise<'saved' | Exclude<Posted, Redirect>> {
   const { name } = benefit
   const isCleared = namesNobody(form) && benefit.beneficiaries === 'optional'
   const parsed = isLater || isCleared ? undefined : parseBeneficiaries(form, visit.today)

@@ -77,14 +77,14 @@ export const enrol: Step = {
 
 async function enrolNow(
   visit: Visit,
-  wish: {
+  input: {
     form: URLSearchParams
     found: Plan
     consents: readonly Consent[]
     agreements: readonly ConsentText[]
   },
 ): Promise<Posted> {
-  const { form, found, consents, agreements } = wish
+  const { form, found, consents, agreements } = input
   const reference = referenceOf(visit.session.session_id, 'enrolled')
   const version = versionOf(form)
   const outcome = await changeOwn(visit, {

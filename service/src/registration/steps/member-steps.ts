@@ -206,7 +206,7 @@ function pickedBenefits(visit: Visit): Benefit[] {
 
 async function addNow(
   visit: Visit,
-  wish: {
+  input: {
     names: readonly string[]
     consents: readonly Consent[]
     agreements: readonly ConsentText[]
@@ -214,24 +214,24 @@ async function addNow(
   },
 ): Promise<Posted> {
   const outcome = await changeOwn(visit, {
-    why: `enrol ${wish.reference}`,
+    why: `enrol ${input.reference}`,
     decide: ({ user: before, person, now, terms }) => {
-      const others = wish.consents.filter(consent => !wish.names.includes(consent.name))
+      const others = input.consents.filter(consent => !input.names.includes(consent.name))
       let user: User = { ...before, consents: mergeConsents(before.consents, others) }
       const events: Raised[] = []
-      for (const name of wish.names) {
-        const consents = wish.consents.filter(consent => consent.name === name)
+      for (const name of input.names) {
+        const consents = input.consents.filter(consent => consent.name === name)
         const added = enrolBenefitOf(user, { name, consents }, now, terms())
         if (isRefusal(added)) return added
         user = added.user
         events.push(...added.events)
       }
       const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
-      const copied = { ...wish, person: person('profile') ?? {}, offername }
+      const copied = { ...input, person: person('profile') ?? {}, offername }
       const confirmation = confirmationOf({ ...visit, now }, copied)
       return { user, events, documents: { draft: null }, confirmation }
     },
   })
-  if (outcome === 'done') return noteDone(visit, 'enrolled', wish.reference)
+  if (outcome === 'done') return noteDone(visit, 'enrolled', input.reference)
   return outcome === 'gone' ? 'gone' : { to: 'benefits' }
 }

@@ -26,7 +26,7 @@ import { confirmationOf } from './copies.ts'
 import { mustName, namingLines, namingPath } from './naming.ts'
 import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
-import type { Lead, Posted, Step } from './step.ts'
+import type { Posted, Redirect, Step } from './step.ts'
 
 /** The offers to move to, with the one in force and the pending change. */
 export const offer: Step = {
@@ -253,7 +253,7 @@ function consentsOf(visit: Visit, changed: OfferChange, posted: URLSearchParams 
 }
 
 /** The path to name beneficiaries for the plan's benefits, if that is required and neither done nor put off. */
-function namingFirst(visit: Visit, { changed, choice }: Proposed): Lead | undefined {
+function namingFirst(visit: Visit, { changed, choice }: Proposed): Redirect | undefined {
   const unnamed = mustName(visit, gainedBenefits(visit, changed))
   return unnamed === undefined ? undefined : { to: namingPath(unnamed, addressOf(choice.offer)) }
 }

@@ -7,12 +7,12 @@ import { newerThanConfirmed } from './answers.ts'
 import { leavingOn, liveLines } from './cards.ts'
 import { copiesOf, copyAddress } from './copies.ts'
 import { memberPaths } from './member-choices.ts'
-import type { Lead, Step } from './step.ts'
+import type { Redirect, Step } from './step.ts'
 import { stillToDo } from './still-to-do.ts'
 import { tell } from './tell.ts'
 
 /** Records the session's outcome, which the partner can get by the result token, and leads to the confirmation. */
-export async function noteDone(visit: Visit, outcome: PageOutcome, reference: string): Promise<Lead> {
+export async function noteDone(visit: Visit, outcome: PageOutcome, reference: string): Promise<Redirect> {
   await completeSession(visit.context.database, nameOf(visit.session), {
     outcome,
     reference,

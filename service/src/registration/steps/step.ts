@@ -12,12 +12,12 @@ export type Typed = {
   readonly conflict?: boolean
 }
 
-/** Leads to another path below the page's root. */
-export type Lead = { readonly to: string }
+/** Sends the browser to another path below the page's root. */
+export type Redirect = { readonly to: string }
 
-/** The result of a posted form: it leads on, or its own view is shown again with the errors. */
+/** The result of a posted form: a redirect, or its own view is shown again with the errors. */
 export type Posted =
-  | Lead
+  | Redirect
   | { readonly errors: readonly FieldError[] }
   /** The answers were changed elsewhere: the newest are shown. */
   | 'conflict'
@@ -29,12 +29,12 @@ export type Posted =
 /** One path of the page. */
 export type Step = {
   /** The view of this path, or the path to go to when this person has nothing to do here. */
-  readonly show: (visit: Visit, typed: Typed) => View | Lead | Promise<View | Lead>
+  readonly show: (visit: Visit, typed: Typed) => View | Redirect | Promise<View | Redirect>
   readonly post?: (visit: Visit, form: URLSearchParams) => Posted | Promise<Posted>
 }
 
-/** Whether a step leads elsewhere. */
-export function isLead(shown: View | Lead): shown is Lead {
+/** Whether a step sends the browser elsewhere. */
+export function isRedirect(shown: View | Redirect): shown is Redirect {
   return !('view' in shown)
 }
 

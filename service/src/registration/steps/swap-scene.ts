@@ -58,10 +58,12 @@ function isStillIn(enrolment: Enrolment, visit: Visit): boolean {
 
 function openToSwap(
   visit: Visit,
-  wish: { name: string; offer: Offer; boundary: number },
+  input: { name: string; offer: Offer; boundary: number },
 ): readonly Benefit[] {
-  const benefit = openBenefit(visit.terms, wish.name)
-  return benefit && judgePick(visit.terms, benefit, wish.boundary, wish.offer.offer).admitted ? [benefit] : []
+  const benefit = openBenefit(visit.terms, input.name)
+  return benefit && judgePick(visit.terms, benefit, input.boundary, input.offer.offer).admitted
+    ? [benefit]
+    : []
 }
 
 /** The places that a person may fill anew: each pick in force, and a free place that the pending swap leaves. */

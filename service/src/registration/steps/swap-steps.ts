@@ -14,7 +14,7 @@ import { confirmationOf } from './copies.ts'
 import { mustNameNow, namingLines, namingPath } from './naming.ts'
 import { noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
-import type { Lead, Posted, Step } from './step.ts'
+import type { Posted, Redirect, Step } from './step.ts'
 import {
   allowedIn,
   availableFor,
@@ -164,7 +164,7 @@ function pairsOf({ add, remove }: SwapChoice): MemberPair[] {
 }
 
 /** The path to name beneficiaries for the new benefit, if that is required and nobody is named yet. */
-function namingFirst(visit: Visit, scene: SwapScene, choice: SwapChoice): Lead | undefined {
+function namingFirst(visit: Visit, scene: SwapScene, choice: SwapChoice): Redirect | undefined {
   const unnamed = mustNameNow(visit, comingIn(scene, choice))
   return unnamed === undefined ? undefined : { to: namingPath(unnamed, addressOf(choice)) }
 }
