@@ -26,7 +26,7 @@ test('each metric of webhook delivery changes by its own cause', async () => {
     return line === undefined ? undefined : Number(line.slice(name.length + 1))
   }
   for (const name of [
-    'webhook_tries_total{outcome="delivered"}',
+    'webhook_attempts_total{outcome="delivered"}',
     'webhook_deliveries_total{outcome="dead"}',
     'webhook_failures_total{reason="5xx"}',
     'webhook_endpoints{state="ok"}',
@@ -46,13 +46,13 @@ test('each metric of webhook delivery changes by its own cause', async () => {
   await dispatcher.idle()
   await dispatcher.idle()
 
-  expect(await shown('webhook_tries_total{outcome="delivered"}')).toBe(1)
-  expect(await shown('webhook_tries_total{outcome="failed"}')).toBe(3)
+  expect(await shown('webhook_attempts_total{outcome="delivered"}')).toBe(1)
+  expect(await shown('webhook_attempts_total{outcome="failed"}')).toBe(3)
   expect(await shown('webhook_deliveries_total{outcome="delivered"}')).toBe(1)
   expect(await shown('webhook_failures_total{reason="5xx"}')).toBe(1)
   expect(await shown('webhook_failures_total{reason="4xx"}')).toBe(2)
   expect(await shown('webhook_first_byte_seconds_count')).toBe(4)
-  expect(await shown('webhook_try_seconds_count')).toBe(4)
+  expect(await shown('webhook_attempt_seconds_count')).toBe(4)
   expect(await shown('webhook_endpoints{state="ok"}')).toBe(1)
   expect(await shown('webhook_endpoints{state="failing"}')).toBe(1)
   expect(await shown('webhook_endpoints{state="paused"}')).toBe(1)
@@ -83,7 +83,7 @@ test('each metric of webhook delivery changes by its own cause', async () => {
   metrics.note(item, { ...note.failed, disposition: { kind: 'dead', attempts: 12 } })
   expect(await shown('webhook_deliveries_total{outcome="dead"}')).toBe(1)
   metrics.note(item, note.unspent)
-  expect(await shown('webhook_tries_total{outcome="unspent"}')).toBe(1)
+  expect(await shown('webhook_attempts_total{outcome="unspent"}')).toBe(1)
   expect(await shown('webhook_failures_total{reason="resolver"}')).toBe(1)
 
   // From the commit to the first byte, and only of a first attempt.
@@ -106,7 +106,7 @@ test('a first attempt that a fault of ours cut short does not count as a first b
   const resolver = createResolver({ servers: ['127.0.0.1:1'], timeoutMs: 300 })
   const dispatcher = rig.open({}, { metrics, resolver })
   await rig.raise(['u1'])
-  await expect.poll(() => metrics.render()).toContain('webhook_tries_total{outcome="unspent"} 1')
+  await expect.poll(() => metrics.render()).toContain('webhook_attempts_total{outcome="unspent"} 1')
   expect(await metrics.render()).toContain('webhook_first_byte_seconds_count 0')
   await dispatcher.close()
 })

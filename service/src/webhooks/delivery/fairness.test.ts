@@ -11,7 +11,7 @@ type Endpoint = {
 /** Simulates endpoints with work on this many slots, event by event, and counts what each endpoint got. */
 function simulate(slots: number, endpoints: Record<string, Endpoint>, forMs: number) {
   const turns = createTurns(slots)
-  const got = new Map(Object.keys(endpoints).map(id => [id, { tries: 0, slotMs: 0, firstAt: -1 }]))
+  const got = new Map(Object.keys(endpoints).map(id => [id, { attempts: 0, slotMs: 0, firstAt: -1 }]))
   const running: { turn: Turn; endsAt: number }[] = []
   let now = 0
   for (const [id, { due }] of Object.entries(endpoints)) turns.offer(id, due, now)
@@ -29,7 +29,7 @@ function simulate(slots: number, endpoints: Record<string, Endpoint>, forMs: num
     turns.settle(ended.turn, now)
     const account = got.get(ended.turn.endpointId)
     if (account !== undefined) {
-      account.tries += 1
+      account.attempts += 1
       account.slotMs += now - ended.turn.startedAt
     }
   }
@@ -59,12 +59,12 @@ test('a backlog of a million delays nobody else', () => {
   const alone = simulate(16, healthy, 60_000)
   const beside = simulate(16, { dead: { due: fresh(), ms: 20 }, ...healthy }, 60_000)
   for (const [id, account] of alone) {
-    expect(beside.get(id)?.tries).toBe(account.tries)
+    expect(beside.get(id)?.attempts).toBe(account.attempts)
     expect(beside.get(id)?.firstAt ?? Number.NaN).toBeLessThanOrEqual(account.firstAt + 40)
   }
 })
 
-test('endpoints with work get the same slot time, whatever one try costs them', () => {
+test('endpoints with work get the same slot time, whatever one attempt costs them', () => {
   const ms = fc.integer({ min: 1, max: 900 })
   fc.assert(
     fc.property(
@@ -162,8 +162,8 @@ describe('while fresh events of healthy endpoints wait', () => {
     const slotMs = [...got].reduce((sum, [id, account]) => sum + (id.startsWith('c') ? account.slotMs : 0), 0)
     // Their own quarter, an eighth while they are unknown, and the slots that were free before any endpoint was known.
     expect(slotMs).toBeLessThanOrEqual((slots / 4 + slots / 8) * 300_000 + slots * 15_000)
-    expect(got.get('h')?.tries).toBeGreaterThan(20_000)
-    expect(got.get('c0')?.tries).toBeGreaterThan(0)
+    expect(got.get('h')?.attempts).toBeGreaterThan(20_000)
+    expect(got.get('c0')?.attempts).toBeGreaterThan(0)
   })
   test('and a flood of fresh events never holds up retries, replays or slow endpoints for ever', () => {
     const got = simulate(
@@ -176,13 +176,13 @@ describe('while fresh events of healthy endpoints wait', () => {
       },
       60_000,
     )
-    expect(got.get('r')?.tries).toBeGreaterThan(1000)
-    expect(got.get('p')?.tries).toBeGreaterThan(500)
-    expect(got.get('s')?.tries).toBeGreaterThan(10)
+    expect(got.get('r')?.attempts).toBeGreaterThan(1000)
+    expect(got.get('p')?.attempts).toBeGreaterThan(500)
+    expect(got.get('s')?.attempts).toBeGreaterThan(10)
   })
 })
 
-test('an endpoint that hangs is held back before its first try has even ended', () => {
+test('an endpoint that hangs is held back before its first attempt has even ended', () => {
   const turns = createTurns(64)
   turns.offer('hangs', fresh(), 0)
   let count = 0
@@ -190,7 +190,7 @@ test('an endpoint that hangs is held back before its first try has even ended', 
   expect(count).toBe(4)
 })
 
-test('an endpoint whose tries suddenly hang falls into the share of the slow', () => {
+test('an endpoint whose attempts suddenly hang falls into the share of the slow', () => {
   const turns = createTurns(64)
   introduce(turns, 'a')
   turns.offer('a', fresh(plenty, 60), 10)
@@ -201,7 +201,7 @@ test('an endpoint whose tries suddenly hang falls into the share of the slow', (
   expect(taken.filter(turn => turn?.endpointId === 'a').every(turn => turn?.share === 'slow')).toBe(true)
 })
 
-test('an endpoint whose breaker is open gets no turn, also when a try of it ends meanwhile', () => {
+test('an endpoint whose breaker is open gets no turn, also when an attempt at it ends meanwhile', () => {
   const turns = createTurns(8)
   turns.offer('a', fresh(), 0)
   const turn = turns.next(0)

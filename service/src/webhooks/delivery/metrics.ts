@@ -30,9 +30,9 @@ const commonReasons = ['4xx', '5xx', 'connect', 'dns', 'reset', 'timeout', 'tls'
 /** Sets the numbers up. */
 export function webhookMetrics(context: { database: Database; real: () => Instant }): WebhookMetrics {
   const registers = [new Registry()]
-  const tries = new Counter({
-    name: 'webhook_tries_total',
-    help: 'Tries that ended, by outcome: delivered, failed, or unspent for a fault of ours',
+  const attempts = new Counter({
+    name: 'webhook_attempts_total',
+    help: 'Attempts that ended, by outcome: delivered, failed, or unspent for a fault of ours',
     labelNames: ['outcome'],
     registers,
   })
@@ -44,19 +44,19 @@ export function webhookMetrics(context: { database: Database; real: () => Instan
   })
   const errors = new Counter({
     name: 'webhook_failures_total',
-    help: 'Failed tries by status class or error class',
+    help: 'Failed attempts by status class or error class',
     labelNames: ['reason'],
     registers,
   })
   const latency = new Histogram({
     name: 'webhook_first_byte_seconds',
-    help: 'From the commit of an event to the first byte of its first try',
+    help: 'From the commit of an event to the first byte of its first attempt',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600],
     registers,
   })
   const duration = new Histogram({
-    name: 'webhook_try_seconds',
-    help: 'How long tries took',
+    name: 'webhook_attempt_seconds',
+    help: 'How long attempts took',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20],
     registers,
   })
@@ -64,9 +64,9 @@ export function webhookMetrics(context: { database: Database; real: () => Instan
     new Gauge({ name, help, labelNames, registers })
   // Looking up a counter by its label costs more than counting.
   const outcomes = {
-    delivered: tries.labels('delivered'),
-    failed: tries.labels('failed'),
-    unspent: tries.labels('unspent'),
+    delivered: attempts.labels('delivered'),
+    failed: attempts.labels('failed'),
+    unspent: attempts.labels('unspent'),
   }
   const fates = { delivered: ends.labels('delivered'), dead: ends.labels('dead') }
   for (const child of [...Object.values(outcomes), ...Object.values(fates)]) child.inc(0)

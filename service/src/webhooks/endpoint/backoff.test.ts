@@ -18,7 +18,7 @@ function fault(errorClass: ErrorClass): AttemptOutcome {
 }
 
 describe('the schedule', () => {
-  test('has 12 tries over about 71 hours, then the delivery is dead', () => {
+  test('has 12 attempts over about 71 hours, then the delivery is dead', () => {
     expect(ATTEMPT_DELAYS).toHaveLength(12)
     const total = ATTEMPT_DELAYS.reduce((sum, delay) => sum + delay, 0)
     expect(Math.round(total / HOUR)).toBe(71)
@@ -26,7 +26,7 @@ describe('the schedule', () => {
     expect(nextAttemptAt(12, now, 0.5)).toBe('dead')
     expect(nextAttemptAt(500, now, 0.5)).toBe('dead')
   })
-  test('starts at once and spreads every later try over ±20 %', () => {
+  test('starts at once and spreads every later attempt over ±20 %', () => {
     expect(nextAttemptAt(0, now, 0.9)).toBe(now)
     expect(nextAttemptAt(1, now, 0)).toBe(now + 4000)
     expect(nextAttemptAt(1, now, 0.5)).toBe(now + 5000)
@@ -41,7 +41,7 @@ describe('the schedule', () => {
       }),
     )
   })
-  test('tells how many tries fit into a time: never fewer than were made in it, whatever their spread', () => {
+  test('tells how many attempts fit into a time: never fewer than were made in it, whatever their spread', () => {
     expect([0, 3999, 4000, 27_999, 28_000].map(mostAttemptsWithin)).toEqual([1, 1, 2, 2, 3])
     expect(mostAttemptsWithin(Number.POSITIVE_INFINITY)).toBe(12)
     const randoms = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 11 })
@@ -81,7 +81,7 @@ describe('the assessment', () => {
     expect(assess(fault(errorClass), now)).toEqual({ kind: 'failed', blame: 'endpoint' })
   })
   test.each<ErrorClass>(['exhausted', 'resolver', 'stalled', 'stopped', 'unexpected'])(
-    '%s is ours and spends no try',
+    '%s is ours and spends no attempt',
     errorClass => {
       expect(assess(fault(errorClass), now)).toEqual({ kind: 'unspent', fault: errorClass })
     },

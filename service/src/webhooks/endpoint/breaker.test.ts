@@ -104,7 +104,7 @@ describe('an open breaker', () => {
       run.fail('endpoint')
     }
   })
-  test('is not prolonged by tries that began before it opened', () => {
+  test('is not prolonged by attempts that began before it opened', () => {
     const before = play()
     const startedAt = before.now
     for (let n = 0; n < 5; n += 1) before.fail('endpoint', { startedAt })
@@ -113,7 +113,7 @@ describe('an open breaker', () => {
     before.fail('endpoint', { startedAt })
     expect(before.breaker.open?.level).toBe(0)
   })
-  test('closes by a success, also of a try that began before it opened', () => {
+  test('closes by a success, also of an attempt that began before it opened', () => {
     const run = opened().wait(10_000).succeed()
     expect(run.isOpen()).toBe(false)
     expect(opened().succeed({ startedAt: 0 }).isOpen()).toBe(false)
@@ -149,7 +149,7 @@ describe('after an outage', () => {
   })
 })
 
-test('whatever happens, an endpoint is never left without a next try, and never gets more than its bound', () => {
+test('whatever happens, an endpoint is never left without a next attempt, and never gets more than its bound', () => {
   const assessment = fc.oneof(
     fc.constant<Assessment>({ kind: 'delivered' }),
     fc
