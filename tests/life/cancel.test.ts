@@ -1,13 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { expect, test } from 'vitest'
+import { partner, refusal, setStage } from './stage.ts'
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-  partner = await stage.newPartner('America/New_York')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
+setStage('one')
 
 test('by default it takes effect at the end of the period, and a repeat gives the same answer', async () => {
   await partner.create('calm', { benefits: ['art'] })

@@ -1,13 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { describe, expect, test } from 'vitest'
+import { partner, refusal, setStage } from './stage.ts'
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-  partner = await stage.newPartner('America/New_York')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
+setStage('one')
 
 describe('a user created for a later date', () => {
   test('is active at once, the offer in force from the first instant of the date in the zone', async () => {

@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { partner, refusal, setStage, stage } from './stage.ts'
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
-beforeEach(async () => {
-  partner = await stage.newPartner('America/New_York')
-})
+setStage('each')
 
 test('ends what is in force with the events of an immediate cancel, then user_erased; asked again: the same', async () => {
   const { client } = partner

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type EventName, eventNames } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { wholeLog } from '../whole-log.ts'
 import { type Correcting, openCorrections } from './corrections.ts'
-import { person, type Stage, type StagePartner, startStage } from './stage.ts'
+import { partner, person, setStage, stage } from './stage.ts'
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
-beforeEach(async () => {
-  partner = await stage.newPartner('America/New_York')
-})
+setStage('each')
 
 const userid = 'u'
 const start = '2026-10-20T12:00:00.000Z'

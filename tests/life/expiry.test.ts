@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { newVisitor, type Visitor } from '../page/visitor.ts'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { partner, refusal, setStage, stage } from './stage.ts'
 
 // Data that lapses by itself: prefills, drafts of a registration, and the keys of writes.
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
-beforeEach(async () => {
-  partner = await stage.newPartner('America/New_York')
-})
+setStage('each')
 const userid = 'u'
 // 90 times 24 hours after October 20, 12:00.
 const lapse = '2027-01-18T12:00:00.000Z'

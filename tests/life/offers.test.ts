@@ -1,15 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { reasons, refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { describe, expect, test } from 'vitest'
+import { partner, reasons, refusal, setStage, stage } from './stage.ts'
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
-beforeEach(async () => {
-  partner = await stage.newPartner('America/New_York')
-})
+setStage('each')
 const boundary = '2026-11-01T04:00:00.000Z'
 const gold = [{ name: 'gold', version: 'v1' }]
 

@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Stage, type StagePartner, startStage, type Wire } from './stage.ts'
+import { describe, expect, test } from 'vitest'
+import { partner, setStage, type Wire } from './stage.ts'
 
 // A preview, or the answer to a change, promises what then happens; and an undone change leaves no effect.
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
-beforeEach(async () => {
-  partner = await stage.newPartner('America/New_York')
-})
+setStage('each')
 const userid = 'u'
 const boundary = '2026-11-01T04:00:00.000Z'
 function signed(name: string) {

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { operations } from '../../contract/src/index.ts'
 import { claimInstallation } from '../../service/src/installation.ts'
 import { startService } from '../../service/src/service.ts'
 import { lifeOperations, prepare, requests } from './requests.ts'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { partner, refusal, setStage, stage } from './stage.ts'
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
-beforeEach(async () => {
-  partner = await stage.newPartner('America/New_York')
-})
+setStage('each')
 
 const userid = 'u'
 const keyed = lifeOperations.filter(operation => operations[operation].idempotency === 'keyed')

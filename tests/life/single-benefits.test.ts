@@ -1,15 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { describe, expect, test } from 'vitest'
+import { partner, refusal, setStage } from './stage.ts'
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
-beforeEach(async () => {
-  partner = await stage.newPartner('Europe/Madrid')
-})
+setStage('each', 'Europe/Madrid')
 function signed(name: string) {
   return [{ name, version: 'v1' }]
 }

@@ -1,4 +1,4 @@
-import { vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from './catalogue.ts'
@@ -42,6 +42,22 @@ export function stamp(text: string): string {
 
 /** A person admitted to everything of the life catalogue. */
 export const person = { ...ada, dob: '1990-03-27' }
+
+/** The stage and the partner of the file whose tests run, set by `setStage`. */
+export let stage: Stage
+export let partner: StagePartner
+
+/** Gives the tests of a file a stage on October 20, 2026, and a partner: one for all of them, or each its own. */
+export function setStage(partners: 'one' | 'each', zone = 'America/New_York'): void {
+  beforeAll(async () => {
+    stage = await startStage('2026-10-20T12:00')
+    if (partners === 'one') partner = await stage.newPartner(zone)
+  })
+  afterAll(() => stage[Symbol.asyncDispose]())
+  beforeEach(async () => {
+    if (partners === 'each') partner = await stage.newPartner(zone)
+  })
+}
 
 export async function startStage(
   at: string,

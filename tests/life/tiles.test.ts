@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { expect, test } from 'vitest'
+import { partner, refusal, setStage } from './stage.ts'
 
 // A tile promises only what would be accepted (contract §6). These are the cases that were once wrong, each also tried.
 // compare-tiles.ts compares every state of a life with the reference model.
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
-beforeEach(async () => {
-  partner = await stage.newPartner('America/New_York')
-})
+setStage('each')
 
 /** Where the tiles of these benefits lead. */
 async function routes(names: readonly string[], asks: { offername?: string; state?: 'NY' } = {}) {

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { claimInstallation } from '../../service/src/installation.ts'
 import type { Service } from '../../service/src/service.ts'
 import type { TestService } from '../rig.ts'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { partner, refusal, setStage, stage } from './stage.ts'
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-  partner = await stage.newPartner('America/New_York')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
+setStage('one')
 
 async function lines(userid: string) {
   return ((await partner.get(userid, 'timeline')).timeline ?? []).map(

@@ -1,13 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { expect, test } from 'vitest'
+import { partner, refusal, setStage } from './stage.ts'
 
-let stage: Stage
-let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-  partner = await stage.newPartner('America/New_York')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
+setStage('one')
 
 const boundary = '2026-11-01T04:00:00.000Z'
 
