@@ -38,5 +38,7 @@ export function post(path: string, more: object = {}): Step {
 }
 /** A swap in which vision replaces dental at the boundary. */
 export const swap = post('/user/benefits/swap', { add: ['vision'], remove: ['dental'] })
+/** A pending cancellation is undone. */
 export const reinstate = post('/user/account/reinstate')
+/** The user and what is known of the person are erased. */
 export const erase = post('/user/account/erase')

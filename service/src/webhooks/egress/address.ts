@@ -17,6 +17,7 @@ export type AddressRules = {
   own?: ReadonlySet<string>
 }
 
+/** An address that deliveries may go to, or the reason why they may not. */
 export type CheckedUrl = { ok: true; url: URL } | { ok: false; reason: string }
 
 const MAX_URL_LENGTH = 2048

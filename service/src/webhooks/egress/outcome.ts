@@ -19,6 +19,7 @@ export type EndpointFault =
  */
 export type OwnFault = 'exhausted' | 'resolver' | 'stalled' | 'stopped' | 'unexpected'
 
+/** The reason why an attempt got no answer. */
 export type ErrorClass = EndpointFault | OwnFault
 
 /** Durations in milliseconds; the first three only when the attempt opened its own connection and got that far. */

@@ -11,6 +11,7 @@ export type NameResolver = {
   close(): void
 }
 
+/** Where names are looked up, and how long a look-up may take. */
 export type ResolverOptions = {
   /** Name servers as `address:port`; the system's when absent. */
   servers?: readonly string[]
