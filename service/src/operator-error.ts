@@ -1,4 +1,7 @@
-/** A mistake that the operator can mend: the message says what is wrong and what to do; the command prints it and exits 1. */
+/**
+ * A mistake that the operator can correct: the message says what is wrong and what to do. The command prints it and
+ * exits with 1.
+ */
 export class OperatorError extends Error {
   override name = 'OperatorError'
 }

@@ -22,7 +22,7 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]()
 })
 
-/** Raises one event of a user and has it attempted once, answered so; gives its id. */
+/** Raises one event of a user, has it attempted once with this answer, and returns the event's id. */
 async function raise(userid: string, answer: (response: ServerResponse) => void): Promise<string> {
   const before = receiver.deliveries.length
   receiver.answer = () => answer
@@ -92,7 +92,7 @@ test('an erasure makes stored answers unreadable, because it deletes the key tha
   receiver.answer = () => refuse('Riveracanary again')
   await partner.client.eraseUser({ userid: 'erased' })
   expect(await answersOf(eventid)).toEqual([null])
-  // And what an attempt answers that ends after the erasure hangs on no key, so nothing of it is kept.
+  // The answer to an attempt that ends after the erasure has no key to be sealed with, so nothing of it is kept.
   await service.service().dispatcher.idle()
   const [row] = await service.database.query<{ attempted: number; kept: number }>(sql`
     select count(*) as attempted, count(*) filter (where sealed_answer is not null) as kept

@@ -13,7 +13,7 @@ function real() {
   return Date.now()
 }
 
-/** Ends this process as a crash would, when its time has come. */
+/** Ends this process as in a crash, when its step is reached. */
 let passed = 0
 function pass(name) {
   if (step === undefined || step.name !== name) return

@@ -6,7 +6,7 @@ import { everydayOr, wholeRunTest } from '../long.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
-/** How often each step is crashed at; set TEST_CRASHES=20 for a longer run. */
+/** How many crashes at each step; set TEST_CRASHES=20 for a longer run. */
 const rounds = Number(process.env['TEST_CRASHES'] ?? everydayOr(1, 3))
 const events = 48
 const slots = 4
@@ -63,7 +63,7 @@ test.each(steps)(
       const child = startChild(rig, { step: { name, count } })
       const [, signal] = await once(child, 'exit')
       expect(signal).toBe('SIGKILL')
-      // Its lease is so long that it sends nothing twice itself, however long this process stands still.
+      // Its lease is so long that it sends nothing twice by itself, however long this process stands still.
       const successor = rig.open({ ...options, leaseMs: 600_000 })
       const untilTaken = () => {
         successor.refresh()
@@ -73,7 +73,7 @@ test.each(steps)(
       await successor.close()
       expect(new Set(receiver.deliveries.map(one => one.key)).size).toBe(events)
       expect(new Set(receiver.deliveries.map(one => one.key + one.body)).size).toBe(events)
-      // An attempt begins while fewer results than four for each slot are not written yet.
+      // An attempt begins only while fewer than four results per slot are unwritten.
       expect(receiver.deliveries.length - events).toBeLessThan(4 * slots + slots)
     }
     await receiver.close()
@@ -87,7 +87,7 @@ test('a dispatcher that was paused past its lease writes nothing when it wakes',
   await rig.addEndpoint(receiver.url)
   let isPaused = false
   const held: (() => void)[] = []
-  // What the first one has under way is answered 500, after it has lost the endpoint.
+  // The first one's attempts under way are answered 500, after it has lost the endpoint.
   receiver.answer = () => response => {
     if (isPaused) response.writeHead(200).end()
     else held.push(() => response.writeHead(500).end())
@@ -98,7 +98,7 @@ test('a dispatcher that was paused past its lease writes nothing when it wakes',
     await receiver.received(4)
     child.kill('SIGSTOP')
     isPaused = true
-    // Its own lease is so long that it loses nothing in turn, however long this process stands still.
+    // Its own lease is so long that it does not lose the endpoint in turn, however long this process stands still.
     const other = rig.open({ ...options, leaseMs: 600_000 })
     const untilTaken = () => {
       other.refresh()
@@ -138,7 +138,7 @@ wholeRunTest('processes that start and stop share the endpoints evenly, and no e
     })
     return rows.map(row => row.count)
   }
-  // Long enough that all of them are seen alive at once, though the machine is slow.
+  // Long enough that all of them are seen alive at the same time, even on a slow machine.
   const start = () => startChild(rig, { leaseMs: 2000 })
   const children = [start(), start()]
   try {

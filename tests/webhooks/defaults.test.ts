@@ -6,7 +6,7 @@ import { startReceiver } from './receiver.ts'
 
 test('an endpoint has 15 seconds to answer: an answer a millisecond earlier counts, and silence is cut off', async () => {
   await using service = await startTestService()
-  // Given back before the service ends.
+  // Real timers are restored before the service ends.
   using _time = { [Symbol.dispose]: () => vi.useRealTimers() }
   const receiver = await startReceiver()
   const held: ServerResponse[] = []
@@ -26,11 +26,11 @@ test('an endpoint has 15 seconds to answer: an answer a millisecond earlier coun
     )
     return rows.map(row => row.outcome).join(' ')
   }
-  // From here on time passes only where it is said.
+  // From here on time passes only when the test moves it.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   await Promise.all(['quick', 'silent'].map(userid => partner.client.prefillUser({ userid })))
   await until(async () => {
-    // Again, as no beat comes by itself, and without a lease that holds nothing is sent.
+    // Requested again, because no beat comes by itself, and nothing is sent without a valid lease.
     dispatcher.refresh()
     return receiver.deliveries.length === 2
   })
@@ -41,7 +41,7 @@ test('an endpoint has 15 seconds to answer: an answer a millisecond earlier coun
   await vi.advanceTimersByTimeAsync(1)
   await until(async () => ended.size === 2)
   await until(async () => {
-    // Results are written by a timer too.
+    // A timer also writes the results.
     await vi.advanceTimersByTimeAsync(10)
     return (await outcomes()) !== '200'
   })

@@ -7,7 +7,7 @@ function range(count: number, prefix = 'u') {
   return Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 }
 
-/** Bounds that no machine reaches however busy; refreshing less often leaves the processor to the dispatchers. */
+/** Limits that no machine reaches, however busy; refreshing less often leaves the processor to the dispatchers. */
 const hangsOnly = { timeout: 240_000, interval: 250 }
 
 /**
@@ -115,7 +115,8 @@ test('two dispatchers share the endpoints evenly, and one takes over when the ot
   const receiver = await startReceiver()
   const endpoints = range(6, 'hook')
   for (const username of endpoints) await rig.addEndpoint(receiver.url, { username })
-  // Neither loses anything by standing still, and no beat but those asked for here tells them of each other.
+  // Neither loses its endpoints by standing still, and they learn of each other only by the beats that are requested
+  // here.
   const open = () => rig.open({ leaseMs: 600_000 })
   const one = open()
   await one.idle()
@@ -123,7 +124,7 @@ test('two dispatchers share the endpoints evenly, and one takes over when the ot
   const two = open()
   const beating = <T>(read: () => T) =>
     expect.poll(() => {
-      // A machine that is busy enough lets attempts time out; by this clock their endpoints pause, and try again.
+      // On a very busy machine attempts may time out; moving this clock lets their endpoints pause and try again.
       rig.advance(60_000)
       for (const each of [one, two]) each.refresh()
       return read()

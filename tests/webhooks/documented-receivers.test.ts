@@ -10,14 +10,14 @@ import { queueAgain } from '../../service/src/webhooks/log/replay.ts'
 import { freePort } from '../free-port.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
-// The receivers that docs/webhooks.md shows to partners, run as they stand there.
+// The receivers that docs/webhooks.md shows to partners, run unchanged.
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const page = await readFile(join(root, 'docs/webhooks.md'), 'utf8')
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython)
   process.stderr.write('NO PYTHON: the receiver in Python that the docs show is not run here.\n')
 
-/** What the page leaves to the reader: it stores in memory, and says on its output what it does. */
+/** The functions that the page leaves to the reader: they store in memory, and print what they do. */
 const left = {
   ts: `
 const stored = new Set<string>()
@@ -51,7 +51,7 @@ function shown(language: Language, port: number): string {
   return (left[language] + block).replaceAll('8443', String(port))
 }
 
-/** How it is started: built or written into the folder. */
+/** How each receiver is started: compiled, or written into the folder. */
 const start: Record<
   Language,
   (text: string, options: { folder: string; env: NodeJS.ProcessEnv }) => Promise<ChildProcess>

@@ -54,7 +54,8 @@ test('an event that is committed late never appears behind a cursor that was ret
   const late = await openWriter(rig)
   const second = late.raise()
   await waitForLock(rig)
-  // The older transaction is still open: the newer one waits for it, or its event would come before the older one.
+  // The older transaction is still open, and the newer one waits for it; otherwise its event would come before the
+  // older one.
   const before = await read(rig)
   expect(idsOf(before)).toEqual([])
   await early.end('commit')
@@ -78,7 +79,7 @@ test('an event that is committed late never appears behind a cursor, even when o
   await early.end('commit')
   const later = await raising
   expect(idsOf(await read(rig, before.next))).toEqual([first, ...later.slice(0, 99)])
-  // What fits no filter moves the cursor on by windows, and hides nothing that comes then.
+  // Events that do not match the filter move the cursor forward by windows, and hide no event that comes later.
   const passed = await read(rig, undefined, 'webhook_test')
   expect(idsOf(passed)).toEqual([])
   expect(passed.next.position).toBe(5000)

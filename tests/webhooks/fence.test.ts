@@ -10,7 +10,10 @@ import { closedBreaker } from '../../service/src/webhooks/endpoint/breaker.ts'
 import { findAttempts } from '../../service/src/webhooks/log/event-log.ts'
 import { dispatchRig } from './rig.ts'
 
-/** An endpoint with two events of one user that wait, and what its owner would write of an attempt and of itself. */
+/**
+ * An endpoint with two waiting events of one user, and the results that its owner would write about an attempt and
+ * about the endpoint.
+ */
 async function withOwner() {
   const rig = await dispatchRig()
   const { partnerId } = rig.partner
@@ -75,7 +78,7 @@ test('a process that no longer owns an endpoint writes nothing about it, whether
 test('the owner writes a result whole: the attempt with its times, the new state of the delivery, the health of the endpoint', async () => {
   const { rig, owner, at, result, change, health, lease, first, second, state } = await withOwner()
   await using _ = rig
-  // The second time as after a commit whose answer was lost.
+  // The second time is a repeat after a commit whose answer was lost.
   for (const isRepeat of [false, true]) {
     const written = await writeResults(rig.database, owner, {
       results: [result],
@@ -105,7 +108,7 @@ test('the owner writes a result whole: the attempt with its times, the new state
       },
     ],
   })
-  // What somebody reset meanwhile is not overwritten by what the owner knew before.
+  // A value that somebody has reset meanwhile is not overwritten by what the owner knew before.
   await rig.database.query(sql`update endpoint_health set revision = 2, notices = 0`)
   await writeResults(rig.database, owner, { results: [], changes: [change] })
   expect((await state()).health).toMatchObject([{ notices: 0 }])
@@ -128,7 +131,7 @@ test('a result under an older lease is not written, even beside one under a newe
     ...{ health: [{ notices: 2 }], disabled: [{ disabled_reason: null }], attempts: [] },
     deliveries: [{ attempts: 0 }, { attempts: 0 }],
   })
-  // And the writer keeps their changes apart: neither takes the place of the other.
+  // The writer also keeps their changes apart: neither replaces the other.
   const writer = openWriter({ database: rig.database, directory, owner, log: () => {} })
   const health = { ...change.health, notices: 3 }
   const written = [lease, older].map(one => writer.write({ kind: 'result', change: { lease: one, health } }))

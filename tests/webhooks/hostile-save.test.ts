@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOSTILE_HOSTS, HOSTILE_IPS, HOSTILE_TEXTS } from '../egress/hostile-addresses.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
 
-// Live: a sandbox takes http and loopback addresses.
+// A live service, because a sandbox accepts http and loopback addresses.
 let service: TestService
 let partner: TestPartner
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const addresses = [
 ]
 const credentials = { username: 'hook', password: 'pass' }
 
-/** How a save of each of them ended, a few at a time. */
+/** The result of saving each of them, a few at a time. */
 async function refusalsOf(
   urls: readonly string[],
   save: (url: string) => Promise<unknown>,
@@ -36,7 +36,7 @@ function expectRefused(ends: [string, unknown][]) {
   expect(ends.length).toBeGreaterThan(200)
   for (const [url, end] of ends) {
     if (url.includes('\0')) {
-      // No field of any request may hold one.
+      // No field of any request may contain one.
       expect(end).toMatchObject({ status: 400, code: 'bad_request', errors: [{ code: 'nul' }] })
       continue
     }
@@ -59,7 +59,7 @@ test('an endpoint cannot be changed to any of 200 hostile addresses, and keeps i
     url: 'https://example.com/hook',
     ...credentials,
   })
-  // Here an empty one means that none is given.
+  // In this field an empty value means that none is given.
   const given = addresses.filter(url => url !== '')
   expectRefused(await refusalsOf(given, url => partner.client.updateWebhook({ webhookid, url })))
   expect(await partner.client.getWebhook({ webhookid })).toMatchObject({ url: 'https://example.com/hook' })

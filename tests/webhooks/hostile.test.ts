@@ -14,7 +14,10 @@ function onRequest(answer: (socket: Socket) => void): Script {
 const bomb = gzipSync(Buffer.alloc(20_000_000))
 const head = 'HTTP/1.1 200 OK\r\n'
 
-/** What each does, and whether the event counts as delivered: the status decides, also when the body stalls. */
+/**
+ * The behavior of each endpoint, and whether its event counts as delivered: the status decides, even when the body
+ * stalls.
+ */
 const hostile: Record<string, { script: Script; isDelivered: boolean; isFlood?: boolean }> = {
   'says nothing': { script: {}, isDelivered: false },
   'sends a byte a second': {
@@ -32,7 +35,7 @@ const hostile: Record<string, { script: Script; isDelivered: boolean; isFlood?: 
   'sends chunks without end': {
     script: onRequest(socket => {
       socket.write(`${head}transfer-encoding: chunked\r\n\r\n`)
-      // Many at once: written one by one they would keep this very process busy for seconds.
+      // Many at once, because written one by one they would keep this process busy for seconds.
       flood(socket, '1\r\nx\r\n'.repeat(1000))
     }),
     isFlood: true,
@@ -91,7 +94,7 @@ wholeRunTest(
     for (const [name, { script, isFlood }] of Object.entries(hostile)) {
       const target = await startEndpoint(script)
       targets.push(target)
-      // Floods come from this very process, and would keep it from its other work: once is enough.
+      // This process itself sends the floods, which keep it from its other work, so once is enough.
       const events = isFlood ? (['user_erased'] as const) : 'all'
       names.set((await rig.addEndpoint(target.url, { events })).webhookid, name)
     }
@@ -111,7 +114,7 @@ wholeRunTest(
         .map(([name]) => name)
         .sort(),
     )
-    // Each keeps its slots busy; the healthy one is served by the others.
+    // Each keeps its slots busy; the others serve the healthy one.
     await rig.raise(Array.from({ length: 200 }, (_, index) => `w${index}`))
     dispatcher.nudge()
     await receiver.received(201)
@@ -146,7 +149,7 @@ test('hanging attempts and a failure beside them delay nothing for an endpoint t
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   await rig.addEndpoint(receiver.url)
-  // What hangs must not run into the deadline, on however slow a machine.
+  // An attempt that hangs must not reach the deadline, on however slow a machine.
   const dispatcher = rig.open({}, { deadlineMs: 600_000 })
   await rig.raise(['known'])
   await dispatcher.idle()
@@ -198,7 +201,8 @@ test('an endpoint that is dead with fifty thousand waiting does not delay the ot
     dispatcher.nudge()
     await receiver.received(round + 1)
   }
-  // A look at the head, a thousand rows at most, touches a few thousand pages; a walk through the backlog, hundreds of thousands.
+  // Reading the head (a thousand rows at most) touches a few thousand pages; walking the backlog would touch hundreds
+  // of thousands.
   expect(looks.length).toBeGreaterThan(20)
   for (const look of looks) expect(await pagesOf(rig, look)).toBeLessThan(20_000)
   await dispatcher.idle()

@@ -37,7 +37,7 @@ test('attempts of a day without a partition are kept all the same, and are delet
   const tomorrow = today + DAY
   await note(rig, tomorrow)
   expect(await placesOf(rig)).toEqual({ delivery_attempts_rest: 1 })
-  // The day of which rows stand in the default partition stays there; its neighbours get their own.
+  // A day with rows in the default partition stays there; its neighbors get partitions of their own.
   await ensureAttemptDays(rig.database, today)
   await note(rig, today)
   await note(rig, tomorrow)
@@ -112,7 +112,7 @@ test('a delivery that is given up again is listed with the attempts and the reas
   const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
   const writer = await newWriter(0)
   const [event = ''] = await rig.raise(['u'], { writer })
-  // As a replay leaves it that crossed the first giving up.
+  // The state after a replay that ran at the same time as the first giving up.
   await rig.database.query(sql`
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
     values (${rig.partner.partnerId}, ${event}, ${webhookid}, 12, 'attempts', ${new Date(rig.now()).toISOString()})`)
@@ -166,7 +166,7 @@ test('the clean-up continues while it has time: with old deliveries, old events,
   const removals = () => asked.filter(text => /delete from dead_deliveries where/.test(text)).length
   expect(await cleanUpWebhooks(watched, rig.now(), 60_000)).toMatchObject({ deliveries: 2500, events: 2500 })
   expect(removals()).toBeGreaterThan(0)
-  // A deleted endpoint of which nothing is left costs no statement of its own.
+  // A deleted endpoint without any remains costs no statement of its own.
   asked.length = 0
   expect(await cleanUpWebhooks(watched, rig.now())).toMatchObject({ deliveries: 0, events: 0 })
   expect(removals()).toBe(0)
@@ -191,7 +191,7 @@ test('with ordering, the next delivery is sent after one was given up for its ag
   rig.advance(2 * DAY)
   expect(await cleanUpWebhooks(rig.database, rig.now())).toMatchObject({ died: 1 })
   expect(await parked()).toEqual([last])
-  // As a clean-up leaves it that was killed after the death of `old`.
+  // The state after a clean-up that was killed after it gave up `old`.
   await park([behind])
   await cleanUpWebhooks(rig.database, rig.now())
   expect(await parked()).toEqual([last])

@@ -8,14 +8,14 @@ import { everydayOr } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
-// A write that is about the partner as a whole, on a database that is reached through a proxy.
+// A write about the partner as a whole, on a database that is reached through a proxy.
 let rig: DispatchRig
 let proxy: PostgresProxy
 let database: ReturnType<typeof openDatabase>
 beforeAll(async () => {
   rig = await dispatchRig()
   proxy = await startPostgresProxy(rig.address)
-  // As production has it: a connection that falls silent is given up soon after.
+  // As in production: a connection that falls silent is given up soon after.
   database = openDatabase({ url: proxy.url }, { max: 2, ...patientDatabase, statementTimeoutMs: 5000 })
 })
 afterAll(async () => {

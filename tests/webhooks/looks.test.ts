@@ -31,7 +31,7 @@ test('the backlog of an endpoint that accepts nothing is not read again with eac
   receiver.answer = () => response => held.push(response)
   await rig.addEndpoint(receiver.url)
   const before = await readByIndexes(rig.address, ['deliveries_due'])
-  // What is held must not run into the deadline, on however slow a machine.
+  // A held attempt must not reach the deadline, on however slow a machine.
   const dispatcher = rig.open({}, { deadlineMs: 600_000 })
   await rig.raise(Array.from({ length: 70 }, (_, index) => `early-${index}`))
   dispatcher.nudge()
@@ -57,7 +57,7 @@ test('an event that is raised while others of its endpoint wait for a slot is se
   const eventname = 'offer_cancel_successful'
   await rig.addEndpoint(receiver.url, { events: [eventname] })
   await rig.addEndpoint(other.url, { events: ['offer_activiation_successful'] })
-  // Nobody polls, and the beat is far away.
+  // There is no poll, and the next beat is far away.
   const wide = { slots: 128, endpointSlots: 128, pollMs: 600_000, leaseMs: 600_000 }
   const dispatcher = rig.open(wide, { deadlineMs: 600_000 })
   await rig.raise(['first'], { eventname })

@@ -62,7 +62,7 @@ test('each metric of webhook delivery changes by its own cause', async () => {
   expect(await shown('webhook_waiting{state="disabled"}')).toBe(1)
   expect(await shown('webhook_oldest_due_seconds{state="ok"}')).toBe(0)
 
-  // What was given up stays counted until it is sent again.
+  // A delivery that was given up stays counted until it is sent again.
   const [{ event_id: given } = { event_id: '' }] = await rig.database.query<{ event_id: string }>(sql`
     select event_id from deliveries where attempts > 0`)
   await rig.database.query(sql`
@@ -71,14 +71,14 @@ test('each metric of webhook delivery changes by its own cause', async () => {
       and attempts > 0`)
   expect(await shown('webhook_dead{state="failing"}')).toBe(1)
 
-  // Nobody sends any more, and time passes: the retries are due, and grow old.
+  // Nothing is sent any more, and time passes: the retries become due and grow old.
   await dispatcher.close()
   rig.advance(100_000)
   const oldest = await shown('webhook_oldest_due_seconds{state="failing"}')
   expect(oldest).toBeGreaterThanOrEqual(90)
   expect(await shown('webhook_first_byte_seconds_count')).toBe(4)
 
-  // A fault of our own is neither, and the twelfth failure is a death.
+  // A fault of our own counts as neither, and the twelfth failure makes the delivery dead.
   const item = { ...note.item, attempts: 11 }
   metrics.note(item, { ...note.failed, disposition: { kind: 'dead', attempts: 12 } })
   expect(await shown('webhook_deliveries_total{outcome="dead"}')).toBe(1)
@@ -86,7 +86,7 @@ test('each metric of webhook delivery changes by its own cause', async () => {
   expect(await shown('webhook_attempts_total{outcome="unspent"}')).toBe(1)
   expect(await shown('webhook_failures_total{reason="resolver"}')).toBe(1)
 
-  // From the commit to the first byte, and only of a first attempt.
+  // From the commit to the first byte, and only for a first attempt.
   const sum = (await shown('webhook_first_byte_seconds_sum')) ?? 0
   const last = { ...note.failed.last, startedAt: 5000 }
   const timings = { dnsMs: 100, connectMs: 200, tlsMs: 300, totalMs: 1000 }
@@ -195,7 +195,7 @@ test('`GET /metrics` has exactly the metrics of docs/operating.md, with the same
   expect(Object.keys(given)).toEqual(expect.arrayContaining(named))
 })
 
-/** What the operator's listener answers. */
+/** The answer of the operator's listener. */
 async function scrape(render: () => Promise<string>): Promise<string> {
   const port = await freePort()
   const end = await startMetricsListener({ host: '127.0.0.1', port }, { metrics: render })
@@ -209,11 +209,11 @@ async function scrape(render: () => Promise<string>): Promise<string> {
   return text
 }
 
-/** The names of the numbers in a text for Prometheus, each with its labels; those of a histogram's buckets are its own. */
+/** The metric names in a text for Prometheus, each with its labels; a histogram's `le` label is left out. */
 function numbersIn(text: string): Record<string, string> {
   const numbers: Record<string, string> = {}
   for (const [, name = ''] of text.matchAll(/^# TYPE (\w+) /gm)) {
-    // Those of prom-client are its own to describe.
+    // The metrics of prom-client are documented by prom-client.
     if (/^(process|nodejs)_/.test(name)) continue
     const sample = new RegExp(`^${name}(?:_count)?(?:\\{(.*)\\})? `, 'm').exec(text)?.[1] ?? ''
     numbers[name] = [...sample.matchAll(/(\w+)="/g)].map(([, label]) => label).join()

@@ -216,7 +216,7 @@ test('events go to the endpoints that subscribe to them, and the more specific e
   expect(await partner.client.listEvents({ after: next })).toEqual({ events: [], next })
   expect((await partner.client.listEvents({ eventname: 'enrollment_successful' })).events).toHaveLength(1)
   expect((await partner.client.listEvents({ userid: 'nobody' })).events).toEqual([])
-  // Empty means not given: the first page asks from the start.
+  // An empty value means that none is given: the first page starts at the beginning.
   const fromStart = await service.conformance.fetch(`${service.baseUrl}/events?after=&userid=&eventname=`, {
     headers: { authorization: `Bearer ${await partner.token()}`, 'x-api-key': partner.apiKey },
   })
@@ -330,7 +330,7 @@ test('new credentials are used first and the present ones right after a 401, and
   ])
   accepted = basic('newer')
   await attempt()
-  // A day after the new ones were first accepted, the old ones are not sent any more.
+  // A day after the new credentials were first accepted, the old ones are no longer sent.
   service.advance(25 * 3_600_000)
   accepted = basic('pässword')
   expect((await attempt()).attempts).toEqual([['next', 401]])

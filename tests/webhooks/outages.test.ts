@@ -29,13 +29,13 @@ test('events that an endpoint always rejects keep their schedule and others arri
     rig.advance(5 * SECOND)
     await dispatcher.idle()
   }
-  // By its schedule a delivery has four attempts in these seven and a half minutes, and a short outage adds one at most.
+  // By its schedule a delivery has four attempts in these seven and a half minutes; a short outage adds at most one.
   const rows = await rig.database.query<{ attempts: number }>(
     sql`select attempts from deliveries where attempts > 0`,
   )
   expect(rows).toHaveLength(6)
   for (const { attempts } of rows) expect(attempts).toBeLessThanOrEqual(5)
-  // Only for the ten seconds of an outage do the others wait.
+  // The others wait only for the ten seconds of an outage.
   const arrived = receiver.deliveries.filter(one => one.userid.startsWith('good'))
   expect(arrived.length).toBeGreaterThan(steps - 4)
   await receiver.close()
@@ -76,7 +76,7 @@ test('the end of an outage releases the replays that were attempted during it, a
   }
   const stateOf = (index: number) =>
     rig.database.query(sql`select work, attempts from deliveries where event_id = ${ids[index]}`)
-  // Refused for its own sake, and more often than the outage will have time for.
+  // Refused because of the event itself, and more often than the outage will have time for.
   receiver.answer = () => 400
   await replay(0)
   for (const wait of [6, 36, 144, 720]) {
@@ -93,7 +93,7 @@ test('the end of an outage releases the replays that were attempted during it, a
     await dispatcher.idle()
   }
   await replay(2)
-  // As a replay leaves it that crossed the giving up.
+  // The state after a replay that ran at the same time as the giving up.
   await rig.database.query(sql`
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
     values (${target.partnerId}, ${ids[1]}, ${webhookid}, 12, 'attempts', ${new Date(rig.now()).toISOString()})`)
@@ -107,7 +107,7 @@ test('the end of an outage releases the replays that were attempted during it, a
   expect(new Set(released)).toEqual(new Set(['oldest', 'opener', 'probe']))
   expect(await stateOf(0)).toEqual([{ work: 'replay', attempts: 5 }])
   expect(await rig.count('deliveries')).toBe(1)
-  // Released as the replay that it is, it takes what had been given up from the list of the dead.
+  // Released as a replay, it removes the delivery from the list of dead ones.
   expect(await rig.count('dead_deliveries')).toBe(0)
   await receiver.close()
 })
@@ -118,7 +118,7 @@ test('the result of an attempt at an address that has changed since affects only
   const other = await startReceiver()
   let held: ServerResponse[] = []
   const { webhookid } = await rig.addEndpoint(receiver.url)
-  // What is held is held for longer than the test lasts.
+  // A held attempt is held for longer than the test lasts.
   const dispatcher = rig.open({}, { deadlineMs: 600_000 })
   const look = () => getEndpoint(rig.database, rig.partner.partnerId, webhookid)
   const change = (changes: EndpointChanges) =>
@@ -126,14 +126,14 @@ test('the result of an attempt at an address that has changed since affects only
       const context = { rules: { sandbox: true, allow: [] }, real: rig.now }
       await changeEndpoint(tx, { partner: rig.partner, endpointId: webhookid, changes }, context)
     })
-  // Known to answer, the endpoint may have more than a few attempts under way.
+  // An endpoint that is known to answer may have more than a few attempts under way.
   await rig.raise(['known'])
   await dispatcher.idle()
   receiver.answer = () => response => held.push(response)
   await rig.raise(range(8, 'u'))
   await receiver.received(9)
   await change({ url: other.url })
-  // A new address begins with one attempt at a time, among which those at the old one do not count.
+  // A new address begins with one attempt at a time; attempts at the old address do not count.
   await rig.raise(['new'])
   dispatcher.refresh()
   await other.received(1)
@@ -153,7 +153,7 @@ test('the result of an attempt at an address that has changed since affects only
   await dispatcher.idle()
   expect(other.deliveries).toHaveLength(9)
 
-  // A success with credentials that were replaced meanwhile says nothing of the new ones.
+  // A success with credentials that were replaced meanwhile says nothing about the new ones.
   held = []
   other.answer = () => response => held.push(response)
   await change({ credentials: { username: 'hook', password: 'first' } })
@@ -180,7 +180,7 @@ test('a 410 from an address that has changed since is not logged as disabling th
   const held: ServerResponse[] = []
   receiver.answer = () => response => held.push(response)
   const { webhookid } = await rig.addEndpoint(receiver.url)
-  // No beat and no poll tells it before.
+  // No beat and no poll informs it earlier.
   const dispatcher = rig.open({ leaseMs: 600_000, pollMs: 600_000 })
   await rig.raise(['u'])
   dispatcher.refresh()

@@ -13,16 +13,16 @@ export type Delivery = {
   readonly at: number
 }
 
-/** What a receiver does with a delivery: a status, or anything with the response. */
+/** The receiver's reaction to a delivery: a status, or a function that uses the response. */
 export type Answer = number | ((response: ServerResponse, delivery: Delivery) => void)
 
 /** A partner's endpoint: a real server with a script. */
 export type Receiver = {
   readonly url: string
   readonly deliveries: Delivery[]
-  /** What it answers from now on. */
+  /** The answer from now on. */
   answer: (delivery: Delivery) => Answer
-  /** Fulfils when so many have arrived. */
+  /** Fulfills when this many have arrived. */
   received(count: number): Promise<void>
   close(): Promise<void>
 }

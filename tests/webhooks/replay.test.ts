@@ -28,7 +28,7 @@ test('a replay queues at most 10,000 events, the oldest first, and says where to
   const rest = await replay({ ...range, from: first.continueFrom ?? to })
   expect(rest).toMatchObject({ isComplete: true, continueFrom: null })
   expect(await rig.count('deliveries')).toBe(10_010)
-  // What waits already is not queued twice.
+  // An event that already waits is not queued twice.
   expect(await replay({ kind: 'ids', ids: [last] })).toMatchObject({ isComplete: true })
   expect(await rig.count('deliveries')).toBe(10_010)
 })
@@ -85,7 +85,7 @@ test('more than 10,000 waiting deliveries are all replayed by repeating the same
   rig.advance(1000)
   expect(await replay()).toMatchObject({ count: 10, isComplete: true })
   expect(await replay()).toMatchObject({ count: 0, isComplete: true })
-  // Retries that are due already are found by none of these requests.
+  // None of these requests finds retries that are already due.
   await rig.database.query(sql`update deliveries set work = 'retry'`)
   rig.advance(1000)
   expect(await replay()).toMatchObject({ count: 0, isComplete: true })

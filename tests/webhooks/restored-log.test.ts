@@ -20,7 +20,7 @@ async function read(rig: DispatchRig, after?: Cursor, eventname?: string) {
   return { ids: events.map(event => event.event_id), next }
 }
 
-/** Puts the database back to before these events were raised: their positions are given anew from there. */
+/** Restores the database to before these events were raised: their positions are assigned again from there. */
 async function putBack(rig: DispatchRig, lost: readonly string[]) {
   await rig.database.query(sql`delete from events where event_id = any (${lost}::uuid[])`)
   await rig.database.query(sql`
@@ -74,7 +74,7 @@ test.each([1, 2, 5])(
       Array.from({ length: count }, (_, index) => `u${index}`),
       { writer },
     )
-    // What is a day older than the lost event is not told again.
+    // Events more than a day older than the lost event are not returned again.
     const { ids, next } = await read(rig, afterBackup)
     expect(ids).not.toContain(old)
     expect(ids.filter(id => id !== kept)).toEqual(raised)
@@ -105,7 +105,7 @@ test('a reader whose last event was removed after 30 days gets every later event
   const [unseen = ''] = await rig.raise(['c'], { writer })
   rig.advance(31 * DAY)
   await cleanUpWebhooks(rig.database, rig.now())
-  // What was given up is kept for longer.
+  // Events of deliveries that were given up are kept for longer.
   expect((await read(rig)).ids).toEqual([held, unseen])
   const raised = await rig.raise(['a'], { writer })
   expect((await read(rig, next)).ids).toEqual([unseen, ...raised])

@@ -31,7 +31,7 @@ const rules = { sandbox: true, allow: [] }
 /** A process that raises events, by its own clock. */
 export type Writer = { readonly aheadMs: number; readonly newId: typeof uuidv7 }
 
-/** A writer whose ids know nothing of those of others: within a process they never go back, whatever its clock does. */
+/** A writer whose ids do not follow those of others: within one process ids never go back, whatever the clock does. */
 export async function newWriter(aheadMs: number): Promise<Writer> {
   vi.resetModules()
   const own = await import('../../service/src/vault/uuid.ts')
@@ -51,7 +51,7 @@ export type DispatchRig = {
     url: string,
     wish?: Partial<EndpointInput>,
   ) => Promise<{ webhookid: string; webhooksecret: string }>
-  /** Raises events in one transaction, one for each userid; gives their ids. */
+  /** Raises events in one transaction, one for each userid; returns their ids. */
   readonly raise: (
     userids: readonly string[],
     options?: { partner?: Partner; eventname?: EventName; writer?: Writer },
@@ -60,14 +60,14 @@ export type DispatchRig = {
     options?: DispatcherOptions,
     own?: { deadlineMs?: number; resolver?: NameResolver; database?: Database; metrics?: WebhookMetrics },
   ) => Dispatcher
-  /** Moves the clock of the dispatchers and of what is raised, which hardly moves by itself. */
+  /** Moves the clock of the dispatchers and of new events; by itself it hardly moves. */
   readonly advance: (ms: number) => void
   readonly now: () => number
   readonly count: (table: 'deliveries' | 'dead_deliveries' | 'delivery_attempts') => Promise<number>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-/** Opens the rig; what it started is closed with it. */
+/** Opens the rig; everything that it starts is closed with it. */
 export async function dispatchRig(): Promise<DispatchRig> {
   const { address, drop } = await freshDatabase()
   const database = openDatabase(address, { max: 8, ...patientDatabase })
@@ -149,7 +149,7 @@ export async function dispatchRig(): Promise<DispatchRig> {
           real,
           log: (event, fields = {}) => logged.push({ event, fields }),
         },
-        // So long that a busy machine ends no lease: a test of what happens then gives its own.
+        // So long that no lease ends on a busy machine; a test about the end of a lease sets its own.
         { leaseMs: 20_000, pollMs: 50, graceMs: 300, ...options },
       )
       closers.push(async () => {
@@ -172,7 +172,8 @@ export async function dispatchRig(): Promise<DispatchRig> {
     },
     async [Symbol.asyncDispose]() {
       for (const close of closers) await close()
-      // On a busy machine a statement may outlast the grace of a close; what is never given back is a fault.
+      // On a busy machine a statement may outlast the grace of a close; a connection that is never returned is an
+      // error.
       await vi.waitFor(
         () => {
           if (database.busy() > 0) throw new Error('connections are still busy after close')
@@ -185,7 +186,10 @@ export async function dispatchRig(): Promise<DispatchRig> {
   }
 }
 
-/** Lets an endpoint that fails open its breaker: one event fails four times, its fifth attempt minutes away, then another. */
+/**
+ * Makes a failing endpoint open its breaker: one event fails four times, so that its fifth attempt is minutes away,
+ * then another event fails.
+ */
 export async function failOldest(rig: DispatchRig, dispatcher: Dispatcher): Promise<void> {
   await rig.raise(['oldest'])
   await dispatcher.idle()

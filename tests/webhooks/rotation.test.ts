@@ -9,7 +9,7 @@ function basic(password: string) {
   return `Basic ${Buffer.from(`hook:${password}`).toString('base64')}`
 }
 
-/** An endpoint that has the credentials `pass`, and to which others can be given. */
+/** An endpoint with the credentials `pass`, and a function that gives it others. */
 async function withEndpoint(own: { deadlineMs?: number } = {}) {
   const rig = await dispatchRig()
   const receiver = await startReceiver()
@@ -26,7 +26,7 @@ async function withEndpoint(own: { deadlineMs?: number } = {}) {
         { rules: { sandbox: true, allow: [] }, real: rig.now },
       ),
     )
-  /** Delivers one event; gives the requests that were made for it. */
+  /** Delivers one event; returns the requests that were made for it. */
   const send = async () => {
     const [eventId = ''] = await rig.raise(['u'])
     await dispatcher.idle()

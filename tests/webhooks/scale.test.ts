@@ -13,7 +13,7 @@ const COUNT = Number(process.env['SCALE_ENDPOINTS'] ?? everydayOr(1500, 6000))
 /** Only catches a hang. */
 const patient = { timeout: 180_000 }
 
-/** Endpoints that want nothing of what is raised here. */
+/** Endpoints that do not subscribe to the events of this test. */
 async function addSilent({ database, partner, now }: DispatchRig, count: number): Promise<void> {
   const secrets = { password: 'pass', nextPassword: null, signing: [] }
   const { partnerId, key } = partner
@@ -38,14 +38,15 @@ test('six thousand endpoints are leased, served and taken over by statements tha
   const receiver = await startReceiver()
   await addSilent(rig, COUNT)
   await rig.addEndpoint(receiver.url)
-  // Four times what production allows a statement, as this machine may be busy; what compares each with each takes longer.
+  // Four times the time that production allows a statement, because this machine may be busy; a plan that compares each
+  // row with each takes longer still.
   const limited = { ...patientDatabase, max: 8, statementTimeoutMs: 20_000 }
   const databases = [openDatabase(rig.address, limited), openDatabase(rig.address, limited)] as const
   const first = rig.open({ leaseMs: 6000 }, { database: databases[0] })
   await expect.poll(() => first.inventory().endpoints, patient).toBe(COUNT + 1)
   await rig.raise(['u1'])
   await receiver.received(1)
-  // Another process takes its half, and all when the first one goes.
+  // Another process takes its half, and all when the first process ends.
   const second = rig.open({ leaseMs: 6000 }, { database: databases[1] })
   const half = Math.ceil((COUNT + 1) / 2)
   await expect.poll(() => second.inventory().endpoints, patient).toBeGreaterThanOrEqual(half - 1)

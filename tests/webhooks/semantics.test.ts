@@ -32,7 +32,7 @@ async function withEndpoint(run: (set: Set) => Promise<void>, wish = {}) {
   }
 }
 
-/** Raises one event for each userid and waits until the dispatcher rests. */
+/** Raises one event for each userid and waits until the dispatcher is idle. */
 async function send({ rig, dispatcher }: Set, userids: readonly string[]) {
   await rig.raise(userids)
   await dispatcher.idle()
@@ -49,8 +49,8 @@ async function after({ rig, dispatcher }: Set, ms: number) {
   await dispatcher.idle()
 }
 /**
- * A receiver that answers 200 to so many attempts and holds the next ones until `goOn`; `isWide` when more than so many are under
- * way at once, which never comes where the pace does not grow.
+ * A receiver that answers 200 to this many attempts and holds the next ones until `goOn`. `isWide` resolves when more
+ * than this many are under way at once, which never happens if the pace does not grow.
  */
 function paceOf(count: number) {
   const widths: { inFlight: number; answered: number }[] = []
@@ -82,7 +82,7 @@ function look({ rig, webhookid }: Set) {
   return getEndpoint(rig.database, rig.partner.partnerId, webhookid)
 }
 
-// The first here: ids are made of time, and never go back within a process.
+// The first test here, because ids contain the time and never go back within a process.
 test('deliveries that wait for 30 days become dead and stay listed; old events and old days of the log are removed', () =>
   withEndpoint(async set => {
     const { rig, receiver } = set
@@ -106,13 +106,13 @@ test('deliveries that wait for 30 days become dead and stay listed; old events a
 test('a delivery gets 12 attempts over about 71 hours, and then is dead, listed, and can be replayed', () =>
   withEndpoint(async set => {
     const { rig, receiver, webhookid } = set
-    // Another event succeeds now and then, so that the endpoint is neither cut off nor disabled.
+    // Another event succeeds now and then, so that the breaker does not open and the endpoint is not disabled.
     receiver.answer = delivery => (delivery.userid === 'bad' ? 422 : 200)
     let attempted = { from: rig.now(), to: rig.now() }
     await send(set, ['bad'])
     attempted.to = rig.now()
     const badAttempts = () => receiver.deliveries.filter(one => one.userid === 'bad').length
-    // Each attempt lies between two readings of the clock: how fast the machine is changes nothing.
+    // Each attempt lies between two readings of the clock, so the speed of the machine does not matter.
     const delays: { least: number; most: number }[] = []
     for (let step = 0; badAttempts() < 12 && step < 2000; step += 1) {
       const before = badAttempts()
@@ -156,13 +156,13 @@ test('five failures in a row open the breaker, and then only one probe at a time
     const { rig, receiver } = set
     receiver.answer = () => 503
     await send(set, ['u0'])
-    // One event alone fails by its own schedule: 0, 5 s, 30 s, 2 min, 10 min.
+    // A single failing event follows its own schedule: 0, 5 s, 30 s, 2 min, 10 min.
     for (const wait of [6, 36, 144, 720]) await after(set, wait * SECOND + 10)
     expect(receiver.deliveries).toHaveLength(5)
     expect((await look(set))?.breaker.open).toMatchObject({ by: 'endpoint', level: 0 })
     await send(set, range(50, 'w'))
     expect(receiver.deliveries).toHaveLength(5)
-    // Each failed probe spends an attempt of one delivery and opens the breaker for longer.
+    // Each failed probe uses up an attempt of one delivery and opens the breaker for longer.
     for (const [index, wait] of [10, 30, 60, 120, 300, 600, 900, 900].entries()) {
       await after(set, wait * SECOND + 10)
       expect(receiver.deliveries).toHaveLength(6 + index)
@@ -180,7 +180,7 @@ test('the first success after an outage releases the whole backlog, oldest first
     await send(set, range(300, 'w'))
     const failed = receiver.deliveries.length
     expect(failed).toBeGreaterThanOrEqual(5)
-    // Only what was under way when the breaker opened.
+    // Only the attempts that were under way when the breaker opened.
     expect(failed).toBeLessThan(80)
     const untouched = async () => {
       const rows = await rig.database.query<{ tid: string }>(
@@ -208,10 +208,10 @@ test('the first success after an outage releases the whole backlog, oldest first
     expect(await rig.count('deliveries')).toBe(0)
     const fresh = receiver.deliveries.slice(failed).filter(one => one.attempt === 1)
     expect(new Set(fresh.map(one => one.userid)).size).toBe(300 - failed)
-    // The probe is alone, and the pace grows from it.
+    // The probe is alone, and the pace grows after it.
     expect(probes).toHaveLength(1)
     for (const width of paced.widths) expect(width.inFlight).toBeLessThanOrEqual(1 + width.answered)
-    // Oldest first: nothing overtakes by more than what may be under way at once.
+    // Oldest first: no delivery overtakes others by more than the number that may be under way at once.
     const order = fresh.map(one => Number(one.userid.slice(1)))
     for (const [index, number] of order.entries())
       expect(order.slice(index + 1).filter(later => later < number).length).toBeLessThan(64)
@@ -365,7 +365,7 @@ test('enabling an endpoint sends held events at a growing rate', () =>
     await paced.isWide
     paced.goOn()
     await receiver.received(102)
-    // One attempt alone, and one more at a time for each that succeeded.
+    // One attempt alone, and one more at a time for each success.
     for (const width of paced.widths) expect(width.inFlight).toBeLessThanOrEqual(1 + width.answered)
   }))
 

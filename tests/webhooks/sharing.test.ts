@@ -38,20 +38,21 @@ test('three dispatchers that start and stop one after the other share the endpoi
   await two.close()
   await parts(four).toEqual([6])
   await raise()
-  // Each endpoint got each event; on a machine that stands still for longer than a lease, perhaps again.
+  // Each endpoint got each event; on a machine that stands still for longer than a lease, perhaps twice.
   const arrivals = new Map<string, number>()
   for (const { key } of receiver.deliveries) arrivals.set(key, (arrivals.get(key) ?? 0) + 1)
   for (const count of arrivals.values()) expect(count).toBeGreaterThanOrEqual(6)
   await receiver.close()
 })
 
-/** A database that tells what is asked of it. */
+/** A database that records its statements. */
 function counted(rig: DispatchRig) {
   const asked: string[] = []
   const told = (db: Executor): Executor => ({
     layout: db.layout,
     query(query) {
-      // A beat says that this process lives (anew where it comes late), and reads what it owns and how much is its part.
+      // A beat reports that this process is alive (again, if it is late), and reads its endpoints and the size of its
+      // share.
       const isBeat = /update dispatchers|insert into dispatchers|where l\.owner = /.test(query.text)
       asked.push(isBeat ? 'beat' : query.text.trim().split(/\s+/, 6).join(' '))
       return db.query(query)
@@ -76,7 +77,7 @@ test('an idle dispatcher sends only its heartbeat to the database, although an e
   const first = rig.open()
   await rig.raise(['bad', ...range(8)])
   await first.idle()
-  // So often that both are left alone for minutes from here on.
+  // So often that both are left alone for minutes from now on.
   for (const wait of [11, 31, 61, 121, 301, 601]) {
     rig.advance(wait * 1000)
     await first.idle()
@@ -90,7 +91,7 @@ test('an idle dispatcher sends only its heartbeat to the database, although an e
   asked.length = 0
   await expect.poll(() => asked.length).toBeGreaterThanOrEqual(6)
   expect(new Set(asked)).toEqual(new Set(['beat']))
-  // And the beat tells of what another process has committed.
+  // The beat also finds events that another process has committed.
   const before = receiver.deliveries.length
   await rig.raise(['late'])
   await receiver.received(before + 1)
@@ -111,24 +112,24 @@ test('a slow endpoint, retries and replays stay within their shares of the slots
   const partner = await rig.newPartner('Slow')
   const { webhookid } = await rig.addEndpoint(slow.url, { partner })
   await rig.addEndpoint(quick.url)
-  // As after an outage: everything that waits there is a retry, or was asked for again.
+  // The state after an outage: every waiting delivery is a retry or a replay.
   await rig.raise(range(60, 's'), { partner })
   const [middle] = await rig.database.query<{ event_id: string }>(sql`
     select event_id from deliveries where endpoint_id = ${webhookid} order by event_id offset 30 limit 1`)
   await rig.database.query(sql`
     update deliveries set work = case when event_id < ${middle?.event_id} then 'retry' else 'replay' end, attempts = 1
     where endpoint_id = ${webhookid}`)
-  // What is held is held for longer than the test lasts.
+  // A held attempt is held for longer than the test lasts.
   const dispatcher = rig.open({ slots: 16, endpointSlots: 16 }, { deadlineMs: 600_000 })
   await slow.received(1)
-  // None of its attempts ends, and yet each round of the other one's events arrives.
+  // None of its attempts ends, and still each round of the other partner's events arrives.
   for (let round = 1; round <= 10; round += 1) {
     await rig.raise(range(20, `q${round}-`))
     dispatcher.nudge()
     await quick.received(round * 20)
   }
   expect(quick.deliveries.length).toBe(200)
-  // Unknown yet, it may use four slots at most.
+  // An unknown endpoint may use at most four slots.
   expect(mostHeld).toBeLessThanOrEqual(4)
   slow.answer = () => 200
   for (const answer of held) answer()

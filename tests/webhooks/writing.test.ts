@@ -34,7 +34,7 @@ test('the backlog of an outage is released even when the commit of the result is
   await receiver.close()
 })
 
-/** A database that tells how often a statement with these words was answered, and holds back another kind of them. */
+/** A database that counts the answers to statements with these words, and delays statements with other words. */
 function watched(rig: DispatchRig, watch: { counted: string; held?: string }) {
   const answered = { count: 0 }
   let open = () => {}
@@ -73,13 +73,13 @@ test('a 410 disables its endpoint even while the endpoint is handed over to anot
   await rig.addEndpoint(receiver.url)
   await rig.addEndpoint(receiver.url)
   const { database, answeredAgain } = watched(rig, { counted: 'update dispatchers' })
-  // Neither loses anything by standing still, and what is held is held for longer than the test lasts.
+  // Neither loses its endpoints by standing still, and a held attempt is held for longer than the test lasts.
   const [options, own] = [{ leaseMs: 600_000 }, { deadlineMs: 600_000 }]
   const dispatcher = rig.open(options, { ...own, database })
   await rig.raise(['u'])
   dispatcher.refresh()
   await receiver.received(2)
-  // With another one there each has a part of one: one endpoint is left as soon as its attempt has ended.
+  // With a second process each has a share of one: an endpoint is given up as soon as its attempt has ended.
   const other = rig.open(options, own)
   await expect
     .poll(() => rig.database.query(sql`select count(*) as count from dispatchers`))
@@ -108,9 +108,9 @@ test('other endpoints are served at once when the results that wait to be writte
     counted: 'after_due_at',
     held: 'insert into delivery_attempts',
   })
-  // No beat and no poll comes to help.
+  // No beat and no poll helps.
   const dispatcher = rig.open({ slots: 1, leaseMs: 600_000, pollMs: 600_000 }, { database })
-  // As many results as may wait to be written for one slot.
+  // The most results that may wait to be written for one slot.
   await rig.raise(['u0', 'u1', 'u2', 'u3'])
   dispatcher.nudge()
   await lost.received(4)

@@ -1,4 +1,5 @@
-// Comfort at the console: everything works without it. `/` finds; `g` and a letter goes; `?` is left to the browser.
+// Shortcuts for the console, which works without them: `/` goes to the search field; `g` and a letter opens a page; `?`
+// stays the browser's.
 let isGoing = false
 
 document.addEventListener('keydown', event => {
@@ -13,7 +14,8 @@ document.addEventListener('keydown', event => {
   } else isGoing = event.key === 'g'
 })
 
-// A form that wants a passkey is sent once the device has given one; without script it is sent without, and says so.
+// A form that needs a passkey is sent once the device has provided one; without script it is sent without a passkey,
+// and says so.
 document.addEventListener('submit', async event => {
   const form = event.target
   const wish = form.closest('[data-passkey]')
@@ -30,7 +32,7 @@ document.addEventListener('submit', async event => {
   }
 })
 
-/** What the device answers, as text; rejects where it gives nothing. */
+/** The device's answer as text; rejects when it provides none. */
 async function askForPasskey(kind, options) {
   const publicKey = { ...options, challenge: bytesOf(options.challenge) }
   if (kind === 'create') {
@@ -57,7 +59,7 @@ function textOf(buffer) {
   return btoa(plain).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-// A form that was sent is not sent twice; the browser's back button brings a fresh one.
+// A form is not sent twice; the browser's back button loads it anew.
 document.addEventListener('submit', event => {
   if (event.defaultPrevented) return
   const buttons = event.target.querySelectorAll('button')
