@@ -29,7 +29,7 @@ function count() {
   const names = new Set(again.map(file => file.name))
   const files = [...once.filter(file => !names.has(file.name)), ...again]
   const failed = sum(files, failuresOf)
-  // A run may end badly for a reason that is no test's: only a second one that ends well settles it.
+  // A run may end badly for a reason outside the tests: only a second run that ends well shows that.
   const endedBadly =
     second === undefined ? firstStatus !== '0' : secondStatus !== '0' || !once.some(hasFailed)
   return [

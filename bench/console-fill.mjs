@@ -3,17 +3,17 @@
 
 const CHUNK = 50_000
 
-/** A UUID v7 as the service makes them: grows with time, and `salt` keeps those of one instant apart. */
+/** A UUID v7 as the service makes them: it grows with time, and `salt` distinguishes those of one instant. */
 const uuid = (ms, salt) =>
   `(lpad(to_hex(${ms}), 12, '0') || '7' || substr(md5(${salt}), 1, 3) || '8' || substr(md5(${salt}), 4, 15))::uuid`
 const noise = `decode(repeat(md5(n::text), 18), 'hex')`
 
-/** Adds users and events, about half of them of `partnerId`, with all that hangs on them. */
+/** Adds users and events with all their dependent rows, about half of them for `partnerId`. */
 export async function fill(client, { users, events, partnerId, say }) {
   await client.query('set synchronous_commit = off')
   const { rows: partners } = await client.query('select partner_id from partners order by partner_id')
   const ids = partners.map(row => `'${row.partner_id}'::uuid`)
-  // The one that agents look at has the most.
+  // The partner that agents look at has the most.
   const partner = `(array[${[...ids, ...ids.map(() => `'${partnerId}'::uuid`).slice(0, Math.ceil(ids.length / 2))].join(', ')}])[1 + n % ${ids.length + Math.ceil(ids.length / 2)}]`
   const start = Date.now() - 180 * 86_400_000
   const each = Math.max(1, Math.round(events / users))
@@ -68,7 +68,7 @@ export async function fill(client, { users, events, partnerId, say }) {
   await addEndpoint(client, partnerId)
 }
 
-/** An endpoint that is paused, with 50,000 deliveries that wait, so that the screen of webhooks has something to count. */
+/** A paused endpoint with 50,000 waiting deliveries, so that the screen of webhooks has something to count. */
 async function addEndpoint(client, partnerId) {
   const endpoint = `'01980000-0000-7000-8000-00000000e000'::uuid`
   const own = `'${partnerId}'::uuid`

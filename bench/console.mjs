@@ -60,7 +60,7 @@ async function freePort() {
   return port
 }
 
-/** Sends a request and gives its status, its text and how many milliseconds its first byte took. */
+/** Sends a request and returns its status, its text and the milliseconds until its first byte. */
 function send(url, { method = 'GET', headers = {}, body } = {}) {
   return new Promise((resolve, reject) => {
     const begun = performance.now()
@@ -171,7 +171,7 @@ try {
   if (!options.keep) rmSync(scratch, { recursive: true, force: true })
 }
 
-/** Makes people by the API, so that their data is sealed as that of real ones. */
+/** Creates people through the API, so that their data is sealed like that of real ones. */
 async function createPeople(call, count) {
   const people = []
   for (let from = 0; from < count; from += 8)
@@ -193,7 +193,10 @@ async function createPeople(call, count) {
   return people
 }
 
-/** The milliseconds of each request of partners at a steady rate, whatever the answers take: one in ten writes. */
+/**
+ * The milliseconds of each of the partners' requests at a steady rate, however long the answers take; one in ten is a
+ * write.
+ */
 async function readApi(call, people) {
   const times = []
   const refused = []
@@ -212,7 +215,7 @@ async function readApi(call, people) {
           ]
     under.push(
       call(...body).then(({ status, ms }) => {
-        // Told apart, so that a machine that cannot keep up does not look quick.
+        // Counted separately, so that a machine that cannot keep up does not look fast.
         if (status === 200) times.push(ms)
         else refused.push(status)
       }),

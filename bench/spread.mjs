@@ -70,7 +70,7 @@ for (let n = 0; n < 6; n += 1) {
   partners.push({ partnerid, client: createClient({ baseUrl, clientId, clientSecret, apiKey, tries: 1 }) })
 }
 
-/** Asks as 32 callers do, two prefills for each list, until `work` is done and the time is over. */
+/** Sends requests like 32 callers, two prefills for each list, until `work` is done and the time is over. */
 async function during(name, work = () => {}) {
   const times = []
   const refused = new Map()
@@ -103,7 +103,7 @@ async function during(name, work = () => {}) {
   const worked = performance.now() - began
   await Promise.all(callers)
   const took = (performance.now() - began) / 1000
-  // The database counts what a session did a moment after.
+  // The database counts a session's work a moment later.
   await new Promise(resolve => setTimeout(resolve, 1500))
   times.sort((a, b) => a - b)
   const share = part => times[Math.floor(times.length * part)]?.toFixed(0)

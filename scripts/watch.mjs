@@ -26,7 +26,7 @@ let isBuilding = false
 let isStale = false
 
 await bringUp()
-// Looked for twice a second: where an editor saves by a new file under the old name, Node 20 watches the one that is gone.
+// Checked twice a second: when an editor saves by replacing the file, Node 20 keeps watching the old one.
 let known = newest()
 setInterval(() => {
   const found = newest()
@@ -40,7 +40,7 @@ for (const signal of ['SIGINT', 'SIGTERM'])
     process.exit(0)
   })
 
-/** Builds and starts anew; a change that comes meanwhile is taken up afterwards. */
+/** Builds and starts again; a change during that is handled afterwards. */
 async function changed(name) {
   isStale = true
   if (isBuilding) return
