@@ -5,7 +5,7 @@ import { build, type Plugin } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Whatever file a module has become a part of, it still finds its assets from where it was built. */
+/** A module still finds its assets from the place where it was built, whatever file it has become a part of. */
 const inItsOwnPlace: Plugin = {
   name: 'in its own place',
   setup({ onLoad }) {
@@ -20,11 +20,12 @@ const inItsOwnPlace: Plugin = {
 }
 
 /**
- * Bundles the built `enrolment` into few files, which take a third of the processor time to load: the everyday run starts it
- * hundreds of times. `pg` stays outside, as tests of faults change it before it is loaded. `remove` deletes the files.
+ * Bundles the built `enrolment` into a few files, which take a third of the processor time to load; the everyday run
+ * starts the command hundreds of times. `pg` is not bundled, because fault tests change it before it is loaded.
+ * `remove` deletes the files.
  */
 export async function bundleCommand(): Promise<{ path: string; remove: () => Promise<void> }> {
-  // Here `pg` is found.
+  // `pg` is found from here.
   const parent = join(root, 'node_modules/.everyday')
   await mkdir(parent, { recursive: true })
   const outdir = await mkdtemp(join(parent, 'run-'))
@@ -36,7 +37,7 @@ export async function bundleCommand(): Promise<{ path: string; remove: () => Pro
     outExtension: { '.js': '.mjs' },
     external: ['pg'],
     keepNames: true,
-    // What was written for CommonJS asks for modules of Node by `require`.
+    // Modules written for CommonJS load Node's modules with `require`.
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },

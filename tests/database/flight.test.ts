@@ -4,7 +4,7 @@ import { type Query, sql } from '../../service/src/db/sql.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
 
-// One connection, so that whatever a transaction leaves behind on it meets the next.
+// One connection, so that anything a transaction leaves behind on it affects the next one.
 let database: Database
 let address: DatabaseAddress
 let drop: () => Promise<void>

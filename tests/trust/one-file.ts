@@ -5,16 +5,16 @@ import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What starts the one file: its path is the first word, then the command. */
+/** The program that starts the one file: its first argument is the path, then follows the command. */
 export const oneFileStarter = join(root, 'tests/trust/start-one-file.cjs')
 
-/** A change of the built output: in the module whose path ends so, this text becomes that one. */
+/** A change of the built output: in the module whose path ends like this, one text becomes the other. */
 export type Change = { readonly module: string; readonly from: string; readonly to: string }
 
 /**
- * Makes one file of the built service, the packages that it uses and the named faults (`faults.mjs`), and gives its path. To
- * find and load more than a thousand files is most of what a start costs; `start-one-file.cjs` starts it without that. With
- * `changes` it is another version of the service; throws where one finds nothing to change.
+ * Makes one file of the built service, its packages and the named faults (`faults.mjs`), and returns its path. Finding
+ * and loading more than a thousand files is most of the cost of a start; `start-one-file.cjs` avoids it. With `changes`
+ * it is another version of the service; throws when a change finds nothing to replace.
  */
 export async function buildOneFile(folder: string, changes: readonly Change[] = []): Promise<string> {
   const file = join(folder, 'service.cjs')
@@ -44,7 +44,7 @@ export async function buildOneFile(folder: string, changes: readonly Change[] = 
               if (contents.split(change.from).length === 2) made.add(change)
               contents = contents.replace(change.from, () => change.to)
             }
-            // Files that are read at run time lie beside the module that reads them, not beside the one file.
+            // Files that are read at run time are beside the module that reads them, not beside the one file.
             const place = JSON.stringify(pathToFileURL(path).href)
             return { contents: contents.replaceAll('import.meta.url', place) }
           })

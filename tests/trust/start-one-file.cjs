@@ -1,5 +1,5 @@
-// Starts the one file of `one-file.ts`, the first argument, with what V8 made of it before: a process that ends by itself leaves
-// that beside the file, where there is none yet.
+// Starts the one file of `one-file.ts`, which is the first argument, with V8's compiled code from an earlier start. A
+// process that ends by itself stores that code beside the file if there is none yet.
 
 const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
 const { constants, Script } = require('node:vm')

@@ -12,8 +12,8 @@ import type { Journal } from './journal.ts'
 import { buildOneFile, type Change } from './one-file.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
 
-// Nothing is released yet, so there is no version before. The later one is made up: this service, with one more migration, and
-// with statements that write and read what that adds.
+// Nothing is released yet, so there is no earlier version. The later one is made up: this service with one more
+// migration, and with statements that write and read what the migration adds.
 
 let stage: FaultStage | undefined
 let folder: string
@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The build of this version, or of one with these changes. */
+/** The build of this version, or of this version with changes. */
 async function build(name: string, changes: readonly Change[] = []): Promise<string> {
   await mkdir(join(folder, name))
   return buildOneFile(join(folder, name), changes)
@@ -85,7 +85,7 @@ wholeRunTest(
     const beside = await runJson<Created>(['partner', 'create', '--name', 'Beside'], on.place)
     const journal = on.openJournal({ writers: 6, name: 'versions', processes: 2 })
     await more(journal, 30)
-    // The later one adds its column while the first serves, and then both write the same users.
+    // The later version adds its column while the first serves, and then both write the same users.
     await second.stop('SIGKILL')
     const upgraded = await start(1, later)
     await more(journal, 60)
@@ -96,7 +96,7 @@ wholeRunTest(
       )
       return row
     }
-    // What the later one wrote outlives a write of this one, which does not know of it.
+    // Data written by the later version survives a write of this version, which does not know it.
     await young.createUser({ userid: 'young', ...ada, offername: 'starter' })
     await old.updateUser({ userid: 'young', phone: '3055550199' })
     expect(await kindOf('young')).toEqual({ kind: 'later', version: 2 })
@@ -104,7 +104,8 @@ wholeRunTest(
     expect(await kindOf('old')).toEqual({ kind: 'before', version: 1 })
     await young.updateUser({ userid: 'old', phone: '3055550199' })
     expect(await kindOf('old')).toEqual({ kind: 'later', version: 2 })
-    // This version goes on beside the later one's schema; once ended it does not start there, and the later one takes over.
+    // This version continues beside the later one's schema; once ended it does not start there, and the later one takes
+    // over.
     await first.stop('SIGKILL')
     await expect(start(0)).rejects.toThrow(/newer than this version of the service/)
     await start(0, later)

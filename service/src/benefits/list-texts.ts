@@ -11,9 +11,8 @@ import { sharedStateOf } from './shared-state.ts'
 export type ListText = (reading: Reading, asked: Asked, by: { partner: Partner; locale: Locale }) => string
 
 /**
- * Makes lists, and answers with one that was made before wherever it would be the same: first by what this user was
- * answered, then by what any user of the partner in the same state was, since making a list costs more than all else in
- * the request.
+ * Makes lists, and repeats an earlier one wherever it would be the same: first an answer to this user, then an answer
+ * to any user of the partner in the same state, because making a list costs more than everything else in the request.
  */
 export function openListTexts({
   memory,

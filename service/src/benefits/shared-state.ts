@@ -2,10 +2,10 @@ import type { Instant } from '../calendar/calendar.ts'
 import { type Enrolment, isInForce, isLive, type User } from '../membership/rules/state.ts'
 
 /**
- * Names the state of a user as far as it decides which benefits are listed, and how: users of one partner whose states have
- * the same name get the same list. `undefined` where instants that hardly two users share decide: while something is
- * pending, waits for the user, or has not begun. Nobody's instants of the past decide, so that members who joined at
- * different times share a list.
+ * A name for the part of a user's state that decides which benefits are listed, and how: users of one partner with the
+ * same name get the same list. `undefined` when the list depends on an instant that hardly two users share: while
+ * something is pending, waits for the user, or has not begun. Past instants do not matter, so that members who joined
+ * at different times share a list.
  */
 export function sharedStateOf(user: User, now: Instant): string | undefined {
   const { status, offer, enrolments } = user
@@ -19,7 +19,7 @@ export function sharedStateOf(user: User, now: Instant): string | undefined {
     user.cancel === undefined &&
     enrolments.every(isSettledEnrolment)
   if (!isSettled) return undefined
-  // In their order, since of two rows of one benefit the last is looked at.
+  // In their order, because of two rows of one benefit the last one counts.
   return JSON.stringify([offer.name, offer.version, offer.admits, ...enrolments.map(partsOf)])
 }
 

@@ -31,11 +31,11 @@ export function offsetAt(instant: Instant, zone: Zone): number {
   return wall.getTime() - Math.floor(instant / 1000) * 1000
 }
 
-// To make one takes far longer than to ask it.
+// Creating a formatter takes far longer than using it.
 const clocks = new Map<string, Intl.DateTimeFormat>()
 const CLOCKS_KEPT = 1_000
 
-/** What tells the time on the wall in a zone. Throws RangeError when it is unknown. */
+/** The formatter that shows the local time of a zone. Throws RangeError when the zone is unknown. */
 function clockOf(zone: string): Intl.DateTimeFormat {
   const known = clocks.get(zone)
   if (known) return known

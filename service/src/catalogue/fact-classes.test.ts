@@ -30,7 +30,7 @@ const facts = fc.record({
   zipcode: fc.constantFrom('33101', '33101-2345', '33109', '90001', '10001'),
 })
 
-/** The demo catalogue with these rules, and none besides, on each benefit and offer. */
+/** The demo catalogue with only these rules on each benefit and offer. */
 function catalogueWith(rules: OfferRule[]): Catalogue {
   const withRules = <T>(all: ReadonlyMap<string, T>) =>
     new Map([...all].map(([name, one]) => [name, { ...one, rules }]))

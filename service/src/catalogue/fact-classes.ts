@@ -1,14 +1,15 @@
 import type { Facts } from './eligibility.ts'
 import type { Catalogue, Rule } from './model.ts'
 
-/** Names the class of facts that a person belongs to. */
+/** Returns the name of the class of facts to which a person belongs. */
 export type FactClasses = (facts: Omit<Facts, 'offer'>) => string
 
 const known = new WeakMap<Catalogue, FactClasses>()
 
 /**
- * Names classes of facts, such that no rule of the catalogue tells two people of one class apart: what was judged for one
- * of them holds for all. Without them nearly every person would have an age, a state and a ZIP code of their own.
+ * Divides people into classes such that no rule of the catalogue distinguishes two people of one class: a verdict for
+ * one of them holds for all. Without classes almost every person would have an own combination of age, state and ZIP
+ * code.
  */
 export function factClassesOf(catalogue: Catalogue): FactClasses {
   const made = known.get(catalogue) ?? openClasses(catalogue)
@@ -18,7 +19,7 @@ export function factClassesOf(catalogue: Catalogue): FactClasses {
 
 function openClasses({ benefits, offers }: Catalogue): FactClasses {
   const rules: Rule[] = [...benefits.values(), ...offers.values()].flatMap(one => one.rules)
-  /** The ages at which somebody is judged otherwise than a year before. */
+  /** The ages at which a rule decides differently than a year before. */
   const ages = new Set<number>()
   let asksState = false
   let asksZip = false

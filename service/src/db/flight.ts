@@ -1,31 +1,32 @@
 import pg from 'pg'
 
 /**
- * Statements that travel as one, with a single answer for all of them. Asked for one by one, each answer is a write to the
- * socket for PostgreSQL and a turn of the event loop for this process, which costs more than many a statement.
+ * Statements that are sent together, with a single answer for all of them. Sent one by one, each answer costs
+ * PostgreSQL a write to the socket and this process a turn of the event loop, which is more than many a statement
+ * costs.
  *
- * The driver ends each statement by the message Sync, on which the server answers. A flight sends it once, behind the last
- * statement. When a statement fails, the server skips everything up to there, so nothing that follows takes place. A
- * transaction that the flight began stays open then: whoever sent the flight rolls it back.
+ * The driver ends each statement with the message Sync, which the server answers. A flight sends Sync once, after the
+ * last statement. When a statement fails, the server skips everything up to Sync, so nothing after the failure takes
+ * place. A transaction that the flight began then stays open: the sender of the flight rolls it back.
  */
 
 /** A statement of a flight. */
 export type Statement = { readonly name: string; readonly text: string; readonly values?: unknown[] }
 
-/** What the server said of the last statement; or the first failure, and the place of its statement. */
+/** The server's answer to the last statement; or the first failure, and the index of its statement. */
 export type Landing = { readonly command: string } | { readonly failure: unknown; readonly place: number }
 
-/** Sends statements as one; rows that they return are not read. Resolves when they are done or one has failed. */
+/** Sends statements together; rows that they return are not read. Resolves when all are done or one has failed. */
 export function fly(client: pg.PoolClient, statements: readonly Statement[]): Promise<Landing> {
   return new Promise(resolve => client.query(new Flight(statements, resolve)))
 }
 
-/** What the driver writes to, and where it notes which statements the server knows by name. */
+/** The connection to which the driver writes, with its list of the statements that the server knows by name. */
 type Connection = pg.Connection & { readonly submittedNamedStatements: Record<string, string> }
 
-/** One query to the driver, which calls these methods as the messages of the server arrive. */
+/** One query for the driver, which calls these methods as the server's messages arrive. */
 class Flight extends pg.Query {
-  // Of the statement whose answer is next: by these the driver notes that the server knows it.
+  // The name of the statement whose answer is next; the driver uses it to record that the server knows the statement.
   declare name: string | undefined
   declare text: string | undefined
   declare callback: (failure: unknown) => void
@@ -38,7 +39,7 @@ class Flight extends pg.Query {
     super(statements[0])
     this.statements = statements
     this.callback = failure => {
-      // What fails behind the last statement is the connection, and all that was sent has taken place.
+      // A failure after the last statement is one of the connection, and everything that was sent has taken place.
       const isDone = this.place === statements.length
       land(failure && !isDone ? { failure, place: this.place } : { command: this.command })
     }
@@ -51,7 +52,7 @@ class Flight extends pg.Query {
       const query = new pg.Query(statement, failure => {
         this.unsendable = failure
       })
-      // What it refuses the driver also returns, though its types do not say so.
+      // The driver also returns a refusal, although its types do not say so.
       const refused = query.submit(withoutSync) as unknown
       this.unsendable ??= refused
       if (this.unsendable) break

@@ -24,7 +24,7 @@ export type Reading = {
   readonly now: Instant
   /** Due changes that are not in the table yet. */
   readonly steps: readonly AppliedChange[]
-  /** What has been answered about the stored state; `undefined` where something was due, or the user is not remembered. */
+  /** Answers that were made from the stored state; `undefined` when a change was due, or the user is not remembered. */
   readonly answers: Answers | undefined
 }
 
@@ -109,7 +109,7 @@ export function openReader(
     return people
   }
 
-  /** The user as memory has it; the version has to be compared. */
+  /** The user in memory; its version must still be compared. */
   const remembered = (name: UserName): RememberedUser | undefined => {
     if (lost !== lostOnes()) {
       lost = lostOnes()

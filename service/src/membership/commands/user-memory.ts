@@ -7,7 +7,7 @@ import type { UserName } from './load.ts'
 /** The objects from which an answer was made, besides the user's state and the request. */
 export type MadeFrom = { readonly partner: Partner; readonly catalogue: number; readonly now: Instant }
 
-/** Finished answers, each for as long as it is the answer. */
+/** Finished answers; each is valid for a limited time. */
 export type Answers = {
   /** The earlier answer to this request, if the same answer would be made now. */
   find(asked: string, from: MadeFrom): string | undefined
@@ -26,7 +26,7 @@ export type RememberedUser = {
   readonly dueAt: Instant | undefined
   /** The catalogue versions that apply to the user. */
   readonly versions: readonly number[]
-  /** Answers about this state of this user; `undefined` where the user is not kept. */
+  /** Answers about this state of this user; `undefined` when the user is not kept. */
   readonly answers: Answers | undefined
 }
 
@@ -36,21 +36,21 @@ export type RememberedUser = {
  */
 export type UserMemory = {
   find(name: UserName): RememberedUser | undefined
-  /** Keeps a user as it was written, in the place of what was kept of it. */
+  /** Keeps a user as it was written, in place of the earlier one. */
   keep(user: User, version: number): RememberedUser
   /**
-   * The same for a user as it was read, but one who was not read lately is not kept: most are read once, and what is kept
-   * of them is copied by several garbage collections, a quarter of the cost of reading them.
+   * The same for a user as it was read, but only if the user was read before within a short time. Most users are read
+   * once, and several garbage collections would copy what is kept of them, at a quarter of the cost of reading them.
    */
   keepIfReadAgain(user: User, version: number): RememberedUser
   forget(name: UserName): void
-  /** Answers that are the same for many users; who asks names their common state in what is asked. */
+  /** Answers that are the same for many users; the request contains the name of their common state. */
   readonly shared: Answers
-  /** A remembered user was compared with the database: it was the same, or not. */
+  /** Counts a comparison of a remembered user with the database: unchanged or not. */
   noteCompared(isSame: boolean): void
-  /** An answer was found, here or among a user's own, or had to be made. */
+  /** Counts an answer: found here or among a user's own, or made anew. */
   noteAnswer(isFound: boolean): void
-  /** Forgets what nobody has asked for lately. */
+  /** Forgets users whom nobody has asked for lately. */
   tidy(): void
   /**
    * Forgets all users, after the connection to the database was lost: its successor may assign the same versions again.
@@ -73,13 +73,13 @@ const MAX_BYTES = 48 * 1024 * 1024
 const MAX_SHARED_BYTES = 16 * 1024 * 1024
 const UNASKED_MS = 10 * 60_000
 const MAX_ANSWERS = 3
-/** What a user takes in memory, and each of its enrolments: measured on a heap of 50,000. */
+/** The memory that a user takes, and each of its enrolments: measured on a heap of 50,000 users. */
 const USER_BYTES = 1000
 const ENROLMENT_BYTES = 400
-/** For so many users it is known that they were read; a power of two. */
+/** For about this many users the memory knows that they were read; a power of two. */
 const NOTED_READS = 2 ** 16
 
-/** Opens a memory of users, bounded by about `maxBytes`: who was asked for longest ago is forgotten first. */
+/** Opens a memory of users, limited to about `maxBytes`: the user that was asked for longest ago is forgotten first. */
 export function openUserMemory(
   real: () => Instant,
   maxBytes = MAX_BYTES,
@@ -131,7 +131,7 @@ export function openUserMemory(
         return undefined
       }
       const now = real()
-      // The order is kept to the second: to move an entry to the end of the map costs more than to find it.
+      // The order is kept only to the second, because moving an entry to the end of the map costs more than finding it.
       if (now - entry.askedAt >= 1000 || now < entry.askedAt) {
         kept.delete(key)
         kept.set(key, entry)
@@ -179,7 +179,10 @@ function keyOf({ partnerId, userid }: UserName): string {
   return `${partnerId} ${userid}`
 }
 
-/** Notes that a user was read, and tells whether it was noted before; later reads of others overwrite a note by and by. */
+/**
+ * Records that a user was read, and returns whether that was recorded before; later reads of other users gradually
+ * overwrite the record.
+ */
 function openNotedReads(): (serviceId: string) => boolean {
   const noted = new Uint32Array(NOTED_READS)
   return serviceId => {
@@ -194,7 +197,10 @@ function openNotedReads(): (serviceId: string) => boolean {
 
 type Kept = MadeFrom & { readonly text: string; readonly until: Instant }
 
-/** Opens answers; what was kept longest ago leaves first. `onGrown` is told of the bytes that they take. */
+/**
+ * Opens a set of answers; the answer kept longest ago is dropped first. `onGrown` is called with the bytes that they
+ * take.
+ */
 function openAnswers({
   most = Number.POSITIVE_INFINITY,
   mostBytes = Number.POSITIVE_INFINITY,
