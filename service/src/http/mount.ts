@@ -125,13 +125,15 @@ function mountOperation<Caller>(
         }),
       )
       const begunAt = performance.now()
-      if (answer instanceof ReadyText) return reply.type(answer.type).send(answer.text)
+      if (answer instanceof ReadyText) {
+        reply.type(answer.type).send(answer.text)
+        return
+      }
       // Fastify would send a string as plain text, so every reply is serialized here.
       const text = answer instanceof ReadyJson ? answer.text : JSON.stringify(answer)
       // Answers contain personal data, so no cache on the way may keep them.
       reply.header('Cache-Control', 'no-store').type('application/json; charset=utf-8').send(text)
       request.loopMs += performance.now() - begunAt
-      return reply
     },
   })
 }

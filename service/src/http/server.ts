@@ -106,7 +106,8 @@ export function createServer(context: ServerContext): FastifyInstance {
       ]
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+  // JSON is named besides the rest, because Fastify parses anew each media type that it finds only under '*': 2 µs.
+  app.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, (request, body, done) => {
     const { takes, meter } = request.routeOptions.config
     const parse = () => {
       // Clients may send a media type with every request; without a body there is nothing to read.

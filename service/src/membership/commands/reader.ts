@@ -56,7 +56,9 @@ export function openReader(
     maxBatch: 256,
     run: async users => {
       const held = users.map(({ user, version }) => ({
-        ...{ partnerId: user.partnerId, serviceId: user.serviceId, version },
+        partnerId: user.partnerId,
+        serviceId: user.serviceId,
+        version,
       }))
       const unchanged = await guarded(() => findUnchanged(database, held))
       return users.map((_, place) => ({ ok: true, value: unchanged.has(place) }))

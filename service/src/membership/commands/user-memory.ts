@@ -112,8 +112,14 @@ export function openUserMemory(
     if (known) remove(key, known)
     const isKept = user.status !== 'erased' && (isToBeKept || known !== undefined)
     const entry: Entry = {
-      ...{ user, version, isKept, dueAt: dueAt(user), versions: versionsOf(user) },
-      ...{ askedAt: real(), bytes: 0, answers: undefined },
+      user,
+      version,
+      isKept,
+      dueAt: dueAt(user),
+      versions: versionsOf(user),
+      askedAt: real(),
+      bytes: 0,
+      answers: undefined,
     }
     if (!isKept) return entry
     entry.answers = openAnswers({ most: MAX_ANSWERS, onGrown: by => grow(entry, by) })
