@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { sql } from '../../service/src/db/sql.ts'
-import { changePartner } from '../../service/src/partners/manage.ts'
 import { ada, startTestService } from '../rig.ts'
 import { ana } from './fixture-parts.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
-import { newVisitor, recordsAgreed, type Visitor, wordsOf } from './visitor.ts'
+import { newVisitor, type Visitor } from './visitor.ts'
 
 let rig: Rig
 beforeAll(async () => {
@@ -390,126 +388,4 @@ describe('the frame', () => {
       (await frame.send('/page/theme.css?theme=%7B%22light%22%3A%7B%22accent%22%3A%22red%22%7D%7D')).status,
     ).toBe(400)
   })
-})
-
-describe('the button that enrols', () => {
-  test('answers each of many presses at once with the same confirmation, and enrols once', async () => {
-    for (let people = 0; people < 8; people += 1) {
-      await rig.newPerson()
-      const visitor = await open()
-      await visitor.get('/register/benefits')
-      const check = await visitor.post('/register/benefits', { benefit: ['dental'] })
-      const draft = /name="draft" value="([^"]+)"/.exec(check.html)?.[1] ?? ''
-      const presses = await Promise.all(
-        Array.from({ length: 20 }, () => visitor.post('/register/enrol', { draft, ...recordsAgreed })),
-      )
-      expect(new Set(presses.map(({ status, view }) => `${status} ${view}`))).toEqual(new Set(['200 DONE']))
-      expect(new Set(presses.map(({ html }) => /BE-\w{4}-\w{4}/.exec(html)?.[0])).size).toBe(1)
-      expect((await rig.events()).filter(name => name === 'enrollment_successful')).toHaveLength(1)
-    }
-  })
-})
-
-test('an enrolment that no plan allows is noted for the operator, without anything of the person', async () => {
-  const { database } = rig.running
-  await rig.newPerson({ dob: '2020-05-05' })
-  const visitor = await open()
-  expect((await visitor.post('/register/enrol', recordsAgreed)).view).toBe('NO_BENEFITS')
-  const notes = () =>
-    database.query<{ code: string; reasons: unknown }>(sql`
-      select code, reasons from refused_creates where partner_id = ${rig.partner.partnerId}`)
-  await expect.poll(notes).toEqual([{ code: 'ineligible', reasons: [] }])
-})
-
-describe('what was answered', () => {
-  test('is kept sealed, and deleted when the person enrols', async () => {
-    const visitor = await open()
-    await visitor.get('/register/details/name')
-    await visitor.post('/register/details/name', { firstname: 'Evacanary', lastname: 'Ruiz' })
-    const documents = () =>
-      rig.running.database.query<{ kind: string; sealed: Buffer }>(sql`
-        select d.kind, d.sealed from documents d join users u using (partner_id, service_id)
-        where u.partner_id = ${rig.partner.partnerId} and u.userid = ${rig.userid()} order by d.kind`)
-    const kept = await documents()
-    expect(kept.map(({ kind }) => kind)).toEqual(['draft', 'prefill'])
-    expect(kept.some(({ sealed }) => sealed.toString('latin1').includes('Evacanary'))).toBe(false)
-    await visitor.get('/register/benefits')
-    await visitor.post('/register/benefits')
-    expect((await visitor.post('/register/enrol', recordsAgreed)).view).toBe('DONE')
-    expect((await documents()).map(({ kind }) => kind)).toEqual(['profile'])
-  })
-
-  test('is refused at the field and in the summary, in the person’s language, with what was typed', async () => {
-    const visitor = await open({ locale: 'es' })
-    await visitor.get('/register/details/address')
-    const { status, html } = await visitor.post('/register/details/address', {
-      addline1: '<script>alert(1)</script>',
-      city: 'Miami',
-      state: '',
-      zipcode: '33',
-    })
-    expect(status).toBe(422)
-    expect(html).toContain('<title>Error: ')
-    expect(html.split('El código postal debe tener 5 o 9 dígitos, como 33101')).toHaveLength(3)
-    expect(html).toContain('value="&lt;script&gt;alert(1)&lt;/script&gt;"')
-    expect(html).not.toContain('<script>alert')
-  })
-
-  test('survives what the partner sends meanwhile: shown as a suggestion, never written over', async () => {
-    const visitor = await open()
-    await visitor.get('/register/details/contact')
-    await visitor.post('/register/details/contact', { email: 'mine@example.com', phone: '' })
-    await client().prefillUser({ userid: rig.userid(), ...ana, email: 'newer@example.com' })
-    const review = await visitor.get('/register/details')
-    expect(review.html).toContain('mine@example.com')
-    expect(review.html).toContain('Harbor Rides sent a newer value')
-    expect((await visitor.get('/register/details/contact')).html).toContain('newer@example.com')
-  })
-
-  test('of a member is corrected at once, and the partner’s newer data is only suggested', async () => {
-    await client().createUser({ userid: rig.userid(), offername: 'starter' })
-    await client().prefillUser({ userid: rig.userid(), ...ana, email: 'newer@example.com' })
-    const visitor = await open()
-    expect(wordsOf(await visitor.get('/register'))).toContain(
-      'Harbor Rides sent newer details for: Email and phone. You can use them under “Check your details” below.',
-    )
-    const edit = await visitor.get('/register/details/contact')
-    expect(edit.html).toContain('newer@example.com')
-    expect(edit.html).toContain('value="ana.ruiz@example.com"')
-    await visitor.post('/register/details/contact', { email: 'mine@example.com', phone: '' })
-    const after = await visitor.get('/register/details')
-    expect(after.html).toContain('mine@example.com')
-    expect(after.html).not.toContain('newer value')
-    expect(await rig.events()).toContain('user_update_successful')
-  })
-})
-
-test('every view shows where the partner’s users find help, in their language; without contacts it names the partner', async () => {
-  const helpIn = (html: string) => /<section class="help".*?<\/section>/s.exec(html)?.[0] ?? ''
-  const views = async (locale: 'en' | 'es') => {
-    const link = await rig.mintLink({ locale })
-    const visitor = newVisitor(rig.service)
-    return [await visitor.get(link), await visitor.post(link), await visitor.get('/register/benefits')]
-  }
-  expect(helpIn((await views('en'))[0]?.html ?? '')).toContain(
-    'Contact Harbor Rides through its app or website',
-  )
-  const { partnerId } = rig.partner
-  const help = { phone: '1-800-555-0142', email: 'help@harbor.example', url: 'https://harbor.example/help' }
-  await changePartner(partnerId, { help }, rig.running.manage)
-  // The service's memory of a partner may be a second old.
-  rig.running.advance(1000)
-  for (const [locale, words] of [
-    ['en', ['Need help?', 'Call 1-800-555-0142', 'Email help@harbor.example', 'Help center']],
-    ['es', ['¿Necesita ayuda?', '1-800-555-0142', 'help@harbor.example', 'Centro de ayuda']],
-  ] as const) {
-    const shown = await views(locale)
-    expect(new Set(shown.map(({ view }) => view)).size).toBe(3)
-    for (const { html } of shown) {
-      for (const word of words) expect(helpIn(html)).toContain(word)
-      for (const address of ['tel:18005550142', 'mailto:help@harbor.example', 'https://harbor.example/help'])
-        expect(helpIn(html)).toContain(`href="${address}"`)
-    }
-  }
-  await changePartner(partnerId, { help: { phone: '', email: '', url: '' } }, rig.running.manage)
 })
