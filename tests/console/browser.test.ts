@@ -1,11 +1,12 @@
 /// <reference lib="dom" />
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
 import { everydayOr } from '../long.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { ada, demoCatalogue, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { consoleOf, newOperator } from './operator-browser.ts'
+import { consoleOf, newOperator, signIn } from './operator-browser.ts'
 
 describeInBrowser('the console in a browser', () => {
   let service: TestService
@@ -13,6 +14,7 @@ describeInBrowser('the console in a browser', () => {
   let browser: Browser
   let serviceid = ''
   let webhookid = ''
+  let requested = ''
 
   beforeAll(async () => {
     service = await startTestService({ console: true })
@@ -26,6 +28,11 @@ describeInBrowser('the console in a browser', () => {
       ...{ url: 'http://127.0.0.1:9/hook', username: 'harbor', password: 'pilot' },
     })
     webhookid = made.webhookid
+    const support = await signIn(service, 'support')
+    const erase = `/users/${serviceid}/erase`
+    const seen = /name="seen" value="([^"]+)"/.exec((await support.get(erase)).text)?.[1] ?? ''
+    const asked = await support.post(erase, { seen: seen.replaceAll('&quot;', '"'), reason: 'letter 1' })
+    requested = asked.path
     browser = await launchBrowser()
   })
   afterAll(async () => {
@@ -51,7 +58,8 @@ describeInBrowser('the console in a browser', () => {
     ...[`/users/${serviceid}/act/offer`, `/users/${serviceid}/link`],
     ...['swap', 'swapoff', 'consent'].map(name => `/users/${serviceid}/act/${name}`),
     ...[`/users/${serviceid}/export`, `/users/${serviceid}/erase`, `/partners/${partner.partnerId}/settings`],
-    ...['/catalogue', '/catalogue/versions/1', '/catalogue/diff?from=1&to=1', '/service'],
+    ...['/catalogue', '/catalogue/versions/1', '/catalogue/diff?from=1&to=1', '/service', '/passkeys'],
+    ...['/requests', requested, `/users/${serviceid}/act/void`, `/users/${serviceid}/act/move`],
   ]
 
   const kinds = [
@@ -100,6 +108,28 @@ describeInBrowser('the console in a browser', () => {
     await page.keyboard.press('u')
     await page.waitForURL('**/')
     await context.close()
+  })
+
+  test('the head of a page is two lines at 768 and 1280, whoever is signed in', async () => {
+    for (const width of [768, 1280]) {
+      const { context, page } = await open({ viewport: { width, height: 900 } })
+      await service.database.query(sql`
+        update operators set name = 'Augusta Ada King, Countess of Lovelace ' || operator_id where role = 'admin'`)
+      await page.reload()
+      const tops = await page
+        .locator('.brand, #find, .find button, .who a, .who button')
+        .evaluateAll(all =>
+          all.map(one => one.getBoundingClientRect()).map(({ top, height }) => top + height / 2),
+        )
+      expect(tops).toHaveLength(5)
+      expect([width, Math.max(...tops) - Math.min(...tops) < 4]).toEqual([width, true])
+      const entries = await page
+        .locator('nav a')
+        .evaluateAll(all => all.map(one => one.getBoundingClientRect().top))
+      expect(entries).toHaveLength(8)
+      expect([width, new Set(entries).size]).toEqual([width, 1])
+      await context.close()
+    }
   })
 
   test('works with script off, and the back button leads back', async () => {

@@ -28,15 +28,15 @@ export function consoleDocument(
     page.title,
     html`<header class="top"><div class="bar">
 <a class="brand" href="/"><span class="mark" aria-hidden="true">B</span><span>Benefits console</span></a>
-<nav aria-label="Main"><ul>${entries.map(
-      ({ label, path, key, section: own }) =>
-        html`<li><a href="${path}" data-key="${key}"${own === section ? html` aria-current="page"` : ''}>${label}</a></li>`,
-    )}</ul></nav>
 <form class="find" method="post" action="/find" role="search">${tokenField(session.formToken)}
 <label class="unseen" for="find">Find a user, event or request</label>
 <input id="find" name="what" type="search" placeholder="Find a user, event, request …" autocomplete="off" spellcheck="false" required>
 <button class="secondary">Find</button></form>
-<form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<a href="/passkeys">${operator.name}<span class="hint"> ${operator.role}</span></a><button class="quiet">Sign out</button></form>
+<form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<a href="/passkeys"><span class="name">${operator.name}</span> <span class="hint">${operator.role}</span></a><button class="quiet">Sign out</button></form>
+<nav aria-label="Main"><ul>${entries.map(
+      ({ label, path, key, section: own }) =>
+        html`<li><a href="${path}" data-key="${key}"${own === section ? html` aria-current="page"` : ''}>${label}</a></li>`,
+    )}</ul></nav>
 </div></header>
 <main id="main"><h1>${page.title}</h1>
 ${page.body}
