@@ -90,9 +90,11 @@ export const demoCatalogueFile = fileURLToPath(
 )
 export const demoCatalogue = await readFile(demoCatalogueFile, 'utf8')
 
-/**
- * Starts a service on a new database, with the demo catalogue published; a sandbox unless the options say otherwise.
- */
+function placeOf(wanted: true | { readonly port: number; readonly url: string }) {
+  return { host: '127.0.0.1', ...(wanted === true ? { port: 0, url: undefined } : wanted) }
+}
+
+/** Starts a service on a fresh database, with the demo catalogue published; a sandbox unless told otherwise. */
 export async function startTestService(
   options: {
     sandbox?: boolean
@@ -103,9 +105,9 @@ export async function startTestService(
     catalogue?: string
     limits?: AdmissionLimits
     requestLimits?: RequestLimits
-    /** Also opens the operators' console. */
-    console?: boolean
-    /** The identity provider at which the console's operators sign in. */
+    /** Opens the operators' console beside it, on any port, or on this one behind an address of its own. */
+    console?: boolean | { readonly port: number; readonly url: string }
+    /** The identity provider at which its operators sign in. */
     signIn?: ProviderSettings
   } = {},
 ): Promise<TestService> {
@@ -146,9 +148,7 @@ export async function startTestService(
       // A slow machine does not count as overload unless a test says so.
       limits: options.limits ?? { ...defaultLimits, loopDelayMs: 60_000, loopShare: 1 },
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
-      ...(options.console
-        ? { console: { host: '127.0.0.1', port: 0, url: undefined, signIn: options.signIn } }
-        : {}),
+      ...(options.console ? { console: { ...placeOf(options.console), signIn: options.signIn } } : {}),
     })
   let service = await start()
   const manage: ManageContext = {
