@@ -4,6 +4,7 @@ import { openRetained } from '../../service/src/membership/erasures/retained-row
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { deedsOf } from './deeds.ts'
 import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
 let service: TestService
@@ -16,14 +17,6 @@ beforeAll(async () => {
   support = await signIn(service, 'support')
 })
 afterAll(() => service[Symbol.asyncDispose]())
-
-async function deedsOf({ operatorId }: OperatorBrowser) {
-  return (
-    await service.database.query<{ action: string; service_id: string | null; because: boolean }>(sql`
-      select action, service_id, sealed_reason is not null as because from audit_log
-      where actor = ${operatorId} order by entry_id`)
-  ).map(({ action, service_id, because }) => [action, service_id, because])
-}
 
 function seenIn({ text }: { text: string }) {
   return { sure: 'yes', seen: /name="seen" value="(\d+)"/.exec(text)?.[1] ?? '' }
@@ -78,7 +71,9 @@ describe('a consent', () => {
     expect(row).toMatchObject({ channel: 'phone', recorded_by: support.operatorId })
     expect(Buffer.from(row?.['sealed_evidence'] as Buffer).toString('latin1')).not.toContain('recording')
     expect(row?.['text_hash']).not.toBeNull()
-    expect(await deedsOf(support)).toContainEqual(['consent user', serviceid, true])
+    expect(await deedsOf(service, support)).toContainEqual({
+      ...{ action: 'consent user', result: 'done', serviceId: serviceid, because: true },
+    })
 
     const shown = await support.post(`/users/${serviceid}/person`, { reason: 'who agreed to what' })
     expect(shown.text).toContain('recording 815')
@@ -199,10 +194,11 @@ describe('a swap', () => {
     const undone = await support.post(act('swapoff'), { ...seenIn(off), reason: 'changed their mind' })
     expect(undone.text).not.toContain('Swaps benefits on')
     expect(await told()).toEqual([...before, 'user_benefits_pendingswap', 'user_benefits_swap_cancelled'])
-    expect(await deedsOf(support)).toEqual(
+    const deed = { result: 'done', serviceId: serviceid, because: true }
+    expect(await deedsOf(service, support)).toEqual(
       expect.arrayContaining([
-        ['swap user', serviceid, true],
-        ['swapoff user', serviceid, true],
+        { ...deed, action: 'swap user' },
+        { ...deed, action: 'swapoff user' },
       ]),
     )
   })

@@ -3,6 +3,7 @@ import { ROLES } from '../../service/src/console/operators/operator.ts'
 import { screens } from '../../service/src/console/screens.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { deedsOf } from './deeds.ts'
 import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
 let service: TestService
@@ -25,13 +26,6 @@ beforeAll(async () => {
   support = await signIn(service, 'support')
 })
 afterAll(() => service[Symbol.asyncDispose]())
-
-async function actions(operatorId: string) {
-  return (
-    await service.database.query<{ action: string; result: string; service_id: string | null }>(sql`
-      select action, result, service_id from audit_log where actor = ${operatorId} order by entry_id`)
-  ).map(({ action, result, service_id }) => [action, result, service_id])
-}
 
 describe('one field finds a user', () => {
   test('by userid, serviceid, event id, and the id of the request that changed it', async () => {
@@ -158,7 +152,9 @@ describe('personal data', () => {
       '1990-03-27',
     ])
       expect(shown.text).toContain(value)
-    expect(await actions(operator.operatorId)).toContainEqual(['look at person', 'shown', serviceid])
+    expect(await deedsOf(service, operator)).toContainEqual({
+      ...{ action: 'look at person', result: 'shown', serviceId: serviceid, because: true },
+    })
     const { text } = await operator.get(`/audit?partner=${partner.partnerId}`)
     expect(text).toContain('caller asked, ticket 7')
     const [row] = await service.database.query<{ sealed_reason: Buffer }>(sql`
@@ -194,11 +190,9 @@ test('an address of a higher role is refused, and the refusal is on record', asy
         screen.method === 'GET' ? await operator.get(path) : await operator.post(path, { reason: 'because' })
       expect([screen.path, answer.status]).toEqual([screen.path, 403])
       expect(answer.text).toContain('Not for your role')
-      expect(await actions(operator.operatorId)).toContainEqual([
-        `${screen.method} ${screen.path}`,
-        'refused',
-        null,
-      ])
+      expect(await deedsOf(service, operator)).toContainEqual({
+        ...{ action: `${screen.method} ${screen.path}`, result: 'refused', serviceId: null, because: false },
+      })
     }
   }
 })
