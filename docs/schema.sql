@@ -391,6 +391,7 @@ CREATE TABLE public.operators (
     partners uuid[],
     issuer text,
     subject text,
+    email text,
     created_at timestamp with time zone NOT NULL,
     disabled_at timestamp with time zone,
     CONSTRAINT operators_check CHECK (((issuer IS NULL) = (subject IS NULL))),

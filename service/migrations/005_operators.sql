@@ -8,6 +8,8 @@ create table operators (
   -- Issuer and subject at the identity provider, if the operator signs in there.
   issuer text,
   subject text,
+  -- In lower case, where it is known: two operators who have it in common are one person, who confirms nothing of its own.
+  email text,
   created_at timestamptz not null,
   disabled_at timestamptz,
   check ((issuer is null) = (subject is null)),

@@ -4,7 +4,13 @@ import { type Sandbox, startSandbox } from './sandbox.ts'
 
 type Link = { name: string; role: string; path: string; expiresat: string }
 type Listed = {
-  operators: { name: string; role: string; partners: string[] | null; disabledat: string | null }[]
+  operators: {
+    name: string
+    role: string
+    partners: string[] | null
+    email: string | null
+    disabledat: string | null
+  }[]
 }
 
 let sandbox: Sandbox
@@ -52,6 +58,34 @@ test('an operator is added for a role and partners, listed, linked anew and disa
   await runJson(['operator', 'disable', 'Grace'], place)
   expect((await fetch(base, { headers: { cookie } })).status).toBe(401)
   expect(await sandbox.refusal('operator', 'link', 'Grace')).toContain('is disabled')
+})
+
+test('an operator who was disabled is enabled again, with the same rights and none of the sessions and links of before', async () => {
+  const { place } = sandbox
+  const added = await runJson<Link>(
+    ['operator', 'add', 'Jean', '--role', 'support', '--email', 'Jean@Example.com'],
+    place,
+  )
+  const base = new URL(greeted()).origin
+  const cookieOf = async (path: string) =>
+    (await press(base + path)).headers.get('set-cookie')?.split(';')[0] ?? ''
+  const before = await cookieOf(added.path)
+  const unused = await runJson<Link>(['operator', 'link', 'Jean'], place)
+  await runJson(['operator', 'disable', 'Jean'], place)
+  expect(await runJson(['operator', 'enable', 'Jean'], place)).toEqual({ name: 'Jean', disabled: false })
+  expect((await fetch(base, { headers: { cookie: before } })).status).toBe(401)
+  expect((await press(base + unused.path)).status).toBe(410)
+  const { path } = await runJson<Link>(['operator', 'link', 'Jean'], place)
+  const cookie = await cookieOf(path)
+  expect(await (await fetch(base, { headers: { cookie } })).text()).toContain('Jean')
+  const { operators } = await runJson<Listed>(['operator', 'list'], place)
+  expect(operators.find(({ name }) => name === 'Jean')).toMatchObject({
+    ...{ role: 'support', partners: null, email: 'jean@example.com', disabledat: null },
+  })
+  expect(await sandbox.refusal('operator', 'enable', 'nobody')).toContain('There is no operator nobody')
+  expect(await sandbox.refusal('operator', 'add', 'Ada', '--role', 'viewer', '--email', 'x')).toContain(
+    '--email must be an email address',
+  )
 })
 
 test('the passkeys of an operator are listed, and removed with its sessions for a device that is lost', async () => {

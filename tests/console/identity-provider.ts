@@ -4,7 +4,13 @@ import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
 import type { ProviderSettings } from '../../service/src/console/operators/provider-settings.ts'
 
-type Person = { readonly sub: string; readonly name: string; readonly groups?: readonly string[] }
+type Person = {
+  readonly sub: string
+  readonly name: string
+  readonly groups?: readonly string[]
+  readonly email?: string
+  readonly email_verified?: boolean
+}
 type Claims = Record<string, unknown>
 
 /** A real identity provider for tests, at which every visitor is signed in as `who` without being asked. */
@@ -68,7 +74,7 @@ export async function startIdentityProvider(more: Partial<ProviderSettings> = {}
     issuer,
     settings: {
       ...{ issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, clientAuth: 'basic' },
-      ...{ name: 'Harbor ID', scope: 'openid profile groups', claim: 'groups' },
+      ...{ name: 'Harbor ID', scope: 'openid profile email groups', claim: 'groups' },
       groups: [
         { group: 'call-center', role: 'support', partners: undefined },
         { group: 'look', role: 'viewer', partners: undefined },
@@ -90,7 +96,10 @@ export async function startIdentityProvider(more: Partial<ProviderSettings> = {}
         ],
         jwks: { keys: [{ ...key.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] },
         cookies: { keys: ['test'] },
-        claims: { openid: ['sub'], profile: ['name'], groups: ['groups'] },
+        claims: {
+          ...{ openid: ['sub'], profile: ['name'], groups: ['groups'] },
+          email: ['email', 'email_verified'],
+        },
         conformIdTokenClaims: groupsIn === 'userinfo',
         features: { devInteractions: { enabled: false } },
         interactions: { url: (_ctx: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
@@ -105,7 +114,7 @@ export async function startIdentityProvider(more: Partial<ProviderSettings> = {}
             clientId: client.clientId,
             accountId: session.accountId,
           })
-          grant.addOIDCScope('openid profile groups')
+          grant.addOIDCScope('openid profile email groups')
           await grant.save()
           return grant
         },

@@ -100,6 +100,38 @@ describe('what needs a second person', () => {
     })
   })
 
+  test.each([
+    ['the same email', { email: 'grace@example.com', subject: undefined }],
+    ['the same subject at the identity provider', { email: undefined, subject: 'person-1' }],
+  ])('is not decided by another account of who asked for it, known by %s', async (_, { email, subject }) => {
+    const { telehealth, ask, serviceid } = await newUser()
+    const { path } = await ask(asker)
+    const twin = await signIn(service, 'admin')
+    const [first, ...others] = [asker, twin].map(({ operatorId }) => operatorId)
+    // An identity provider that has moved is another issuer with the same subjects.
+    const make = (operatorId: string | undefined, issuer: string) =>
+      service.database.query(sql`
+        update operators set email = ${email ?? null}, subject = ${subject ?? null},
+          issuer = ${subject === undefined ? null : issuer} where operator_id = ${operatorId}`)
+    await make(first, 'https://login.example.com')
+    await make(others[0], 'https://login.example.org')
+    const shown = await twin.get(path)
+    expect(shown.text).toContain('another account of yours')
+    expect(shown.text).not.toContain('/confirm"')
+    for (const decision of ['confirm', 'refuse']) {
+      const refused = await twin.post(`${path}/${decision}`, { reason: 'it is me' })
+      expect([decision, refused.status]).toEqual([decision, 403])
+      expect(refused.text).toContain('another account of yours')
+    }
+    expect((await telehealth())?.state).toBe('enrolled')
+    expect(await entries(serviceid)).toContainEqual({
+      ...{ action: 'decide void', result: 'refused', actor: twin.operatorId },
+    })
+    await service.database.query(sql`update operators set email = null, subject = null, issuer = null`)
+    expect((await twin.post(`${path}/confirm`, { reason: 'it is not' })).status).toBe(200)
+    expect(await telehealth()).toBeUndefined()
+  })
+
   test('is done as it was seen: where it would do something else by now, that is shown and nothing is done', async () => {
     const { userid, events, ask } = await newUser()
     const { path } = await ask(asker)

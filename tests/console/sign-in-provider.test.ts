@@ -37,8 +37,11 @@ function newPerson(...groups: readonly string[]) {
 }
 const isReturn = (next: string) => next.startsWith(`${base}/sign-in/provider/return`)
 
-/** Signs in as a person, with a new browser. */
-async function signIn(who = newPerson('call-center'), browser: Traveller = newTraveller()) {
+/** Signs in as somebody, with a browser of its own. */
+async function signIn(
+  who: IdentityProvider['who'] = newPerson('call-center'),
+  browser: Traveller = newTraveller(),
+) {
   identity.who = who
   const shown = await browser.follow(`${base}/sign-in/provider`)
   return { browser, shown, who }
@@ -69,7 +72,7 @@ test('who is in a mapped group signs in, lands where it wanted to be, and is on 
   identity.who = newPerson('call-center', 'choir')
   const shown = await browser.follow(base + path)
   expect([shown.status, shown.url]).toEqual([200, `${base}/webhooks?from=mail`])
-  expect(shown.text).toContain(`${identity.who.name}<span class="hint"> support</span>`)
+  expect(shown.text).toContain(`${identity.who.name}</span> <span class="hint">support</span>`)
   expect(await findOperator(service.database, identity.who.name)).toMatchObject({
     ...{ role: 'support', partners: undefined, issuer: identity.issuer },
   })
@@ -82,7 +85,7 @@ test('groups that the provider tells at its userinfo endpoint alone count as wel
   const { shown } = await signIn(newPerson('run'))
   identity.serve([base])
   expect([shown.status, shown.url]).toEqual([200, `${base}/`])
-  expect(shown.text).toContain('<span class="hint"> admin</span>')
+  expect(shown.text).toContain('<span class="hint">admin</span>')
 })
 
 test('the way there has PKCE, state and nonce, each another time another, and no secret', async () => {
@@ -139,7 +142,7 @@ test('a group that was changed or removed counts from the next sign-in, for what
   const { browser, who } = await signIn(newPerson('run'))
   expect((await browser.get(`${base}/audit.csv`)).status).toBe(200)
   const lesser = await signIn({ ...who, groups: ['look'] })
-  expect(lesser.shown.text).toContain('<span class="hint"> viewer</span>')
+  expect(lesser.shown.text).toContain('<span class="hint">viewer</span>')
   expect((await browser.get(`${base}/audit.csv`)).status).toBe(403)
   const { shown } = await signIn({ ...who, groups: [] })
   expect(shown.status).toBe(403)
@@ -157,11 +160,24 @@ test('disabling ends sessions at once, and the provider does not bring them back
   expect(shown.text).toContain('Your access to the console was ended')
 })
 
+test('an email that the provider tells is kept for telling two accounts of one person, while it is not called unverified', async () => {
+  const emailOf = async (name: string) => (await findOperator(service.database, name))?.email
+  const { who } = await signIn({ ...newPerson('call-center'), email: 'Grace@Example.com' })
+  expect(await emailOf(who.name)).toBe('grace@example.com')
+  // Nobody becomes a second person by taking it away.
+  await signIn(who)
+  await signIn({ sub: who.sub, name: who.name, groups: ['call-center'] })
+  expect(await emailOf(who.name)).toBe('grace@example.com')
+  const doubted = { ...newPerson('call-center'), email: 'ada@example.com', email_verified: false }
+  await signIn(doubted)
+  expect(await emailOf(doubted.name)).toBeUndefined()
+})
+
 test('two people of one name stay two', async () => {
   const first = await signIn({ sub: 'namesake-1', name: 'Same Name', groups: ['look'] })
   const second = await signIn({ sub: 'namesake-2', name: 'Same Name', groups: ['look'] })
-  expect(first.shown.text).toContain('>Same Name<span')
-  expect(second.shown.text).toMatch(/>Same Name \([0-9a-f]{8}\)<span/)
+  expect(first.shown.text).toContain('>Same Name</span')
+  expect(second.shown.text).toMatch(/>Same Name \([0-9a-f]{8}\)<\/span/)
 })
 
 test('an ID token for somebody else’s console, of another sign-in, of another issuer or without a right signature is not believed', async () => {
@@ -184,7 +200,7 @@ test('an ID token for somebody else’s console, of another sign-in, of another 
   identity.forges = true
   expect((await signIn()).shown.status).toBe(502)
   identity.forges = false
-  expect((await signIn()).shown.text).toContain('<span class="hint"> admin</span>')
+  expect((await signIn()).shown.text).toContain('<span class="hint">admin</span>')
 })
 
 test('a code that was used is not taken again', async () => {

@@ -28,6 +28,14 @@ export async function addEntries(db: Executor, entries: readonly AuditEntry[]): 
   await db.query(entriesStatement(entries))
 }
 
+/** Adds an entry unless one of its id is stored, as where it was committed with what it tells of. */
+export async function addUnlessThere(db: Executor, entry: AuditEntry): Promise<void> {
+  const { partnerId, entryId } = entry
+  const there = await db.query(sql`
+    select from audit_log where partner_id = ${partnerId} and entry_id = ${entryId}`)
+  if (there.length === 0) await addEntries(db, [entry])
+}
+
 /** The statement of `addEntries`, for a transaction that is sent whole. */
 export function entriesStatement(entries: readonly AuditEntry[]): Query {
   return sql`

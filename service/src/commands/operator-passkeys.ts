@@ -14,13 +14,17 @@ export const passkeys: Command = {
     remove: { type: 'boolean', help: 'remove all, and end open sessions: for a lost device' },
   },
   run: input =>
-    inWorkspace(input, async ({ database, real }) => {
+    inWorkspace(input, async ({ database, real, alongside }) => {
       const [name = ''] = input.positionals
       const operator = await findOperator(database, name)
       if (!operator) throw new OperatorError(`There is no operator ${name}: see \`enrolment operator list\`.`)
       if (input.flag('remove')) {
-        const removed = await removePasskeys(database, operator.operatorId)
-        await endSessions(database, operator.operatorId, real())
+        const removed = await database.transaction(async tx => {
+          const count = await removePasskeys(tx, operator.operatorId)
+          await endSessions(tx, operator.operatorId, real())
+          await tx.query(alongside())
+          return count
+        })
         input.print({ name, removed }, [
           `${name} has no passkeys any more (${removed} removed); open sessions have ended.`,
         ])

@@ -1,9 +1,16 @@
 import { formatTimestamp } from '../calendar/calendar.ts'
-import { type Operator, ROLES } from '../console/operators/operator.ts'
+import { comparedEmail, type Operator, ROLES } from '../console/operators/operator.ts'
 import { LINK_LIFETIME_MS, mintLink } from '../console/operators/sign-in.ts'
-import { disableOperator, findOperator, insertOperator, listOperators } from '../console/operators/store.ts'
+import {
+  disableOperator,
+  enableOperator,
+  findOperator,
+  insertOperator,
+  listOperators,
+} from '../console/operators/store.ts'
 import { needsSecond, SECOND_PERSON_ACTIONS } from '../console/requests/second-person.ts'
 import { readPolicy, writePolicy } from '../console/requests/store.ts'
+import type { Executor } from '../db/database.ts'
 import { claimInstallation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import { listPartners } from '../partners/store.ts'
@@ -24,6 +31,11 @@ const add: Command = {
       value: 'ID',
       help: 'only for this partner (default: all, those to come included)',
     },
+    email: {
+      type: 'string',
+      value: 'EMAIL',
+      help: 'by which another account of the same person is known, which then cannot confirm what this one asks for',
+    },
   },
   run: async input => {
     const [name = ''] = input.positionals
@@ -31,19 +43,28 @@ const add: Command = {
     if (!role) throw new UsageError('--role is needed; see --help.')
     if (name.trim() !== name || name === '' || name.length > 100)
       throw new UsageError('A name of 1 to 100 characters is needed, without spaces around it; see --help.')
+    const given = input.text('email')
+    const email = given === undefined ? undefined : comparedEmail(given)
+    if (given !== undefined && email === undefined)
+      throw new UsageError('--email must be an email address; see --help.')
     await inWorkspace(
       input,
       async workspace => {
-        const { database, keyring, installation, real } = workspace
+        const { database, keyring, installation, real, alongside } = workspace
         const wanted = installation.sandbox ? 'sandbox' : 'live'
         await claimInstallation(database, { keyring, wanted, now: real() })
         const partners = await partnersOf(workspace, input.list('partner'))
         const operator = {
-          ...{ operatorId: uuidv7(real()), name, role, partners, createdAt: real(), disabledAt: undefined },
+          ...{ operatorId: uuidv7(real()), name, role, partners, email },
+          ...{ createdAt: real(), disabledAt: undefined },
         }
-        if (!(await insertOperator(database, operator)))
-          throw new OperatorError(`There is an operator ${name} already: see \`enrolment operator list\`.`)
-        await printLink(input, workspace, operator)
+        const token = await database.transaction(async tx => {
+          if (!(await insertOperator(tx, operator)))
+            throw new OperatorError(`There is an operator ${name} already: see \`enrolment operator list\`.`)
+          await tx.query(alongside())
+          return mintFor(workspace, tx, operator)
+        })
+        printLink(input, workspace, { operator, token })
       },
       { schema: 'make' },
     )
@@ -59,11 +80,17 @@ const link: Command = {
     inWorkspace(input, async workspace => {
       const operator = await required(workspace, input.positionals[0] ?? '')
       if (operator.disabledAt !== undefined)
-        throw new OperatorError(`${operator.name} is disabled; add an operator of another name.`)
-      // Otherwise an operator whose group was withdrawn at the provider could still sign in by a link.
+        throw new OperatorError(
+          `${operator.name} is disabled: \`enrolment operator enable\` comes first, where that is meant.`,
+        )
+      // Else somebody whose group was taken away could come in beside the provider.
       if (operator.issuer !== undefined)
         throw new OperatorError(`${operator.name} signs in at ${operator.issuer}, not by a link.`)
-      await printLink(input, workspace, operator)
+      const token = await workspace.database.transaction(async tx => {
+        await tx.query(workspace.alongside())
+        return mintFor(workspace, tx, operator)
+      })
+      printLink(input, workspace, { operator, token })
     }),
 }
 
@@ -80,6 +107,7 @@ const list: Command = {
         role: one.role,
         partners: one.partners ?? null,
         issuer: one.issuer ?? null,
+        email: one.email ?? null,
         createdat: formatTimestamp(one.createdAt),
         disabledat: one.disabledAt === undefined ? null : formatTimestamp(one.disabledAt),
       }))
@@ -99,11 +127,35 @@ const disable: Command = {
   summary: 'Disable an operator of the console: sessions and links end at once.',
   options: {},
   run: input =>
-    inWorkspace(input, async ({ database, real }) => {
+    inWorkspace(input, async ({ database, real, alongside }) => {
       const [name = ''] = input.positionals
-      const isKnown = await disableOperator(database, name, real())
-      if (!isKnown) throw unknown(name)
+      await database.transaction(async tx => {
+        if (!(await disableOperator(tx, name, real()))) throw unknown(name)
+        await tx.query(alongside())
+      })
       input.print({ name, disabled: true }, [`${name} is disabled; open sessions have ended.`])
+    }),
+}
+
+const enable: Command = {
+  name: 'operator enable',
+  arguments: ['NAME'],
+  summary:
+    'Give the console back to an operator who was disabled, with the same role, partners and passkeys.',
+  options: {},
+  run: input =>
+    inWorkspace(input, async ({ database, alongside }) => {
+      const [name = ''] = input.positionals
+      const operator = await database.transaction(async tx => {
+        if (!(await enableOperator(tx, name))) throw unknown(name)
+        await tx.query(alongside())
+        return findOperator(tx, name)
+      })
+      input.print({ name, disabled: false }, [
+        operator?.issuer === undefined
+          ? `${name} is enabled; \`enrolment operator link\` makes a new sign-in link.`
+          : `${name} is enabled and signs in at ${operator.issuer}.`,
+      ])
     }),
 }
 
@@ -120,10 +172,13 @@ const policy: Command = {
       throw new UsageError(
         `Give ${SECOND_PERSON_ACTIONS.join(', ')}, and on or off; or nothing, to see how it is; see --help.`,
       )
-    return inWorkspace(input, async ({ database, record }) => {
+    return inWorkspace(input, async ({ database, record, alongside }) => {
       if (action) {
         record({ action: `operator policy ${action} ${state}` })
-        await writePolicy(database, action, state === 'on')
+        await database.transaction(async tx => {
+          await writePolicy(tx, action, state === 'on')
+          await tx.query(alongside())
+        })
       }
       const now = await readPolicy(database)
       const shown = SECOND_PERSON_ACTIONS.map(one => [one, needsSecond(now, one)] as const)
@@ -137,10 +192,19 @@ const policy: Command = {
   },
 }
 
-async function printLink(input: Input, workspace: Workspace, operator: Operator): Promise<void> {
-  const { database, keyring, installation, real, config } = workspace
-  const mode = installation.sandbox ? 'sandbox' : 'live'
-  const token = await mintLink({ database, keyring, mode, real }, operator)
+function mintFor(
+  { keyring, installation, real }: Workspace,
+  database: Executor,
+  operator: Operator,
+): Promise<string> {
+  return mintLink({ database, keyring, mode: installation.sandbox ? 'sandbox' : 'live', real }, operator)
+}
+
+function printLink(
+  input: Input,
+  { real, config }: Workspace,
+  { operator, token }: { operator: Operator; token: string },
+): void {
   const path = `/sign-in/${token}`
   const base =
     config.consoleUrl ?? (config.consolePort ? `http://127.0.0.1:${config.consolePort}` : undefined)
@@ -184,5 +248,5 @@ function unknown(name: string): OperatorError {
   return new OperatorError(`There is no operator ${name}: see \`enrolment operator list\`.`)
 }
 
-/** The commands about operators of the console. */
-export const operatorCommands: readonly Command[] = [add, link, list, disable, passkeys, policy]
+/** The commands about who works at the console. */
+export const operatorCommands: readonly Command[] = [add, link, list, disable, enable, passkeys, policy]

@@ -1,11 +1,12 @@
 import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { borrowEmbeddedDatabase, holdsDatabase } from '@benefit-enrolment/embedded-postgres'
-import { addEntries, noPartner } from '../audit/entries.ts'
+import { type AuditEntry, addEntries, addUnlessThere, entriesStatement, noPartner } from '../audit/entries.ts'
 import { type Config, readConfig } from '../config.ts'
 import { checkConnection, explainConnection } from '../db/connection-check.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
 import { type MigrateOptions, migrate, refuseFuture, schemaState } from '../db/migrate.ts'
+import type { Query } from '../db/sql.ts'
 import { claimInstallation, type Installation, loadKeyringFor } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Keyring } from '../vault/keyring.ts'
@@ -24,6 +25,11 @@ export type Workspace = {
   readonly real: () => number
   /** Adds to the audit entry of this command. */
   readonly record: (more: Concerning) => void
+  /**
+   * The statement that puts this command on record as done, with what was said by `record` so far, to be committed with
+   * what it does: a crash leaves neither without the other. Without it the entry is written once the command is done.
+   */
+  readonly alongside: () => Query
 }
 
 /** The user whom a command concerned, and the sealed reason. */
@@ -80,35 +86,40 @@ export async function inWorkspace<T>(
 /** Runs a command's work and records it: who, what, on whom, with what result. */
 async function recorded<T>(
   input: Input,
-  place: Omit<Workspace, 'record'>,
+  place: Omit<Workspace, 'record' | 'alongside'>,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
   const { database, real } = place
   const [first = ''] = input.positionals
   const isPartner = uuidForm.test(first)
   let record: Concerning = {}
-  const write = (result: string) =>
-    addEntries(database, [
-      {
-        partnerId: isPartner ? first.toLowerCase() : noPartner,
-        ...{ entryId: uuidv7(real()), at: real(), times: 1 },
-        ...{ actorKind: 'command' as const, actor: systemUser(), action: input.command, result },
-        ...record,
-      },
-    ])
+  let given: AuditEntry | undefined
+  const entryOf = (result: string): AuditEntry => ({
+    partnerId: isPartner ? first.toLowerCase() : noPartner,
+    ...{ entryId: uuidv7(real()), at: real(), times: 1 },
+    ...{ actorKind: 'command', actor: systemUser(), action: input.command, result },
+    ...record,
+  })
   const workspace: Workspace = {
     ...place,
     record: more => {
       record = { ...record, ...more }
     },
+    alongside: () => {
+      given ??= entryOf('done')
+      return entriesStatement([given])
+    },
   }
   try {
     const done = await work(workspace)
-    await write('done')
+    // What there was nothing to do for was not committed, and is on record all the same.
+    await addUnlessThere(database, given ?? entryOf('done'))
     return done
   } catch (error) {
     // The operator must read why the command failed, not that the audit entry could not be written either.
-    await write(error instanceof OperatorError ? 'refused' : 'failed').catch(() => undefined)
+    await addEntries(database, [entryOf(error instanceof OperatorError ? 'refused' : 'failed')]).catch(
+      () => undefined,
+    )
     throw error
   }
 }
@@ -124,8 +135,8 @@ export function systemUser(): string {
   }
 }
 
-/** The environment of a command that needs no keys. */
-export type KeylessPlace = Omit<Workspace, 'keyring' | 'installation' | 'record'>
+/** Where a command works that needs no keys. */
+export type KeylessPlace = Omit<Workspace, 'keyring' | 'installation' | 'record' | 'alongside'>
 
 /** Runs work on the operator's database without reading keys or the schema; otherwise like `inWorkspace`. */
 export async function onDatabase<T>(

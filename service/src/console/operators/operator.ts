@@ -16,6 +16,14 @@ export type Operator = {
   readonly disabledAt: Instant | undefined
   /** The identity provider of the operator; absent: the operator was created here, by name. */
   readonly issuer?: string | undefined
+  /** In lower case, as the identity provider or whoever added the operator gave it. */
+  readonly email?: string | undefined
+}
+
+/** An email in the form in which two are compared; `undefined` where the text is none. */
+export function comparedEmail(text: string): string | undefined {
+  const email = text.trim().normalize('NFC').toLowerCase()
+  return /^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254 ? email : undefined
 }
 
 /** Whether the operator's role is the wanted one or one above it. */

@@ -21,7 +21,7 @@ groups: [{ group: benefits-team, role: support }]
 test('the least that a file says, and all that it may say', () => {
   expect(read(least)).toEqual({
     ...{ issuer: 'https://login.example.com/staff', clientId: 'benefits-console', clientSecret: undefined },
-    ...{ clientAuth: 'basic', name: 'login.example.com', scope: 'openid profile', claim: 'groups' },
+    ...{ clientAuth: 'basic', name: 'login.example.com', scope: 'openid profile email', claim: 'groups' },
     groups: [{ group: 'benefits-team', role: 'support', partners: undefined }],
   })
   writeFileSync(join(folder, 'secret'), 'correct horse\n')

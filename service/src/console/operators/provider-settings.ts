@@ -34,7 +34,7 @@ export function readProviderSettings(path: string): ProviderSettings {
   const issuer = readIssuer(document['issuer'])
   const clientAuth = document['clientauth'] ?? 'basic'
   if (clientAuth !== 'basic' && clientAuth !== 'post') throw wrong('needs clientauth basic or post, or none')
-  const scopes = document['scopes'] ?? ['openid', 'profile']
+  const scopes = document['scopes'] ?? ['openid', 'profile', 'email']
   if (!isTexts(scopes) || !scopes.includes('openid'))
     throw wrong('needs scopes as a list with openid in it, or none')
   const secretFile = document['secretfile']

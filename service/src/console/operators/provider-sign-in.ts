@@ -20,7 +20,7 @@ export type Admission =
 export async function admit(
   { database, real }: Pick<SignInContext, 'database' | 'real'>,
   { issuer, groups: mapped }: ProviderSettings,
-  { subject, name, groups }: ProviderIdentity,
+  { subject, name, email, groups }: ProviderIdentity,
 ): Promise<Admission> {
   const known = await findSubject(database, { issuer, subject })
   if (known?.disabledAt !== undefined) return { operator: known, refused: 'disabled' }
@@ -30,12 +30,12 @@ export async function admit(
     return { operator: known, refused: 'no role' }
   }
   if (known) {
-    await giveRights(database, known.operatorId, rights)
+    await giveRights(database, known.operatorId, { ...rights, email })
     return { operator: { ...known, ...rights } }
   }
   const at = real()
   const added = await addSubject(database, {
-    ...{ operatorId: uuidv7(at), name, ...rights, issuer, subject },
+    ...{ operatorId: uuidv7(at), name, email, ...rights, issuer, subject },
     ...{ createdAt: at, disabledAt: undefined },
   })
   if (!added) throw new Error('an operator of the provider could neither be added nor found')

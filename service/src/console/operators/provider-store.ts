@@ -17,14 +17,18 @@ export async function findSubject(
   return row && findOperator(db, row.name)
 }
 
-/** Gives an operator of the provider the present rights of their groups; open sessions have them at once. */
+/**
+ * Gives an operator of the provider the rights of its groups as they are now; sessions that are open have them at once. An
+ * email that the provider no longer tells stays: nobody becomes a second person by taking it away.
+ */
 export async function giveRights(
   db: Executor,
   operatorId: string,
-  { role, partners }: Rights,
+  { role, partners, email }: Rights & { readonly email: string | undefined },
 ): Promise<void> {
   await db.query(sql`
-    update operators set role = ${role}, partners = ${partners ?? null}::uuid[] where operator_id = ${operatorId}`)
+    update operators set role = ${role}, partners = ${partners ?? null}::uuid[], email = coalesce(${email ?? null}, email)
+    where operator_id = ${operatorId}`)
 }
 
 /**

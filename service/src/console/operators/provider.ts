@@ -1,5 +1,6 @@
 import type { Configuration } from 'openid-client'
 import type { Instant } from '../../calendar/calendar.ts'
+import { comparedEmail } from './operator.ts'
 import type { Flow } from './provider-flow.ts'
 import { groupsOf } from './provider-groups.ts'
 import type { ProviderSettings } from './provider-settings.ts'
@@ -8,6 +9,8 @@ import type { ProviderSettings } from './provider-settings.ts'
 export type ProviderIdentity = {
   readonly subject: string
   readonly name: string
+  /** Where the provider tells it and does not say that it is unverified. */
+  readonly email: string | undefined
   readonly groups: readonly string[]
 }
 
@@ -81,16 +84,17 @@ export function openProvider(settings: ProviderSettings, real: () => Instant): P
         const signed = tokens.claims()
         if (!signed || signed.sub.length > 255)
           throw new Error('there is no subject, or a longer one than the standard has')
-        const isThere = signed[settings.claim] !== undefined
+        const isThere = signed[settings.claim] !== undefined && signed['email'] !== undefined
         const { userinfo_endpoint: more } = config.serverMetadata()
-        // Some providers return groups only there. The library refuses an answer about another subject.
+        // Some providers tell groups there alone, some the email. The library refuses what is told of another subject.
         const told =
           isThere || more === undefined
             ? signed
-            : { ...signed, ...(await fetchUserInfo(config, tokens.access_token, signed.sub)) }
+            : { ...(await fetchUserInfo(config, tokens.access_token, signed.sub)), ...signed }
         return {
           subject: signed.sub,
           name: nameOf(told, signed.sub),
+          email: emailOf(told),
           groups: groupsOf(told[settings.claim]) ?? [],
         }
       }),
@@ -136,6 +140,10 @@ function nameOf(claims: Readonly<Record<string, unknown>>, subject: string): str
   const given = [claims['name'], claims['preferred_username'], claims['email'], subject]
   const texts = given.map(one => (typeof one === 'string' ? one.replace(/[\p{C}\p{Z}]+/gu, ' ').trim() : ''))
   return (texts.find(text => text !== '') ?? subject).slice(0, 80)
+}
+
+function emailOf({ email, email_verified: verified }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof email === 'string' && verified !== false ? comparedEmail(email) : undefined
 }
 
 async function explained<T>(work: () => Promise<T>): Promise<T> {

@@ -11,19 +11,20 @@ type OperatorRow = {
   created_at: Instant
   disabled_at: Instant | null
   issuer: string | null
+  email: string | null
 }
 
 /** All operators by name, including disabled ones. */
 export async function listOperators(db: Executor): Promise<Operator[]> {
   const rows = await db.query<OperatorRow>(sql`
-    select operator_id, name, role, partners, created_at, disabled_at, issuer from operators order by name`)
+    select operator_id, name, role, partners, created_at, disabled_at, issuer, email from operators order by name`)
   return rows.map(operatorOf)
 }
 
 /** The operator of a name, or `undefined`. */
 export async function findOperator(db: Executor, name: string): Promise<Operator | undefined> {
   const [row] = await db.query<OperatorRow>(sql`
-    select operator_id, name, role, partners, created_at, disabled_at, issuer from operators where name = ${name}`)
+    select operator_id, name, role, partners, created_at, disabled_at, issuer, email from operators where name = ${name}`)
   return row && operatorOf(row)
 }
 
@@ -33,9 +34,10 @@ export async function insertOperator(
   operator: Operator & { readonly subject?: string },
 ): Promise<boolean> {
   const rows = await db.query(sql`
-    insert into operators (operator_id, name, role, partners, issuer, subject, created_at)
+    insert into operators (operator_id, name, role, partners, issuer, subject, email, created_at)
     values (${operator.operatorId}, ${operator.name}, ${operator.role}, ${operator.partners ?? null}::uuid[],
-      ${operator.issuer ?? null}, ${operator.subject ?? null}, ${timestamp(operator.createdAt)})
+      ${operator.issuer ?? null}, ${operator.subject ?? null}, ${operator.email ?? null},
+      ${timestamp(operator.createdAt)})
     on conflict do nothing returning 1`)
   return rows.length > 0
 }
@@ -56,7 +58,28 @@ export async function disableOperator(db: Executor, name: string, at: Instant): 
   return true
 }
 
-/** A secret as it is stored: its keyed hash, and the pepper of that hash. */
+/** Gives the console back to an operator who was disabled; what was open then stays ended. False when the name is unknown. */
+export async function enableOperator(db: Executor, name: string): Promise<boolean> {
+  const rows = await db.query(sql`update operators set disabled_at = null where name = ${name} returning 1`)
+  return rows.length > 0
+}
+
+/**
+ * The operators who are known to be the same person as this one, itself included: by the email, or by the subject at an
+ * identity provider, whatever address that has now. Who has two accounts without either in common is not known as one.
+ */
+export async function findSamePerson(db: Executor, operatorId: string): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ operator_id: string }>(sql`
+    with recursive same (operator_id, email, subject) as (
+      select operator_id, email, subject from operators where operator_id = ${operatorId}
+      union
+      select o.operator_id, o.email, o.subject
+      from operators o join same on o.email = same.email or o.subject = same.subject)
+    select operator_id from same`)
+  return new Set([operatorId, ...rows.map(row => row.operator_id)])
+}
+
+/** A secret as it is stored: its keyed hash, and the pepper that this hangs on. */
 type Hashed = { readonly pepperId: string; readonly hash: Buffer }
 
 /** A sign-in link that lives. */
@@ -79,8 +102,8 @@ export async function insertLink(
 /** The link of an id, unless it is used or expired or its operator is disabled. */
 export async function findLink(db: Executor, linkId: string, at: Instant): Promise<LivingLink | undefined> {
   const [row] = await db.query<OperatorRow & { pepper_id: string; hash: Buffer }>(sql`
-    select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, o.issuer, l.pepper_id,
-      l.hash
+    select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, o.issuer, o.email,
+      l.pepper_id, l.hash
     from operator_links l join operators o using (operator_id)
     where l.link_id = ${linkId} and l.spent_at is null and l.expires_at > ${timestamp(at)} and o.disabled_at is null`)
   return row && { linkId, operator: operatorOf(row), pepperId: row.pepper_id, hash: row.hash }
@@ -138,8 +161,8 @@ export async function findSession(
       expires_at: Instant
     }
   >(sql`
-    select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, o.issuer, s.pepper_id, s.hash,
-      s.csrf_hash, s.last_seen_at, s.expires_at
+    select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, o.issuer, o.email,
+      s.pepper_id, s.hash, s.csrf_hash, s.last_seen_at, s.expires_at
     from operator_sessions s join operators o using (operator_id)
     where s.session_id = ${sessionId} and s.ended_at is null and s.expires_at > ${timestamp(at)}
       and o.disabled_at is null`)
@@ -200,5 +223,6 @@ function operatorOf(row: OperatorRow): Operator {
     createdAt: row.created_at,
     disabledAt: row.disabled_at ?? undefined,
     issuer: row.issuer ?? undefined,
+    email: row.email ?? undefined,
   }
 }

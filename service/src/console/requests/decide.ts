@@ -3,7 +3,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { record, recordAlongside } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
-import { type Known, mayDecide, requiredRequest } from './read.ts'
+import { type Known, mayDecide, requiredRequest, SAME_PERSON } from './read.ts'
 import { decideRequest } from './store.ts'
 
 /**
@@ -95,11 +95,13 @@ async function decidable(visit: Visit): Promise<Known> {
   checkWaits(visit, known)
   if (mayDecide(visit, known)) return known
   await record(visit, { ...deedOf(known), action: `decide ${kind.action}`, result: 'refused' })
-  throw visit.operator.operatorId === row.asked_by
+  throw known.isOwn
     ? new ConsoleRefusal(
         403,
         'A second person is needed',
-        'You asked for this yourself: somebody else has to decide it.',
+        visit.operator.operatorId === row.asked_by
+          ? 'You asked for this yourself: somebody else has to decide it.'
+          : SAME_PERSON,
       )
     : new ConsoleRefusal(
         403,

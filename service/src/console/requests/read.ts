@@ -1,6 +1,7 @@
 import { noPartner } from '../../audit/entries.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { hasRole } from '../operators/operator.ts'
+import { findSamePerson } from '../operators/store.ts'
 import { notHere, type Visit } from '../page/screen.ts'
 import { isUuid, ownPartner, ownPartners } from '../partners.ts'
 import { requestKinds } from './kinds.ts'
@@ -13,17 +14,20 @@ export type Known = {
   readonly kind: RequestKind
   readonly partner: Partner | undefined
   readonly request: SecondPersonRequest | undefined
+  /** Whether who looks at it asked for it, by this account or by another that is known to be of the same person. */
+  readonly isOwn: boolean
 }
 
-/**
- * The request of an id. Throws the refusal of an unknown request when it belongs to a partner for which the operator
- * does not work.
- */
+/** What somebody reads who asked for a thing by another account. */
+export const SAME_PERSON =
+  'You asked for this by another account of yours, which has the same email or the same name at the identity provider. Somebody else has to decide it.'
+
+/** The request of an id. Throws the refusal of an unknown one where the operator works for none of its partner. */
 export async function requiredRequest(visit: Visit): Promise<Known> {
   const id = visit.params['requestid'] ?? ''
   const partners = await visiblePartners(visit)
   const row = isUuid(id) ? await findRequest(visit.context.database, partners, id) : undefined
-  const known = row && (await knownOf(visit, row))
+  const [known] = row ? await knownOnes(visit, [row]) : []
   if (!known) throw notHere('request')
   return known
 }
@@ -47,15 +51,14 @@ async function visiblePartners(visit: Visit): Promise<readonly string[]> {
 
 async function knownOnes(visit: Visit, rows: readonly RequestRow[]): Promise<Known[]> {
   const known: Known[] = []
-  for (const row of rows) known.push(...[await knownOf(visit, row)].filter(one => one !== undefined))
+  const same = await findSamePerson(visit.context.database, visit.operator.operatorId)
+  for (const row of rows) {
+    const kind = requestKinds.find(one => one.action === row.action)
+    if (!kind) continue
+    const partner = row.partner_id === noPartner ? undefined : await ownPartner(visit, row.partner_id)
+    known.push({ row, kind, partner, request: opened(visit, partner, row), isOwn: same.has(row.asked_by) })
+  }
   return known
-}
-
-async function knownOf(visit: Visit, row: RequestRow): Promise<Known | undefined> {
-  const kind = requestKinds.find(one => one.action === row.action)
-  if (!kind) return undefined
-  const partner = row.partner_id === noPartner ? undefined : await ownPartner(visit, row.partner_id)
-  return { row, kind, partner, request: opened(visit, partner, row) }
 }
 
 function opened(
@@ -70,7 +73,7 @@ function opened(
   }
 }
 
-/** Whether the operator may decide another operator's request; `false` for the operator's own. */
-export function mayDecide({ operator }: Pick<Visit, 'operator'>, { kind, row }: Known): boolean {
-  return hasRole(operator, kind.role) && operator.operatorId !== row.asked_by
+/** Whether the operator may decide a request of somebody else; `false` for those who asked for it themselves. */
+export function mayDecide({ operator }: Pick<Visit, 'operator'>, { kind, isOwn }: Known): boolean {
+  return hasRole(operator, kind.role) && !isOwn
 }

@@ -4,7 +4,7 @@ import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
 import { confirm, refuse, withdraw } from './decide.ts'
-import { type Known, mayDecide, requiredRequest, visibleRequests } from './read.ts'
+import { type Known, mayDecide, requiredRequest, SAME_PERSON, visibleRequests } from './read.ts'
 import type { RequestRow } from './store.ts'
 
 /** The waiting requests to a second person, and the results of earlier ones. */
@@ -78,17 +78,18 @@ ${isWaiting(visit, row) && (await decision(visit, known))}
 }
 
 async function decision(visit: Visit, known: Known): Promise<Slot> {
-  const { kind, row, request } = known
+  const { kind, row, request, isOwn } = known
+  const isAsker = visit.operator.operatorId === row.asked_by
   const effect = request
     ? await kind.preview(visit, request)
     : { refused: 'The key it was sealed with is gone.' }
   const isStale = 'refused' in effect || effect.effect !== request?.effect
   const shown = 'refused' in effect ? html`<p>${effect.refused}</p>` : effect.shown
   const path = `/requests/${row.request_id}`
-  const isOwn = visit.operator.operatorId === row.asked_by
   return html`${isStale && html`<section class="notice bad" role="status"><h2>It would do something else now than when it was asked for</h2><p>Nothing can be confirmed. Ask for it again, where it is still wanted.</p></section>`}
 ${part('What would happen now', shown)}
-${isOwn && part('Yours', html`<p class="hint">Somebody else has to confirm it.</p>${actionForm(visit, { action: `${path}/withdraw`, button: 'Withdraw it' })}`)}
+${isOwn && !isAsker && part('Yours', html`<p class="hint">${SAME_PERSON}</p>`)}
+${isAsker && part('Yours', html`<p class="hint">Somebody else has to confirm it.</p>${actionForm(visit, { action: `${path}/withdraw`, button: 'Withdraw it' })}`)}
 ${
   mayDecide(visit, known) &&
   part(

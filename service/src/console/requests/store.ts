@@ -56,7 +56,15 @@ export async function findRequest(
   return row
 }
 
-/** The requests of these partners that wait at an instant, oldest first. */
+/** The requests about one user, the oldest first. */
+export function requestsAbout(db: Executor, partnerId: string, serviceId: string): Promise<RequestRow[]> {
+  return db.query<RequestRow>(sql`
+    select partner_id, request_id, action, service_id, sealed, asked_by, asked_at, expires_at, decided_by, decided_at,
+      outcome
+    from operator_requests where partner_id = ${partnerId} and service_id = ${serviceId} order by request_id`)
+}
+
+/** The requests of these partners that wait at an instant, the oldest first. */
 export function waitingRequests(
   db: Executor,
   partners: readonly string[],

@@ -1,0 +1,50 @@
+import { formatTimestamp } from '../../calendar/calendar.ts'
+import type { Database } from '../../db/database.ts'
+import type { Reader } from '../../membership/commands/reader.ts'
+import { exportUser, type UserExport } from '../../membership/records/user-export.ts'
+import type { Partner } from '../../partners/partner.ts'
+import type { Keyring } from '../../vault/keyring.ts'
+import { openRequest } from './request.ts'
+import { requestsAbout } from './store.ts'
+
+/** What one operator asked another to confirm about a person. */
+export type ExportedRequest = {
+  readonly requestid: string
+  readonly action: string
+  readonly askedat: string
+  readonly reason: string
+  /** What it would have done when it was asked for. */
+  readonly effect: string
+  /** `waiting` until somebody decided it or its time was over. */
+  readonly outcome: string
+  readonly decidedat: string | null
+}
+
+/** Everything that is kept of one user, with what operators asked each other about it. */
+export type FullExport = UserExport & { readonly requests: readonly ExportedRequest[] }
+
+/** Gathers everything that is kept of a living user; `undefined` where the partner has none of this userid. */
+export async function exportAllHeld(
+  context: {
+    readonly database: Database
+    readonly reader: Reader
+    readonly keyring: Keyring
+    readonly real: () => number
+  },
+  partner: Partner,
+  userid: string,
+): Promise<FullExport | undefined> {
+  const { database, keyring, real } = context
+  const exported = await exportUser(context, partner, userid)
+  if (!exported) return undefined
+  const rows = await requestsAbout(database, partner.partnerId, exported.user.serviceid)
+  const requests = rows.map(row => {
+    const { reason, effect } = openRequest(keyring, partner, row)
+    return {
+      ...{ requestid: row.request_id, action: row.action, askedat: formatTimestamp(row.asked_at) },
+      ...{ reason, effect, outcome: row.outcome ?? (row.expires_at > real() ? 'waiting' : 'lapsed') },
+      decidedat: row.decided_at === null ? null : formatTimestamp(row.decided_at),
+    }
+  })
+  return { ...exported, requests }
+}
