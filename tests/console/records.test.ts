@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sql } from '../../service/src/db/sql.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { deedsOf, reasonedDeedsOf } from './deeds.ts'
 import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
 let service: TestService
@@ -13,14 +13,6 @@ beforeAll(async () => {
   support = await signIn(service, 'support')
 })
 afterAll(() => service[Symbol.asyncDispose]())
-
-async function deedsOf({ operatorId }: OperatorBrowser) {
-  return (
-    await service.database.query<{ action: string; service_id: string | null; because: boolean }>(sql`
-      select action, service_id, sealed_reason is not null as because from audit_log
-      where actor = ${operatorId} order by entry_id`)
-  ).map(({ action, service_id, because }) => [action, service_id, because])
-}
 
 describe('all that is held of a person', () => {
   test('is downloaded as one file for a reason, and by nobody without one', async () => {
@@ -42,7 +34,35 @@ describe('all that is held of a person', () => {
       documents: { profile: { firstname: 'Adacanary' } },
     })
     expect(held.events.length).toBeGreaterThan(0)
-    expect(await deedsOf(support)).toContainEqual(['export user', serviceid, true])
+    expect(await deedsOf(service, support)).toContainEqual({
+      ...{ action: 'export user', result: 'done', serviceId: serviceid, because: true },
+    })
+  })
+
+  test('has what operators asked each other to confirm about the person, and why', async () => {
+    const userid = 'exported-3'
+    const { serviceid } = await partner.client.createUser({
+      ...{ ...ada, userid, offername: 'starter', benefits: ['telehealth'] },
+    })
+    const exported = async () =>
+      JSON.parse((await support.post(`/users/${serviceid}/export`, { reason: 'request of access' })).text)
+    expect((await exported()).requests).toEqual([])
+    const path = `/users/${serviceid}/erase`
+    const seen = /name="seen" value="([^"]+)"/.exec((await support.get(path)).text)?.[1] ?? ''
+    const asked = await support.post(path, {
+      seen: seen.replaceAll('&quot;', '"'),
+      reason: 'letter of Nov 2',
+    })
+    const [request] = (await exported()).requests
+    expect(request).toMatchObject({
+      ...{ requestid: asked.path.split('/')[2], action: 'erase', reason: 'letter of Nov 2' },
+      ...{ outcome: 'waiting', decidedat: null, effect: expect.stringContaining('user_erased') },
+    })
+    const second = await signIn(service, 'support')
+    await second.post(`${asked.path}/refuse`, { reason: 'they have changed their mind' })
+    expect((await exported()).requests).toEqual([
+      { ...request, outcome: 'refused', decidedat: expect.stringMatching(/Z$/) },
+    ])
   })
 
   test('of an erased user, and of another partner’s, is not there', async () => {
@@ -53,6 +73,6 @@ describe('all that is held of a person', () => {
     expect((await own.post(`/users/${serviceid}/export`, { reason: 'not mine' })).status).toBe(404)
     await partner.client.eraseUser({ userid })
     expect((await support.post(`/users/${serviceid}/export`, { reason: 'too late' })).status).toBe(404)
-    expect(await deedsOf(own)).not.toContainEqual(['export user', serviceid, true])
+    expect(await reasonedDeedsOf(service, own)).not.toContain('export user')
   })
 })

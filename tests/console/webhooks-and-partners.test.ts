@@ -6,6 +6,7 @@ import { makeQuiet } from '../../service/src/quiet.ts'
 import { addEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { reasonedDeedsOf } from './deeds.ts'
 import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
 let service: TestService
@@ -45,14 +46,6 @@ function newUser(userid: string) {
   return partner.client.createUser({ ...ada, userid, offername: 'starter', benefits: ['telehealth'] })
 }
 
-async function reasons(operator: OperatorBrowser) {
-  return (
-    await service.database.query<{ action: string; has_reason: boolean }>(sql`
-      select action, sealed_reason is not null as has_reason from audit_log where actor = ${operator.operatorId}
-      order by entry_id`)
-  ).map(({ action, has_reason }) => `${action}${has_reason ? ' because' : ''}`)
-}
-
 describe('webhooks', () => {
   test('an endpoint is paused and enabled for a reason, and its events are held meanwhile', async () => {
     expect((await admin.post(`/webhooks/${endpoint}/pause`, {})).status).toBe(422)
@@ -64,8 +57,8 @@ describe('webhooks', () => {
     const enabled = await admin.post(`/webhooks/${endpoint}/enable`, { reason: 'partner is back' })
     expect(enabled.text).not.toContain('paused by an operator')
     await receiver.received(before + 1)
-    expect(await reasons(admin)).toEqual(
-      expect.arrayContaining(['pause webhook because', 'enable webhook because']),
+    expect(await reasonedDeedsOf(service, admin)).toEqual(
+      expect.arrayContaining(['pause webhook', 'enable webhook']),
     )
   })
 
@@ -85,7 +78,7 @@ describe('webhooks', () => {
     })
     expect(again.text).toMatch(/\d+ events are sent again/)
     await receiver.received(sent + 1)
-    expect(await reasons(admin)).toContain('replay because')
+    expect(await reasonedDeedsOf(service, admin)).toContain('replay')
     expect(
       (await admin.post(`/webhooks/${endpoint}/replay`, { what: 'range', from: 'x', until: day })).status,
     ).toBe(422)
@@ -97,7 +90,12 @@ describe('webhooks', () => {
     await vi.waitFor(async () => expect((await viewer.get('/webhooks')).text).toContain('HTTP 422'), {
       timeout: 180_000,
     })
-    expect((await viewer.get(`/webhooks/${endpoint}`)).text).toContain('enrollment_successful')
+    const seen = await viewer.get(`/webhooks/${endpoint}`)
+    expect(seen.text).toContain('enrollment_successful')
+    expect(seen.text).not.toContain('no such rider')
+    expect((await admin.get(`/webhooks/${endpoint}`)).text).toContain(
+      'first line: <code>no such rider</code>',
+    )
     expect((await viewer.get(`/users/${serviceid}`)).text).not.toContain('no such rider')
     const shown = await admin.get(`/users/${serviceid}`)
     expect(shown.text).toContain('no such rider')
@@ -172,8 +170,8 @@ describe('partners', () => {
     })
     await expect(asks(other.clientSecret)).rejects.toMatchObject({ status: 401 })
     await asks(secret)
-    expect(await reasons(admin)).toEqual(
-      expect.arrayContaining(['make client_secret because', 'revoke credential because']),
+    expect(await reasonedDeedsOf(service, admin)).toEqual(
+      expect.arrayContaining(['make client_secret', 'revoke credential']),
     )
   })
 
@@ -188,8 +186,8 @@ describe('partners', () => {
     })
     await admin.post(`/partners/${other.partnerId}/enable`, { reason: 'renewed' })
     await other.client.prefillUser({ ...ada, userid: 'stop-2' })
-    expect(await reasons(admin)).toEqual(
-      expect.arrayContaining(['disable partner because', 'enable partner because']),
+    expect(await reasonedDeedsOf(service, admin)).toEqual(
+      expect.arrayContaining(['disable partner', 'enable partner']),
     )
   })
 

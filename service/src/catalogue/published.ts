@@ -116,14 +116,19 @@ export type Publishing = {
 }
 
 /**
- * Publishes the next version with its files and returns its number; a document equal to the newest one publishes
- * nothing.
+ * Publishes the next version with its files, runs `also` in the same transaction, and gives its number; the same document
+ * as the newest publishes and runs nothing.
  */
 export async function publishVersion(
   database: Database,
   fresh: Publishing,
+  also: readonly Query[] = [],
 ): Promise<{ version: number; isNew: boolean }> {
-  return database.transaction(tx => publishIn(tx, fresh))
+  return database.transaction(async tx => {
+    const published = await publishIn(tx, fresh)
+    if (published.isNew) for (const query of also) await tx.query(query)
+    return published
+  })
 }
 
 /**

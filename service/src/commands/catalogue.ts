@@ -36,14 +36,11 @@ const publish: Command = {
     const parsed = await readCatalogueFile(input.positionals[0] ?? '')
     await inWorkspace(
       input,
-      async ({ database, real }) => {
+      async ({ database, real, alongside }) => {
         await refuseBreaks(parsed, database)
-        const { version, isNew } = await publishVersion(database, {
-          document: parsed.document,
-          files: parsed.brought,
-          at: real(),
-          by: 'operator',
-        })
+        const { document, brought: files } = parsed
+        const fresh = { document, files, at: real(), by: 'operator' }
+        const { version, isNew } = await publishVersion(database, fresh, [alongside()])
         input.print({ version, published: isNew }, [
           isNew
             ? `Version ${version} is published.`

@@ -114,7 +114,7 @@ const replay: Command = {
   run: async input => {
     const selected = selectionOf(input)
     const dryRun = input.flag('dry-run')
-    await inWorkspace(input, async ({ database, real }) => {
+    await inWorkspace(input, async ({ database, real, alongside }) => {
       const [partner = '', webhook = ''] = input.positionals
       const row = await requirePartner(database, partner)
       const selection = selected(row.timezone, real())
@@ -124,9 +124,12 @@ const replay: Command = {
           `There is no webhook ${webhook} of this partner: see \`enrolment webhook list ${partner}\`.`,
         )
       }
-      const outcome = await database.transaction(tx =>
-        replayTo(tx, { partnerId: row.partner_id, endpointId: webhook }, { selection, now: real(), dryRun }),
-      )
+      const target = { partnerId: row.partner_id, endpointId: webhook }
+      const outcome = await database.transaction(async tx => {
+        const counted = await replayTo(tx, target, { selection, now: real(), dryRun })
+        if (!dryRun) await tx.query(alongside())
+        return counted
+      })
       const replayed = replayedOf(outcome, dryRun)
       const { count, complete, continuefrom } = replayed
       const rest = continuefrom === null ? 'the same again' : `--from ${continuefrom}`

@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises'
 import { eraseAccount } from '../accounts/lifecycle.ts'
 import { sealReason } from '../audit/reason.ts'
+import { exportAllHeld } from '../console/requests/export.ts'
 import type { Database } from '../db/database.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'
 import { sql } from '../db/sql.ts'
 import { openCommandExecutor } from '../membership/commands/executor.ts'
-import { exportUser } from '../membership/records/user-export.ts'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
@@ -40,7 +40,7 @@ const exportAll: Command = {
       try {
         await file.write(`${JSON.stringify({ partner: viewPartner(row, []) })}\n`)
         for await (const userid of livingUsers(database, partner)) {
-          const exported = await exportUser({ database, reader, real }, partner, userid)
+          const exported = await exportAllHeld({ database, reader, keyring, real }, partner, userid)
           if (!exported) continue
           await file.write(`${JSON.stringify(exported)}\n`)
           users += 1

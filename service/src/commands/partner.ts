@@ -30,12 +30,13 @@ import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
 /** The context for managing partners, with the offers of today's catalogue. */
 async function manageContextOf(workspace: Workspace): Promise<ManageContext & { offers: readonly Offer[] }> {
-  const { database, keyring, installation, real } = workspace
+  const { database, keyring, installation, real, alongside } = workspace
   const published = openPublished({ database, real })
   await published.prepare([])
   const offers = [...published.today().catalogue.offers.values()].sort((a, b) => a.rank - b.rank)
   const mode = installation.sandbox ? 'sandbox' : 'live'
-  return { database, keyring, mode, real, offers, knownOffers: offers.map(offer => offer.offer) }
+  const knownOffers = offers.map(offer => offer.offer)
+  return { database, keyring, mode, real, offers, knownOffers, alongside: [alongside()] }
 }
 
 function linesOf(view: object): string[] {

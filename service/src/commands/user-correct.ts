@@ -37,7 +37,7 @@ export const correctUser: Command = {
   run: input => {
     const wish = wishOf(input)
     return inWorkspace(input, async workspace => {
-      const { database, keyring, record } = workspace
+      const { database, keyring, record, alongside } = workspace
       const [partnerId = '', userid = ''] = input.positionals
       const partner = partnerOf(await requirePartner(database, partnerId), keyring)
       const context = memberContext(workspace)
@@ -57,7 +57,7 @@ export const correctUser: Command = {
         const { reason } = wish
         record({ sealedReason: sealReason(partner, user.serviceId, reason) })
         const outcome = await openCommandExecutor(context).submit({
-          ...{ partner, userid, who: 'operator', why, actor: systemUser() },
+          ...{ partner, userid, who: 'operator', why, actor: systemUser(), alongside: [alongside()] },
           decide: command => {
             if (command.member?.user.serviceId !== user.serviceId) return refuse('user_not_found')
             const moment = { user: command.member.user, now: command.now, terms: command.terms() }

@@ -1,10 +1,10 @@
 import { sealReason } from '../audit/reason.ts'
 import { formatTimestamp } from '../calendar/calendar.ts'
+import { exportAllHeld } from '../console/requests/export.ts'
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { erasedName } from '../membership/commands/erased-name.ts'
 import { openRetained } from '../membership/erasures/retained-rows.ts'
-import { exportUser } from '../membership/records/user-export.ts'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
@@ -25,12 +25,13 @@ const exportOne: Command = {
   options: reasonOption,
   run: input =>
     withReason(input, async ({ workspace, partner, reason }) => {
-      const { database, real } = workspace
-      const reader = openMemberReader(workspace)
-      const exported = await exportUser({ database, reader, real }, partner, input.positionals[1] ?? '')
+      const context = { ...workspace, reader: openMemberReader(workspace) }
+      const exported = await exportAllHeld(context, partner, input.positionals[1] ?? '')
       if (!exported) throw new OperatorError('This partner has no user of that userid: it is case-sensitive.')
       const { serviceid: serviceId } = exported.user
       workspace.record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
+      // Before it is shown: what is on the screen is on record.
+      await workspace.database.query(workspace.alongside())
       input.print(exported, [JSON.stringify(exported, null, 2)])
     }),
 }
@@ -45,6 +46,7 @@ const retained: Command = {
       const serviceId = await findErased(workspace.database, partner, input.positionals[1] ?? '')
       const records = await openRetained(workspace.database, partner, serviceId)
       workspace.record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
+      await workspace.database.query(workspace.alongside())
       const view = { partnerid: partner.partnerId, serviceid: serviceId, retained: records }
       input.print(view, [JSON.stringify(view, null, 2)])
     }),

@@ -130,6 +130,7 @@ const show: Command = {
       }
       const trace = traceOf(reading, terms)
       const now = formatTimestamp(reading.now)
+      await workspace.database.query(workspace.alongside())
       input.print({ now, user: view, timeline, trace: trace ?? null, refusedcreates: refused }, [
         `user        ${user.userid}`,
         `serviceid   ${user.serviceId}`,
@@ -168,17 +169,25 @@ const erase: Command = {
   options: reasonOption,
   run: input =>
     inWorkspace(input, async workspace => {
-      const { config, dataDir, database, keyring, real, record } = workspace
+      const { config, dataDir, database, keyring, real, record, alongside } = workspace
       const [partnerId = '', userid = ''] = input.positionals
       const reason = neededText(input, 'reason')
       const partner = partnerOf(await requirePartner(database, partnerId), keyring)
       // Opened first: an erasure that could not be listed must not begin.
       const list = await erasureListOf(config, dataDir)
-      const executor = openCommandExecutor(memberContext(workspace))
-      const erased = await eraseForOperator(executor, { partner, userid, actor: systemUser() })
+      const context = memberContext(workspace)
+      const known = (await openMemberReader(workspace, context).read(partner, userid))?.user.serviceId
+      const concerning = (serviceId: string) =>
+        record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
+      if (known !== undefined) concerning(known)
+      const erased = await eraseForOperator(openCommandExecutor(context), {
+        ...{ partner, userid, actor: systemUser() },
+        objects: ({ serviceId }) => serviceId !== known,
+        alongside: [alongside()],
+      })
       if (isRefusal(erased)) throw new OperatorError('This partner has no user of that userid.')
       const { serviceId } = erased
-      record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
+      concerning(serviceId)
       const certificate = await certificateOf(database, { ...erased, partnerId })
       await list?.note({ partnerId, serviceId, erasedAt: certificate.erasedat })
       input.print(certificate, [...wordsOfCertificate(certificate, real())])

@@ -160,18 +160,21 @@ function change(name: 'enable' | 'disable', summary: string): Command {
     options: {},
     run: input =>
       inWorkspace(input, async workspace => {
-        const { database, real } = workspace
+        const { database, real, alongside } = workspace
         const [partnerId = '', id = ''] = input.positionals
         const partner = await requirePartner(database, partnerId)
         const named = { partnerId: partner.partner_id, endpointId: id }
         const isUuid = /^[0-9a-f-]{36}$/.test(id)
         const isDone =
           isUuid &&
-          (await database.transaction(tx =>
-            name === 'enable'
-              ? enableEndpoint(tx, named, real())
-              : disableEndpoint(tx, named, { reason: 'operator', at: real() }),
-          ))
+          (await database.transaction(async tx => {
+            const isFound =
+              name === 'enable'
+                ? await enableEndpoint(tx, named, real())
+                : await disableEndpoint(tx, named, { reason: 'operator', at: real() })
+            if (isFound) await tx.query(alongside())
+            return isFound
+          }))
         const row = isDone ? await getEndpoint(database, partner.partner_id, id) : undefined
         if (!row)
           throw new OperatorError(

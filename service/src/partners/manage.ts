@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
 import { isZone } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
+import type { Query } from '../db/sql.ts'
 import { ENDINGS, judgeFile, sniff } from '../files/file-kind.ts'
 import { hashOf, storeFiles } from '../files/store.ts'
 import { type LookSettings, withLook } from '../look/look.ts'
@@ -60,6 +61,8 @@ export type ManageContext = {
   readonly real: () => number
   /** The offers of today's catalogue; names are checked against it if it has any. */
   readonly knownOffers: readonly string[]
+  /** Statements that are committed with the change, and only with it, such as its audit entry. */
+  readonly alongside?: readonly Query[]
 }
 
 /** A new partner's credentials, shown once. */
@@ -99,6 +102,7 @@ export async function createPartner(settings: PartnerSettings, context: ManageCo
     await insertPartner(tx, row)
     const clientSecret = await mint(tx, partnerId, 'client_secret', context)
     const apiKey = await mint(tx, partnerId, 'api_key', context)
+    await addAlongside(tx, context)
     return { row, clientSecret, apiKey }
   })
 }
@@ -115,11 +119,16 @@ export async function changePartner(
     const row = withSettings(await requireLocked(tx, partnerId), settings, context)
     await storeLogo(tx, settings, context.real())
     await updatePartner(tx, row, context.real())
+    await addAlongside(tx, context)
     return row
   })
 }
 
-/** The partner, locked until the transaction ends. */
+async function addAlongside(tx: Executor, { alongside = [] }: ManageContext): Promise<void> {
+  for (const one of alongside) await tx.query(one)
+}
+
+/** The partner, held until the transaction ends. */
 async function requireLocked(tx: Executor, partnerId: string): Promise<PartnerRow> {
   const { partner_id: id } = await requirePartner(tx, partnerId)
   await lockPartner(tx, id)
@@ -250,6 +259,7 @@ export async function rotateKey(
     }
     const secret = await mint(tx, row.partner_id, kind, context)
     const now = await liveKeys(tx, row.partner_id, kind)
+    await addAlongside(tx, context)
     return { id: now.find(id => !live.includes(id)) ?? '', secret, live: now }
   })
 }
@@ -272,9 +282,10 @@ export async function revokeKey(
   return context.database.transaction(async tx => {
     const row = await requirePartner(tx, partnerId)
     const key = { partnerId: row.partner_id, credentialId, at: context.real() }
-    if (await revokeCredential(tx, key)) return
-    throw new OperatorError(
-      `There is no live credential ${credentialId}: see \`enrolment partner show ${partnerId}\`.`,
-    )
+    if (!(await revokeCredential(tx, key)))
+      throw new OperatorError(
+        `There is no live credential ${credentialId}: see \`enrolment partner show ${partnerId}\`.`,
+      )
+    await addAlongside(tx, context)
   })
 }

@@ -16,7 +16,7 @@ import { isErased, openUserDetails, type UserDetails } from '../user/user-detail
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import type { Moment } from './act.ts'
 import { showEffect } from './effect.ts'
-import { livingUserDetails, ofWhom } from './screens.ts'
+import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 
 /** Erasing a person for good, and the certificate of it. */
 export const eraseScreens: readonly Screen[] = [
@@ -53,7 +53,7 @@ const GONE = 'The user is erased already, or not known any more.'
 const CHANGED = 'The user has changed since this was asked for. Look again at what would happen now.'
 
 async function ask(visit: Visit): Promise<Answer> {
-  return page(visit, await livingUserDetails(visit))
+  return page(visit, await lookAtLivingUser(visit))
 }
 
 async function page(visit: Visit, details: UserDetails, isChanged = false): Promise<Answer> {
@@ -81,8 +81,8 @@ async function take(visit: Visit): Promise<Answer> {
   const details = await livingUserDetails(visit)
   const reason = reasonOf(visit)
   const effect = erasureEffect(details).text
-  // Only the effect that was shown may happen: after a change in between, the page shows the new effect first.
-  if (visit.form.get('seen') !== effect) return page(visit, details, true)
+  // What was seen is what is done: a change that came between is shown first.
+  if (visit.form.get('seen') !== effect) return page(visit, await lookAtLivingUser(visit), true)
   const { partner, serviceId } = details
   if (await needsSecondPerson(visit, 'erase'))
     return askSecondPerson(visit, { action: 'erase', partner, serviceId, reason, payload: {}, effect })
@@ -90,7 +90,7 @@ async function take(visit: Visit): Promise<Answer> {
   const erased = await erase(visit, details, {
     ...{ effect, actor: visit.operator.operatorId, alongside: [recordAlongside(visit, deed)] },
   })
-  return erased ? { to: `/users/${serviceId}` } : page(visit, await livingUserDetails(visit), true)
+  return erased ? { to: `/users/${serviceId}` } : page(visit, await lookAtLivingUser(visit), true)
 }
 
 /** Erases if that still has the effect that was shown; `undefined` if it would now have another. */

@@ -1,10 +1,10 @@
 import { html } from '../../http/html.ts'
-import { exportUser } from '../../membership/records/user-export.ts'
 import { record } from '../page/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
+import { exportAllHeld } from '../requests/export.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
-import { livingUserDetails, ofWhom } from './screens.ts'
+import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 
 /** All data kept about one person as a file, for a person who asks for it. */
 export const exportScreens: readonly Screen[] = [
@@ -13,13 +13,13 @@ export const exportScreens: readonly Screen[] = [
 ]
 
 async function ask(visit: Visit): Promise<Answer> {
-  const details = await livingUserDetails(visit)
+  const details = await lookAtLivingUser(visit)
   return {
     title: 'Export all we hold',
     body: html`${ofWhom(details)}
 ${part(
   'What the file holds',
-  html`<p class="hint">Prefill, account and draft; benefits, consents and the timeline; what was confirmed; beneficiaries; the events of the last 30 days; links and page sessions. It is JSON with personal data in clear: hand it on by a safe way, to the person or whoever asked in their name, and delete your copy.</p>
+  html`<p class="hint">Prefill, account and draft; benefits, consents and the timeline; what was confirmed; beneficiaries; the events of the last 30 days; links and page sessions; what operators asked each other to confirm. It is JSON with personal data in clear: hand it on by a safe way, to the person or whoever asked in their name, and delete your copy.</p>
 ${actionForm(visit, {
   action: `/users/${details.serviceId}/export`,
   button: 'Download the file',
@@ -35,8 +35,8 @@ async function download(visit: Visit): Promise<Answer> {
   const details = await livingUserDetails(visit)
   const reason = reasonOf(visit)
   const { partner, user, serviceId } = details
-  const exported = await exportUser(visit.context, partner, user.userid)
-  // Between the two reads the user may have been erased, and the userid may belong to a new user.
+  const exported = await exportAllHeld(visit.context, partner, user.userid)
+  // Between the two reads the user may have been erased, and somebody else may have come under the same userid.
   if (exported?.user.serviceid !== serviceId) throw notHere('user')
   await record(visit, { action: 'export user', partner, serviceId, reason })
   return {

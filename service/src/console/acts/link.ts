@@ -1,10 +1,10 @@
 import { html } from '../../http/html.ts'
 import { mintLinkToken } from '../../registration/links/link-tokens.ts'
-import { record } from '../page/record.ts'
+import { recordAlongside } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
 import { actionForm, part, reasonField, when } from '../views/parts.ts'
-import { livingUserDetails, ofWhom } from './screens.ts'
+import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 
 /** Makes a link that the operator gives to the person. */
 export const linkScreens: readonly Screen[] = [
@@ -28,7 +28,7 @@ const PURPOSES = {
 type Purpose = keyof typeof PURPOSES
 
 async function choose(visit: Visit): Promise<Answer> {
-  const details = await livingUserDetails(visit)
+  const details = await lookAtLivingUser(visit)
   const isMember = details.user.status === 'active'
   return {
     title: 'Make a link',
@@ -53,10 +53,12 @@ async function make(visit: Visit): Promise<Answer> {
   const { database, reader, keyring, mode, real, publicUrl } = visit.context
   const wanted = visit.form.get('purpose') ?? ''
   const purpose: Purpose = wanted in PURPOSES ? (wanted as Purpose) : 'registration'
-  const made = await mintLinkToken({ database, reader, keyring, mode, real, baseUrl: publicUrl }, partner, {
-    ...{ userid: user.userid, purpose, delivery: 'sms' },
-  })
-  await record(visit, { action: 'make link', partner, serviceId, reason })
+  const made = await mintLinkToken(
+    { database, reader, keyring, mode, real, baseUrl: publicUrl },
+    partner,
+    { userid: user.userid, purpose, delivery: 'sms' },
+    [recordAlongside(visit, { action: 'make link', partner, serviceId, reason })],
+  )
   return {
     title: 'The link',
     body: html`${ofWhom(details)}

@@ -1,13 +1,13 @@
 import { html } from '../../http/html.ts'
 import { endpointsFor, queueAgain } from '../../webhooks/log/replay.ts'
-import { record } from '../page/record.ts'
+import { recordAlongside } from '../page/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { isUuid } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
 import { readStories } from '../user/stories.ts'
 import type { UserDetails } from '../user/user-details.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
-import { livingUserDetails, ofWhom } from './screens.ts'
+import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 
 /** Sends one event again, with the same key and bytes. */
 export const resendScreens: readonly Screen[] = [
@@ -22,7 +22,7 @@ export const resendScreens: readonly Screen[] = [
 ]
 
 async function choose(visit: Visit): Promise<Answer> {
-  const details = await livingUserDetails(visit)
+  const details = await lookAtLivingUser(visit)
   const { eventId, eventname, endpoints } = await find(visit, details)
   return {
     title: `Send ${eventname} again`,
@@ -51,9 +51,11 @@ async function resend(visit: Visit): Promise<Answer> {
   const { partner, serviceId } = details
   const { partnerId } = partner
   const rows = endpoints.map(endpointId => ({ partnerId, endpointId, eventId }))
-  await visit.context.database.transaction(tx => queueAgain(tx, rows, visit.context.real()))
+  await visit.context.database.transaction(async tx => {
+    await queueAgain(tx, rows, visit.context.real())
+    await tx.query(recordAlongside(visit, { action: 'resend event', partner, serviceId, reason }))
+  })
   visit.context.onWebhookChange()
-  await record(visit, { action: 'resend event', partner, serviceId, reason })
   return { to: `/users/${serviceId}#event-${eventId}` }
 }
 

@@ -33,9 +33,20 @@ export async function livingUserDetails(visit: Visit): Promise<UserDetails> {
   return details
 }
 
+/** The same for a page that shows something of the user: on record before it is shown. */
+export async function lookAtLivingUser(visit: Visit): Promise<UserDetails> {
+  const details = await livingUserDetails(visit)
+  await recordLook(visit, details)
+  return details
+}
+
+async function recordLook(visit: Visit, { partner, serviceId }: UserDetails): Promise<void> {
+  await record(visit, { action: 'look at user', result: 'shown', partner, serviceId })
+}
+
 async function choose(visit: Visit): Promise<Answer> {
   const act = actOf(visit)
-  const details = await livingUserDetails(visit)
+  const details = await lookAtLivingUser(visit)
   return {
     title: act.title,
     body: html`${ofWhom(details)}
@@ -74,6 +85,7 @@ async function take(visit: Visit): Promise<Answer> {
 
 /** The effect of an act, computed by the functions that make the change. */
 async function preview(visit: Visit, act: Act, details: UserDetails): Promise<Answer> {
+  await recordLook(visit, details)
   const changed = act.decide(visit.form, details)
   if (isRefusal(changed))
     return {

@@ -2,7 +2,7 @@ import { describeCause } from '../../log.ts'
 import { insertPasskey, listPasskeys, MOST_PASSKEYS, removePasskey } from '../operators/passkey-store.ts'
 import { madePasskey, noPasskeysFor, optionsToAdd } from '../operators/passkeys.ts'
 import { passkeysPage } from '../views/passkeys.ts'
-import { record } from './record.ts'
+import { recordAlongside } from './record.ts'
 import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from './screen.ts'
 
 /** An operator's own passkeys: see, add and remove them. */
@@ -36,14 +36,15 @@ async function add(visit: Visit): Promise<Answer> {
       'This needs script',
       'Your browser runs no script here, and only a script can ask for a passkey. A sign-in link works without.',
     )
-  const isAdded = await madePasskey(context, addingOf(visit), answer).then(
-    passkey => insertPasskey(context.database, passkey),
-    error => {
-      context.log('console_passkey_refused', { requestid: visit.requestId, ...describeCause(error) })
-      return false
-    },
-  )
-  await record(visit, { action: 'add passkey', ...(isAdded ? {} : { result: 'refused' }) })
+  const passkey = await madePasskey(context, addingOf(visit), answer).catch(error => {
+    context.log('console_passkey_refused', { requestid: visit.requestId, ...describeCause(error) })
+    return undefined
+  })
+  const isAdded = await context.database.transaction(async tx => {
+    const isNew = passkey !== undefined && (await insertPasskey(tx, passkey))
+    await tx.query(recordAlongside(visit, { action: 'add passkey', result: isNew ? 'done' : 'refused' }))
+    return isNew
+  })
   if (isAdded) return { to: '/passkeys' }
   throw new ConsoleRefusal(
     409,
@@ -54,9 +55,11 @@ async function add(visit: Visit): Promise<Answer> {
 
 async function remove(visit: Visit): Promise<Answer> {
   const { context, operator, form } = visit
-  const isRemoved = await removePasskey(context.database, operator.operatorId, form.get('passkey') ?? '')
-  if (!isRemoved) throw notHere('passkey')
-  await record(visit, { action: 'remove passkey' })
+  await context.database.transaction(async tx => {
+    const isRemoved = await removePasskey(tx, operator.operatorId, form.get('passkey') ?? '')
+    if (!isRemoved) throw notHere('passkey')
+    await tx.query(recordAlongside(visit, { action: 'remove passkey' }))
+  })
   return { to: '/passkeys' }
 }
 

@@ -1,11 +1,15 @@
+import type { Query } from '../../db/sql.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { ManageContext } from '../../partners/manage.ts'
 import { ConsoleRefusal, type Visit } from '../page/screen.ts'
 
-/** The context for managing partners from the console. */
-export function manageContext({ context }: Pick<Visit, 'context'>): ManageContext {
+/** What managing partners needs, as the console has it; `alongside` is committed with the change. */
+export function manageContext(
+  { context }: Pick<Visit, 'context'>,
+  alongside: readonly Query[],
+): ManageContext {
   const { database, keyring, mode, real } = context
-  return { database, keyring, mode, real, knownOffers: [] }
+  return { database, keyring, mode, real, knownOffers: [], alongside }
 }
 
 /** A refusal of a command appears here with the same sentence, without the dashes of its options. */

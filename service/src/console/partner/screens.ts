@@ -4,7 +4,7 @@ import { changePartner, revokeKey, rotateKey } from '../../partners/manage.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { listCredentials } from '../../partners/store.ts'
 import { hasRole } from '../operators/operator.ts'
-import { record } from '../page/record.ts'
+import { recordAlongside } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { ownPartner } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
@@ -12,7 +12,7 @@ import { actionForm, facts, part, reasonField, table, tag, when } from '../views
 import { partnerListScreens } from './list.ts'
 import { manageContext, managed } from './manage.ts'
 import { partnerSettingScreens } from './settings.ts'
-import { findFirstSteps, readDisabledReason, writeDisabledReason } from './store.ts'
+import { findFirstSteps, keepDisabledReason, readDisabledReason } from './store.ts'
 
 /** Partners, their credentials, and stopping a partner. */
 export const partnerScreens: readonly Screen[] = [
@@ -70,7 +70,7 @@ async function show(visit: Visit, told?: Slot): Promise<Answer> {
   return {
     title: partner.name,
     body: html`${told}
-${isDisabled && html`<section class="notice bad"><h2>Disabled since ${when(partner.disabledAt ?? 0, partner.timezone)}</h2>${reason !== null && html`<p>${reason}</p>`}</section>`}
+${isDisabled && html`<section class="notice bad"><h2>Disabled since ${when(partner.disabledAt ?? 0, partner.timezone)}</h2>${reason !== null && hasRole(visit.operator, 'support') && html`<p>${reason}</p>`}</section>`}
 <section class="card across">${facts([
       ['Id', html`<code>${partner.partnerId}</code>`],
       ['Time zone', partner.timezone],
@@ -204,9 +204,9 @@ async function rotate(visit: Visit): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
   const reason = reasonOf(visit)
   const kind = visit.form.get('kind') === 'api_key' ? 'api_key' : 'client_secret'
-  const { secret } = await managed(() => rotateKey(partner.partnerId, kind, manageContext(visit)))
+  const context = manageContext(visit, [recordAlongside(visit, { action: `make ${kind}`, partner, reason })])
+  const { secret } = await managed(() => rotateKey(partner.partnerId, kind, context))
   visit.context.directory.forget(partner.partnerId)
-  await record(visit, { action: `make ${kind}`, partner, reason })
   return show(
     visit,
     html`<section class="notice" role="status"><h2>The new ${KINDS[kind].toLowerCase()}</h2><p class="secret"><code>${secret}</code></p><p>It is shown here once. Hand it over on a protected way, then revoke the older.</p></section>`,
@@ -216,9 +216,11 @@ async function rotate(visit: Visit): Promise<Answer> {
 async function revoke(visit: Visit): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
   const reason = reasonOf(visit)
-  await managed(() => revokeKey(partner.partnerId, visit.form.get('credential') ?? '', manageContext(visit)))
+  const context = manageContext(visit, [
+    recordAlongside(visit, { action: 'revoke credential', partner, reason }),
+  ])
+  await managed(() => revokeKey(partner.partnerId, visit.form.get('credential') ?? '', context))
   visit.context.directory.forget(partner.partnerId)
-  await record(visit, { action: 'revoke credential', partner, reason })
   return { to: `/partners/${partner.partnerId}` }
 }
 
@@ -233,9 +235,11 @@ async function enable(visit: Visit): Promise<Answer> {
 async function turn(visit: Visit, isDisabled: boolean): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
   const reason = reasonOf(visit)
-  await managed(() => changePartner(partner.partnerId, { isDisabled }, manageContext(visit)))
-  await writeDisabledReason(visit.context.database, partner.partnerId, isDisabled ? reason : null)
+  const context = manageContext(visit, [
+    ...(isDisabled ? [keepDisabledReason(partner.partnerId, reason)] : []),
+    recordAlongside(visit, { action: isDisabled ? 'disable partner' : 'enable partner', partner, reason }),
+  ])
+  await managed(() => changePartner(partner.partnerId, { isDisabled }, context))
   visit.context.directory.forget(partner.partnerId)
-  await record(visit, { action: isDisabled ? 'disable partner' : 'enable partner', partner, reason })
   return { to: `/partners/${partner.partnerId}` }
 }

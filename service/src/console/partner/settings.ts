@@ -2,7 +2,7 @@ import { openPublished } from '../../catalogue/published.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { FONTS } from '../../look/look.ts'
 import { changePartner, type PartnerSettings } from '../../partners/manage.ts'
-import { record } from '../page/record.ts'
+import { recordAlongside } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { ownPartner } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
@@ -71,11 +71,11 @@ async function change(visit: Visit): Promise<Answer> {
   const reason = reasonOf(visit)
   const { partnerId } = partner
   const knownOffers = [...(await todaysOffers(visit)).keys()]
+  const alongside = [recordAlongside(visit, { action: 'change partner', partner, reason })]
   await managed(() =>
-    changePartner(partnerId, settingsOf(visit.form), { ...manageContext(visit), knownOffers }),
+    changePartner(partnerId, settingsOf(visit.form), { ...manageContext(visit, alongside), knownOffers }),
   )
   visit.context.directory.forget(partnerId)
-  await record(visit, { action: 'change partner', partner, reason })
   return { to: `/partners/${partnerId}` }
 }
 

@@ -1,5 +1,5 @@
 import type { Executor } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { type Query, sql } from '../../db/sql.ts'
 
 /** The steps towards a working integration that a new partner has completed. */
 export type FirstSteps = { credential: boolean; user: boolean; webhook: boolean; page: boolean }
@@ -24,11 +24,7 @@ export async function readDisabledReason(db: Executor, partnerId: string): Promi
   return row?.disabled_reason ?? null
 }
 
-/** Stores why a partner is disabled. */
-export async function writeDisabledReason(
-  db: Executor,
-  partnerId: string,
-  reason: string | null,
-): Promise<void> {
-  await db.query(sql`update partners set disabled_reason = ${reason} where partner_id = ${partnerId}`)
+/** Keeps why a partner is disabled, beside when; it goes when the partner is enabled. */
+export function keepDisabledReason(partnerId: string, reason: string): Query {
+  return sql`update partners set disabled_reason = ${reason} where partner_id = ${partnerId}`
 }

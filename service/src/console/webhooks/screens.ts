@@ -9,15 +9,16 @@ import {
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
+import { findLastAttempts } from '../../webhooks/log/event-log.ts'
 import { type ReplayOutcome, replayTo, type Selection } from '../../webhooks/log/replay.ts'
 import { hasRole } from '../operators/operator.ts'
-import { record } from '../page/record.ts'
+import { record, recordAlongside } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { isUuid, ownPartner, ownPartners } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
 import { csvLink, type List, listFile, listTable } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
-import { type EndpointLine, findEndpointLines, findOpenLines, MOST_COUNTED } from './store.ts'
+import { type EndpointLine, findEndpointLines, findOpenLines, MOST_COUNTED, type OpenLine } from './store.ts'
 
 /** Endpoints by their health, and the actions on one of them. */
 export const webhookScreens: readonly Screen[] = [
@@ -120,9 +121,12 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
     partnerId: partner.partnerId,
     endpointId: line.endpoint_id,
   })
+  const sees = hasRole(visit.operator, 'support')
+  const answers = sees ? await answersOf(visit, { partner, line, open }) : new Map<string, string>()
   const now = visit.context.real()
   const zone = partner.timezone
   const today = dateAt(now, zone)
+  const said = line.last_event === null ? undefined : answers.get(line.last_event)
   const action = (name: string) => `/webhooks/${line.endpoint_id}/${name}`
   const range = html`<div class="row"><p class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${addDays(today, -1)}"></p>
 <p class="field"><label for="until">Until, included</label><input id="until" name="until" type="date" value="${addDays(today, -1)}"></p></div>`
@@ -131,7 +135,10 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
     body: html`${outcome}
 <section class="card across">${facts([
       ['Partner', html`<a href="/partners/${partner.partnerId}">${partner.name}</a>`],
-      ['State', html`${stateTag(line, now)} ${words(line, now)}`],
+      [
+        'State',
+        html`${stateTag(line, now)} ${words(line, now)}${said !== undefined && html`, first line: <code>${said}</code>`}`,
+      ],
       ['Waiting', countOf(line.waiting)],
       ['Given up', countOf(line.dead)],
       ['Address', html`<code>${line.url}</code>`],
@@ -141,18 +148,19 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
       'What waits',
       table({
         caption: 'The first of what waits or was given up',
-        columns: ['Event', 'State', 'Tries', 'Due or given up'],
+        columns: ['Event', 'State', 'Tries', 'Due or given up', ...(sees ? ['Answered last'] : [])],
         rows: open.map(one => [
           html`<a href="/users/${one.service_id}#event-${one.event_id}">${one.eventname}</a>`,
           tag(one.state, one.state === 'waiting' ? 'wait' : 'bad'),
           one.attempts,
           when(one.at, zone),
+          ...(sees ? [html`<code>${answers.get(one.event_id) ?? '–'}</code>`] : []),
         ]),
         empty: 'Nothing waits, and nothing was given up.',
       }),
     )}</div><div>
 ${
-  hasRole(visit.operator, 'support') &&
+  sees &&
   part(
     'Send again',
     html`<p class="hint">Key and bytes are those of the first time. It is counted first; nothing is sent before you have seen how much.</p>
@@ -174,6 +182,24 @@ ${actionForm(visit, { action: action('enable'), button: 'Enable', look: 'primary
   }
 }
 
+/** The first line of what the endpoint answered last to each of these events, on record, since receivers echo what they like. */
+async function answersOf(
+  visit: Visit,
+  { partner, line, open }: { partner: Partner; line: EndpointLine; open: readonly OpenLine[] },
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...open.map(one => one.event_id), ...(line.last_event === null ? [] : [line.last_event])]
+  const last = await findLastAttempts(visit.context.database, partner, [...new Set(ids)])
+  const answers = new Map<string, string>()
+  for (const id of ids) {
+    const [first = ''] = (last.get(`${id} ${line.endpoint_id}`)?.answer ?? '').split(/[\r\n]+/)
+    if (first !== '') answers.set(id, first.slice(0, ANSWER_CHARACTERS))
+  }
+  if (answers.size > 0) await record(visit, { action: 'look at answers', result: 'shown', partner })
+  return answers
+}
+
+const ANSWER_CHARACTERS = 200
+
 async function replay(visit: Visit): Promise<Answer> {
   const { partner, line } = await find(visit)
   const { form, context } = visit
@@ -181,12 +207,13 @@ async function replay(visit: Visit): Promise<Answer> {
   const reason = isMeant ? reasonOf(visit) : undefined
   const selection = selectionOf(form, partner)
   const target = { partnerId: partner.partnerId, endpointId: line.endpoint_id }
-  const outcome = await context.database.transaction(tx =>
-    replayTo(tx, target, { selection, now: context.real(), dryRun: !isMeant }),
-  )
+  const outcome = await context.database.transaction(async tx => {
+    const counted = await replayTo(tx, target, { selection, now: context.real(), dryRun: !isMeant })
+    if (reason !== undefined) await tx.query(recordAlongside(visit, { action: 'replay', partner, reason }))
+    return counted
+  })
   if (!isMeant) return show(visit, confirmReplay(visit, { outcome, line }))
   context.onWebhookChange()
-  await record(visit, { action: 'replay', partner, ...(reason === undefined ? {} : { reason }) })
   return show(
     visit,
     html`<div class="notice" role="status"><p>${outcome.count} events are sent again.${!outcome.isComplete && ' Not all: send the rest afterwards.'}</p></div>`,
@@ -234,9 +261,11 @@ async function pause(visit: Visit): Promise<Answer> {
   const reason = reasonOf(visit)
   const { database, real, onWebhookChange } = visit.context
   const named = { partnerId: partner.partnerId, endpointId: line.endpoint_id }
-  await database.transaction(tx => disableEndpoint(tx, named, { reason: 'operator', at: real() }))
+  await database.transaction(async tx => {
+    await disableEndpoint(tx, named, { reason: 'operator', at: real() })
+    await tx.query(recordAlongside(visit, { action: 'pause webhook', partner, reason }))
+  })
   onWebhookChange()
-  await record(visit, { action: 'pause webhook', partner, reason })
   return { to: `/webhooks/${line.endpoint_id}` }
 }
 
@@ -245,9 +274,11 @@ async function enable(visit: Visit): Promise<Answer> {
   const reason = reasonOf(visit)
   const { database, real, onWebhookChange } = visit.context
   const named = { partnerId: partner.partnerId, endpointId: line.endpoint_id }
-  await database.transaction(tx => enableEndpoint(tx, named, real()))
+  await database.transaction(async tx => {
+    await enableEndpoint(tx, named, real())
+    await tx.query(recordAlongside(visit, { action: 'enable webhook', partner, reason }))
+  })
   onWebhookChange()
-  await record(visit, { action: 'enable webhook', partner, reason })
   return { to: `/webhooks/${line.endpoint_id}` }
 }
 

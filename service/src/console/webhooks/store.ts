@@ -19,6 +19,8 @@ export type EndpointLine = {
   last_at: Instant | null
   last_status: number | null
   last_error: string | null
+  /** The event that it said this to. */
+  last_event: string | null
 }
 
 /** Waiting deliveries are counted up to this number. */
@@ -46,11 +48,12 @@ export function findEndpointLines(
           where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = kind.work and not d.parked
             and d.due_at <= ${timestamp(now + YEAR_MS)}
           order by d.due_at limit 1) head) as oldest_due_at,
-      last.started_at as last_at, last.status as last_status, last.error_class as last_error
+      last.started_at as last_at, last.status as last_status, last.error_class as last_error,
+      last.event_id as last_event
     from webhook_endpoints w
     join endpoint_health h on h.partner_id = w.partner_id and h.endpoint_id = w.endpoint_id
     left join lateral (
-      select a.started_at, a.status, a.error_class from (
+      select a.started_at, a.status, a.error_class, a.event_id from (
         select d.event_id from deliveries d
         where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = 'retry' and not d.parked
         order by d.due_at limit 1) failed

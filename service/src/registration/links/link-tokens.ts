@@ -6,6 +6,7 @@ import type {
 } from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
+import type { Query } from '../../db/sql.ts'
 import type { Handler } from '../../http/mount.ts'
 import { badField, fieldError, ServiceError } from '../../http/service-error.ts'
 import { runKeyed } from '../../idempotency/keyed.ts'
@@ -59,13 +60,14 @@ export function sessionOfSecretId(id: string): SessionName | undefined {
 }
 
 /**
- * Mints a link token as requested. Refuses origins, offers and addresses that are not the partner's, and an unknown
- * user.
+ * Mints a link token as requested, and commits `alongside` with it. Refuses origins, offers and addresses that are not
+ * the partner's, and an unknown user.
  */
 export async function mintLinkToken(
   context: LinkContext,
   partner: Partner,
   body: LinkTokenRequest,
+  alongside: readonly Query[] = [],
 ): Promise<{ linktoken: string; linkurl: string | null; sessionid: string; expiresat: string }> {
   const link = await checkLink(context, partner, body)
   const now = context.real()
@@ -77,7 +79,7 @@ export async function mintLinkToken(
   )
   const pepper = context.keyring.peppers.current
   const expiresAt = now + linkLifetimes[link.delivery]
-  await insertLink(context.database, {
+  const made = {
     ...link,
     partner_id: partner.partnerId,
     session_id: sessionId,
@@ -86,7 +88,13 @@ export async function mintLinkToken(
     token_hash: keyedHash(pepper.key, 'link_token', text),
     created_at: now,
     token_expires_at: expiresAt,
-  })
+  }
+  if (alongside.length === 0) await insertLink(context.database, made)
+  else
+    await context.database.transaction(async tx => {
+      await insertLink(tx, made)
+      for (const one of alongside) await tx.query(one)
+    })
   return {
     linktoken: text,
     linkurl: link.delivery === 'embed' ? null : `${context.baseUrl()}/register/link/${text}`,

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { ada } from '../rig.ts'
+import { run } from './process.ts'
+import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
+
+let sandbox: Sandbox
+let partner: SandboxPartner
+
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  partner = await sandbox.newPartner(
+    ...['--webhook-url', 'http://127.0.0.1:9/hook', '--webhook-username', 'harbor'],
+    ...['--webhook-password', 'pilot', '--events', 'all'],
+  )
+  for (const userid of ['wrong', 'leaving'])
+    await partner.client.createUser({ userid, ...ada, offername: 'mid', benefits: ['art', 'books'] })
+})
+afterAll(() => sandbox.close())
+
+/** What the commands below change. */
+async function state() {
+  const [row] = await sandbox.database.query<Record<string, unknown>>(sql`
+    select
+      (select count(*)::int from enrolments where partner_id = ${partner.partnerid} and state = 'void') as voided,
+      (select count(*)::int from users where partner_id = ${partner.partnerid} and status = 'erased') as erased,
+      (select count(*)::int from deliveries where partner_id = ${partner.partnerid} and work = 'replay') as again,
+      (select count(*)::int from webhook_endpoints where disabled_at is not null) as paused,
+      (select count(*)::int from partners where disabled_at is not null) as disabled,
+      (select count(*)::int from credentials where partner_id = ${partner.partnerid}) as credentials,
+      (select array_agg(name order by name) from operators where disabled_at is null) as operators,
+      (select count(*)::int from operator_links) as links,
+      (select operator_policy from installation) as policy`)
+  return row
+}
+
+function lines(): readonly (readonly string[])[] {
+  const { partnerid, webhookid = '' } = partner
+  return [
+    ['user', 'correct', partnerid, 'wrong', '--benefit', 'art', '--void', '--reason', 'ticket 1'],
+    ['user', 'erase', partnerid, 'leaving', '--reason', 'letter 2'],
+    ['webhook', 'disable', partnerid, webhookid],
+    ['replay', partnerid, webhookid, '--from', '2020-01-01'],
+    ['key', 'rotate', partnerid, '--kind', 'api_key'],
+    ['operator', 'add', 'Recorded', '--role', 'viewer'],
+    ['operator', 'disable', 'demo'],
+    ['operator', 'policy', 'void', 'off'],
+    ['partner', 'disable', partnerid],
+  ]
+}
+
+test('what a command does is committed with the record of it: where none can be written, nothing is done', async () => {
+  const before = await state()
+  // As a process would leave it that is killed between the act and its record.
+  await sandbox.database.query(sql`
+    alter table audit_log add constraint nothing_recorded check (actor_kind <> 'command') not valid`)
+  for (const words of lines()) {
+    const { code } = await run(words, sandbox.place)
+    expect([words, code === 0]).toEqual([words, false])
+    expect([words, await state()]).toEqual([words, before])
+  }
+  await sandbox.database.query(sql`alter table audit_log drop constraint nothing_recorded`)
+  let last = before
+  for (const words of lines()) {
+    const { code, stderr } = await run(words, sandbox.place)
+    expect([words, code, stderr]).toEqual([words, 0, ''])
+    const now = await state()
+    expect([words, now]).not.toEqual([words, last])
+    last = now
+  }
+  const recorded = await sandbox.database.query<{ action: string; result: string; times: number }>(sql`
+    select action, result, times from audit_log where actor_kind = 'command' and action = any(${[
+      ...['user correct', 'user erase', 'webhook disable', 'replay', 'key rotate', 'operator add'],
+      ...['operator disable', 'operator policy void off', 'partner disable'],
+    ]}) order by entry_id`)
+  expect(recorded).toEqual(
+    [
+      ...['user correct', 'user erase', 'webhook disable', 'replay', 'key rotate', 'operator add'],
+      ...['operator disable', 'operator policy void off', 'partner disable'],
+    ].map(action => ({ action, result: 'done', times: 1 })),
+  )
+})
+
+test('what a command found nothing to do for is on record as well', async () => {
+  const again = await run(
+    ['user', 'erase', partner.partnerid, 'leaving', '--reason', 'asked once more'],
+    sandbox.place,
+  )
+  expect(again.code).toBe(0)
+  const rows = await sandbox.database.query<{ result: string; because: boolean }>(sql`
+    select result, sealed_reason is not null as because from audit_log
+    where action = 'user erase' order by entry_id desc limit 1`)
+  expect(rows).toEqual([{ result: 'done', because: true }])
+})
