@@ -94,7 +94,9 @@ function placeOf(wanted: true | { readonly port: number; readonly url: string })
   return { host: '127.0.0.1', ...(wanted === true ? { port: 0, url: undefined } : wanted) }
 }
 
-/** Starts a service on a fresh database, with the demo catalogue published; a sandbox unless told otherwise. */
+/**
+ * Starts a service on a new database, with the demo catalogue published; a sandbox unless the options say otherwise.
+ */
 export async function startTestService(
   options: {
     sandbox?: boolean
@@ -105,9 +107,9 @@ export async function startTestService(
     catalogue?: string
     limits?: AdmissionLimits
     requestLimits?: RequestLimits
-    /** Opens the operators' console beside it, on any port, or on this one behind an address of its own. */
+    /** Also opens the operators' console: on any port, or on this one behind an address of its own. */
     console?: boolean | { readonly port: number; readonly url: string }
-    /** The identity provider at which its operators sign in. */
+    /** The identity provider at which the console's operators sign in. */
     signIn?: ProviderSettings
   } = {},
 ): Promise<TestService> {

@@ -37,7 +37,7 @@ function newPerson(...groups: readonly string[]) {
 }
 const isReturn = (next: string) => next.startsWith(`${base}/sign-in/provider/return`)
 
-/** Signs in as somebody, with a browser of its own. */
+/** Signs in as a person, with a new browser. */
 async function signIn(
   who: IdentityProvider['who'] = newPerson('call-center'),
   browser: Traveller = newTraveller(),

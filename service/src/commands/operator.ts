@@ -83,7 +83,7 @@ const link: Command = {
         throw new OperatorError(
           `${operator.name} is disabled: \`enrolment operator enable\` comes first, where that is meant.`,
         )
-      // Else somebody whose group was taken away could come in beside the provider.
+      // Otherwise an operator whose group was withdrawn at the provider could still sign in by a link.
       if (operator.issuer !== undefined)
         throw new OperatorError(`${operator.name} signs in at ${operator.issuer}, not by a link.`)
       const token = await workspace.database.transaction(async tx => {
@@ -248,5 +248,5 @@ function unknown(name: string): OperatorError {
   return new OperatorError(`There is no operator ${name}: see \`enrolment operator list\`.`)
 }
 
-/** The commands about who works at the console. */
+/** The commands about operators of the console. */
 export const operatorCommands: readonly Command[] = [add, link, list, disable, enable, passkeys, policy]

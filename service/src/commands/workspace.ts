@@ -135,7 +135,7 @@ export function systemUser(): string {
   }
 }
 
-/** Where a command works that needs no keys. */
+/** The environment of a command that needs no keys. */
 export type KeylessPlace = Omit<Workspace, 'keyring' | 'installation' | 'record' | 'alongside'>
 
 /** Runs work on the operator's database without reading keys or the schema; otherwise like `inWorkspace`. */

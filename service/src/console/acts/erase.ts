@@ -81,7 +81,7 @@ async function take(visit: Visit): Promise<Answer> {
   const details = await livingUserDetails(visit)
   const reason = reasonOf(visit)
   const effect = erasureEffect(details).text
-  // What was seen is what is done: a change that came between is shown first.
+  // Only the effect that was shown may happen: after a change in between, the page shows the new effect first.
   if (visit.form.get('seen') !== effect) return page(visit, await lookAtLivingUser(visit), true)
   const { partner, serviceId } = details
   if (await needsSecondPerson(visit, 'erase'))

@@ -36,7 +36,7 @@ async function download(visit: Visit): Promise<Answer> {
   const reason = reasonOf(visit)
   const { partner, user, serviceId } = details
   const exported = await exportAllHeld(visit.context, partner, user.userid)
-  // Between the two reads the user may have been erased, and somebody else may have come under the same userid.
+  // Between the two reads the user may have been erased, and the userid may belong to a new user.
   if (exported?.user.serviceid !== serviceId) throw notHere('user')
   await record(visit, { action: 'export user', partner, serviceId, reason })
   return {

@@ -18,8 +18,8 @@ export async function findSubject(
 }
 
 /**
- * Gives an operator of the provider the rights of its groups as they are now; sessions that are open have them at once. An
- * email that the provider no longer tells stays: nobody becomes a second person by taking it away.
+ * Gives an operator of the provider the present rights of their groups; open sessions have them at once. An email that the
+ * provider no longer returns is kept: removing it must not make a second person.
  */
 export async function giveRights(
   db: Executor,

@@ -86,7 +86,7 @@ export function openProvider(settings: ProviderSettings, real: () => Instant): P
           throw new Error('there is no subject, or a longer one than the standard has')
         const isThere = signed[settings.claim] !== undefined && signed['email'] !== undefined
         const { userinfo_endpoint: more } = config.serverMetadata()
-        // Some providers tell groups there alone, some the email. The library refuses what is told of another subject.
+        // Some providers return groups or the email only there. The library refuses an answer about another subject.
         const told =
           isThere || more === undefined
             ? signed

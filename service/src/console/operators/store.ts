@@ -79,7 +79,7 @@ export async function findSamePerson(db: Executor, operatorId: string): Promise<
   return new Set([operatorId, ...rows.map(row => row.operator_id)])
 }
 
-/** A secret as it is stored: its keyed hash, and the pepper that this hangs on. */
+/** A secret as it is stored: its keyed hash, and the pepper of that hash. */
 type Hashed = { readonly pepperId: string; readonly hash: Buffer }
 
 /** A sign-in link that lives. */

@@ -22,7 +22,10 @@ export type Known = {
 export const SAME_PERSON =
   'You asked for this by another account of yours, which has the same email or the same name at the identity provider. Somebody else has to decide it.'
 
-/** The request of an id. Throws the refusal of an unknown one where the operator works for none of its partner. */
+/**
+ * The request of an id. Throws the refusal of an unknown request when it belongs to a partner for which the operator
+ * does not work.
+ */
 export async function requiredRequest(visit: Visit): Promise<Known> {
   const id = visit.params['requestid'] ?? ''
   const partners = await visiblePartners(visit)
@@ -73,7 +76,7 @@ function opened(
   }
 }
 
-/** Whether the operator may decide a request of somebody else; `false` for those who asked for it themselves. */
+/** Whether the operator may decide another operator's request; `false` for the operator's own. */
 export function mayDecide({ operator }: Pick<Visit, 'operator'>, { kind, isOwn }: Known): boolean {
   return hasRole(operator, kind.role) && !isOwn
 }

@@ -64,7 +64,7 @@ export function requestsAbout(db: Executor, partnerId: string, serviceId: string
     from operator_requests where partner_id = ${partnerId} and service_id = ${serviceId} order by request_id`)
 }
 
-/** The requests of these partners that wait at an instant, the oldest first. */
+/** The requests of these partners that wait at an instant, oldest first. */
 export function waitingRequests(
   db: Executor,
   partners: readonly string[],
