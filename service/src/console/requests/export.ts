@@ -4,7 +4,7 @@ import type { Reader } from '../../membership/commands/reader.ts'
 import { exportUser, type UserExport } from '../../membership/records/user-export.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { Keyring } from '../../vault/keyring.ts'
-import { openRequest } from './request.ts'
+import { openedRequest } from './request.ts'
 import { requestsAbout } from './store.ts'
 
 /** What one operator asked another to confirm about a person. */
@@ -12,9 +12,10 @@ export type ExportedRequest = {
   readonly requestid: string
   readonly action: string
   readonly askedat: string
-  readonly reason: string
+  /** `null` where it can be opened no more, as what it would have done. */
+  readonly reason: string | null
   /** What it would have done when it was asked for. */
-  readonly effect: string
+  readonly effect: string | null
   /** `waiting` until somebody decided it or its time was over. */
   readonly outcome: string
   readonly decidedat: string | null
@@ -39,7 +40,7 @@ export async function exportAllHeld(
   if (!exported) return undefined
   const rows = await requestsAbout(database, partner.partnerId, exported.user.serviceid)
   const requests = rows.map(row => {
-    const { reason, effect } = openRequest(keyring, partner, row)
+    const { reason = null, effect = null } = openedRequest(keyring, partner, row) ?? {}
     return {
       ...{ requestid: row.request_id, action: row.action, askedat: formatTimestamp(row.asked_at) },
       ...{ reason, effect, outcome: row.outcome ?? (row.expires_at > real() ? 'waiting' : 'lapsed') },

@@ -5,7 +5,7 @@ import { findSamePerson } from '../operators/store.ts'
 import { notHere, type Visit } from '../page/screen.ts'
 import { isUuid, ownPartner, ownPartners } from '../partners.ts'
 import { requestKinds } from './kinds.ts'
-import { openRequest, type RequestKind, type SecondPersonRequest } from './request.ts'
+import { openedRequest, type RequestKind, type SecondPersonRequest } from './request.ts'
 import { findRequest, pastRequests, type RequestRow, waitingRequests } from './store.ts'
 
 /** A request with its kind; `request` is `undefined` when it can no longer be opened. */
@@ -59,21 +59,15 @@ async function knownOnes(visit: Visit, rows: readonly RequestRow[]): Promise<Kno
     const kind = requestKinds.find(one => one.action === row.action)
     if (!kind) continue
     const partner = row.partner_id === noPartner ? undefined : await ownPartner(visit, row.partner_id)
-    known.push({ row, kind, partner, request: opened(visit, partner, row), isOwn: same.has(row.asked_by) })
+    known.push({
+      row,
+      kind,
+      partner,
+      request: openedRequest(visit.context.keyring, partner, row),
+      isOwn: same.has(row.asked_by),
+    })
   }
   return known
-}
-
-function opened(
-  visit: Visit,
-  partner: Partner | undefined,
-  row: RequestRow,
-): SecondPersonRequest | undefined {
-  try {
-    return openRequest(visit.context.keyring, partner, row)
-  } catch {
-    return undefined
-  }
 }
 
 /** Whether the operator may decide another operator's request; `false` for the operator's own. */

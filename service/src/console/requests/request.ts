@@ -98,6 +98,19 @@ export function openRequest(
   }
 }
 
+/** The same; `undefined` where it cannot be opened any more. */
+export function openedRequest(
+  keyring: Keyring,
+  partner: Partner | undefined,
+  row: RequestRow,
+): SecondPersonRequest | undefined {
+  try {
+    return openRequest(keyring, partner, row)
+  } catch {
+    return undefined
+  }
+}
+
 function bindingOf(partner: Partner | undefined, serviceId: string | undefined) {
   return {
     ...{ purpose: 'operator_requests.sealed', partnerId: partner?.partnerId ?? noPartner },
