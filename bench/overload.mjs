@@ -5,7 +5,8 @@
 //              admitted requests, and how long after the flood latencies are as before
 //   neighbor   one partner floods while another sends a tenth of the peak: how much the other gets, and how quickly
 // Runs `serve` as built, on an embedded PostgreSQL of its own. The generator shares the processors with the
-// service, so the rate that was really sent is printed too.
+// service, so the rate that was really sent is printed too. Fails when the goodput of a flood is below 0.8 of the peak, a 503
+// has no Retry-After, or latencies are not as before within 10 s.
 //   npm run bench:overload -- [--seconds 20] [--times 5] [--connections 8000] [--profile DIR]
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,6 +24,8 @@ const { values: options } = parseArgs({
 })
 const seconds = Number(options.seconds)
 const connections = Number(options.connections)
+const leastGoodput = 0.8
+const mostNormalAfterMs = 10_000
 function shown(perSecond) {
   return `${Math.round(perSecond).toLocaleString('en-US')}/s`
 }
@@ -112,6 +115,11 @@ async function main() {
       'back to normal after',
       `${(normalAfter / 1000).toFixed(1)} s (median of 8 connections ≤ 2 × ${usual} ms)`,
     )
+    const isHeld =
+      alone.goodput >= leastGoodput * peak &&
+      alone.retryAfter >= (alone.statuses['503'] ?? 0) &&
+      normalAfter <= mostNormalAfterMs
+    if (!isHeld) process.exitCode = 1
     const other = { name: `o${Date.now()}`, head: await headFor('neighbor'), connections: 500 }
     const quiet = { ...other, perSecond: peak / 10 }
     const streams = [{ ...flood, name: `g${Date.now()}` }, quiet]
