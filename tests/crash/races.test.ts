@@ -126,6 +126,48 @@ test('processes that write the same users at once lose no change and never deadl
   expect((await countDeadlocks()) - before).toBe(0)
 })
 
+/** An endpoint that is switched off, so that what is to be delivered stays listed. */
+async function addSilentEndpoint({ partnerId }: Partner): Promise<void> {
+  const now = new Date().toISOString()
+  await service.database.query(sql`
+    insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events, all_events, created_at,
+      updated_at, disabled_at, disabled_reason)
+    values (${partnerId}, ${randomUUID()}, 'https://example.com/', 'none', '', '{}', true, ${now}, ${now}, ${now}, 'test')`)
+}
+
+test('processes that write users of many partners at once never deadlock; each log has its own events without a gap, and lists their deliveries', async () => {
+  const partners: Partner[] = []
+  for (let count = 0; count < 5; count += 1) partners.push(await newPartner())
+  const [first, second] = partners as [Partner, Partner]
+  await addSilentEndpoint(first)
+  await addSilentEndpoint(second)
+  const executors = [openExecutor(), openExecutor(), openExecutor()]
+  const rounds = 8
+  const before = await countDeadlocks()
+  await Promise.all(
+    executors.flatMap((executor, process) =>
+      Array.from({ length: rounds * partners.length }, (_, index) => {
+        // Each process takes the partners in another order.
+        const partner = partners[(index * ([1, 2, 3][process] ?? 1)) % partners.length] ?? first
+        return executor.submit(storing(partner, `p${process}-${index}`))
+      }),
+    ),
+  )
+  for (const partner of partners) {
+    const changes = await changesOf(partner)
+    expect(changes.map(change => change.position)).toEqual(
+      Array.from({ length: executors.length * rounds }, (_, index) => index + 1),
+    )
+    const listed = await service.database.query<{ position: number; same: boolean }>(sql`
+      select d.position, d.position = e.position and d.service_id = e.service_id as same
+      from deliveries d join events e on e.partner_id = d.partner_id and e.event_id = d.event_id
+      where d.partner_id = ${partner.partnerId} order by d.position`)
+    const isHeard = partner === first || partner === second
+    expect(listed).toEqual(isHeard ? changes.map(({ position }) => ({ position, same: true })) : [])
+  }
+  expect((await countDeadlocks()) - before).toBe(0)
+})
+
 test('one key at two processes at once has one effect, and everybody else is told so', async () => {
   const partner = await newPartner()
   const executors = [openExecutor(), openExecutor()]

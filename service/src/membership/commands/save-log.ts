@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
 import type { Layout } from '../../db/database.ts'
 import { namingPartners, part, type Query, sql, timestamp } from '../../db/sql.ts'
-import type { BatchWrites, EventRow, HistoryRow, ReservedKey } from './batch-writes.ts'
+import type { BatchWrites, HistoryRow, ReservedKey } from './batch-writes.ts'
 import { ids } from './save-users.ts'
 
 /** Adds a row for each change. */
@@ -19,67 +19,6 @@ export function insertHistory(rows: readonly HistoryRow[], recordedAt: Instant):
       ${texts(rows.map(row => `{${row.eventIds.join()}}`))}::text[], ${texts(rows.map(row => row.actor ?? null))}::text[],
       ${uuids(rows.map(row => row.requestId ?? null))}::uuid[], ${texts(rows.map(row => row.reference ?? null))}::text[])
       as row (partner_id, service_id, version, at, who, lines, event_ids, actor, request_id, reference)`
-}
-
-/**
- * Writes the events of one partner and their deliveries in one statement: an endpoint gets every event since its
- * creation. The head of the log stays locked until the commit, so that positions have the order of the commits.
- */
-export function insertEvents(rows: readonly EventRow[], createdAt: Instant): Query {
-  const partnerId = rows[0]?.user.partnerId
-  const count = rows.length
-  return sql`
-    with head as (
-      update event_log_heads set last = last + ${count} where partner_id = ${partnerId} returning last
-    ),
-    added as (
-      insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
-      select ${partnerId}::uuid, (select last from head) - ${count} + place, event_id, service_id, userid, eventname,
-        body, data, ${timestamp(createdAt)}::timestamptz
-      from unnest(${uuids(rows.map(row => row.id))}::uuid[], ${uuids(rows.map(row => row.user.serviceId))}::uuid[],
-        ${texts(rows.map(row => row.user.userid))}::text[], ${texts(rows.map(row => row.eventname))}::text[],
-        ${bytes(rows.map(row => row.body))}::bytea[], ${documents(rows.map(row => JSON.stringify(row.data)))}::jsonb[])
-        with ordinality as row (event_id, service_id, userid, eventname, body, data, place)
-      returning event_id, service_id, position, eventname
-    )
-    insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)
-    select ${partnerId}::uuid, w.endpoint_id, added.event_id, added.service_id, added.position,
-      ${timestamp(createdAt)}::timestamptz, ${timestamp(createdAt)}::timestamptz, w.ordering = 'user'
-    from added
-    join webhook_endpoints w on w.partner_id = ${partnerId} and w.deleted_at is null
-      and (w.all_events or added.eventname = any(w.events))`
-}
-
-/**
- * The same on a cluster. One statement would collect the events at the coordinator and send them to every node, so this
- * uses three, each of which runs on the partner's own node.
- */
-export function insertEventsThere(rows: readonly EventRow[], createdAt: Instant): Query[] {
-  const partnerId = rows[0]?.user.partnerId
-  const count = rows.length
-  const eventIds = uuids(rows.map(row => row.id))
-  return [
-    sql`
-    update event_log_heads set last = last + ${count} where partner_id = ${partnerId}`,
-    sql`
-    insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
-    select head.partner_id, head.last - ${count} + place, row.event_id, row.service_id, row.userid, row.eventname, row.body,
-      row.data, ${timestamp(createdAt)}::timestamptz
-    from event_log_heads head
-    cross join unnest(${eventIds}::uuid[], ${uuids(rows.map(row => row.user.serviceId))}::uuid[],
-      ${texts(rows.map(row => row.user.userid))}::text[], ${texts(rows.map(row => row.eventname))}::text[],
-      ${bytes(rows.map(row => row.body))}::bytea[], ${documents(rows.map(row => JSON.stringify(row.data)))}::jsonb[])
-      with ordinality as row (event_id, service_id, userid, eventname, body, data, place)
-    where head.partner_id = ${partnerId}`,
-    sql`
-    insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)
-    select e.partner_id, w.endpoint_id, e.event_id, e.service_id, e.position, ${timestamp(createdAt)}::timestamptz,
-      ${timestamp(createdAt)}::timestamptz, w.ordering = 'user'
-    from webhook_endpoints w
-    join events e on e.partner_id = w.partner_id and (w.all_events or e.eventname = any(w.events))
-    where w.partner_id = ${partnerId} and w.deleted_at is null
-      and e.partner_id = ${partnerId} and e.event_id = any(${eventIds}::uuid[])`,
-  ]
 }
 
 /** Deletes keys that have lapsed, so that they are free. */

@@ -1,12 +1,13 @@
 import type { Layout } from '../../db/database.ts'
 import type { Query } from '../../db/sql.ts'
 import { insertRetained } from '../erasures/retained-rows.ts'
-import type { BatchWrites, EventRow, ReservedKey } from './batch-writes.ts'
+import type { BatchWrites, DocumentChange, ReservedKey } from './batch-writes.ts'
 import { insertConfirmations } from './confirmations.ts'
 import { saveConsents } from './consent-records.ts'
 import { decideDesignations, insertDesignations } from './designations.ts'
-import { deleteDocuments, inTurn, saveEnrolments, writeDocuments } from './save-held.ts'
-import { deleteKeys, insertEvents, insertEventsThere, insertHistory, insertKeys } from './save-log.ts'
+import { saveEvents } from './save-events.ts'
+import { deleteDocuments, insertDocuments, inTurn, saveEnrolments, writeDocuments } from './save-held.ts'
+import { deleteKeys, insertHistory, insertKeys } from './save-log.ts'
 import { saveSearchHashes } from './save-search-hashes.ts'
 import {
   eraseUsers,
@@ -35,6 +36,8 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     ({ user }) => `${user.partnerId} ${user.userid}`,
   )
   const written = writes.documents.filter(change => change.sealed !== undefined)
+  const newcomers = new Set(fresh.map(({ user }) => user.serviceId))
+  const isFirst = ({ user }: DocumentChange) => newcomers.has(user.serviceId)
   const deleted = writes.documents.filter(change => change.sealed === undefined)
   return [
     ...some(known, updateUsers),
@@ -58,7 +61,11 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     ...some(writes.confirmations, insertConfirmations),
     ...some(writes.decidedDesignations, decideDesignations),
     ...some(writes.designations, insertDesignations),
-    ...some(written, writeDocuments),
+    ...some(written.filter(isFirst), insertDocuments),
+    ...some(
+      written.filter(change => !isFirst(change)),
+      writeDocuments,
+    ),
     ...some(deleted, deleteDocuments),
     ...saveSearchHashes(
       written.flatMap(({ user, found = [] }) => found.map(one => ({ user, ...one }))),
@@ -71,11 +78,7 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     ...writes.alongside,
     ...(writes.erased.length > 0 ? eraseUsers(writes.erased, writes.recordedAt, layout) : []),
     ...revokeLinks(writes.ended, writes.recordedAt),
-    ...byPartner(writes.events).flatMap(events =>
-      layout.isSpread
-        ? insertEventsThere(events, writes.recordedAt)
-        : insertEvents(events, writes.recordedAt),
-    ),
+    ...saveEvents(writes.events, writes.recordedAt, layout),
   ]
 }
 
@@ -88,14 +91,4 @@ function sortedBy<T>(rows: readonly T[], orderOf: (row: T) => string): T[] {
 
 function keyOrder({ partnerId, operation, keyHash }: ReservedKey): string {
   return `${partnerId} ${operation} ${keyHash.toString('hex')}`
-}
-
-function byPartner(events: BatchWrites['events']): BatchWrites['events'][] {
-  const groups = new Map<string, EventRow[]>()
-  for (const event of events) {
-    const group = groups.get(event.user.partnerId)
-    if (group) group.push(event)
-    else groups.set(event.user.partnerId, [event])
-  }
-  return sortedBy([...groups], ([partnerId]) => partnerId).map(([, group]) => group)
 }

@@ -1,0 +1,140 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { bytes, documents, integers, texts, uuids } from '../../db/binary-array.ts'
+import type { Layout } from '../../db/database.ts'
+import { type Query, sql, timestamp } from '../../db/sql.ts'
+import type { EventRow } from './batch-writes.ts'
+
+/** The events of one partner, in the order in which they were raised. */
+type PartnerEvents = readonly [EventRow, ...EventRow[]]
+
+/** Writes events and their deliveries. Every batch locks the logs of its partners in the same order, until its commit. */
+export function saveEvents(events: readonly EventRow[], createdAt: Instant, { isSpread }: Layout): Query[] {
+  const groups = byPartner(events)
+  const [first, second] = groups
+  if (!first) return []
+  if (isSpread) return groups.flatMap(group => insertEventsThere(group, createdAt))
+  return second
+    ? [lockHeads(groups), insertEventsOfSeveral(groups, createdAt)]
+    : [insertEvents(first, createdAt)]
+}
+
+function byPartner(events: readonly EventRow[]): PartnerEvents[] {
+  const groups = new Map<string, [EventRow, ...EventRow[]]>()
+  for (const event of events) {
+    const group = groups.get(event.user.partnerId)
+    if (group) group.push(event)
+    else groups.set(event.user.partnerId, [event])
+  }
+  return [...groups.values()].sort((a, b) => (partnerOf(a) < partnerOf(b) ? -1 : 1))
+}
+
+function partnerOf([first]: PartnerEvents): string {
+  return first.user.partnerId
+}
+
+/**
+ * Writes the events of one partner and their deliveries in one statement: an endpoint gets every event since its
+ * creation. The head of the log stays locked until the commit, so that positions have the order of the commits.
+ */
+function insertEvents(rows: PartnerEvents, createdAt: Instant): Query {
+  const partnerId = partnerOf(rows)
+  const count = rows.length
+  return sql`
+    with head as (
+      update event_log_heads set last = last + ${count} where partner_id = ${partnerId} returning last
+    ),
+    added as (
+      insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
+      select ${partnerId}::uuid, (select last from head) - ${count} + place, event_id, service_id, userid, eventname,
+        body, data, ${timestamp(createdAt)}::timestamptz
+      from unnest(${uuids(rows.map(row => row.id))}::uuid[], ${uuids(rows.map(row => row.user.serviceId))}::uuid[],
+        ${texts(rows.map(row => row.user.userid))}::text[], ${texts(rows.map(row => row.eventname))}::text[],
+        ${bytes(rows.map(row => row.body))}::bytea[], ${documents(rows.map(row => JSON.stringify(row.data)))}::jsonb[])
+        with ordinality as row (event_id, service_id, userid, eventname, body, data, place)
+      returning event_id, service_id, position, eventname
+    )
+    insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)
+    select ${partnerId}::uuid, w.endpoint_id, added.event_id, added.service_id, added.position,
+      ${timestamp(createdAt)}::timestamptz, ${timestamp(createdAt)}::timestamptz, w.ordering = 'user'
+    from added
+    join webhook_endpoints w on w.partner_id = ${partnerId} and w.deleted_at is null
+      and (w.all_events or added.eventname = any(w.events))`
+}
+
+/** Locks several logs in the order of their partners, so that no two batches each hold what the other waits for. */
+function lockHeads(groups: readonly PartnerEvents[]): Query {
+  return sql`
+    select 1 from event_log_heads where partner_id = any (${uuids(groups.map(partnerOf))}::uuid[])
+    order by partner_id for update`
+}
+
+/**
+ * The same for the events of several partners, since a statement for each costs 0.13 ms besides its rows. `logs` holds how
+ * long each log was, by the place of its group: groups are in the order that PostgreSQL gives to ids. Where the head of one
+ * is missing that list is missing too; then no event has a position, which fails the transaction.
+ */
+function insertEventsOfSeveral(groups: readonly PartnerEvents[], createdAt: Instant): Query {
+  const rows = groups.flat()
+  return sql`
+    with raised as (
+      update event_log_heads h set last = h.last + own.count
+      from unnest(${uuids(groups.map(partnerOf))}::uuid[], ${integers(groups.map(group => group.length))}::integer[])
+        as own (partner_id, count)
+      where h.partner_id = own.partner_id
+      returning h.partner_id, h.last - own.count as before
+    ),
+    logs as (
+      select array_agg(before order by partner_id) as before from raised having count(*) = ${groups.length}
+    ),
+    added as (
+      insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
+      select partner_id, (select before from logs)[log] + place, event_id, service_id, userid, eventname, body, data,
+        ${timestamp(createdAt)}::timestamptz
+      from unnest(${uuids(rows.map(row => row.user.partnerId))}::uuid[],
+        ${integers(groups.flatMap((group, log) => group.map(() => log + 1)))}::integer[],
+        ${integers(groups.flatMap(group => group.map((_, place) => place + 1)))}::integer[],
+        ${uuids(rows.map(row => row.id))}::uuid[], ${uuids(rows.map(row => row.user.serviceId))}::uuid[],
+        ${texts(rows.map(row => row.user.userid))}::text[], ${texts(rows.map(row => row.eventname))}::text[],
+        ${bytes(rows.map(row => row.body))}::bytea[], ${documents(rows.map(row => JSON.stringify(row.data)))}::jsonb[])
+        as row (partner_id, log, place, event_id, service_id, userid, eventname, body, data)
+      returning partner_id, event_id, service_id, position, eventname
+    )
+    insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)
+    select added.partner_id, w.endpoint_id, added.event_id, added.service_id, added.position,
+      ${timestamp(createdAt)}::timestamptz, ${timestamp(createdAt)}::timestamptz, w.ordering = 'user'
+    from added
+    join webhook_endpoints w on w.partner_id = added.partner_id and w.deleted_at is null
+      and (w.all_events or added.eventname = any(w.events))`
+}
+
+/**
+ * The same on a cluster. One statement would collect the events at the coordinator and send them to every node, so this
+ * uses three, each of which runs on the partner's own node.
+ */
+function insertEventsThere(rows: PartnerEvents, createdAt: Instant): Query[] {
+  const partnerId = partnerOf(rows)
+  const count = rows.length
+  const eventIds = uuids(rows.map(row => row.id))
+  return [
+    sql`
+    update event_log_heads set last = last + ${count} where partner_id = ${partnerId}`,
+    sql`
+    insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
+    select head.partner_id, head.last - ${count} + place, row.event_id, row.service_id, row.userid, row.eventname, row.body,
+      row.data, ${timestamp(createdAt)}::timestamptz
+    from event_log_heads head
+    cross join unnest(${eventIds}::uuid[], ${uuids(rows.map(row => row.user.serviceId))}::uuid[],
+      ${texts(rows.map(row => row.user.userid))}::text[], ${texts(rows.map(row => row.eventname))}::text[],
+      ${bytes(rows.map(row => row.body))}::bytea[], ${documents(rows.map(row => JSON.stringify(row.data)))}::jsonb[])
+      with ordinality as row (event_id, service_id, userid, eventname, body, data, place)
+    where head.partner_id = ${partnerId}`,
+    sql`
+    insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)
+    select e.partner_id, w.endpoint_id, e.event_id, e.service_id, e.position, ${timestamp(createdAt)}::timestamptz,
+      ${timestamp(createdAt)}::timestamptz, w.ordering = 'user'
+    from webhook_endpoints w
+    join events e on e.partner_id = w.partner_id and (w.all_events or e.eventname = any(w.events))
+    where w.partner_id = ${partnerId} and w.deleted_at is null
+      and e.partner_id = ${partnerId} and e.event_id = any(${eventIds}::uuid[])`,
+  ]
+}
