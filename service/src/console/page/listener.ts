@@ -11,15 +11,14 @@ import { hasRole } from '../operators/operator.ts'
 import { openProvider } from '../operators/provider.ts'
 import { ownPath } from '../operators/provider-flow.ts'
 import type { ProviderSettings } from '../operators/provider-settings.ts'
-import { isOwnForm, sessionOf } from '../operators/sign-in.ts'
-import { endSession, touchSession } from '../operators/store.ts'
+import { endSession } from '../operators/store.ts'
 import { screens } from '../screens.ts'
 import { consoleDocument } from '../views/layout.ts'
 import { signedOut, signingOutOf, type WaysIn } from '../views/sign-in.ts'
 import { type ConsoleFiles, readConsoleFiles } from './console-files.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
-import { readForm } from './form.ts'
-import { cookieHeader, isOwnHost, isOwnOrigin, originOf, sessionCookie } from './guard.ts'
+import { cookieHeader, isOwnHost, isOwnOrigin, originOf } from './guard.ts'
+import { checkForm, openVisit } from './open-visit.ts'
 import { mountPasskeySignIn } from './passkey-sign-in.ts'
 import { mountProviderSignIn } from './provider-sign-in.ts'
 import { record } from './record.ts'
@@ -126,7 +125,6 @@ function mountFiles(app: FastifyInstance, files: ConsoleFiles): void {
 }
 
 const takesForm = { config: { takes: 'application/x-www-form-urlencoded' } } as const
-const touchEveryMs = 60_000
 
 function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen): void {
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -202,36 +200,6 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
     if (!visit) return sendSignIn(server, { request, reply })
     throw new ConsoleRefusal(404, 'Not found', 'The console has no page of this address.')
   })
-}
-
-/** The operator and the request; `undefined` without a session. */
-async function openVisit(
-  { context, place }: ConsoleServer,
-  request: FastifyRequest,
-  section: string,
-): Promise<Visit | undefined> {
-  const secret = sessionCookie(request.headers, place)
-  const session = secret === undefined ? undefined : await sessionOf(context, secret)
-  if (!session) return undefined
-  const now = context.real()
-  if (now - session.lastSeenAt >= touchEveryMs) await touchSession(context.database, session.sessionId, now)
-  return {
-    ...{ context, session, section, operator: session.operator, requestId: request.id, address: request.ip },
-    origin: originOf(request.headers, place),
-    params: request.params as Record<string, string>,
-    query: new URLSearchParams(request.url.split('?', 2)[1] ?? ''),
-    ...(await readForm(request.body, request.headers['content-type'])),
-  }
-}
-
-/** Refuses a form that was made for another session, or by somebody who could not read its token. */
-async function checkForm({ context, session, form }: Visit, method: string): Promise<void> {
-  if (method !== 'POST' || isOwnForm(context, session, form.get('token') ?? '')) return
-  throw new ConsoleRefusal(
-    403,
-    'This form is too old',
-    'It was made before you signed in. Go back, load the page again, and send it once more.',
-  )
 }
 
 type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }

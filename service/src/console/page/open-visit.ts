@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify'
+import { isOwnForm, sessionOf } from '../operators/sign-in.ts'
+import { touchSession } from '../operators/store.ts'
+import type { ConsoleServer } from './console-server.ts'
+import { readForm } from './form.ts'
+import { originOf, sessionCookie } from './guard.ts'
+import { ConsoleRefusal, type Visit } from './screen.ts'
+
+const touchEveryMs = 60_000
+
+/** The operator and the request; `undefined` without a session. */
+export async function openVisit(
+  { context, place }: ConsoleServer,
+  request: FastifyRequest,
+  section: string,
+): Promise<Visit | undefined> {
+  const secret = sessionCookie(request.headers, place)
+  const session = secret === undefined ? undefined : await sessionOf(context, secret)
+  if (!session) return undefined
+  const now = context.real()
+  if (now - session.lastSeenAt >= touchEveryMs) await touchSession(context.database, session.sessionId, now)
+  return {
+    context,
+    session,
+    section,
+    operator: session.operator,
+    requestId: request.id,
+    address: request.ip,
+    origin: originOf(request.headers, place),
+    params: request.params as Record<string, string>,
+    query: new URLSearchParams(request.url.split('?', 2)[1] ?? ''),
+    ...(await readForm(request.body, request.headers['content-type'])),
+  }
+}
+
+/** Refuses a form that was made for another session, or by somebody who could not read its token. */
+export async function checkForm({ context, session, form }: Visit, method: string): Promise<void> {
+  if (method !== 'POST' || isOwnForm(context, session, form.get('token') ?? '')) return
+  throw new ConsoleRefusal(
+    403,
+    'This form is too old',
+    'It was made before you signed in. Go back, load the page again, and send it once more.',
+  )
+}
