@@ -256,9 +256,14 @@ describe('an error', () => {
     expect(isBenefitEnrolmentError(error)).toBe(true)
     expect(error).toMatchObject({
       message: 'prefillUser: 400 bad_request. About bad_request. (request r-1)',
-      ...{ status: 400, code: 'bad_request', requestId: 'r-1', detail: 'About bad_request.' },
+      status: 400,
+      code: 'bad_request',
+      requestId: 'r-1',
+      detail: 'About bad_request.',
       errors: [{ field: 'zipcode', code: 'pattern', message: 'zipcode must be 5 or 9 digits' }],
-      ...{ userMessage: 'Please try again.', retryAfterMs: undefined, replayed: false },
+      userMessage: 'Please try again.',
+      retryAfterMs: undefined,
+      replayed: false,
     })
   })
 

@@ -79,7 +79,11 @@ export function createClient(options: ClientOptions): PartnerClient {
     apiKey,
     fetch,
     tokens: createTokenSource({
-      ...{ baseUrl, clientId, clientSecret, fetch, timeoutMs },
+      baseUrl,
+      clientId,
+      clientSecret,
+      fetch,
+      timeoutMs,
       ...(scopes === undefined ? {} : { scopes }),
     }),
     timeoutMs,

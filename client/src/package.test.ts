@@ -22,7 +22,11 @@ const partnerOperations = (Object.values(operations) as Operation[]).filter(
 async function bundle() {
   const { outputFiles, metafile } = await build({
     entryPoints: [join(folder, 'src/index.ts')],
-    ...{ bundle: true, minify: true, format: 'esm', write: false, metafile: true },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    write: false,
+    metafile: true,
   })
   const code = outputFiles?.[0]?.contents ?? new Uint8Array()
   return { code, inputs: Object.keys(metafile?.inputs ?? {}) }

@@ -27,14 +27,15 @@ export function problem(status: number, code: string, headers: Record<string, st
     const errors = [{ field: 'zipcode', code: 'pattern', message: 'zipcode must be 5 or 9 digits' }]
     response.end(
       JSON.stringify({
-        ...{
-          type: `http://docs/${code}`,
-          title: code,
-          status,
-          detail: `About ${code}.`,
-          instance: 'urn:uuid:r-1',
-        },
-        ...{ code, requestid: 'r-1', errors, usermessage: 'Please try again.' },
+        type: `http://docs/${code}`,
+        title: code,
+        status,
+        detail: `About ${code}.`,
+        instance: 'urn:uuid:r-1',
+        code,
+        requestid: 'r-1',
+        errors,
+        usermessage: 'Please try again.',
       }),
     )
   }

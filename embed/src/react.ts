@@ -37,7 +37,9 @@ function useEmbed(options: Omit<Options, 'container'>, place?: { readonly curren
     const { token } = newest.current
     const made = create({
       ...newest.current,
-      ...{ service, partner, container: place?.current ?? undefined },
+      service,
+      partner,
+      container: place?.current ?? undefined,
       token: typeof token === 'string' ? token : () => fetchNewest(newest.current.token),
       onSuccess: success => newest.current.onSuccess?.(success),
       onExit: exit => newest.current.onExit?.(exit),

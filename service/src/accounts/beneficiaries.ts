@@ -103,8 +103,6 @@ function checkShares(beneficiaries: readonly NamedBeneficiary[]): void {
   const faults = faultsOfDesignation(beneficiaries)
   if (faults.length === 0) return
   throw badFields(
-    faults.map(code => ({
-      ...{ field: 'beneficiaries', code, message: `beneficiaries ${shareRules[code]}` },
-    })),
+    faults.map(code => ({ field: 'beneficiaries', code, message: `beneficiaries ${shareRules[code]}` })),
   )
 }

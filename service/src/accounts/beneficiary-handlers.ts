@@ -77,9 +77,7 @@ export function beneficiaryHandlers(context: {
           viewBeneficiaries(
             namingOf(name, { user, terms }),
             [...earlier, { ...designation, beneficiaries }],
-            {
-              ...{ locale: request.locale, withVersions: false },
-            },
+            { locale: request.locale, withVersions: false },
           ),
       }
     })
@@ -118,7 +116,9 @@ function viewBeneficiaries(
   const newest = (status: OpenDesignation['status']) => own.filter(one => one.status === status).at(-1)
   const [current, proposed] = [newest('confirmed'), newest('proposed')]
   return {
-    ...{ name: benefit.name, displayname: benefit.displayname[input.locale], naming },
+    name: benefit.name,
+    displayname: benefit.displayname[input.locale],
+    naming,
     current: current ? viewDesignation(current) : null,
     proposed: proposed ? viewDesignation(proposed) : null,
     ...(input.withVersions ? { versions: own.map(viewDesignation) } : {}),
@@ -128,7 +128,10 @@ function viewBeneficiaries(
 function viewDesignation(designation: OpenDesignation): WireDesignation {
   const { version, status, who, writtenAt, decidedAt, beneficiaries } = designation
   return {
-    ...{ version, status, who, writtenattimestamp: formatTimestamp(writtenAt) },
+    version,
+    status,
+    who,
+    writtenattimestamp: formatTimestamp(writtenAt),
     decidedattimestamp: decidedAt === undefined ? null : formatTimestamp(decidedAt),
     beneficiaries: beneficiaries.map(viewBeneficiary),
   }

@@ -27,7 +27,10 @@ export async function eraseForOperator(
   { objects, actor, ...command }: ErasureWish,
 ): Promise<Erasure | Refusal> {
   const outcome = await executor.submit<Erasure>({
-    ...{ ...command, who: 'operator', why: 'erase', actor },
+    ...command,
+    who: 'operator',
+    why: 'erase',
+    actor,
     decide: ({ member, now, terms }) => {
       const answer = (after: User) => ({ serviceId: after.serviceId, erasedAt: after.erasedAt ?? now })
       const user = member?.user

@@ -66,7 +66,10 @@ export function accountHandlers(context: {
         const reasons = error.errors.map(({ field, code }) => ({ field, code }))
         const { requestId } = request
         noteRefused(request.caller.partner, request.body.userid, {
-          ...{ at: clock.real(), requestId, code: error.code, reasons },
+          at: clock.real(),
+          requestId,
+          code: error.code,
+          reasons,
         })
       }
       throw error

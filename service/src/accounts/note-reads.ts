@@ -10,8 +10,12 @@ export function noteReads<
   const note = (action: string, request: Parameters<T['getUser']>[0], serviceId: string | undefined) =>
     trail.note({
       partnerId: request.caller.partner.partnerId,
-      ...{ actorKind: 'credential', actor: request.caller.credentialId },
-      ...{ action, result: 'shown', address: request.address, requestId: request.requestId },
+      actorKind: 'credential',
+      actor: request.caller.credentialId,
+      action,
+      result: 'shown',
+      address: request.address,
+      requestId: request.requestId,
       ...(serviceId === undefined ? {} : { serviceId }),
     })
   return {

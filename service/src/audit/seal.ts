@@ -87,8 +87,14 @@ async function sealSource(
     const last = await lastBlock(database, source, partnerId)
     const leaves = Buffer.concat(own.map(row => leafOf(key.key, source, row)).sort(Buffer.compare))
     const block = {
-      ...{ partner_id: partnerId, number: (last?.number ?? 0) + 1, from_at: first, until_at: until },
-      ...{ key_id: key.id, leaves, rows: own.length, previous: last?.hash ?? null },
+      partner_id: partnerId,
+      number: (last?.number ?? 0) + 1,
+      from_at: first,
+      until_at: until,
+      key_id: key.id,
+      leaves,
+      rows: own.length,
+      previous: last?.hash ?? null,
     }
     blocks.push({ ...block, hash: hashOf(key.key, source, block) })
   }

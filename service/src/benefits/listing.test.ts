@@ -69,10 +69,20 @@ function userOf({ offer: number, picks, startsIn, nextOffer, swap, isCancelled }
     swap: swap && { pairs: [{ add: nameAt(swap.add), remove: nameAt(swap.remove) }], at: boundary },
     cancel: isCancelled ? { at: boundary, requestedAt: began, reason: 'voluntary' } : undefined,
     enrolments: names.map((benefit, place) => ({
-      ...{ id: `e${place}`, benefit, offer: offer.offer, isFixed: offer.fixed.includes(benefit) },
-      ...{ state: startsIn === 0 ? ('enrolled' as const) : ('scheduled' as const), plannedBy: undefined },
-      ...{ version: 1, pickedAt: began, startsAt: since, endsAt: undefined },
-      ...{ ownEnd: undefined, actionDueAt: undefined, isSingle: false, closeReason: undefined },
+      id: `e${place}`,
+      benefit,
+      offer: offer.offer,
+      isFixed: offer.fixed.includes(benefit),
+      state: startsIn === 0 ? ('enrolled' as const) : ('scheduled' as const),
+      plannedBy: undefined,
+      version: 1,
+      pickedAt: began,
+      startsAt: since,
+      endsAt: undefined,
+      ownEnd: undefined,
+      actionDueAt: undefined,
+      isSingle: false,
+      closeReason: undefined,
     })),
   }
   return projectPendingChanges(user, terms, { user, at: began })
@@ -111,11 +121,18 @@ test('a list stays as it is until the instant that is told of it', () => {
 function asSomebodyElse(user: User, earlierMs: number): User {
   const { offer } = user
   return {
-    ...{ ...user, serviceId: 'other', userid: 'other', createdAt: 1, updatedAt: 2, prefillCount: 7 },
+    ...user,
+    serviceId: 'other',
+    userid: 'other',
+    createdAt: 1,
+    updatedAt: 2,
+    prefillCount: 7,
     offer: offer && { ...offer, since: offer.since - earlierMs },
     enrolments: user.enrolments.map((one, place) => ({
-      ...{ ...one, id: `other-${9 - place}` },
-      ...{ pickedAt: one.pickedAt - earlierMs * (9 - place), startsAt: one.startsAt - earlierMs },
+      ...one,
+      id: `other-${9 - place}`,
+      pickedAt: one.pickedAt - earlierMs * (9 - place),
+      startsAt: one.startsAt - earlierMs,
     })),
     consents: [{ name: 'dental', version: '1', agreedAt: 3, locale: 'es' }],
   }

@@ -40,7 +40,8 @@ export function parseCatalogue(yamlText: string): ParsedCatalogue | RefusedCatal
   const files = benefits.flatMap(({ icon, documents = [] }, index): FileMention[] => [
     { place: yaml.placeOf(['benefits', index, 'icon']), path: icon, use: 'icon' },
     ...documents.map(({ file }, nth) => ({
-      ...{ place: yaml.placeOf(['benefits', index, 'documents', nth, 'file']), path: file },
+      place: yaml.placeOf(['benefits', index, 'documents', nth, 'file']),
+      path: file,
       use: 'document' as const,
     })),
   ])

@@ -30,7 +30,8 @@ const stateCodes = setOf(
   states.length,
 )
 const date: Part = {
-  ...{ type: 'string', format: 'date' },
+  type: 'string',
+  format: 'date',
   remedy: 'is not a date; write one that exists as YYYY-MM-DD, such as 2026-01-31',
 }
 

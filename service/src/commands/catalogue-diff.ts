@@ -17,7 +17,9 @@ export const list: Command = {
   run: input =>
     inWorkspace(input, async ({ database }) => {
       const versions = (await listPublications(database)).map(({ version, publishedAt, by }) => ({
-        ...{ version, publishedat: formatTimestamp(publishedAt), by },
+        version,
+        publishedat: formatTimestamp(publishedAt),
+        by,
       }))
       input.print(
         { versions },

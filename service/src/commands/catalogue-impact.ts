@@ -17,7 +17,7 @@ export const impact: Command = {
     await inWorkspace(input, async ({ database, keyring, real }) => {
       await refuseBreaks(parsed, database)
       const counted = await countImpact(
-        { ...{ database, keyring, clock: clockOn(real) }, published: openPublished({ database, real }) },
+        { database, keyring, clock: clockOn(real), published: openPublished({ database, real }) },
         parsed.catalogue,
       )
       const total = sumOf(counted.partners.map(({ counts }) => counts))
@@ -25,9 +25,14 @@ export const impact: Command = {
       const closed = closedNames(total, { today, next: parsed.catalogue })
       input.print(
         {
-          ...{ version, follows, closed, ...viewOf(total) },
+          version,
+          follows,
+          closed,
+          ...viewOf(total),
           partners: partners.map(({ partner, counts }) => ({
-            ...{ partnerid: partner.partnerId, partnername: partner.name, ...viewOf(counts) },
+            partnerid: partner.partnerId,
+            partnername: partner.name,
+            ...viewOf(counts),
           })),
         },
         linesOf(counted, total, closed),

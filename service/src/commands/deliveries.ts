@@ -39,7 +39,8 @@ const deliveries: Command = {
             : [event]
           : await findEventsOfUser(database, partnerId, userid)
       const rows = await listDeliveries(database, {
-        ...{ partnerId, limit },
+        partnerId,
+        limit,
         ...(status === undefined ? {} : { status }),
         ...(endpointId === undefined ? {} : { endpointId }),
         ...(events === undefined ? {} : { events }),

@@ -30,8 +30,12 @@ export async function eraseListed(context: {
   const published = openPublished({ database, real })
   const { sandbox } = context.installation
   const executor = openCommandExecutor({
-    ...{ ...openTerms({ published, real }), database, clock: clockOn(real), sandbox },
-    ...{ onEvents: () => {}, onWritten: () => {} },
+    ...openTerms({ published, real }),
+    database,
+    clock: clockOn(real),
+    sandbox,
+    onEvents: () => {},
+    onWritten: () => {},
   })
   const partners = new Map(
     (await listPartners(database)).map(row => [row.partner_id, partnerOf(row, keyring)]),

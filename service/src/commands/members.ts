@@ -15,13 +15,11 @@ type Place = Pick<Workspace, 'database' | 'installation' | 'real'>
 export function memberContext({ database, installation, real }: Place): ExecutorContext {
   return {
     ...openTerms({ published: openPublished({ database, real }), real }),
-    ...{
-      database,
-      clock: clockOn(real),
-      sandbox: installation.sandbox,
-      onEvents: () => {},
-      onWritten: () => {},
-    },
+    database,
+    clock: clockOn(real),
+    sandbox: installation.sandbox,
+    onEvents: () => {},
+    onWritten: () => {},
   }
 }
 

@@ -55,8 +55,13 @@ const add: Command = {
         await claimInstallation(database, { keyring, wanted, now: real() })
         const partners = await partnersOf(workspace, input.list('partner'))
         const operator = {
-          ...{ operatorId: uuidv7(real()), name, role, partners, email },
-          ...{ createdAt: real(), disabledAt: undefined },
+          operatorId: uuidv7(real()),
+          name,
+          role,
+          partners,
+          email,
+          createdAt: real(),
+          disabledAt: undefined,
         }
         const token = await database.transaction(async tx => {
           if (!(await insertOperator(tx, operator)))

@@ -113,7 +113,11 @@ async function eraseAll(workspace: Workspace, partner: Partner): Promise<number>
   let count = 0
   for await (const userid of livingUsers(database, partner)) {
     const outcome = await executor.submit({
-      ...{ partner, userid, who: 'operator', why: 'erase', actor: systemUser() },
+      partner,
+      userid,
+      who: 'operator',
+      why: 'erase',
+      actor: systemUser(),
       decide: ({ orNew, now, terms }) => ({
         change: { user: eraseAccount(orNew(), now, terms()).user, events: [] },
         answer: after => ({

@@ -38,11 +38,9 @@ async function examine(settings: ProviderSettings): Promise<readonly Finding[]> 
     const { code, cause } = error as { code?: string; cause?: { code?: string } }
     return [
       {
-        ...{
-          check: 'the issuer',
-          verdict: 'fail',
-          told: `${issuer} (${code ?? cause?.code ?? 'no answer'})`,
-        },
+        check: 'the issuer',
+        verdict: 'fail',
+        told: `${issuer} (${code ?? cause?.code ?? 'no answer'})`,
         remedy:
           'Its /.well-known/openid-configuration must answer this machine, and name the issuer to the letter as the file does.',
       },

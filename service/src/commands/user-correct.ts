@@ -57,7 +57,12 @@ export const correctUser: Command = {
         const { reason } = wish
         record({ sealedReason: sealReason(partner, user.serviceId, reason) })
         const outcome = await openCommandExecutor(context).submit({
-          ...{ partner, userid, who: 'operator', why, actor: systemUser(), alongside: [alongside()] },
+          partner,
+          userid,
+          who: 'operator',
+          why,
+          actor: systemUser(),
+          alongside: [alongside()],
           decide: command => {
             if (command.member?.user.serviceId !== user.serviceId) return refuse('user_not_found')
             const moment = { user: command.member.user, now: command.now, terms: command.terms() }
@@ -73,7 +78,9 @@ export const correctUser: Command = {
       }
       input.print(
         {
-          ...{ serviceid: user.serviceId, dryrun: wish.isDry, events: effect.events },
+          serviceid: user.serviceId,
+          dryrun: wish.isDry,
+          events: effect.events,
           changes: effect.lines.map(({ what, from, to }) => ({ what, from, to })),
         },
         [
@@ -99,8 +106,12 @@ type Wish = {
 function wishOf(input: Input): Wish {
   const isDry = input.flag('dry-run')
   const wish = {
-    ...{ benefit: neededText(input, 'benefit'), enrolment: input.text('enrolment'), isDry },
-    ...{ isVoid: input.flag('void'), firstDay: dayOf(input, 'start'), lastDay: dayOf(input, 'last-day') },
+    benefit: neededText(input, 'benefit'),
+    enrolment: input.text('enrolment'),
+    isDry,
+    isVoid: input.flag('void'),
+    firstDay: dayOf(input, 'start'),
+    lastDay: dayOf(input, 'last-day'),
     reason: isDry ? '' : neededText(input, 'reason'),
   }
   if (wish.isVoid === (wish.firstDay !== undefined || wish.lastDay !== undefined))

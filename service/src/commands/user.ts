@@ -91,7 +91,10 @@ const show: Command = {
       const zone = named === 'partner' ? partner.timezone : named
       const shown = (at: string | null) => (at && zone ? localTimestamp(Date.parse(at), zone) : (at ?? ''))
       const refused = (await findRefusedCreates(database, partner, userid)).map(one => ({
-        ...{ at: formatTimestamp(one.at), requestid: one.requestId, code: one.code, reasons: one.reasons },
+        at: formatTimestamp(one.at),
+        requestid: one.requestId,
+        code: one.code,
+        reasons: one.reasons,
       }))
       const linesOfRefused =
         refused.length === 0
@@ -181,7 +184,9 @@ const erase: Command = {
         record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
       if (known !== undefined) concerning(known)
       const erased = await eraseForOperator(openCommandExecutor(context), {
-        ...{ partner, userid, actor: systemUser() },
+        partner,
+        userid,
+        actor: systemUser(),
         objects: ({ serviceId }) => serviceId !== known,
         alongside: [alongside()],
       })

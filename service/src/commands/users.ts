@@ -50,8 +50,12 @@ function coming(kind: ComingKind): Command {
           for (const row of rows)
             listed.push({
               at: formatTimestamp(row.at),
-              ...{ what: row.what, name: row.name, next: row.next },
-              ...{ userid: row.userid, serviceid: row.service_id, partnerid: partnerId },
+              what: row.what,
+              name: row.name,
+              next: row.next,
+              userid: row.userid,
+              serviceid: row.service_id,
+              partnerid: partnerId,
             })
         }
         if (input.flag('csv')) {

@@ -96,8 +96,13 @@ async function recorded<T>(
   let given: AuditEntry | undefined
   const entryOf = (result: string): AuditEntry => ({
     partnerId: isPartner ? first.toLowerCase() : noPartner,
-    ...{ entryId: uuidv7(real()), at: real(), times: 1 },
-    ...{ actorKind: 'command', actor: systemUser(), action: input.command, result },
+    entryId: uuidv7(real()),
+    at: real(),
+    times: 1,
+    actorKind: 'command',
+    actor: systemUser(),
+    action: input.command,
+    result,
     ...record,
   })
   const workspace: Workspace = {

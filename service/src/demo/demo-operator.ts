@@ -14,8 +14,12 @@ export async function demoSignIn(running: Running): Promise<string | undefined> 
   const { database, keyring, service } = running
   if (service.consoleUrl === undefined) return undefined
   const fresh: Operator = {
-    ...{ operatorId: uuidv7(Date.now()), name: NAME, role: 'admin', partners: undefined },
-    ...{ createdAt: Date.now(), disabledAt: undefined },
+    operatorId: uuidv7(Date.now()),
+    name: NAME,
+    role: 'admin',
+    partners: undefined,
+    createdAt: Date.now(),
+    disabledAt: undefined,
   }
   await insertOperator(database, fresh)
   const operator = await findOperator(database, NAME)

@@ -105,9 +105,7 @@ export function mountDocs(app: FastifyInstance, context: DocsContext): void {
       type,
       content: text,
       headers,
-    } = framed({
-      ...{ title: 'Search', baseUrl: context.baseUrl(), site: { pages }, content, question },
-    })
+    } = framed({ title: 'Search', baseUrl: context.baseUrl(), site: { pages }, content, question })
     return reply
       .headers(headers ?? {})
       .header('Cache-Control', 'no-store')
@@ -141,7 +139,10 @@ export function mountDocs(app: FastifyInstance, context: DocsContext): void {
 
   const makePage = (page: Page, pages: ReadonlyMap<string, Page>) =>
     framed({
-      ...{ title: page.title, page, site: { pages }, baseUrl: context.baseUrl() },
+      title: page.title,
+      page,
+      site: { pages },
+      baseUrl: context.baseUrl(),
       content: contentOf(page, context.baseUrl(), limits),
     })
   const sendPage = keepDocuments(async (path: string): Promise<DocumentSource> => {

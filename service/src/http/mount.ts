@@ -110,7 +110,10 @@ function mountOperation<Caller>(
       } catch (error) {
         if (error instanceof ServiceError)
           context.onRefusedBody?.(callers.get(request) as Caller, {
-            ...{ operation, body: request.body, requestId: request.id, error },
+            operation,
+            body: request.body,
+            requestId: request.id,
+            error,
           })
         throw error
       }

@@ -189,7 +189,9 @@ export function openDirectory(context: {
     const value =
       owner && row
         ? {
-            ...{ partner: owner, scopes: new Set(row.scopes), expiresAt: row.expires_at },
+            partner: owner,
+            scopes: new Set(row.scopes),
+            expiresAt: row.expires_at,
             credentialId: row.credential_id,
             freshUntil: freshUntil(readAt, id.partnerId),
           }
@@ -212,7 +214,8 @@ export function openDirectory(context: {
     if (isValid) await moveToCurrent(row, secret)
     if (owner) noteUse({ partnerId: id.partnerId, credentialId: id.ownId, at: readAt })
     const value = owner && {
-      ...{ partner: owner, credentialId: id.ownId },
+      partner: owner,
+      credentialId: id.ownId,
       freshUntil: freshUntil(readAt, id.partnerId),
     }
     return keep(credentials, `${kind} ${digest(secret)}`, { value, readAt, partnerId: id.partnerId })

@@ -29,8 +29,14 @@ export function mountLookPreview(app: FastifyInstance, { context, files }: PageR
     const { stylesheet, script, icon } = await files()
     const theme = problems.length > 0 ? undefined : themeAddress(context, look)
     const page: Page = {
-      ...{ shell: 'hosted', locale: 'en', partner: { displayname: 'Your platform' }, zone: 'UTC' },
-      ...{ help: { phone: '1-800-555-0142' }, script, icon, root: rootOf(context) },
+      shell: 'hosted',
+      locale: 'en',
+      partner: { displayname: 'Your platform' },
+      zone: 'UTC',
+      help: { phone: '1-800-555-0142' },
+      script,
+      icon,
+      root: rootOf(context),
       stylesheets: theme === undefined ? [stylesheet] : [stylesheet, theme],
     }
     setHeaders(reply, "frame-ancestors 'self'")

@@ -39,7 +39,9 @@ export async function examine(
   const findings: Finding[] = []
   const accepted = (check: string, answer: Told, remedy: string) =>
     findings.push({
-      ...{ check, told: tell(answer), verdict: isAccepted(answer) ? 'ok' : 'fail' },
+      check,
+      told: tell(answer),
+      verdict: isAccepted(answer) ? 'ok' : 'fail',
       ...(isAccepted(answer) ? {} : { remedy }),
     })
 
@@ -52,7 +54,9 @@ export async function examine(
   if (!isAccepted(plain)) return findings
   if (plain.ms > slowMs)
     findings.push({
-      ...{ check: 'in time', verdict: 'warn', told: `${plain.ms} ms` },
+      check: 'in time',
+      verdict: 'warn',
+      told: `${plain.ms} ms`,
       remedy: 'Store the event, answer, and work afterwards: after 15 s the attempt counts as failed.',
     })
   const again = await send(last, { attempt: 2 })
@@ -117,7 +121,9 @@ async function asStranger(
     isAccepted(password) || password.status === 401
       ? refused('a wrong password', password, isAccepted(signature) ? 'fail' : 'warn', eitherRemedy)
       : {
-          ...{ check: 'a wrong password', verdict: 'warn' as const, told: tell(password) },
+          check: 'a wrong password',
+          verdict: 'warn' as const,
+          told: tell(password),
           remedy: 'Answer 401: only then is the other pair sent while you change the password.',
         },
     refused('a wrong signature', signature, isAccepted(password) ? 'fail' : 'warn', eitherRemedy),

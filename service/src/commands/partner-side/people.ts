@@ -90,7 +90,10 @@ async function seeToFailingEndpoint(api: PartnerApi): Promise<void> {
   const known = webhooks.find(({ url }) => url === failingUrl)
   if (!known)
     await api.call('POST', '/webhooks', {
-      ...{ url: failingUrl, username: 'person', password: 'nobody listens', events: [failingEvent] },
+      url: failingUrl,
+      username: 'person',
+      password: 'nobody listens',
+      events: [failingEvent],
     })
   else if (known.status === 'disabled') await api.call('POST', `/webhooks/${known.webhookid}/enable`)
 }

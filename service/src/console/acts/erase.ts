@@ -22,12 +22,19 @@ import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 export const eraseScreens: readonly Screen[] = [
   { method: 'GET', path: '/users/:serviceid/erase', role: 'support', section: 'users', answer: ask },
   {
-    ...{ method: 'POST', path: '/users/:serviceid/erase', role: 'support' },
-    ...{ changes: true, section: 'users', answer: take },
+    method: 'POST',
+    path: '/users/:serviceid/erase',
+    role: 'support',
+    changes: true,
+    section: 'users',
+    answer: take,
   },
   {
-    ...{ method: 'GET', path: '/users/:serviceid/certificate', role: 'support' },
-    ...{ section: 'users', answer: certificate },
+    method: 'GET',
+    path: '/users/:serviceid/certificate',
+    role: 'support',
+    section: 'users',
+    answer: certificate,
   },
 ]
 
@@ -88,7 +95,9 @@ async function take(visit: Visit): Promise<Answer> {
     return askSecondPerson(visit, { action: 'erase', partner, serviceId, reason, payload: {}, effect })
   const deed = { action: 'erase user', partner, serviceId, reason }
   const erased = await erase(visit, details, {
-    ...{ effect, actor: visit.operator.operatorId, alongside: [recordAlongside(visit, deed)] },
+    effect,
+    actor: visit.operator.operatorId,
+    alongside: [recordAlongside(visit, deed)],
   })
   return erased ? { to: `/users/${serviceId}` } : page(visit, await lookAtLivingUser(visit), true)
 }
@@ -100,7 +109,10 @@ async function erase(
   { effect, ...by }: { effect: string; actor: string; alongside: readonly Query[] },
 ): Promise<Erasure | undefined> {
   const erased = await eraseForOperator(visit.context.executor, {
-    ...{ partner, userid: user.userid, requestId: visit.requestId, ...by },
+    partner,
+    userid: user.userid,
+    requestId: visit.requestId,
+    ...by,
     objects: (found, now, terms) =>
       found.serviceId !== serviceId ||
       found.status === 'erased' ||

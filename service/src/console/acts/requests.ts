@@ -32,8 +32,13 @@ function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
       const outcome = await visit.context.executor.submit({
         // `askedBy` is the operator who wanted the act; the request id is that of the confirmation, so that the audit
         // log leads to both.
-        ...{ who: 'operator', actor: request.askedBy, requestId: visit.requestId },
-        ...{ partner, userid: user.userid, why, alongside: decision },
+        who: 'operator',
+        actor: request.askedBy,
+        requestId: visit.requestId,
+        partner,
+        userid: user.userid,
+        why,
+        alongside: decision,
         decide: ({ member, now, terms }) => {
           if (!member || member.user.serviceId !== serviceId) return refuse('user_not_found')
           const moment = { user: member.user, now, terms: terms() }

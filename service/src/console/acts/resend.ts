@@ -12,12 +12,19 @@ import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 /** Sends one event again, with the same key and bytes. */
 export const resendScreens: readonly Screen[] = [
   {
-    ...{ method: 'GET', path: '/users/:serviceid/resend/:eventid', role: 'support' },
-    ...{ section: 'users', answer: choose },
+    method: 'GET',
+    path: '/users/:serviceid/resend/:eventid',
+    role: 'support',
+    section: 'users',
+    answer: choose,
   },
   {
-    ...{ method: 'POST', path: '/users/:serviceid/resend/:eventid', role: 'support' },
-    ...{ changes: true, section: 'users', answer: resend },
+    method: 'POST',
+    path: '/users/:serviceid/resend/:eventid',
+    role: 'support',
+    changes: true,
+    section: 'users',
+    answer: resend,
   },
 ]
 

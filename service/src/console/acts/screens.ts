@@ -66,8 +66,12 @@ async function take(visit: Visit): Promise<Answer> {
   const { partner, user, serviceId } = details
   const deed = { action: `${act.name} user`, partner, serviceId, reason }
   const outcome = await visit.context.executor.submit({
-    ...{ partner, userid: user.userid, who: 'operator', why: act.why(form) },
-    ...{ actor: visit.operator.operatorId, requestId: visit.requestId },
+    partner,
+    userid: user.userid,
+    who: 'operator',
+    why: act.why(form),
+    actor: visit.operator.operatorId,
+    requestId: visit.requestId,
     // In the transaction of the act, so that nothing is ever done without a record.
     alongside: [recordAlongside(visit, deed)],
     decide: ({ member, now, terms }) => {
@@ -137,7 +141,11 @@ async function ask(
   const { partner, serviceId } = details
   const chosen = new URLSearchParams([...visit.form].filter(([name]) => !ofTheForm.includes(name)))
   return askSecondPerson(visit, {
-    ...{ action: act.second, partner, serviceId, reason, payload: { form: chosen.toString() } },
+    action: act.second,
+    partner,
+    serviceId,
+    reason,
+    payload: { form: chosen.toString() },
     effect: effectOf(changed, details, act.why(visit.form)).text,
   })
 }

@@ -46,8 +46,11 @@ async function wishOf(visit: Visit): Promise<Wish & { partners: Awaited<ReturnTy
     return isRealDate(text) ? text : otherwise
   }
   return {
-    ...{ partners, partner, partnerId: partner?.partnerId ?? noPartner },
-    ...{ from: day('from', addDays(today, -30)), until: day('until', today) },
+    partners,
+    partner,
+    partnerId: partner?.partnerId ?? noPartner,
+    from: day('from', addDays(today, -30)),
+    until: day('until', today),
     operatorsOnly: query.get('who') !== 'all',
   }
 }
@@ -76,7 +79,9 @@ async function list(visit: Visit): Promise<Answer> {
     ...(wish.partner ? { partner: wish.partner } : {}),
   })
   const address = new URLSearchParams({
-    ...{ partner: wish.partnerId, from: wish.from, until: wish.until },
+    partner: wish.partnerId,
+    from: wish.from,
+    until: wish.until,
     who: wish.operatorsOnly ? 'operators' : 'all',
   })
   const last = shown.at(-1)?.entry_id
@@ -133,15 +138,16 @@ async function exportList(visit: Visit): Promise<Answer> {
     'reason',
   ]
   const lines = entries.map(entry => [
-    ...[
-      formatTimestamp(entry.at),
-      entry.actor_kind,
-      entry.actor,
-      entry.operator ?? '',
-      entry.action,
-      entry.result,
-    ],
-    ...[entry.times, entry.service_id ?? '', entry.request_id ?? '', reasonOf(visit, wish, entry)],
+    formatTimestamp(entry.at),
+    entry.actor_kind,
+    entry.actor,
+    entry.operator ?? '',
+    entry.action,
+    entry.result,
+    entry.times,
+    entry.service_id ?? '',
+    entry.request_id ?? '',
+    reasonOf(visit, wish, entry),
   ])
   return {
     file: `audit-${wish.from}-${wish.until}.csv`,

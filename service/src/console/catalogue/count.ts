@@ -70,7 +70,9 @@ export async function countImpact(context: CountContext, next: Catalogue): Promi
         if (place % USERS_A_TURN === 0) await setImmediate()
         const profile = () => personOf(loaded, partner, 'profile')
         const impact = impactOn(loaded.user, {
-          ...{ before: before.terms(partner, profile), after: after.terms(partner, profile), now },
+          before: before.terms(partner, profile),
+          after: after.terms(partner, profile),
+          now,
           applicant: residenceOf(profile() ?? personOf(loaded, partner, 'prefill')),
         })
         if (impact) addUser(counts, impact)

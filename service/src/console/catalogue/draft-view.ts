@@ -89,15 +89,13 @@ function namesTable(caption: string, names: ReadonlyMap<string, NameCounts>): Ht
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, one]) => [
         html`<code>${name}</code>`,
-        ...[
-          one.keep,
-          one.calledoff,
-          one.endwithchange,
-          one.askmore,
-          one.seeless,
-          one.seemore,
-          one.couldnotjoin,
-        ],
+        one.keep,
+        one.calledoff,
+        one.endwithchange,
+        one.askmore,
+        one.seeless,
+        one.seemore,
+        one.couldnotjoin,
       ]),
     empty: 'None is touched.',
   })}`

@@ -86,7 +86,10 @@ export function draftOf(
   const before = newest.catalogue ?? { benefits: new Map(), offers: new Map() }
   const hash = createHash('sha256').update(JSON.stringify(document)).digest('hex')
   return {
-    ...{ document, catalogue, follows: newest.version, differences: differencesOf(before, catalogue) },
+    document,
+    catalogue,
+    follows: newest.version,
+    differences: differencesOf(before, catalogue),
     effect: `after version ${newest.version}: ${hash}`,
   }
 }

@@ -66,9 +66,17 @@ export function impactOn(user: User, comparison: Comparison): UserImpact | undef
 }
 
 const nothing: Omit<UserImpact, 'is'> = {
-  ...{ isUnknown: false, seesLess: [], seesMore: [], keeps: [], keepsOffer: undefined },
-  ...{ offerChangeOff: undefined, picksOff: [], endsWithChange: [], asksMore: [] },
-  ...{ isMarked: false, couldNotJoin: undefined },
+  isUnknown: false,
+  seesLess: [],
+  seesMore: [],
+  keeps: [],
+  keepsOffer: undefined,
+  offerChangeOff: undefined,
+  picksOff: [],
+  endsWithChange: [],
+  asksMore: [],
+  isMarked: false,
+  couldNotJoin: undefined,
 }
 
 function impactOnApplicant(user: User, comparison: Comparison): UserImpact {
@@ -82,7 +90,9 @@ function impactOnMember(user: User, comparison: Comparison): UserImpact {
   const { before, after } = comparison
   const residence = before.residence()
   return {
-    ...{ ...nothing, is: 'member', keepsOffer: user.offer?.name },
+    ...nothing,
+    is: 'member',
+    keepsOffer: user.offer?.name,
     ...(residence && listingChange(user, residence, comparison)),
     ...pendingChange(user, comparison),
     keeps: user.enrolments.filter(one => isHeld(one) && !waits(one)).map(one => one.benefit),

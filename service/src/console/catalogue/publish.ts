@@ -45,7 +45,11 @@ export async function publishDraft(visit: Visit, draft: Draft): Promise<Answer> 
   if (await needsSecondPerson(visit, 'publish')) {
     const { document, effect } = draft
     return askSecondPerson(visit, {
-      ...{ action: 'publish', partner: undefined, serviceId: undefined, reason, effect },
+      action: 'publish',
+      partner: undefined,
+      serviceId: undefined,
+      reason,
+      effect,
       payload: { document },
     })
   }

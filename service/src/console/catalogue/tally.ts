@@ -41,9 +41,18 @@ export type ImpactCounts = {
 /** Counts of nobody. */
 export function noCounts(): ImpactCounts {
   return {
-    ...{ users: 0, members: 0, applicants: 0, unknown: 0 },
-    ...{ applicantsless: 0, applicantsmore: 0, membersless: 0, membersmore: 0 },
-    ...{ calledoff: 0, offerineligible: 0, benefits: new Map(), offers: new Map() },
+    users: 0,
+    members: 0,
+    applicants: 0,
+    unknown: 0,
+    applicantsless: 0,
+    applicantsmore: 0,
+    membersless: 0,
+    membersmore: 0,
+    calledoff: 0,
+    offerineligible: 0,
+    benefits: new Map(),
+    offers: new Map(),
   }
 }
 
@@ -80,10 +89,7 @@ function raise(all: Map<string, NameCounts>, names: readonly string[], key: keyo
 }
 
 function noNameCounts(): NameCounts {
-  return {
-    ...{ keep: 0, seeless: 0, seemore: 0, calledoff: 0 },
-    ...{ endwithchange: 0, askmore: 0, couldnotjoin: 0 },
-  }
+  return { keep: 0, seeless: 0, seemore: 0, calledoff: 0, endwithchange: 0, askmore: 0, couldnotjoin: 0 }
 }
 
 /** The sum of several partners' counts. */

@@ -38,7 +38,12 @@ async function wishOf(visit: Visit, most: number): Promise<Wish> {
   const kind = DUE_KINDS.find(one => one === query.get('kind')) ?? 'all'
   const address = new URLSearchParams({ partner: partner.partnerId, days: String(days), kind })
   return {
-    ...{ partner, days, kind, now, isAll, query: address.toString() },
+    partner,
+    days,
+    kind,
+    now,
+    isAll,
+    query: address.toString(),
     lines: lines.filter(line => kind === 'all' || line.kind === kind),
   }
 }
@@ -115,7 +120,11 @@ async function exportDue(visit: Visit): Promise<Answer> {
   await record(visit, { action: 'export what is due', partner })
   const head = ['at', 'kind', 'what', 'userid', 'serviceid']
   const rows = lines.map(line => [
-    ...[writeInstant(line.at, partner.timezone), line.kind, line.what, line.userid, line.service_id],
+    writeInstant(line.at, partner.timezone),
+    line.kind,
+    line.what,
+    line.userid,
+    line.service_id,
   ])
   return {
     file: `due-${days}-days.csv`,

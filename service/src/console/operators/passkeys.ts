@@ -45,8 +45,11 @@ export async function optionsToAdd(context: SignInContext, adding: Adding): Prom
   const { operator, sessionId, origin } = adding
   const known = await listPasskeys(context.database, operator.operatorId)
   return generateRegistrationOptions({
-    ...{ rpName: 'Benefits console', rpID: new URL(origin).hostname, attestationType: 'none' },
-    ...{ userName: operator.name, userDisplayName: operator.name },
+    rpName: 'Benefits console',
+    rpID: new URL(origin).hostname,
+    attestationType: 'none',
+    userName: operator.name,
+    userDisplayName: operator.name,
     userID: new TextEncoder().encode(encodeUuid(operator.operatorId)),
     challenge: makeChallenge(context.keyring, context.real(), sessionId),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -74,7 +77,11 @@ export async function madePasskey(context: SignInContext, adding: Adding, answer
   if (!verified) throw new Error('a passkey that was made was not verified')
   const { id, publicKey, counter, transports = [] } = registrationInfo.credential
   return {
-    ...{ id, operatorId: adding.operator.operatorId, counter, createdAt: real(), lastUsedAt: undefined },
+    id,
+    operatorId: adding.operator.operatorId,
+    counter,
+    createdAt: real(),
+    lastUsedAt: undefined,
     publicKey: Buffer.from(publicKey),
     // They come from the browser and are only sent back to it.
     transports: transports.filter(one => /^[a-z-]{1,20}$/.test(one)).slice(0, 8),
@@ -86,7 +93,9 @@ export function optionsToSignIn(context: SignInContext, origin: string): object 
   const challenge = makeChallenge(context.keyring, context.real(), SIGN_IN)
   return {
     challenge: Buffer.from(challenge).toString('base64url'),
-    ...{ rpId: new URL(origin).hostname, userVerification: 'required', timeout: 120_000 },
+    rpId: new URL(origin).hostname,
+    userVerification: 'required',
+    timeout: 120_000,
   }
 }
 

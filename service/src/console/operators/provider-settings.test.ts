@@ -20,8 +20,13 @@ groups: [{ group: benefits-team, role: support }]
 
 test('the least that a file says, and all that it may say', () => {
   expect(read(least)).toEqual({
-    ...{ issuer: 'https://login.example.com/staff', clientId: 'benefits-console', clientSecret: undefined },
-    ...{ clientAuth: 'basic', name: 'login.example.com', scope: 'openid profile email', claim: 'groups' },
+    issuer: 'https://login.example.com/staff',
+    clientId: 'benefits-console',
+    clientSecret: undefined,
+    clientAuth: 'basic',
+    name: 'login.example.com',
+    scope: 'openid profile email',
+    claim: 'groups',
     groups: [{ group: 'benefits-team', role: 'support', partners: undefined }],
   })
   writeFileSync(join(folder, 'secret'), 'correct horse\n')
@@ -38,7 +43,10 @@ groups:
     partners: [${one.toUpperCase()}]
 `)
   expect(whole).toMatchObject({
-    ...{ clientSecret: 'correct horse', clientAuth: 'post', name: 'Harbor ID', scope: 'openid email groups' },
+    clientSecret: 'correct horse',
+    clientAuth: 'post',
+    name: 'Harbor ID',
+    scope: 'openid email groups',
     claim: 'https://example.com/groups',
     groups: [{ group: 'CN=Team, OU=Benefits', role: 'viewer', partners: [one] }],
   })

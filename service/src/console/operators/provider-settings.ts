@@ -40,7 +40,9 @@ export function readProviderSettings(path: string): ProviderSettings {
   const secretFile = document['secretfile']
   if (secretFile !== undefined && !isText(secretFile)) throw wrong('needs secretfile as the path of a file')
   return {
-    ...{ issuer, clientAuth, scope: scopes.join(' ') },
+    issuer,
+    clientAuth,
+    scope: scopes.join(' '),
     clientId: textOf(document, 'clientid'),
     clientSecret: secretFile === undefined ? undefined : readSecret(resolve(dirname(path), secretFile)),
     name: document['name'] === undefined ? new URL(issuer).host : textOf(document, 'name'),
@@ -85,10 +87,7 @@ function readGroups(list: unknown): readonly GroupRights[] {
     const isList = isTexts(partners) && partners.length > 0 && partners.every(id => uuidForm.test(id))
     if (partners !== undefined && !isList)
       throw wrong(`needs partners of ${group} as a list of their ids, or none for all`)
-    return {
-      ...{ group, role: role as Role },
-      partners: isList ? partners.map(id => id.toLowerCase()) : undefined,
-    }
+    return { group, role: role as Role, partners: isList ? partners.map(id => id.toLowerCase()) : undefined }
   })
 }
 

@@ -35,8 +35,14 @@ export async function admit(
   }
   const at = real()
   const added = await addSubject(database, {
-    ...{ operatorId: uuidv7(at), name, email, ...rights, issuer, subject },
-    ...{ createdAt: at, disabledAt: undefined },
+    operatorId: uuidv7(at),
+    name,
+    email,
+    ...rights,
+    issuer,
+    subject,
+    createdAt: at,
+    disabledAt: undefined,
   })
   if (!added) throw new Error('an operator of the provider could neither be added nor found')
   return { operator: added }

@@ -67,7 +67,10 @@ export function openProvider(settings: ProviderSettings, real: () => Instant): P
       explained(async () => {
         const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import('openid-client')
         const url = buildAuthorizationUrl(await reach(), {
-          ...{ redirect_uri: returnTo, scope: settings.scope, state: flow.state, nonce: flow.nonce },
+          redirect_uri: returnTo,
+          scope: settings.scope,
+          state: flow.state,
+          nonce: flow.nonce,
           code_challenge: await calculatePKCECodeChallenge(flow.verifier),
           code_challenge_method: 'S256',
         })
@@ -78,7 +81,9 @@ export function openProvider(settings: ProviderSettings, real: () => Instant): P
         const { authorizationCodeGrant, fetchUserInfo } = await import('openid-client')
         const config = await reach()
         const tokens = await authorizationCodeGrant(config, came, {
-          ...{ pkceCodeVerifier: flow.verifier, expectedState: flow.state, expectedNonce: flow.nonce },
+          pkceCodeVerifier: flow.verifier,
+          expectedState: flow.state,
+          expectedNonce: flow.nonce,
           idTokenExpected: true,
         })
         const signed = tokens.claims()

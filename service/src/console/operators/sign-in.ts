@@ -36,8 +36,12 @@ export async function mintLink(context: SignInContext, operator: Operator): Prom
   const { text } = makeSecret('ol', context.mode, encodeUuid(linkId))
   const { id: pepperId, key } = context.keyring.peppers.current
   await insertLink(context.database, {
-    ...{ operatorId: operator.operatorId, linkId, pepperId, hash: keyedHash(key, LINK, text) },
-    ...{ at, expiresAt: at + LINK_LIFETIME_MS },
+    operatorId: operator.operatorId,
+    linkId,
+    pepperId,
+    hash: keyedHash(key, LINK, text),
+    at,
+    expiresAt: at + LINK_LIFETIME_MS,
   })
   return text
 }
@@ -68,9 +72,13 @@ export async function openSession(
   const { text } = makeSecret('os', context.mode, encodeUuid(sessionId))
   const { id: pepperId, key } = context.keyring.peppers.current
   await insertSession(context.database, {
-    ...{ sessionId, operatorId, pepperId, hash: keyedHash(key, SESSION, text) },
-    ...{ csrfHash: keyedHash(key, CSRF_HASH, formTokenFrom(key, text)) },
-    ...{ at, expiresAt: at + SESSION_LIFETIME_MS },
+    sessionId,
+    operatorId,
+    pepperId,
+    hash: keyedHash(key, SESSION, text),
+    csrfHash: keyedHash(key, CSRF_HASH, formTokenFrom(key, text)),
+    at,
+    expiresAt: at + SESSION_LIFETIME_MS,
   })
   return text
 }

@@ -168,8 +168,13 @@ export async function findSession(
       and o.disabled_at is null`)
   return (
     row && {
-      ...{ sessionId, operator: operatorOf(row), pepperId: row.pepper_id, hash: row.hash },
-      ...{ csrfHash: row.csrf_hash, lastSeenAt: row.last_seen_at, expiresAt: row.expires_at },
+      sessionId,
+      operator: operatorOf(row),
+      pepperId: row.pepper_id,
+      hash: row.hash,
+      csrfHash: row.csrf_hash,
+      lastSeenAt: row.last_seen_at,
+      expiresAt: row.expires_at,
     }
   )
 }

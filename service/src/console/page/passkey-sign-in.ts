@@ -36,7 +36,8 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
       else context.trail.noteRefusal({ partnerId: undefined, credentialId: '', address: request.ip })
       // The message may contain what was sent, so only class and place are logged.
       context.log('console_sign_in_failed', {
-        ...{ requestid: request.id, reason: 'passkey' },
+        requestid: request.id,
+        reason: 'passkey',
         ...describeCause(fault),
       })
       return sendPlain(server, reply, { status: 403, page: passkeyRefused('refused', to) })

@@ -71,13 +71,22 @@ async function comeBack(
 /** A person whom the provider or the groups did not admit, and who is no operator. */
 function noteStranger({ context }: ConsoleServer, request: FastifyRequest): void {
   context.trail.note({
-    ...{ partnerId: noPartner, actorKind: 'nobody', actor: '' },
-    ...{ action: 'sign in by provider', result: 'refused', requestId: request.id, address: request.ip },
+    partnerId: noPartner,
+    actorKind: 'nobody',
+    actor: '',
+    action: 'sign in by provider',
+    result: 'refused',
+    requestId: request.id,
+    address: request.ip,
   })
 }
 
 const statuses: Readonly<Record<ProviderFailure, number>> = {
-  ...{ away: 503, declined: 403, used: 400, clocks: 502, wrong: 502 },
+  away: 503,
+  declined: 403,
+  used: 400,
+  clocks: 502,
+  wrong: 502,
 }
 
 function sendFailure(server: ConsoleServer, error: unknown, { request, reply }: Exchange): FastifyReply {

@@ -42,9 +42,14 @@ function entryOf({ context, operator, requestId }: Recorder, deed: Deed): AuditE
     partner ? sealReason(partner, serviceId, text) : sealCommonReason(context.keyring, text)
   return {
     partnerId: partner?.partnerId ?? noPartner,
-    ...{ entryId: uuidv7(at), at, times: 1, requestId },
-    ...{ actorKind: 'operator', actor: deed.actor ?? operator.operatorId },
-    ...{ action: deed.action, result: deed.result ?? 'done' },
+    entryId: uuidv7(at),
+    at,
+    times: 1,
+    requestId,
+    actorKind: 'operator',
+    actor: deed.actor ?? operator.operatorId,
+    action: deed.action,
+    result: deed.result ?? 'done',
     ...(serviceId === undefined ? {} : { serviceId }),
     ...(reason === undefined ? {} : { sealedReason: sealed(reason) }),
   }

@@ -33,15 +33,21 @@ async function listOf(visit: Visit): Promise<List<Row>> {
       .filter(one => one.name.toLowerCase().includes(name.toLowerCase())),
     columns: [
       {
-        ...{ name: 'partner', label: 'Partner', value: row => row.name },
+        name: 'partner',
+        label: 'Partner',
+        value: row => row.name,
         cell: row => html`<a href="/partners/${row.partnerId}">${row.name}</a>`,
       },
       {
-        ...{ name: 'state', label: 'State', value: row => (row.isDisabled ? 'disabled' : 'enabled') },
+        name: 'state',
+        label: 'State',
+        value: row => (row.isDisabled ? 'disabled' : 'enabled'),
         cell: row => (row.isDisabled ? tag('disabled', 'bad') : tag('enabled', 'good')),
       },
       {
-        ...{ name: 'partnerid', label: 'Id', value: row => row.partnerId },
+        name: 'partnerid',
+        label: 'Id',
+        value: row => row.partnerId,
         cell: row => html`<code>${row.partnerId}</code>`,
       },
     ],

@@ -11,13 +11,14 @@ import { manageContext, managed } from './manage.ts'
 
 /** The settings of a partner that an administrator may change: names, zone, addresses, help, look and offers. */
 export const partnerSettingScreens: readonly Screen[] = [
+  { method: 'GET', path: '/partners/:partnerid/settings', role: 'admin', section: 'partners', answer: show },
   {
-    ...{ method: 'GET', path: '/partners/:partnerid/settings', role: 'admin' },
-    ...{ section: 'partners', answer: show },
-  },
-  {
-    ...{ method: 'POST', path: '/partners/:partnerid/settings', role: 'admin' },
-    ...{ changes: true, section: 'partners', answer: change },
+    method: 'POST',
+    path: '/partners/:partnerid/settings',
+    role: 'admin',
+    changes: true,
+    section: 'partners',
+    answer: change,
   },
 ]
 
@@ -87,21 +88,22 @@ function settingsOf(form: URLSearchParams): PartnerSettings {
       .filter(line => line !== '')
   const rate = given('rate')
   return {
-    ...{
-      name: given('name'),
-      aliases: list('aliases'),
-      timezone: given('timezone'),
-      locale: given('locale'),
-    },
-    ...{ origins: list('origins'), redirects: list('redirects') },
+    name: given('name'),
+    aliases: list('aliases'),
+    timezone: given('timezone'),
+    locale: given('locale'),
+    origins: list('origins'),
+    redirects: list('redirects'),
     ratePerSecond: rate === undefined ? undefined : rate === '' ? 0 : Number(rate),
     apiKeyOptional: form.has('apikey') ? form.get('apikey') === 'optional' : undefined,
     // Browsers do not send unticked boxes, so a form without any offer means all offers.
     offers: form.has('name') ? form.getAll('offer') : undefined,
     help: { phone: given('helpphone'), email: given('helpemail'), url: given('helpurl') },
     legal: {
-      ...{ privacyUrl: given('privacyurl'), termsUrl: given('termsurl') },
-      ...{ operatorLine: given('operatorline'), operatorLineEs: given('operatorlinees') || undefined },
+      privacyUrl: given('privacyurl'),
+      termsUrl: given('termsurl'),
+      operatorLine: given('operatorline'),
+      operatorLineEs: given('operatorlinees') || undefined,
     },
     look: { scheme: given('scheme'), colors: given('colors'), radius: given('radius'), font: given('font') },
   }

@@ -25,12 +25,19 @@ export async function askSecondPerson(visit: Visit, asked: Asked): Promise<Answe
   const requestId = uuidv7(at)
   await context.database.commit([
     insertRequest({
-      ...{ partner_id: partner?.partnerId ?? noPartner, request_id: requestId, action },
-      ...{ service_id: serviceId ?? null, sealed: sealRequest(context.keyring, asked) },
-      ...{ asked_by: operator.operatorId, asked_at: at, expires_at: at + REQUEST_LIFETIME_MS },
+      partner_id: partner?.partnerId ?? noPartner,
+      request_id: requestId,
+      action,
+      service_id: serviceId ?? null,
+      sealed: sealRequest(context.keyring, asked),
+      asked_by: operator.operatorId,
+      asked_at: at,
+      expires_at: at + REQUEST_LIFETIME_MS,
     }),
     recordAlongside(visit, {
-      ...{ action: `ask for ${action}`, result: 'asked', reason },
+      action: `ask for ${action}`,
+      result: 'asked',
+      reason,
       ...(partner ? { partner } : {}),
       ...(serviceId === undefined ? {} : { serviceId }),
     }),

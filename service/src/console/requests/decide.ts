@@ -27,7 +27,9 @@ export async function confirm(visit: Visit): Promise<Answer> {
       // Both operators are named: the one who wanted it, with the reason, and the one who confirmed it.
       recordAlongside(visit, {
         ...deed,
-        ...{ action: `${kind.action} on request`, reason: request.reason, actor: row.asked_by },
+        action: `${kind.action} on request`,
+        reason: request.reason,
+        actor: row.asked_by,
       }),
       recordAlongside(visit, { ...deed, action: `confirm ${kind.action}`, reason }),
     ]),

@@ -42,8 +42,12 @@ export async function exportAllHeld(
   const requests = rows.map(row => {
     const { reason = null, effect = null } = openedRequest(keyring, partner, row) ?? {}
     return {
-      ...{ requestid: row.request_id, action: row.action, askedat: formatTimestamp(row.asked_at) },
-      ...{ reason, effect, outcome: row.outcome ?? (row.expires_at > real() ? 'waiting' : 'lapsed') },
+      requestid: row.request_id,
+      action: row.action,
+      askedat: formatTimestamp(row.asked_at),
+      reason,
+      effect,
+      outcome: row.outcome ?? (row.expires_at > real() ? 'waiting' : 'lapsed'),
       decidedat: row.decided_at === null ? null : formatTimestamp(row.decided_at),
     }
   })

@@ -88,13 +88,16 @@ export function openRequest(
     : unwrapKey(keyring.rootKey, row.sealed, binding)
   return {
     ...(JSON.parse(text.toString('utf8')) as Content),
-    ...{ action: row.action, partner, serviceId: row.service_id ?? undefined, requestId: row.request_id },
-    ...{ askedBy: row.asked_by, askedAt: row.asked_at, expiresAt: row.expires_at },
-    ...{
-      decidedBy: row.decided_by ?? undefined,
-      decidedAt: row.decided_at ?? undefined,
-      outcome: row.outcome,
-    },
+    action: row.action,
+    partner,
+    serviceId: row.service_id ?? undefined,
+    requestId: row.request_id,
+    askedBy: row.asked_by,
+    askedAt: row.asked_at,
+    expiresAt: row.expires_at,
+    decidedBy: row.decided_by ?? undefined,
+    decidedAt: row.decided_at ?? undefined,
+    outcome: row.outcome,
   }
 }
 
@@ -113,7 +116,8 @@ export function openedRequest(
 
 function bindingOf(partner: Partner | undefined, serviceId: string | undefined) {
   return {
-    ...{ purpose: 'operator_requests.sealed', partnerId: partner?.partnerId ?? noPartner },
+    purpose: 'operator_requests.sealed',
+    partnerId: partner?.partnerId ?? noPartner,
     ...(serviceId === undefined ? {} : { serviceId }),
   }
 }

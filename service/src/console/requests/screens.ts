@@ -19,8 +19,12 @@ export const requestScreens: readonly Screen[] = [
     ] as const
   ).map(
     ([name, answer]): Screen => ({
-      ...{ method: 'POST', path: `/requests/:requestid/${name}`, role: 'support' },
-      ...{ changes: true, section: 'requests', answer },
+      method: 'POST',
+      path: `/requests/:requestid/${name}`,
+      role: 'support',
+      changes: true,
+      section: 'requests',
+      answer,
     }),
   ),
 ]
@@ -51,7 +55,8 @@ async function show(visit: Visit): Promise<Answer> {
   const { row, kind, partner, request } = known
   const names = await operatorNames(visit)
   await record(visit, {
-    ...{ action: 'look at request', result: 'shown' },
+    action: 'look at request',
+    result: 'shown',
     ...(partner ? { partner } : {}),
     ...(row.service_id === null ? {} : { serviceId: row.service_id }),
   })
@@ -97,7 +102,9 @@ ${
     html`${
       !isStale &&
       actionForm(visit, {
-        ...{ action: `${path}/confirm`, button: 'Confirm and do it', look: 'primary' },
+        action: `${path}/confirm`,
+        button: 'Confirm and do it',
+        look: 'primary',
         fields: reasonField('why-confirm', 'Confirm, because'),
       })
     }

@@ -4,9 +4,7 @@ export type Figures = (name: string, label?: readonly [name: string, value: stri
 /** Reads figures from the text for Prometheus, so that the console always agrees with the metrics. */
 export function readFigures(text: string): Figures {
   const values = [...text.matchAll(/^([a-z_]+)(?:\{([^}]*)\})? (\S+)/gm)].map(
-    ([, name, labels = '', value]) => ({
-      ...{ name, labels, value: Number(value) },
-    }),
+    ([, name, labels = '', value]) => ({ name, labels, value: Number(value) }),
   )
   return (name, label) =>
     values

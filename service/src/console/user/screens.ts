@@ -33,7 +33,10 @@ async function show(visit: Visit, reason?: string): Promise<Answer> {
   const { partner } = details
   const action = reason === undefined ? 'look at user' : 'look at person'
   await record(visit, {
-    ...{ action, result: 'shown', partner, serviceId: details.serviceId },
+    action,
+    result: 'shown',
+    partner,
+    serviceId: details.serviceId,
     ...(reason === undefined ? {} : { reason }),
   })
   const seen = await readSeen(

@@ -94,7 +94,9 @@ export async function readStories(
     answer:
       (row.sealed_answer &&
         openAnswer(partner, row.sealed_answer, {
-          ...{ serviceId: user.serviceId, attemptId: row.attempt_id, wrappedKey },
+          serviceId: user.serviceId,
+          attemptId: row.attempt_id,
+          wrappedKey,
         })) ??
       undefined,
   })
@@ -104,7 +106,9 @@ export async function readStories(
     const tries = attempts.filter(isHere).map(tryOf)
     const waiting = open.find(isHere)
     return {
-      ...{ endpointId, host: hosts.get(endpointId) ?? 'a deleted endpoint', tries },
+      endpointId,
+      host: hosts.get(endpointId) ?? 'a deleted endpoint',
+      tries,
       state: waiting?.state ?? (tries.some(one => one.isGood) ? 'delivered' : 'failed'),
       dueAt: waiting?.due_at ?? undefined,
     }
@@ -116,12 +120,10 @@ export async function readStories(
       return [
         event.event_id,
         {
-          ...{
-            eventId: event.event_id,
-            serviceId: event.service_id,
-            eventname: event.eventname,
-            benefit: event.data.name,
-          },
+          eventId: event.event_id,
+          serviceId: event.service_id,
+          eventname: event.eventname,
+          benefit: event.data.name,
           createdAt: event.created_at,
           endpoints: [...ids].map(endpointId => storyAt(event.event_id, endpointId)),
         },

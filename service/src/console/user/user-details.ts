@@ -76,18 +76,23 @@ export async function openUserDetails(
   // Due changes that are not stored yet are shown as in the API: as having happened.
   const late = before === Number.MAX_SAFE_INTEGER ? steps.filter(step => step.at > (shown[0]?.at ?? 0)) : []
   return {
-    ...{ partner, serviceId: row.service_id, user, terms, now, people, operators },
+    partner,
+    serviceId: row.service_id,
+    user,
+    terms,
+    now,
+    people,
+    operators,
     changes: [
       ...late
         .map(step => ({
-          ...{
-            version: undefined,
-            at: step.at,
-            recordedAt: undefined,
-            actor: undefined,
-            requestId: undefined,
-          },
-          ...{ lines: linesOf(step, 'schedule', 'due'), events: [] },
+          version: undefined,
+          at: step.at,
+          recordedAt: undefined,
+          actor: undefined,
+          requestId: undefined,
+          lines: linesOf(step, 'schedule', 'due'),
+          events: [],
         }))
         .reverse(),
       ...shown.map(change => changeOf(change, stories)),

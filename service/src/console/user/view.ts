@@ -38,7 +38,9 @@ export function userPage(visit: Visit, shown: Shown): Page {
       ({ what, to }) => (what === 'pending cancel' && to !== '') || (what === 'user' && to === 'cancelled'),
     )?.who
   const sentence = describeUser(user, {
-    ...{ zone, now, showsReason: sees },
+    zone,
+    now,
+    showsReason: sees,
     cancelledBy: cancelledBy === 'schedule' ? undefined : cancelledBy,
     offerName: name => terms.today.catalogue.offers.get(name)?.displayname.en ?? name,
   })

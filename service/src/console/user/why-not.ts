@@ -59,9 +59,7 @@ function standingOfOffer(offer: Offer, { user, terms, now }: Now): Standing {
       against.push(...failed(judgeOffer(offer, factsAt(terms, now, offer.offer), date).trace, { terms, now }))
     else against.push(UNKNOWN)
   }
-  return {
-    ...{ kind: 'offer', name: offer.offer, displayname: offer.displayname.en, isHeld: isOwn, against },
-  }
+  return { kind: 'offer', name: offer.offer, displayname: offer.displayname.en, isHeld: isOwn, against }
 }
 
 function againstBenefit(name: string, { user, terms, now }: Now): Objection[] {

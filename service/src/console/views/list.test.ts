@@ -8,7 +8,11 @@ const rows = Array.from(
   (_, at): Row => ({ name: `row ${at}`, size: (at * 7) % 61 }),
 )
 const list: List<Row> = {
-  ...{ path: '/rows', caption: 'Rows', empty: 'None.', rows, filters: { state: 'all' } },
+  path: '/rows',
+  caption: 'Rows',
+  empty: 'None.',
+  rows,
+  filters: { state: 'all' },
   columns: [
     { name: 'name', label: 'Name', cell: row => row.name, value: row => row.name },
     { name: 'size', label: 'Size', cell: row => row.size, value: row => row.size },

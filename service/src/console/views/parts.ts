@@ -29,8 +29,12 @@ function formatOf(zone: Zone): Intl.DateTimeFormat {
     formats.get(zone) ??
     new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
-      ...{ year: 'numeric', month: 'short', day: 'numeric' },
-      ...{ hour: 'numeric', minute: '2-digit', timeZoneName: 'short' },
+      year: 'numeric',
+      month: 'short',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: '2-digit',
+      timeZoneName: 'short',
     })
   formats.set(zone, known)
   return known

@@ -61,37 +61,40 @@ async function listOf(visit: Visit): Promise<List<EndpointLine>> {
   const partner = visit.query.get('partner') ?? ''
   const lines = await findEndpointLines(database, names.has(partner) ? [partner] : [...names.keys()], now)
   return {
-    ...{ path: '/webhooks', caption: 'Webhook endpoints by health', empty: 'No endpoint of this kind.' },
+    path: '/webhooks',
+    caption: 'Webhook endpoints by health',
+    empty: 'No endpoint of this kind.',
     filters: { state, partner },
     rows: lines
       .filter(line => state === 'all' || stateOf(line, now) === state)
       .sort((a, b) => rankOf(a, now) - rankOf(b, now) || b.waiting - a.waiting),
     columns: [
       {
-        ...{ name: 'partner', label: 'Partner', value: line => names.get(line.partner_id) ?? '' },
+        name: 'partner',
+        label: 'Partner',
+        value: line => names.get(line.partner_id) ?? '',
         cell: line => names.get(line.partner_id) ?? '',
       },
       {
-        ...{ name: 'endpoint', label: 'Endpoint', value: line => new URL(line.url).host },
+        name: 'endpoint',
+        label: 'Endpoint',
+        value: line => new URL(line.url).host,
         cell: line => html`<a href="/webhooks/${line.endpoint_id}">${new URL(line.url).host}</a>`,
       },
       {
-        ...{ name: 'state', label: 'State', value: line => stateOf(line, now) },
+        name: 'state',
+        label: 'State',
+        value: line => stateOf(line, now),
         cell: line => html`${stateTag(line, now)}<br><span class="hint">${words(line, now)}</span>`,
       },
+      { name: 'waiting', label: 'Waiting', value: line => line.waiting, cell: line => countOf(line.waiting) },
       {
-        ...{ name: 'waiting', label: 'Waiting', value: line => line.waiting },
-        cell: line => countOf(line.waiting),
-      },
-      {
-        ...{ name: 'oldest', label: 'Oldest' },
+        name: 'oldest',
+        label: 'Oldest',
         value: line => (line.oldest_due_at === null ? '' : formatTimestamp(line.oldest_due_at)),
         cell: line => (line.oldest_due_at === null ? '–' : when(line.oldest_due_at, 'UTC')),
       },
-      {
-        ...{ name: 'givenup', label: 'Given up', value: line => line.dead },
-        cell: line => countOf(line.dead),
-      },
+      { name: 'givenup', label: 'Given up', value: line => line.dead, cell: line => countOf(line.dead) },
     ],
   }
 }

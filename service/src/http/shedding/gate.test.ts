@@ -90,7 +90,11 @@ test('of those whose partner is unknown, the address that takes the loop is refu
   gate.charge('b', 1)
   const askers = ['@192.0.2.1', '@192.0.2.2', '@192.0.2.3', 'b', 'c']
   expect(askers.map(asker => gate.refusalOf(asker, 'ordinary'))).toEqual([
-    ...['time', undefined, undefined, undefined, undefined],
+    'time',
+    undefined,
+    undefined,
+    undefined,
+    undefined,
   ])
 })
 

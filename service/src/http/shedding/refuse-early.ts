@@ -83,9 +83,15 @@ function openWords({ gate, baseUrl, basePath, real }: EarlyContext) {
     const isOAuth = speaksOAuth(request.url ?? '', basePath)
     const { parts, type, length } = wordsOf(reason, { locale, isOAuth })
     response.writeHead(503, [
-      ...['Request-Id', requestId, 'Retry-After', String(gate.noteRefusal(reason))],
+      'Request-Id',
+      requestId,
+      'Retry-After',
+      String(gate.noteRefusal(reason)),
       ...(isOAuth ? ['Cache-Control', 'no-store'] : ['Content-Language', locale]),
-      ...['Content-Type', type, 'Content-Length', length],
+      'Content-Type',
+      type,
+      'Content-Length',
+      length,
     ])
     response.end(parts.join(requestId))
   }

@@ -49,7 +49,9 @@ export function freshConsents(
       const key = dataKeyOf(mine, command.partner)
       if (!key || change.evidence === undefined) throw new Error('a consent without its evidence')
       return {
-        ...{ ...written, channel: consent.channel, recordedBy: command.actor },
+        ...written,
+        channel: consent.channel,
+        recordedBy: command.actor,
         sealedEvidence: sealEvidence(key, change.evidence, user),
       }
     })
@@ -116,8 +118,12 @@ export async function readConsentRecords(
     where c.partner_id = ${user.partnerId} and c.service_id = ${user.serviceId}
     order by c.agreed_at, c.name, c.version`)
   return rows.map(row => ({
-    ...{ name: row.name, version: row.version, agreedAt: row.agreed_at, locale: row.locale },
-    ...{ channel: row.channel, recordedBy: row.recorded_by ?? undefined },
+    name: row.name,
+    version: row.version,
+    agreedAt: row.agreed_at,
+    locale: row.locale,
+    channel: row.channel,
+    recordedBy: row.recorded_by ?? undefined,
     evidence:
       row.sealed_evidence === null
         ? undefined

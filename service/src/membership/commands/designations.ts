@@ -22,9 +22,7 @@ type Place = { readonly partnerId: string; readonly serviceId: string }
 type Content = { readonly schema: 1; readonly beneficiaries: readonly NamedBeneficiary[] }
 
 function bindingOf({ partnerId, serviceId }: Place) {
-  return {
-    ...{ purpose: 'beneficiary_designations', partnerId, serviceId },
-  }
+  return { purpose: 'beneficiary_designations', partnerId, serviceId }
 }
 
 /** Seals beneficiaries with the user's data key. */
@@ -106,8 +104,12 @@ export async function readDesignations(
   const key = openDataKey(partner, user.serviceId, first.wrapped_key)
   return rows
     .map(row => ({
-      ...{ benefit: row.benefit, version: row.version, status: row.status, who: row.who },
-      ...{ writtenAt: row.written_at, decidedAt: row.decided_at ?? undefined },
+      benefit: row.benefit,
+      version: row.version,
+      status: row.status,
+      who: row.who,
+      writtenAt: row.written_at,
+      decidedAt: row.decided_at ?? undefined,
       beneficiaries: openDesignation(key, row.sealed, user),
     }))
     .sort((a, b) => (a.benefit === b.benefit ? a.version - b.version : a.benefit < b.benefit ? -1 : 1))
@@ -117,7 +119,11 @@ export async function readDesignations(
 export function designationRecord(one: OpenDesignation) {
   const { benefit, version, status, who, writtenAt, decidedAt, beneficiaries } = one
   return {
-    ...{ benefit, version, status, who, writtenat: formatTimestamp(writtenAt) },
+    benefit,
+    version,
+    status,
+    who,
+    writtenat: formatTimestamp(writtenAt),
     decidedat: decidedAt === undefined ? null : formatTimestamp(decidedAt),
     beneficiaries,
   }

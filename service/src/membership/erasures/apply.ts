@@ -34,7 +34,11 @@ export async function applyErasures(context: {
       ...times.keys(),
     ])) {
       const outcome = await executor.submit({
-        ...{ partner, userid, who: 'operator', why: 'erase', actor: 'restore' },
+        partner,
+        userid,
+        who: 'operator',
+        why: 'erase',
+        actor: 'restore',
         decide: ({ member, terms }) => {
           const user = member?.user
           // A new user under the same userid must not be erased.

@@ -79,7 +79,11 @@ async function consentsOf({ db, user, key, consents }: Erasing): Promise<readonl
       one => one.name === name && one.version === version,
     )?.sealedEvidence
     return {
-      ...{ userid: user.userid, name, version, agreedat: formatTimestamp(agreedAt), locale },
+      userid: user.userid,
+      name,
+      version,
+      agreedat: formatTimestamp(agreedAt),
+      locale,
       ...(channel === undefined ? {} : { channel }),
       ...(key && sealed ? { evidence: openEvidence(key, sealed, user) } : {}),
     }
@@ -89,8 +93,12 @@ async function consentsOf({ db, user, key, consents }: Erasing): Promise<readonl
 /** All enrolments with their dates of cover, and the terms under which each began. */
 function coverageOf(user: User): readonly unknown[] {
   return user.enrolments.map(one => ({
-    ...{ userid: user.userid, benefit: one.benefit, offer: one.offer, state: one.state },
-    ...{ catalogueversion: one.version, startsat: formatTimestamp(one.startsAt) },
+    userid: user.userid,
+    benefit: one.benefit,
+    offer: one.offer,
+    state: one.state,
+    catalogueversion: one.version,
+    startsat: formatTimestamp(one.startsAt),
     endsat: one.endsAt === undefined ? null : formatTimestamp(one.endsAt),
     reason: one.closeReason === 'cancelled' ? (user.cancel?.reason ?? one.closeReason) : one.closeReason,
   }))
@@ -104,7 +112,9 @@ async function confirmationsOf({ db, user, key, confirmations }: Erasing): Promi
     where partner_id = ${partnerId} and service_id = ${serviceId} order by created_at, confirmation_id`)
   const made = confirmations.map(row => ({ ...row, created_at: row.createdAt }))
   return [...rows, ...made].map(row => ({
-    ...{ userid: user.userid, reference: row.reference, at: formatTimestamp(row.created_at) },
+    userid: user.userid,
+    reference: row.reference,
+    at: formatTimestamp(row.created_at),
     content: openConfirmation(key, row.sealed, user),
   }))
 }
@@ -117,6 +127,7 @@ async function beneficiariesOf({ db, partner, user, key, named }: Erasing): Prom
     return sealed ? [{ ...one, beneficiaries: openDesignation(key, sealed, user) }] : []
   })
   return [...(await readDesignations(db, { partner, user })), ...fresh].map(one => ({
-    ...{ userid: user.userid, ...designationRecord(one) },
+    userid: user.userid,
+    ...designationRecord(one),
   }))
 }

@@ -29,7 +29,9 @@ export function sealRetained(
   const key = newKey()
   const { partnerId } = partner
   return {
-    ...{ partnerId, ...place, keepUntil },
+    partnerId,
+    ...place,
+    keepUntil,
     wrappedKey: wrapKey(partner.key, key, bindingOf(partnerId, place, 'key')),
     sealed: seal(key, JSON.stringify(content), bindingOf(partnerId, place, 'content')),
   }

@@ -55,8 +55,12 @@ export async function exportUser(
 
 async function consentsOf(db: Executor, partner: Partner, user: User): Promise<unknown[]> {
   return (await readConsentRecords(db, { partner, user })).map(one => ({
-    ...{ name: one.name, version: one.version, agreedat: formatTimestamp(one.agreedAt), locale: one.locale },
-    ...{ channel: one.channel, evidence: one.evidence ?? null },
+    name: one.name,
+    version: one.version,
+    agreedat: formatTimestamp(one.agreedAt),
+    locale: one.locale,
+    channel: one.channel,
+    evidence: one.evidence ?? null,
   }))
 }
 
@@ -107,8 +111,11 @@ async function visitsOf(db: Executor, { partnerId, userid }: User): Promise<unkn
     where partner_id = ${partnerId} and userid = ${userid} order by created_at`)
   const optional = (at: Instant | null) => (at === null ? null : formatTimestamp(at))
   return rows.map(row => ({
-    ...{ purpose: row.purpose, delivery: row.delivery, outcome: row.outcome },
-    ...{ createdat: formatTimestamp(row.created_at), openedat: optional(row.spent_at) },
+    purpose: row.purpose,
+    delivery: row.delivery,
+    outcome: row.outcome,
+    createdat: formatTimestamp(row.created_at),
+    openedat: optional(row.spent_at),
     lastseenat: optional(row.last_seen_at),
   }))
 }

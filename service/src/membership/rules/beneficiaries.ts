@@ -34,7 +34,10 @@ export function cleanDesignation(people: readonly ProposedBeneficiary[]): readon
   return [...people]
     .sort((a, b) => Number(a.kind === 'contingent') - Number(b.kind === 'contingent'))
     .map(({ kind, name, relationship, share, dob, contact }) => ({
-      ...{ kind, name: name.trim(), relationship, share },
+      kind,
+      name: name.trim(),
+      relationship,
+      share,
       ...(dob ? { dob } : {}),
       ...(contact?.trim() ? { contact: contact.trim() } : {}),
     }))

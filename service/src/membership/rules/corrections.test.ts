@@ -26,7 +26,10 @@ const began = Date.parse('2027-02-10T15:00:00Z')
 let ids = 0
 function termsIn(zone: string): Terms {
   return {
-    ...{ zone, today: { version: 1, catalogue }, version: () => catalogue, partnerOffers: undefined },
+    zone,
+    today: { version: 1, catalogue },
+    version: () => catalogue,
+    partnerOffers: undefined,
     residence: () => ({ dob: '1961-03-14', state: 'FL', zipcode: '33101' }),
     newId: () => `id-${ids++}`,
   }
@@ -170,7 +173,9 @@ test('whatever is corrected: windows never overlap, picks never grow, the old ro
         if (!offer) throw new Error('no such offer')
         const nobody = newUser({ partnerId: 'p', serviceId: 's', userid: 'u', at: began })
         const start = {
-          ...{ offer, consents: [], startsAt: began + startsIn * DAY_MS },
+          offer,
+          consents: [],
+          startsAt: began + startsIn * DAY_MS,
           picks: offer.selectable.slice(0, offer.slots),
         }
         const created = createAccount(nobody, start, began, terms)

@@ -118,12 +118,15 @@ function moved(
   if (isOver)
     return {
       ...right,
-      ...{ state: 'ended', endsAt: until, ownEnd: undefined },
+      state: 'ended',
+      endsAt: until,
+      ownEnd: undefined,
       closeReason: endsAt === undefined ? wrong.closeReason : 'corrected',
     }
   return {
     ...right,
-    ...{ state: startsAt <= now ? 'enrolled' : 'scheduled', endsAt: undefined },
+    state: startsAt <= now ? 'enrolled' : 'scheduled',
+    endsAt: undefined,
     ownEnd: endsAt === undefined ? wrong.ownEnd : { at: endsAt, reason: 'corrected' },
   }
 }

@@ -155,7 +155,11 @@ export async function beginRegistration(
   requestId: string,
 ): Promise<PageSessionRow> {
   const outcome = await context.executor.submit({
-    ...{ partner, userid: row.userid, who: 'user', actor: row.session_id, requestId },
+    partner,
+    userid: row.userid,
+    who: 'user',
+    actor: row.session_id,
+    requestId,
     why: 'link opened',
     startsAnew: true,
     decide: commandContext => {

@@ -31,7 +31,8 @@ export const beneficiaryList: Step = {
         const held = heldEnrolment(visit.user, name)
         const isMissing = held?.state === 'actionrequired' && !hasBeneficiary(visit.user, benefit)
         return {
-          ...{ name, displayname: benefit.displayname[visit.locale] },
+          name,
+          displayname: benefit.displayname[visit.locale],
           people: current?.beneficiaries ?? [],
           ...(current ? { since: dayOf(visit, current.decidedAt ?? current.writtenAt) } : {}),
           ismissing: isMissing,
@@ -54,11 +55,9 @@ export function beneficiaryEdit(name: string): Step {
       const benefit = benefitAt(visit, name, next)
       if (!benefit) return { to: visit.isMember ? 'beneficiaries' : 'check' }
       return {
-        ...{
-          view: 'BENEFICIARIES_EDIT',
-          page: pageOf(visit, visit.isMember ? undefined : stepOf(visit, 'benefits')),
-          name,
-        },
+        view: 'BENEFICIARIES_EDIT',
+        page: pageOf(visit, visit.isMember ? undefined : stepOf(visit, 'benefits')),
+        name,
         displayname: benefit.displayname[visit.locale],
         rows: typed.isPosted ? rowsIn(typed.form) : rowsOf(await peopleOf(visit, name)),
         back: backFrom(visit, benefit, next),

@@ -23,7 +23,9 @@ export function behindBirthdate(path: string, step: Step): Step {
       if (!isAskedAgain(visit)) return step.show(visit, typed)
       const { draft: _, ...page } = pageOf(visit)
       return {
-        ...{ view: 'CHALLENGE', page, again: true },
+        view: 'CHALLENGE',
+        page,
+        again: true,
         action: `${rootOf(visit.context)}/${path}`,
         triesleft: triesLeft(visit, typed.errors),
         ...nextIn(typed.form),

@@ -44,8 +44,15 @@ function contentOf(
   const { partner, locale, now, user } = visit
   const live = user.enrolments.filter(isLive)
   return {
-    ...{ schema: 1, locale, partner: partner.name, zone: partner.timezone, help: partner.help },
-    ...{ legal: partner.legal, reference, at: now, offername },
+    schema: 1,
+    locale,
+    partner: partner.name,
+    zone: partner.timezone,
+    help: partner.help,
+    legal: partner.legal,
+    reference,
+    at: now,
+    offername,
     name: [person.firstname, person.lastname].filter(name => name !== undefined).join(' '),
     benefits: live.flatMap((enrolment): CopyBenefit[] => {
       const benefit = knownBenefit(visit.terms, user, enrolment.benefit)
@@ -57,7 +64,10 @@ function contentOf(
       const { displayname, startson, dueon, endson } = enrolmentLine(visit, enrolment)
       return [
         {
-          ...{ displayname, description, pays, notcovered },
+          displayname,
+          description,
+          pays,
+          notcovered,
           price: costText(textsOf(locale), locale, cost),
           ...(startson === undefined ? {} : { startson }),
           ...(dueon === undefined ? {} : { dueon }),

@@ -32,7 +32,10 @@ export function costOf(visit: Visit, { cost, insurer }: Benefit): Cost {
   if (cents === 0) return { kind: 'nothing' }
   const by = taken?.by === 'insurer' ? (insurer?.name ?? '') : visit.partner.name
   return {
-    ...{ kind: 'amount', amount: cents / 100, currency: 'USD', per },
+    kind: 'amount',
+    amount: cents / 100,
+    currency: 'USD',
+    per,
     ...(taken ? { taken: { by, how: taken.how[visit.locale] } } : {}),
   }
 }

@@ -3,16 +3,20 @@ import { type Enrolment, newUser, type User } from '../../membership/rules/state
 import { lostBetween, pathAfter } from './lost-cover.ts'
 
 const inForce: Enrolment = {
-  ...{
-    id: 'one',
-    benefit: 'dental',
-    offer: 'small',
-    isFixed: false,
-    state: 'enrolled',
-    plannedBy: undefined,
-  },
-  ...{ version: 1, pickedAt: 0, startsAt: 0, endsAt: undefined, ownEnd: undefined, actionDueAt: undefined },
-  ...{ isSingle: false, closeReason: undefined },
+  id: 'one',
+  benefit: 'dental',
+  offer: 'small',
+  isFixed: false,
+  state: 'enrolled',
+  plannedBy: undefined,
+  version: 1,
+  pickedAt: 0,
+  startsAt: 0,
+  endsAt: undefined,
+  ownEnd: undefined,
+  actionDueAt: undefined,
+  isSingle: false,
+  closeReason: undefined,
 }
 
 function userWith(...enrolments: Enrolment[]): User {

@@ -47,7 +47,9 @@ export function namingLines(
     const standing = people ? 'here' : !isKnown ? 'nobody' : visit.isMember ? 'named' : 'before'
     return [
       {
-        ...{ name: benefit.name, displayname: benefit.displayname[visit.locale], standing },
+        name: benefit.name,
+        displayname: benefit.displayname[visit.locale],
+        standing,
         isrequired: benefit.beneficiaries === 'required',
         ...(people ? { people } : {}),
         ...(next === undefined ? {} : { next }),

@@ -206,7 +206,9 @@ async function changeNow(
       const confirmation = confirmationOf(
         { ...visit, now },
         {
-          ...{ person: person('profile') ?? {}, agreements, reference },
+          person: person('profile') ?? {},
+          agreements,
+          reference,
           offername: partnerOffer(visit.terms, offername)?.displayname[visit.locale] ?? offername,
         },
       )

@@ -127,7 +127,9 @@ ${text('name', words.name, { hint: words.namehint })}
 ${choice(answers, row, { at, field: 'relationship', label: words.relation, empty: words.chooserelation, list: relationships.map(code => [code, words.relationship[code]]) })}
 ${text('share', words.sharelabel)}
 ${choice(answers, row, {
-  ...{ at, field: 'kind', label: words.kind },
+  at,
+  field: 'kind',
+  label: words.kind,
   list: [
     ['primary', words.primary],
     ['contingent', words.contingent],

@@ -20,8 +20,14 @@ export function beneficiaryInput(at: number, field: BeneficiaryField): `person${
 }
 
 const blank: BeneficiaryRow = {
-  ...{ name: '', relationship: '', kind: 'primary', share: '' },
-  ...{ dobmonth: '', dobday: '', dobyear: '', contact: '' },
+  name: '',
+  relationship: '',
+  kind: 'primary',
+  share: '',
+  dobmonth: '',
+  dobday: '',
+  dobyear: '',
+  contact: '',
 }
 
 /** The rows of people who are already named; one blank row if there are none. */
@@ -30,8 +36,14 @@ export function rowsOf(people: readonly NamedBeneficiary[]): readonly Beneficiar
   return people.map(({ name, relationship, kind, share, dob = '', contact = '' }) => {
     const [year = '', month = '', day = ''] = dob.split('-')
     return {
-      ...{ name, relationship, kind, share: String(share), contact },
-      ...{ dobmonth: month && String(Number(month)), dobday: day && String(Number(day)), dobyear: year },
+      name,
+      relationship,
+      kind,
+      share: String(share),
+      contact,
+      dobmonth: month && String(Number(month)),
+      dobday: day && String(Number(day)),
+      dobyear: year,
     }
   })
 }
@@ -103,7 +115,9 @@ function readRow(
   if (contact.length > 200) refuse('contact', 'beneficiary_contact')
   if (errors.length > 0) return { errors }
   return {
-    ...{ kind: row.kind === 'contingent' ? 'contingent' : 'primary', name, share },
+    kind: row.kind === 'contingent' ? 'contingent' : 'primary',
+    name,
+    share,
     relationship: relationship as Relationship,
     ...(dob ? { dob } : {}),
     ...(contact ? { contact } : {}),

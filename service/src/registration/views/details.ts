@@ -141,12 +141,21 @@ function contactInputs(answers: Answers): Slot {
   const words = answers.texts.details
   return [
     textField(answers, {
-      ...{ input: 'email', label: words.email, hint: words.emailhint },
-      ...{ autocomplete: 'email', inputmode: 'email', type: 'email' },
+      input: 'email',
+      label: words.email,
+      hint: words.emailhint,
+      autocomplete: 'email',
+      inputmode: 'email',
+      type: 'email',
     }),
     textField(answers, {
-      ...{ input: 'phone', label: words.phone, optional: true, size: 'middle' },
-      ...{ autocomplete: 'tel-national', inputmode: 'tel', type: 'tel' },
+      input: 'phone',
+      label: words.phone,
+      optional: true,
+      size: 'middle',
+      autocomplete: 'tel-national',
+      inputmode: 'tel',
+      type: 'tel',
     }),
   ]
 }
@@ -160,8 +169,11 @@ function addressInputs(answers: Answers): Slot {
     line('addline1', words.addline1, 1),
     line('addline2', words.addline2, 2),
     textField(answers, {
-      ...{ input: 'addline3', label: words.addline3, labelinpr: words.urbanization },
-      ...{ optional: true, autocomplete: 'address-line3' },
+      input: 'addline3',
+      label: words.addline3,
+      labelinpr: words.urbanization,
+      optional: true,
+      autocomplete: 'address-line3',
     }),
     textField(answers, { input: 'city', label: words.city, optional: true, autocomplete: 'address-level2' }),
     selectField(
@@ -170,8 +182,11 @@ function addressInputs(answers: Answers): Slot {
       { empty: words.choosestate, list: stateNames(answers.page.locale) },
     ),
     textField(answers, {
-      ...{ input: 'zipcode', label: words.zipcode, autocomplete: 'postal-code' },
-      ...{ inputmode: 'numeric', size: 'short' },
+      input: 'zipcode',
+      label: words.zipcode,
+      autocomplete: 'postal-code',
+      inputmode: 'numeric',
+      size: 'short',
     }),
   ]
 }

@@ -148,14 +148,13 @@ test('whatever is typed, it is either clean or kept as it was', () => {
 
 test('what is known fills the inputs, and comes back unchanged when posted as it is', () => {
   const details = {
-    ...{
-      firstname: 'Ana',
-      lastname: 'Ruiz',
-      dob: '1990-03-07',
-      email: 'ana@example.com',
-      phone: '3055550134',
-    },
-    ...{ gender: 'F', address: { ...address, city: 'Miami' } },
+    firstname: 'Ana',
+    lastname: 'Ruiz',
+    dob: '1990-03-07',
+    email: 'ana@example.com',
+    phone: '3055550134',
+    gender: 'F',
+    address: { ...address, city: 'Miami' },
   }
   const kept = form(keptDetails(details))
   expect(parseDetails('dob', kept, today)).toEqual({ ok: true, values: { dob: '1990-03-07' } })

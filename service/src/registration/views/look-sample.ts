@@ -9,12 +9,16 @@ export type SampleName = (typeof SAMPLE_NAMES)[number]
 /** A view with invented content, shown in this look. */
 export function sampleView(name: SampleName, page: Page): View {
   const first = card(page, {
-    ...{ name: 'accident', displayname: 'Accident coverage', selected: true },
+    name: 'accident',
+    displayname: 'Accident coverage',
+    selected: true,
     description: 'Money after an accident, on the job or at home.',
     cost: { kind: 'nothing' },
   })
   const second = card(page, {
-    ...{ name: 'dental', displayname: 'Dental discount', selected: false },
+    name: 'dental',
+    displayname: 'Dental discount',
+    selected: false,
     description: 'Lower prices at dentists near you.',
     cost: { kind: 'amount', amount: 4.5, currency: 'USD', per: 'month' },
   })
@@ -31,8 +35,13 @@ export function sampleView(name: SampleName, page: Page): View {
       }
     case 'benefits':
       return {
-        ...{ view: 'BENEFITS', page: steps, offername: 'Plus', slots: 1, cards: [first, second] },
-        ...{ focus: 'accident', errors: [{ input: 'benefit', code: 'benefits_many', count: 1 }] },
+        view: 'BENEFITS',
+        page: steps,
+        offername: 'Plus',
+        slots: 1,
+        cards: [first, second],
+        focus: 'accident',
+        errors: [{ input: 'benefit', code: 'benefits_many', count: 1 }],
       }
     case 'check':
       return { view: 'CHECK_ANSWERS', ...check(steps, [first, second]) }

@@ -10,19 +10,24 @@ import { toldEn } from './texts-told.en.ts'
 import { toldEs } from './texts-told.es.ts'
 
 const page: Page = {
-  ...{ shell: 'hosted', locale: 'en', zone: 'America/New_York', root: '/register', script: '/page.js' },
-  ...{
-    partner: { displayname: 'A & B' },
-    help: {},
-    stylesheets: ['/page.css'],
-    draft: '3',
-    icon: '/icon.svg',
-  },
+  shell: 'hosted',
+  locale: 'en',
+  zone: 'America/New_York',
+  root: '/register',
+  script: '/page.js',
+  partner: { displayname: 'A & B' },
+  help: {},
+  stylesheets: ['/page.css'],
+  draft: '3',
+  icon: '/icon.svg',
 }
 
 test('what a person typed is shown as text and never as markup', () => {
   const rendered = renderPage({
-    ...{ view: 'DETAILS_EDIT', page, group: 'name', details: {} },
+    view: 'DETAILS_EDIT',
+    page,
+    group: 'name',
+    details: {},
     kept: { firstname: '"><script>alert(1)</script>', lastname: "' onfocus='x" },
     errors: [{ input: 'lastname', code: 'name_long' }],
   })
@@ -33,7 +38,10 @@ test('what a person typed is shown as text and never as markup', () => {
 
 test('a fault stands in the title, in the summary and at its input', () => {
   const rendered = renderPage({
-    ...{ view: 'DETAILS_EDIT', page, group: 'address', details: {} },
+    view: 'DETAILS_EDIT',
+    page,
+    group: 'address',
+    details: {},
     errors: [{ input: 'zipcode', code: 'zipcode_invalid' }],
   })
   expect(rendered).toContain('<title>Error: Where do you live? – A &amp; B</title>')
@@ -50,7 +58,9 @@ test('no view has inline style or script, which the policy forbids', () => {
 test('a line of an address is called Urbanization in Puerto Rico', () => {
   const edit = (state: string) =>
     renderPage({
-      ...{ view: 'DETAILS_EDIT', page, group: 'address' },
+      view: 'DETAILS_EDIT',
+      page,
+      group: 'address',
       details: { address: { addline1: '', addline2: '', addline3: '', city: '', state, zipcode: '' } },
     })
   expect(edit('PR')).toContain('>Urbanization <span class="optional">')
@@ -59,11 +69,20 @@ test('a line of an address is called Urbanization in Puerto Rico', () => {
 
 test('a state of a benefit that we do not know is shown as text and cannot be chosen', () => {
   const rendered = renderPage({
-    ...{ view: 'BENEFITS', page, offername: 'Plus', slots: 1 },
+    view: 'BENEFITS',
+    page,
+    offername: 'Plus',
+    slots: 1,
     cards: [
       {
-        ...{ name: 'pets', displayname: 'Pets', iconurl: '/icons/pets.svg', description: '', pays: [] },
-        ...{ notcovered: [], cost: { kind: 'nothing' }, selected: false },
+        name: 'pets',
+        displayname: 'Pets',
+        iconurl: '/icons/pets.svg',
+        description: '',
+        pays: [],
+        notcovered: [],
+        cost: { kind: 'nothing' },
+        selected: false,
         status: { kind: 'unknown', text: 'frozen' },
       },
     ],
@@ -75,8 +94,15 @@ test('a state of a benefit that we do not know is shown as text and cannot be ch
 test('a choice tells of swaps only where a benefit is left over to swap for', () => {
   const cards = ['dental', 'vision'].map(
     (name): BenefitCard => ({
-      ...{ name, displayname: name, iconurl: `/icons/${name}.svg`, description: '', pays: [] },
-      ...{ notcovered: [], cost: { kind: 'nothing' }, selected: false, status: { kind: 'available' } },
+      name,
+      displayname: name,
+      iconurl: `/icons/${name}.svg`,
+      description: '',
+      pays: [],
+      notcovered: [],
+      cost: { kind: 'nothing' },
+      selected: false,
+      status: { kind: 'available' },
     }),
   )
   const lead = (slots: number, locale: 'en' | 'es') => {
@@ -94,7 +120,12 @@ test('a choice tells of swaps only where a benefit is left over to swap for', ()
 test('a consent is never ticked beforehand, and carries its version', () => {
   const consent = { name: 'terms', version: '7', title: 'Terms', paragraphs: ['Text'], checked: false }
   const rendered = renderPage({
-    ...{ view: 'CHECK_ANSWERS', page, details: {}, offername: 'Plus', benefits: [], choosable: false },
+    view: 'CHECK_ANSWERS',
+    page,
+    details: {},
+    offername: 'Plus',
+    benefits: [],
+    choosable: false,
     consents: [consent],
   })
   expect(rendered).toMatch(/<input type="checkbox" id="consent-terms" name="consent.terms" value="7">/)

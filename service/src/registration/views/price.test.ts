@@ -5,10 +5,7 @@ import { priceLines, totalText } from './price.ts'
 
 const free: Cost = { kind: 'nothing' }
 function monthly(amount: number, taken?: { by: string; how: string }): Cost {
-  return {
-    ...{ kind: 'amount', amount, currency: 'USD', per: 'month' },
-    ...(taken ? { taken } : {}),
-  }
+  return { kind: 'amount', amount, currency: 'USD', per: 'month', ...(taken ? { taken } : {}) }
 }
 const payout = { by: 'Harbor Rides', how: 'from your weekly payout' }
 

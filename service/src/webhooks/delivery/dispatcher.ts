@@ -93,10 +93,16 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
   const shared = { ...context, timers, writer, slots, endpointSlots, isClosing: () => isClosing, onQuiet }
   const endpoints = openOwnedEndpoints({ ...shared, onOpen: owned => dueReader.request(owned) })
   const dueReader: DueReader = openDueReader({
-    ...{ ...shared, endpoints, onFound: () => sending.pump(), onOutdated: changed => leasing.renew(changed) },
+    ...shared,
+    endpoints,
+    onFound: () => sending.pump(),
+    onOutdated: changed => leasing.renew(changed),
   })
   const sending: Sending = openSending({
-    ...{ ...shared, endpoints, dueReader, onLeft: () => leasing.request() },
+    ...shared,
+    endpoints,
+    dueReader,
+    onLeft: () => leasing.request(),
     maySend: () => !isClosing && leasing.hold(),
     onAttempt() {
       busyUntil = performance.now() + BUSY_MS
@@ -104,14 +110,12 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     },
   })
   const leasing: Leasing = openLeasing({
-    ...{
-      ...shared,
-      endpoints,
-      owner,
-      leaseMs,
-      onDue: owned => dueReader.request(owned),
-      onBeat: () => sending.pump(),
-    },
+    ...shared,
+    endpoints,
+    owner,
+    leaseMs,
+    onDue: owned => dueReader.request(owned),
+    onBeat: () => sending.pump(),
   })
 
   const nudge = (partnerIds?: ReadonlySet<string>) => {

@@ -204,8 +204,13 @@ export function createTurns(slots: number): Turns {
 function newQueue(endpointId: string): EndpointQueue {
   const due = { fresh: 0, retry: 0, replay: 0, limit: 0 }
   return {
-    ...{ endpointId, due, account: 0, typicalMs: undefined },
-    ...{ inFlight: new Set(), lastQueue: 'replay', offered: 0 },
+    endpointId,
+    due,
+    account: 0,
+    typicalMs: undefined,
+    inFlight: new Set(),
+    lastQueue: 'replay',
+    offered: 0,
   }
 }
 

@@ -137,7 +137,10 @@ async function readFree(
       and (l.owner is null or l.owner <> all (${[...others, share.dispatcherId]}::uuid[]))
     limit ${wanted}`)
   return rows.map(({ partner_id: partnerId, endpoint_id: endpointId, owner, epoch }) => ({
-    ...{ partnerId, endpointId, owner, epoch },
+    partnerId,
+    endpointId,
+    owner,
+    epoch,
   }))
 }
 
