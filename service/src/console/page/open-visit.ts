@@ -8,7 +8,7 @@ import { ConsoleRefusal, type Visit } from './screen.ts'
 
 const touchEveryMs = 60_000
 
-/** The operator and the request; `undefined` without a session. */
+/** Reads who asks, and what for, from a request; `undefined` without a session. */
 export async function openVisit(
   { context, place }: ConsoleServer,
   request: FastifyRequest,
