@@ -113,7 +113,8 @@ try {
   const token = JSON.parse(
     (
       await send(`${address}/oauth2/token`, {
-        ...{ method: 'POST', headers: { ...form, authorization: `Basic ${basic}` } },
+        method: 'POST',
+        headers: { ...form, authorization: `Basic ${basic}` },
         body: 'grant_type=client_credentials',
       })
     ).text,
@@ -180,8 +181,14 @@ async function createPeople(call, count) {
         Array.from({ length: 8 }, async (_, index) => {
           const userid = `rider-${Date.now()}-${from + index}`
           const person = {
-            ...{ firstname: 'Ada', lastname: 'Rivera', email: `${userid}@example.com`, phone: '3055550142' },
-            ...{ dob: '1990-03-27', state: 'FL', zipcode: '33101', gender: 'F' },
+            firstname: 'Ada',
+            lastname: 'Rivera',
+            email: `${userid}@example.com`,
+            phone: '3055550142',
+            dob: '1990-03-27',
+            state: 'FL',
+            zipcode: '33101',
+            gender: 'F',
           }
           const body = { userid, ...person, offername: 'starter', benefits: ['telehealth'] }
           const { status, text } = await call('/user/account/create', body)

@@ -148,7 +148,10 @@ async function main(due) {
   }
   const downgradeLater = userid =>
     executor.submit({
-      ...{ partner, userid, who: 'partner', why: 'bench' },
+      partner,
+      userid,
+      who: 'partner',
+      why: 'bench',
       decide: situation => {
         const terms = situation.terms(person)
         const start = {
@@ -175,7 +178,13 @@ async function main(due) {
   }
   await database.query(sql`analyze`)
   const service = await startService({
-    ...{ database, deliveryDatabase, keyring, installation, real, host: '127.0.0.1', port: 0 },
+    database,
+    deliveryDatabase,
+    keyring,
+    installation,
+    real,
+    host: '127.0.0.1',
+    port: 0,
     webhookRules: { sandbox: false, allow: [] },
     log: (event, fields) => event === 'schedule_failed' && console.error(event, fields),
   })

@@ -42,7 +42,9 @@ async function measure({ address, openPartner }) {
   for (const [name, noise] of noises) {
     const alone = await generate(reads)
     const others = generate({
-      ...{ address, connections: Number(options.connections), seconds: seconds + 2 },
+      address,
+      connections: Number(options.connections),
+      seconds: seconds + 2,
       ...noise,
     })
     // The first second is not measured: the loud partner has used so little by then that nothing holds it back.

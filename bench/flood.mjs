@@ -11,11 +11,20 @@ const { hostname, port } = new URL(address)
 const drainMs = 10_000
 
 const person = {
-  ...{ firstname: 'Ada', lastname: 'Rivera', email: 'ada.rivera@example.com', zipcode: '33101' },
-  ...{ dob: '1990-03-27', phone: '3055550142', gender: 'F' },
+  firstname: 'Ada',
+  lastname: 'Rivera',
+  email: 'ada.rivera@example.com',
+  zipcode: '33101',
+  dob: '1990-03-27',
+  phone: '3055550142',
+  gender: 'F',
   address: {
-    ...{ addline1: '12 Ocean Drive', addline2: '', addline3: '', city: 'Miami' },
-    ...{ state: 'FL', zipcode: '33101' },
+    addline1: '12 Ocean Drive',
+    addline2: '',
+    addline3: '',
+    city: 'Miami',
+    state: 'FL',
+    zipcode: '33101',
   },
 }
 const rest = JSON.stringify(person).slice(1)

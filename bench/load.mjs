@@ -16,23 +16,29 @@ const targets = (job.addresses ?? [job.address]).map(address => new URL(address)
 
 let count = 0
 const address1 = {
-  ...{ addline1: '12 Ocean Drive', addline2: '', addline3: '', city: 'Miami' },
-  ...{ state: 'FL', zipcode: '33101' },
+  addline1: '12 Ocean Drive',
+  addline2: '',
+  addline3: '',
+  city: 'Miami',
+  state: 'FL',
+  zipcode: '33101',
 }
 const person = {
-  ...{ firstname: 'Ada', lastname: 'Rivera', email: 'ada.rivera@example.com', zipcode: '33101' },
-  ...{ dob: '1990-03-27', phone: '3055550142', gender: 'F', address: address1 },
+  firstname: 'Ada',
+  lastname: 'Rivera',
+  email: 'ada.rivera@example.com',
+  zipcode: '33101',
+  dob: '1990-03-27',
+  phone: '3055550142',
+  gender: 'F',
+  address: address1,
 }
 const residence = { age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' }
 const elsewhere = [
-  ...[
-    { state: 'FL', zipcode: '33101' },
-    { state: 'CA', zipcode: '90001' },
-  ],
-  ...[
-    { state: 'NY', zipcode: '10001' },
-    { state: 'TX', zipcode: '73301' },
-  ],
+  { state: 'FL', zipcode: '33101' },
+  { state: 'CA', zipcode: '90001' },
+  { state: 'NY', zipcode: '10001' },
+  { state: 'TX', zipcode: '73301' },
 ]
 /** The name of the next of `users` existing users, over and over, starting at number `from`. */
 function known() {
@@ -62,7 +68,10 @@ const makers = {
   },
   create: () =>
     json('/user/account/create', {
-      ...{ userid: `${name}-${count}`, ...person, offername: 'starter', benefits: ['telehealth'] },
+      userid: `${name}-${count}`,
+      ...person,
+      offername: 'starter',
+      benefits: ['telehealth'],
     }),
   token: () => ({ path: '/oauth2/token', body: 'grant_type=client_credentials', more: '' }),
   // A small request with 20,000 faults.

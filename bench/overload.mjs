@@ -44,7 +44,10 @@ function closedLoop(at, head, job) {
 async function analyze(dataDir) {
   const lines = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')
   const client = new pg.Client({
-    ...{ host: lines[4], port: Number(lines[3]), user: 'postgres', database: 'enrolment' },
+    host: lines[4],
+    port: Number(lines[3]),
+    user: 'postgres',
+    database: 'enrolment',
   })
   await client.connect()
   await client.query('analyze')

@@ -34,7 +34,9 @@ export async function startServed(name, { profile } = {}) {
     return JSON.parse(stdout)
   }
   const child = spawn(process.execPath, [...profiling, bin, 'serve', '--port', '0', '--data', dataDir], {
-    ...{ cwd: scratch, env, stdio: ['ignore', 'pipe', openSync(logFile, 'a')] },
+    cwd: scratch,
+    env,
+    stdio: ['ignore', 'pipe', openSync(logFile, 'a')],
   })
   const log = () => readFileSync(logFile, 'utf8')
   const address = await addressFrom(child)

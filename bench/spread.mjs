@@ -136,7 +136,11 @@ const move = async () => {
   )
   await ask(
     `select citus_move_shard_placement($1::bigint, $2, $3, $4, $5, '${values.mode}')`,
-    ...[shard, from.nodename, from.nodeport, to.nodename, to.nodeport],
+    shard,
+    from.nodename,
+    from.nodeport,
+    to.nodename,
+    to.nodeport,
   )
   return `the partner went from ${from.nodeport} to ${to.nodeport} (${values.mode})`
 }

@@ -13,7 +13,11 @@ mkdirSync(out, { recursive: true })
 await build({
   entryPoints: [fileURLToPath(new URL('src/index.ts', root))],
   outfile: fileURLToPath(new URL('index.js', out)),
-  ...{ bundle: true, format: 'cjs', platform: 'node', target: 'node20', legalComments: 'none' },
+  bundle: true,
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20',
+  legalComments: 'none',
 })
 for (const name of readdirSync(dist)) {
   if (name.endsWith('.d.ts') && name !== 'drift.d.ts')

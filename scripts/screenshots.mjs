@@ -43,7 +43,10 @@ for (const name of readdirSync(out)) if (name.endsWith('.webp')) rmSync(new URL(
 const names = []
 for (const { locale, colorScheme, width, height } of looks) {
   const context = await browser.newContext({
-    ...{ colorScheme, viewport: { width, height }, reducedMotion: 'reduce', javaScriptEnabled: true },
+    colorScheme,
+    viewport: { width, height },
+    reducedMotion: 'reduce',
+    javaScriptEnabled: true,
   })
   const page = await context.newPage()
   const devtools = await context.newCDPSession(page)
@@ -78,14 +81,12 @@ export { examples } from './tests/page/fixtures.ts'
 export { iconOf } from './tests/page/fixture-parts.ts'`,
       resolveDir: new URL('.', root).pathname,
     },
-    ...{
-      bundle: true,
-      write: false,
-      format: 'esm',
-      platform: 'node',
-      conditions: ['source'],
-      logLevel: 'error',
-    },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    conditions: ['source'],
+    logLevel: 'error',
   })
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
 }

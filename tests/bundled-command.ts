@@ -33,7 +33,12 @@ export async function bundleCommand(): Promise<{ path: string; remove: () => Pro
   await chmod(outdir, 0o755)
   await build({
     entryPoints: { enrolment: join(root, 'service/dist/main.js') },
-    ...{ outdir, bundle: true, splitting: true, platform: 'node', format: 'esm', target: 'node20.19' },
+    outdir,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
     outExtension: { '.js': '.mjs' },
     external: ['pg'],
     keepNames: true,

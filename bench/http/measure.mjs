@@ -61,7 +61,10 @@ export async function lookAtBare(bare, job) {
 export async function lookAtStatement(stand, statement, { clients, seconds }) {
   const before = processorSeconds([stand.postmasterPid])
   const { perSecond, transactions, latencyMs } = await repeat({
-    ...{ server: stand.server, ...statement, clients, seconds },
+    server: stand.server,
+    ...statement,
+    clients,
+    seconds,
   })
   const used = processorSeconds([stand.postmasterPid]) - before
   return { perSecond, database: microseconds(used, transactions), p50: latencyMs }

@@ -89,7 +89,8 @@ export async function copyUser(admin, user, { prefix, from = 0, count, partnerId
 /** Finds a user by its name. */
 export async function findUser(admin, partnerId, userid) {
   const { rows } = await admin.query('select service_id from users where partner_id = $1 and userid = $2', [
-    ...[partnerId, userid],
+    partnerId,
+    userid,
   ])
   if (!rows[0]) throw new Error(`no user ${userid}`)
   return { partnerId, serviceId: rows[0].service_id }

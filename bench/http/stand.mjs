@@ -104,8 +104,10 @@ export async function startStand({ profile } = {}) {
         const { row, clientSecret, apiKey } = await createPartner({ name: `bench ${at}` }, context)
         partners.push(
           await tokenOf({
-            ...{ partnerid: row.partner_id, apikey: apiKey },
-            ...{ clientid: clientIdOf(row.partner_id), clientsecret: clientSecret },
+            partnerid: row.partner_id,
+            apikey: apiKey,
+            clientid: clientIdOf(row.partner_id),
+            clientsecret: clientSecret,
           }),
         )
       }
@@ -115,11 +117,14 @@ export async function startStand({ profile } = {}) {
     /** Sends one request of a partner and resolves to the bytes of the answer. Throws unless the status is 200. */
     async call(partner, path, body) {
       const headers = {
-        ...{ authorization: `Bearer ${partner.token}`, 'x-api-key': partner.apikey },
+        authorization: `Bearer ${partner.token}`,
+        'x-api-key': partner.apikey,
         'content-type': 'application/json',
       }
       const response = await fetch(services[0].address + path, {
-        ...{ method: 'POST', headers, body: JSON.stringify(body) },
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
       })
       const answer = Buffer.from(await response.arrayBuffer())
       if (response.status !== 200) throw new Error(`${path}: ${response.status} ${answer}`)

@@ -15,8 +15,11 @@ export function percentileOf(values, share) {
 /** The figures of latencies in milliseconds, out of `committed` events. */
 export function summed(committed, latencies) {
   return {
-    ...{ committed, latencies, arrived: latencies.length },
-    ...{ p50: percentileOf(latencies, 0.5), p99: percentileOf(latencies, 0.99) },
+    committed,
+    latencies,
+    arrived: latencies.length,
+    p50: percentileOf(latencies, 0.5),
+    p99: percentileOf(latencies, 0.99),
   }
 }
 

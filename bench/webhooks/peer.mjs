@@ -50,8 +50,12 @@ export async function openHandler({ address, origin, concurrency, peerLog }) {
       const startedAt = Date.now()
       const bytes = Buffer.from(body)
       const headers = attemptHeaders({
-        ...{ idempotencyKey: key, body: bytes, attempt: 1, at: startedAt },
-        ...{ authorization, keys },
+        idempotencyKey: key,
+        body: bytes,
+        attempt: 1,
+        at: startedAt,
+        authorization,
+        keys,
       })
       const ended = await send(new URL(target, origin), { headers, body: bytes, dispatcher: agent })
       await write({ key, startedAt, tookMs: Date.now() - startedAt, ...ended })

@@ -27,7 +27,9 @@ const jobs = {
     for (let from = 0; from < count; from += 5000) {
       const size = Math.min(5000, count - from)
       const events = Array.from({ length: size }, (_, index) => ({
-        ...{ key: randomUUID(), body, target: targets[(from + index) % targets.length] },
+        key: randomUUID(),
+        body,
+        target: targets[(from + index) % targets.length],
       }))
       await opened.queue(events)
     }

@@ -27,7 +27,10 @@ import { createClient, isBenefitEnrolmentError } from '@benefit-enrolment/client
 export async function openBenefits(settings, onCall) {
   const { service, partnerId, clientId, clientSecret, apiKey } = settings
   const client = createClient({
-    ...{ baseUrl: service, clientId, clientSecret, apiKey },
+    baseUrl: service,
+    clientId,
+    clientSecret,
+    apiKey,
     onResponse: ({ operation, status, ms }) => onCall({ operation, status, ms: Math.round(ms) }),
   })
   // The drop-in's address contains its version; its hash lets the browser check what it loaded.
@@ -79,7 +82,8 @@ export async function openBenefits(settings, onCall) {
      */
     async linkFor({ userid, locale }, { deeplinkdata, purpose, backTo }) {
       const link = await client.createLinkToken({
-        ...{ userid, locale },
+        userid,
+        locale,
         ...(deeplinkdata ? { deeplinkdata } : {}),
         ...(purpose ? { purpose } : {}),
         ...(backTo ? { delivery: 'hosted', redirecturl: backTo } : { delivery: 'embed' }),

@@ -108,7 +108,9 @@ test('who read whom a member names is on record', async () => {
   const { serviceid } = await own.client.createUser({ ...ada, userid: 'named', offername: 'plus' })
   await own.client.getBeneficiaries({ userid: 'named' })
   expect(await written(own.partnerId, row => row.action === 'getBeneficiaries')).toMatchObject({
-    ...{ actor_kind: 'credential', service_id: serviceid, result: 'shown' },
+    actor_kind: 'credential',
+    service_id: serviceid,
+    result: 'shown',
   })
 })
 

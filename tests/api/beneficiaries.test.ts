@@ -160,9 +160,7 @@ describe('a proposal', () => {
     const { timeline } = await userOf(member.client)
     const [told, lapse] = timeline?.slice(-2) ?? []
     expect(lapse).toMatchObject({ what: 'benefit life', to: 'withdrawn', why: 'expired' })
-    expect(told).toMatchObject({
-      ...{ what: 'beneficiaries life 1', from: '', to: 'proposed', who: 'partner' },
-    })
+    expect(told).toMatchObject({ what: 'beneficiaries life 1', from: '', to: 'proposed', who: 'partner' })
     expect(JSON.stringify(timeline)).not.toContain('canary')
   })
 
@@ -189,7 +187,9 @@ describe('a proposal', () => {
   ])('is refused when it %s, and nothing changes', async (_, beneficiaries, field, code) => {
     const member = await newMember()
     expect(await refusalOf(propose(member, ...beneficiaries))).toMatchObject({
-      ...{ status: 400, code: 'bad_request', errors: [{ field, code }] },
+      status: 400,
+      code: 'bad_request',
+      errors: [{ field, code }],
     })
     const { benefits } = await member.client.getBeneficiaries({ userid: 'u1' })
     expect(benefits[0]?.proposed).toBeNull()

@@ -143,8 +143,17 @@ describe('offername', () => {
   test('"" without an offer: each benefit once, of all offers that admit the request, in catalogue order', async () => {
     const { client } = await withPrefill()
     const all = [
-      ...['accident', 'hospital', 'critical', 'life', 'income', 'identity'],
-      ...['telehealth', 'dental', 'vision', 'legal', 'savings'],
+      'accident',
+      'hospital',
+      'critical',
+      'life',
+      'income',
+      'identity',
+      'telehealth',
+      'dental',
+      'vision',
+      'legal',
+      'savings',
     ]
     expect(names(await client.getBenefits(asks))).toEqual(all)
     expect(names(await client.getBenefits({ ...asks, state: 'NY', zipcode: '10001' }))).toEqual(

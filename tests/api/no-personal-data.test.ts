@@ -20,8 +20,17 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]())
 
 const canaries = [
-  ...['Adacanary', 'Riveracanary', 'ada.canary@example.com', '1990-03-27', '3055550142', '12 Canary Drive'],
-  ...['Ciudadcanaria', 'Evecanary', '3055559876', '1985-11-30', 'Reasoncanary'],
+  'Adacanary',
+  'Riveracanary',
+  'ada.canary@example.com',
+  '1990-03-27',
+  '3055550142',
+  '12 Canary Drive',
+  'Ciudadcanaria',
+  'Evecanary',
+  '3055559876',
+  '1985-11-30',
+  'Reasoncanary',
 ]
 const key = 'keycanary-7f3a'
 

@@ -24,7 +24,15 @@ describe('a problem document (RFC 9457)', () => {
     const { requestId: requestid, headers } = last()
     const problem = JSON.parse(texts.at(-1) ?? '') as Record<string, unknown>
     expect(Object.keys(problem)).toEqual([
-      ...['type', 'title', 'status', 'detail', 'instance', 'code', 'requestid', 'errors', 'usermessage'],
+      'type',
+      'title',
+      'status',
+      'detail',
+      'instance',
+      'code',
+      'requestid',
+      'errors',
+      'usermessage',
     ])
     expect(problem).toEqual({
       type: `${service.service().baseUrl}/docs/errors/bad_request`,

@@ -16,7 +16,13 @@ beforeAll(async () => {
   first = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
   const { database, keyring, now: real } = first
   second = await startService({
-    ...{ database, deliveryDatabase: database, keyring, real, host: '127.0.0.1', port: 0, log: () => {} },
+    database,
+    deliveryDatabase: database,
+    keyring,
+    real,
+    host: '127.0.0.1',
+    port: 0,
+    log: () => {},
     webhookRules: { sandbox: true, allow: [] },
     installation: await claimInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
   })

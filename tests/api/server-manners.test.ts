@@ -71,8 +71,12 @@ test('an unknown offer is refused by its field, wherever one is named', async ()
     () => partner.client.changeOffer({ userid: 'offers', offername: 'nonsense' }),
     () =>
       partner.client.getBenefits({
-        ...{ userid: 'offers', age: 36, state: 'FL', zipcode: '33101' },
-        ...{ partnername: '', offername: 'nonsense' },
+        userid: 'offers',
+        age: 36,
+        state: 'FL',
+        zipcode: '33101',
+        partnername: '',
+        offername: 'nonsense',
       }),
   ]
   for (const call of calls) {

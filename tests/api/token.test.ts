@@ -166,7 +166,8 @@ describe('POST /oauth2/token, 200', () => {
         'linktokens:create events:read webhooks:write sandbox:control',
     )
     expect(await askToken({ ...grant, scope: 'beneficiaries:read' }, own(partner))).toMatchObject({
-      ...{ status: 400, code: 'invalid_scope' },
+      status: 400,
+      code: 'invalid_scope',
     })
   })
 

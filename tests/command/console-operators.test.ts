@@ -80,7 +80,10 @@ test('an operator who was disabled is enabled again, with the same rights and no
   expect(await (await fetch(base, { headers: { cookie } })).text()).toContain('Jean')
   const { operators } = await runJson<Listed>(['operator', 'list'], place)
   expect(operators.find(({ name }) => name === 'Jean')).toMatchObject({
-    ...{ role: 'support', partners: null, email: 'jean@example.com', disabledat: null },
+    role: 'support',
+    partners: null,
+    email: 'jean@example.com',
+    disabledat: null,
   })
   expect(await sandbox.refusal('operator', 'enable', 'nobody')).toContain('There is no operator nobody')
   expect(await sandbox.refusal('operator', 'add', 'Ada', '--role', 'viewer', '--email', 'x')).toContain(

@@ -30,8 +30,14 @@ beforeAll(async () => {
   await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
   const { port } = receiver.address() as AddressInfo
   webhook = [
-    ...['--webhook-url', `http://127.0.0.1:${port}/hook`, '--webhook-username', 'hook'],
-    ...['--webhook-password', 'very:secret', '--events', 'all'],
+    '--webhook-url',
+    `http://127.0.0.1:${port}/hook`,
+    '--webhook-username',
+    'hook',
+    '--webhook-password',
+    'very:secret',
+    '--events',
+    'all',
   ]
 })
 afterAll(async () => {

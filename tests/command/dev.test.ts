@@ -55,8 +55,11 @@ test('dev prints where it listens, then curl lines that work as printed', async 
   const { linkurl } = await clientOf(service, demo).createLinkToken({ userid: 'looks' })
   const page = await (await fetch(linkurl ?? '')).text()
   for (const shown of [
-    ...['/page/theme.css?', '1-800-555-0142', 'https://harborrides.example/privacy'],
-    ...['https://harborrides.example/terms', 'Administered by Tidewater Benefits LLC'],
+    '/page/theme.css?',
+    '1-800-555-0142',
+    'https://harborrides.example/privacy',
+    'https://harborrides.example/terms',
+    'Administered by Tidewater Benefits LLC',
   ])
     expect(page).toContain(shown)
   const [site] = /http:\/\/\S+\/demo\b/.exec(service.stdout()) ?? []

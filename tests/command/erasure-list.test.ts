@@ -44,7 +44,14 @@ test('a restored backup and the list: who was erased since is erased again as of
 
   const byApi = (await client.eraseUser({ userid: 'by-api' })) as Erased
   const certificate = await runJson<Erased>([
-    ...['user', 'erase', partner.partnerid, 'by-operator', '--reason', 'asked by letter', '--data', data],
+    'user',
+    'erase',
+    partner.partnerid,
+    'by-operator',
+    '--reason',
+    'asked by letter',
+    '--data',
+    data,
   ])
   // Killed immediately after the answer: an acknowledged erasure is on the disk.
   await service.stop('SIGKILL')

@@ -10,8 +10,14 @@ let partner: SandboxPartner
 beforeAll(async () => {
   sandbox = await startSandbox()
   partner = await sandbox.newPartner(
-    ...['--webhook-url', 'http://127.0.0.1:9/hook', '--webhook-username', 'harbor'],
-    ...['--webhook-password', 'pilot', '--events', 'all'],
+    '--webhook-url',
+    'http://127.0.0.1:9/hook',
+    '--webhook-username',
+    'harbor',
+    '--webhook-password',
+    'pilot',
+    '--events',
+    'all',
   )
   for (const userid of ['wrong', 'leaving'])
     await partner.client.createUser({ userid, ...ada, offername: 'mid', benefits: ['art', 'books'] })
@@ -70,13 +76,27 @@ test('what a command does is committed with the record of it: where none can be 
   }
   const recorded = await sandbox.database.query<{ action: string; result: string; times: number }>(sql`
     select action, result, times from audit_log where actor_kind = 'command' and action = any(${[
-      ...['user correct', 'user erase', 'webhook disable', 'replay', 'key rotate', 'operator add'],
-      ...['operator disable', 'operator policy void off', 'partner disable'],
+      'user correct',
+      'user erase',
+      'webhook disable',
+      'replay',
+      'key rotate',
+      'operator add',
+      'operator disable',
+      'operator policy void off',
+      'partner disable',
     ]}) order by entry_id`)
   expect(recorded).toEqual(
     [
-      ...['user correct', 'user erase', 'webhook disable', 'replay', 'key rotate', 'operator add'],
-      ...['operator disable', 'operator policy void off', 'partner disable'],
+      'user correct',
+      'user erase',
+      'webhook disable',
+      'replay',
+      'key rotate',
+      'operator add',
+      'operator disable',
+      'operator policy void off',
+      'partner disable',
     ].map(action => ({ action, result: 'done', times: 1 })),
   )
 })

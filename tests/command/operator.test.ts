@@ -106,12 +106,14 @@ describe('the catalogue', () => {
     )
     for (const verb of ['check', 'publish'])
       expect(await run(['catalogue', verb, file], place)).toEqual({
-        ...{ code: 1, stdout: '' },
+        code: 1,
+        stdout: '',
         stderr: expect.stringMatching(/^2 problems in the catalogue:\nline \d+: [^{]*\nline \d+: [^{]*\n$/),
       })
     await writeFile(file, 'offers: [}')
     expect(await run(['catalogue', 'check', file], place)).toEqual({
-      ...{ code: 1, stdout: '' },
+      code: 1,
+      stdout: '',
       stderr: expect.stringMatching(/^1 problem in the catalogue:\nline 1: .*\n$/),
     })
   })
@@ -135,20 +137,28 @@ describe('partners', () => {
   test('are shown as contract §14 says, and never with their secrets', async () => {
     const created = await runJson<Created>(
       [
-        ...['partner', 'create', '--name', 'Harbour', '--alias', 'harbor', '--timezone', 'America/Chicago'],
-        ...['--origin', 'https://app.harbour.example', '--redirect', 'https://app.harbour.example/back'],
-        ...[
-          '--offer',
-          'plus',
-          '--offer',
-          'starter',
-          '--scope',
-          'prefill:write',
-          '--locale',
-          'es',
-          '--rate',
-          '50/s',
-        ],
+        'partner',
+        'create',
+        '--name',
+        'Harbour',
+        '--alias',
+        'harbor',
+        '--timezone',
+        'America/Chicago',
+        '--origin',
+        'https://app.harbour.example',
+        '--redirect',
+        'https://app.harbour.example/back',
+        '--offer',
+        'plus',
+        '--offer',
+        'starter',
+        '--scope',
+        'prefill:write',
+        '--locale',
+        'es',
+        '--rate',
+        '50/s',
       ],
       place,
     )
@@ -185,13 +195,23 @@ describe('partners', () => {
     expect(
       await runJson(
         [
-          ...['partner', 'update', created.partnerid, '--name', 'New Name', '--api-key-optional'],
-          ...['--help-phone', '1-800-555-0142', '--help-email', 'help@new.example'],
+          'partner',
+          'update',
+          created.partnerid,
+          '--name',
+          'New Name',
+          '--api-key-optional',
+          '--help-phone',
+          '1-800-555-0142',
+          '--help-email',
+          'help@new.example',
         ],
         place,
       ),
     ).toMatchObject({
-      ...{ partnername: 'New Name', apikeyoptional: true, timezone: 'America/New_York' },
+      partnername: 'New Name',
+      apikeyoptional: true,
+      timezone: 'America/New_York',
       help: { phone: '1-800-555-0142', email: 'help@new.example' },
     })
     expect(await runJson(['partner', 'update', created.partnerid, '--help-phone', ''], place)).toMatchObject({
@@ -265,8 +285,18 @@ describe('webhooks', () => {
   test('come with a partner or later; the signing secret is shown once, the password never', async () => {
     const created = await runJson<Created & { webhookid: string; webhooksecret: string }>(
       [
-        ...['partner', 'create', '--name', 'Hooked', '--webhook-url', 'https://hooks.example.com/a'],
-        ...['--webhook-username', 'hook', '--webhook-password', 'very:secret', '--events', 'all'],
+        'partner',
+        'create',
+        '--name',
+        'Hooked',
+        '--webhook-url',
+        'https://hooks.example.com/a',
+        '--webhook-username',
+        'hook',
+        '--webhook-password',
+        'very:secret',
+        '--events',
+        'all',
       ],
       place,
     )
@@ -324,8 +354,12 @@ describe('keys', () => {
     const rotated = await runJson<Rotated>(['key', 'rotate', created.partnerid], place)
     const secret = expect.stringMatching(/^enr_cs_live_\w+$/)
     expect(rotated).toEqual({
-      ...{ kind: 'client_secret', secret, clientsecret: rotated.secret, id: expect.any(String) },
-      ...{ live: [expect.any(String), expect.any(String)], older: [expect.any(String)] },
+      kind: 'client_secret',
+      secret,
+      clientsecret: rotated.secret,
+      id: expect.any(String),
+      live: [expect.any(String), expect.any(String)],
+      older: [expect.any(String)],
     })
     const [older = ''] = rotated.older
     expect([...rotated.live].sort()).toEqual([older, rotated.id].sort())

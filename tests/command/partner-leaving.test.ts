@@ -76,7 +76,9 @@ test('a partner that leaves is exported, then deleted with everything that hung 
 
   // Records that the law requires stay readable until their time is over.
   expect(await runJson(remover(lawful, 'Lawful'), place)).toMatchObject({
-    ...{ erased: 2, deleted: false, keptuntil: expect.stringMatching(/^20/) },
+    erased: 2,
+    deleted: false,
+    keptuntil: expect.stringMatching(/^20/),
   })
   expect(await rowsOf(lawful.partnerid)).toEqual(
     expect.arrayContaining(['partners', 'retained_records', 'users', 'history']),

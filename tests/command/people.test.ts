@@ -7,9 +7,7 @@ const startAt = Date.parse('2026-11-12T15:00:00Z')
 test('the people of a sandbox have the outcomes that the guide tells, and have them again after a reset', async () => {
   await using service = await startTestService({ startAt })
   const { client, clientId, clientSecret, apiKey } = await service.newPartner()
-  const env = {
-    ...{ BASE_URL: service.baseUrl, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, API_KEY: apiKey },
-  }
+  const env = { BASE_URL: service.baseUrl, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, API_KEY: apiKey }
   const statuses = async () => {
     const { people } = await runJson<{ people: { userid: string; status: string | null }[] }>(
       ['people', 'list'],
@@ -72,9 +70,7 @@ test('the people of a sandbox have the outcomes that the guide tells, and have t
 test('on the last day of a month the others are made, and the swap that is locked is told', async () => {
   await using service = await startTestService({ startAt: Date.parse('2026-11-30T22:00:00Z') })
   const { clientId, clientSecret, apiKey } = await service.newPartner()
-  const env = {
-    ...{ BASE_URL: service.baseUrl, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, API_KEY: apiKey },
-  }
+  const env = { BASE_URL: service.baseUrl, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, API_KEY: apiKey }
   const { code, stdout } = await run(['people', 'reset'], { env })
   expect(code).toBe(0)
   expect(stdout).toContain('person-swap-pending has no swap pending (change_locked)')

@@ -88,7 +88,11 @@ test('`replay` says how many of the ids are of no event', async () => {
   const { eventid } = await client.testWebhook({ webhookid })
   const unknown = '01890000-0000-7000-8000-000000000000'
   const replay = (...ids: string[]) => [
-    ...['replay', partner.partnerid, webhookid, '--dry-run', ...ids.flatMap(id => ['--event', id])],
+    'replay',
+    partner.partnerid,
+    webhookid,
+    '--dry-run',
+    ...ids.flatMap(id => ['--event', id]),
   ]
   expect(await runJson(replay(eventid, unknown), place)).toMatchObject({ count: 1, unknown: 1 })
   expect((await run(replay(eventid, unknown), place)).stdout).toContain('1 of the ids are of no event')

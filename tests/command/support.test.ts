@@ -24,8 +24,16 @@ beforeAll(async () => {
   await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
   const { port } = receiver.address() as AddressInfo
   partner = await sandbox.newPartner(
-    ...['--webhook-url', `http://127.0.0.1:${port}/hook`, '--webhook-username', 'hook'],
-    ...['--webhook-password', 'very:secret', '--events', 'all', '--timezone', 'America/Chicago'],
+    '--webhook-url',
+    `http://127.0.0.1:${port}/hook`,
+    '--webhook-username',
+    'hook',
+    '--webhook-password',
+    'very:secret',
+    '--events',
+    'all',
+    '--timezone',
+    'America/Chicago',
   )
   // To the middle of the next month, because at a month's end changes for the boundary are refused.
   const today = new Date()
@@ -87,7 +95,9 @@ test('deliveries are found by user, event and endpoint, with what was answered l
     deliveries: { status: string; webhookid: string }[]
   }>('events', 'show', eventid)
   expect(shown).toMatchObject({
-    ...{ partnerid: partner.partnerid, userid: 'found', eventid },
+    partnerid: partner.partnerid,
+    userid: 'found',
+    eventid,
     deliveries: [{ status: 'waiting', webhookid }],
   })
   // On a slow machine there is a second attempt already.
@@ -212,8 +222,16 @@ test('replay takes a day, which begins and ends by the partner’s clock on the 
   // In that zone the date differs from UTC now, which shows by which of them a day is read.
   const zone = new Date().getUTCHours() < 10 ? 'Pacific/Pago_Pago' : 'Pacific/Kiritimati'
   const other = await sandbox.newPartner(
-    ...['--webhook-url', 'http://127.0.0.1:1/hook', '--webhook-username', 'hook'],
-    ...['--webhook-password', 'very:secret', '--events', 'all', '--timezone', zone],
+    '--webhook-url',
+    'http://127.0.0.1:1/hook',
+    '--webhook-username',
+    'hook',
+    '--webhook-password',
+    'very:secret',
+    '--events',
+    'all',
+    '--timezone',
+    zone,
   )
   const { webhookid = '' } = other
   for (const userid of ['u1', 'u2']) await other.client.prefillUser({ userid })

@@ -19,7 +19,10 @@ async function newUser() {
   people += 1
   const userid = `acted-on-${people}`
   const { serviceid } = await partner.client.createUser({
-    ...{ ...ada, userid, offername: 'plus', benefits: ['telehealth'] },
+    ...ada,
+    userid,
+    offername: 'plus',
+    benefits: ['telehealth'],
   })
   return { userid, serviceid, act: (name: string) => `/users/${serviceid}/act/${name}` }
 }
@@ -62,7 +65,10 @@ describe('an act on a user', () => {
     expect(done.text).toContain('cancelled by an operator, reason nonpayment')
     expect(await events(userid)).toEqual([...before, 'offer_cancel_scheduled'])
     expect(await lastDeed()).toEqual({
-      ...{ action: 'cancel user', result: 'done', service_id: serviceid, because: true },
+      action: 'cancel user',
+      result: 'done',
+      service_id: serviceid,
+      because: true,
     })
     const [change] = await service.database.query<{ who: string; actor: string }>(sql`
       select who, actor from history where service_id = ${serviceid} order by version desc limit 1`)
@@ -136,7 +142,10 @@ test('an event is sent again to the endpoints that ask for it, and to nobody whe
   const { serviceid, userid } = await newUser()
   const other = await newUser()
   const { webhookid } = await partner.client.createWebhook({
-    ...{ url: 'http://127.0.0.1:9/hook', username: 'harbor', password: 'pilot', events: 'all' },
+    url: 'http://127.0.0.1:9/hook',
+    username: 'harbor',
+    password: 'pilot',
+    events: 'all',
   })
   const [event] = (await partner.client.listEvents({ userid })).events
   const path = `/users/${serviceid}/resend/${event?.eventid}`

@@ -21,11 +21,15 @@ describeInBrowser('the console in a browser', () => {
     partner = await service.newPartner({ name: 'Harbor Rides' })
     const created = await partner.client.createUser({
       ...ada,
-      ...{ userid: 'rider-1', offername: 'starter', benefits: ['telehealth'] },
+      userid: 'rider-1',
+      offername: 'starter',
+      benefits: ['telehealth'],
     })
     serviceid = created.serviceid
     const made = await partner.client.createWebhook({
-      ...{ url: 'http://127.0.0.1:9/hook', username: 'harbor', password: 'pilot' },
+      url: 'http://127.0.0.1:9/hook',
+      username: 'harbor',
+      password: 'pilot',
     })
     webhookid = made.webhookid
     const support = await signIn(service, 'support')
@@ -53,13 +57,30 @@ describeInBrowser('the console in a browser', () => {
   }
 
   const addresses = () => [
-    ...['/', `/users/${serviceid}`, '/due?days=30', '/webhooks', `/webhooks/${webhookid}`, '/partners'],
-    ...[`/partners/${partner.partnerId}`, '/audit', `/users/${serviceid}/act/cancel`],
-    ...[`/users/${serviceid}/act/offer`, `/users/${serviceid}/link`],
+    '/',
+    `/users/${serviceid}`,
+    '/due?days=30',
+    '/webhooks',
+    `/webhooks/${webhookid}`,
+    '/partners',
+    `/partners/${partner.partnerId}`,
+    '/audit',
+    `/users/${serviceid}/act/cancel`,
+    `/users/${serviceid}/act/offer`,
+    `/users/${serviceid}/link`,
     ...['swap', 'swapoff', 'consent'].map(name => `/users/${serviceid}/act/${name}`),
-    ...[`/users/${serviceid}/export`, `/users/${serviceid}/erase`, `/partners/${partner.partnerId}/settings`],
-    ...['/catalogue', '/catalogue/versions/1', '/catalogue/diff?from=1&to=1', '/service', '/passkeys'],
-    ...['/requests', requested, `/users/${serviceid}/act/void`, `/users/${serviceid}/act/move`],
+    `/users/${serviceid}/export`,
+    `/users/${serviceid}/erase`,
+    `/partners/${partner.partnerId}/settings`,
+    '/catalogue',
+    '/catalogue/versions/1',
+    '/catalogue/diff?from=1&to=1',
+    '/service',
+    '/passkeys',
+    '/requests',
+    requested,
+    `/users/${serviceid}/act/void`,
+    `/users/${serviceid}/act/move`,
   ]
 
   const kinds = [
@@ -153,9 +174,9 @@ describeInBrowser('the console in a browser', () => {
       await page.addInitScript(axe)
       await page.goto(`${consoleOf(service)}/catalogue`)
       const buffer = Buffer.from(demoCatalogue.replace('slots: 2', 'slots: 1'))
-      await page.getByLabel('Catalogue', { exact: true }).setInputFiles({
-        ...{ name: 'next.yaml', mimeType: 'application/yaml', buffer },
-      })
+      await page
+        .getByLabel('Catalogue', { exact: true })
+        .setInputFiles({ name: 'next.yaml', mimeType: 'application/yaml', buffer })
       await page.getByRole('button', { name: 'Check it' }).click()
       await page.getByRole('heading', { name: 'Version 2, not published' }).waitFor()
       await expect

@@ -94,7 +94,10 @@ beforeAll(async () => {
   await create('climber', 'mid', ['art'])
   await create('upward', 'low', [])
   await partner.client.changeOffer({
-    ...{ userid: 'upward', offername: 'top', action: 'auto', effective: 'nextperiod' },
+    userid: 'upward',
+    offername: 'top',
+    action: 'auto',
+    effective: 'nextperiod',
   })
   await create('swapper', 'low', ['art', 'books'])
   await partner.client.swapBenefits({ userid: 'swapper', add: ['dental', 'home'], remove: ['art', 'books'] })
@@ -113,8 +116,14 @@ test('users are counted by partner, benefit and offer, and nothing is changed', 
   expect([counted.follows, counted.version]).toEqual([1, 2])
   const counts = countsOf(counted, partner)
   expect(counts).toMatchObject({
-    ...{ users: 9, members: 6, applicants: 3, unknown: 1, applicantsless: 2, applicantsmore: 2 },
-    ...{ calledoff: 2, offerineligible: 0 },
+    users: 9,
+    members: 6,
+    applicants: 3,
+    unknown: 1,
+    applicantsless: 2,
+    applicantsmore: 2,
+    calledoff: 2,
+    offerineligible: 0,
   })
   expect(counts.offers.get('top')).toMatchObject({ keep: 1, calledoff: 1 })
   expect(counts.offers.get('low')).toMatchObject({ keep: 4, couldnotjoin: 4 })
@@ -129,8 +138,13 @@ test('users are counted by partner, benefit and offer, and nothing is changed', 
 test('the catalogue of today does nothing to anybody', async () => {
   const { counts } = (await count(lifeCatalogue)).partners[0] ?? { counts: undefined }
   expect(counts).toMatchObject({
-    ...{ users: 9, applicantsless: 0, applicantsmore: 0, membersless: 0, membersmore: 0 },
-    ...{ calledoff: 0, offerineligible: 0 },
+    users: 9,
+    applicantsless: 0,
+    applicantsmore: 0,
+    membersless: 0,
+    membersmore: 0,
+    calledoff: 0,
+    offerineligible: 0,
   })
 })
 

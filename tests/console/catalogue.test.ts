@@ -20,7 +20,10 @@ beforeAll(async () => {
   service = await startTestService({ console: true })
   const partner = await service.newPartner({ name: 'Harbor Rides' })
   await partner.client.createUser({
-    ...{ ...ada, userid: 'holder-canary', offername: 'starter', benefits: ['telehealth'] },
+    ...ada,
+    userid: 'holder-canary',
+    offername: 'starter',
+    benefits: ['telehealth'],
   })
   admin = await signIn(service, 'admin')
   second = await signIn(service, 'admin')
@@ -78,7 +81,9 @@ test('nobody without a session makes the console read a large body', async () =>
   const body = new FormData()
   body.append('catalogue', new Blob([demoCatalogue]), 'next.yaml')
   const answer = await fetch(`${consoleUrl}/catalogue/check`, {
-    ...{ method: 'POST', headers: { origin: consoleUrl }, body },
+    method: 'POST',
+    headers: { origin: consoleUrl },
+    body,
   })
   expect(answer.status).toBe(401)
 })

@@ -24,18 +24,20 @@ function seenIn({ text }: { text: string }) {
 
 describe('a consent', () => {
   const wish = (fields: Record<string, string> = {}) => ({
-    ...{
-      consent: 'identity 2026-01',
-      channel: 'phone',
-      language: 'es',
-      evidence: 'recording 815 canary-evidence',
-    },
-    ...{ agreedon: today(), ...fields },
+    consent: 'identity 2026-01',
+    channel: 'phone',
+    language: 'es',
+    evidence: 'recording 815 canary-evidence',
+    agreedon: today(),
+    ...fields,
   })
   const today = () => new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' }).format(service.now())
   const waiting = async (userid: string) => {
     const { serviceid } = await partner.client.createUser({
-      ...{ ...ada, userid, offername: 'plus', benefits: ['identity'] },
+      ...ada,
+      userid,
+      offername: 'plus',
+      benefits: ['identity'],
     })
     return { serviceid, path: `/users/${serviceid}/act/consent` }
   }
@@ -72,7 +74,10 @@ describe('a consent', () => {
     expect(Buffer.from(row?.['sealed_evidence'] as Buffer).toString('latin1')).not.toContain('recording')
     expect(row?.['text_hash']).not.toBeNull()
     expect(await deedsOf(service, support)).toContainEqual({
-      ...{ action: 'consent user', result: 'done', serviceId: serviceid, because: true },
+      action: 'consent user',
+      result: 'done',
+      serviceId: serviceid,
+      because: true,
     })
 
     const shown = await support.post(`/users/${serviceid}/person`, { reason: 'who agreed to what' })
@@ -125,7 +130,10 @@ describe('a consent', () => {
   test('that the partner sends is kept as one of the partner', async () => {
     const userid = 'consents-4'
     const { serviceid } = await partner.client.createUser({
-      ...{ ...ada, userid, offername: 'plus', benefits: ['identity'] },
+      ...ada,
+      userid,
+      offername: 'plus',
+      benefits: ['identity'],
       consents: [{ name: 'identity', version: '2026-01' }],
     })
     const [row] = await service.database.query<Record<string, unknown>>(sql`
@@ -138,10 +146,16 @@ test('the evidence of a consent outlives an erasure where the partner is set so'
   const keeping = await service.newPartner({ name: 'Keeping', retain: '7y' })
   const userid = 'consents-5'
   const { serviceid } = await keeping.client.createUser({
-    ...{ ...ada, userid, offername: 'plus', benefits: ['identity'] },
+    ...ada,
+    userid,
+    offername: 'plus',
+    benefits: ['identity'],
   })
   const wish = {
-    ...{ consent: 'identity 2026-01', channel: 'email', language: 'en', agreedon: '2026-01-05' },
+    consent: 'identity 2026-01',
+    channel: 'email',
+    language: 'en',
+    agreedon: '2026-01-05',
     evidence: 'message 17 of the archive',
   }
   const path = `/users/${serviceid}/act/consent`
@@ -159,7 +173,10 @@ test('the evidence of a consent outlives an erasure where the partner is set so'
 describe('a swap', () => {
   const member = async (userid: string) => {
     const { serviceid } = await partner.client.createUser({
-      ...{ ...ada, userid, offername: 'starter', benefits: ['telehealth'] },
+      ...ada,
+      userid,
+      offername: 'starter',
+      benefits: ['telehealth'],
     })
     return {
       serviceid,

@@ -19,7 +19,10 @@ afterAll(() => service[Symbol.asyncDispose]())
 
 async function newUser(userid: string) {
   const { serviceid } = await partner.client.createUser({
-    ...{ ...ada, userid, offername: 'starter', benefits: ['telehealth'] },
+    ...ada,
+    userid,
+    offername: 'starter',
+    benefits: ['telehealth'],
   })
   return { userid, serviceid, path: `/users/${serviceid}/erase` }
 }

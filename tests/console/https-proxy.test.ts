@@ -35,7 +35,9 @@ async function startTlsProxy(): Promise<TlsProxy> {
   })
   await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
   const proxy: TlsProxy = {
-    ...{ url: `https://localhost:${(server.address() as AddressInfo).port}`, port: 0, host: undefined },
+    url: `https://localhost:${(server.address() as AddressInfo).port}`,
+    port: 0,
+    host: undefined,
     close: () =>
       new Promise(closed => {
         server.close(() => closed())
@@ -57,7 +59,9 @@ describeInBrowser('the console on https, behind a proxy', () => {
     identity = await startIdentityProvider()
     const port = await freePort()
     service = await startTestService({
-      ...{ console: { port, url: proxy.url }, signIn: identity.settings, startAt: Date.now() },
+      console: { port, url: proxy.url },
+      signIn: identity.settings,
+      startAt: Date.now(),
     })
     proxy.port = port
     identity.serve([proxy.url])
@@ -86,7 +90,11 @@ describeInBrowser('the console on https, behind a proxy', () => {
     await page.waitForURL(`${proxy.url}/`)
     expect(await context.cookies()).toEqual([
       expect.objectContaining({
-        ...{ name: '__Host-enrolment-console', secure: true, httpOnly: true, sameSite: 'Lax', path: '/' },
+        name: '__Host-enrolment-console',
+        secure: true,
+        httpOnly: true,
+        sameSite: 'Lax',
+        path: '/',
       }),
     ])
     await page.getByLabel('Find a user, event or request').fill('secured-1')

@@ -73,8 +73,13 @@ export async function startIdentityProvider(more: Partial<ProviderSettings> = {}
   const own: IdentityProvider = {
     issuer,
     settings: {
-      ...{ issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, clientAuth: 'basic' },
-      ...{ name: 'Harbor ID', scope: 'openid profile email groups', claim: 'groups' },
+      issuer,
+      clientId: CLIENT_ID,
+      clientSecret: CLIENT_SECRET,
+      clientAuth: 'basic',
+      name: 'Harbor ID',
+      scope: 'openid profile email groups',
+      claim: 'groups',
       groups: [
         { group: 'call-center', role: 'support', partners: undefined },
         { group: 'look', role: 'viewer', partners: undefined },
@@ -82,8 +87,10 @@ export async function startIdentityProvider(more: Partial<ProviderSettings> = {}
       ],
       ...more,
     },
-    ...{ who: { sub: 'u-1', name: 'Grace Hopper', groups: ['call-center'] }, changes: undefined },
-    ...{ forges: false, broken: undefined },
+    who: { sub: 'u-1', name: 'Grace Hopper', groups: ['call-center'] },
+    changes: undefined,
+    forges: false,
+    broken: undefined,
     serve: (consoles, { groupsIn = 'idtoken' } = {}) => {
       provider = new Provider(issuer, {
         clients: [
@@ -97,7 +104,9 @@ export async function startIdentityProvider(more: Partial<ProviderSettings> = {}
         jwks: { keys: [{ ...key.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] },
         cookies: { keys: ['test'] },
         claims: {
-          ...{ openid: ['sub'], profile: ['name'], groups: ['groups'] },
+          openid: ['sub'],
+          profile: ['name'],
+          groups: ['groups'],
           email: ['email', 'email_verified'],
         },
         conformIdTokenClaims: groupsIn === 'userinfo',

@@ -108,7 +108,10 @@ beforeAll(async () => {
   own = await service.newPartner({ name: 'Canary Harbor' })
   const other = await service.newPartner({ name: 'Corner Bank' })
   const { serviceid } = await own.client.createUser({
-    ...{ ...ada, userid: 'userid-canary', offername: 'plus', benefits: ['telehealth'] },
+    ...ada,
+    userid: 'userid-canary',
+    offername: 'plus',
+    benefits: ['telehealth'],
   })
   const { events } = await own.client.listEvents({ userid: 'userid-canary' })
   const endpoint = { url: 'http://127.0.0.1:9/canary', username: 'canary', password: 'correct horse' }
@@ -118,14 +121,26 @@ beforeAll(async () => {
   const requestId = randomUUID()
   await service.database.query(
     insertRequest({
-      ...{ partner_id: own.partnerId, request_id: requestId, action: 'void', service_id: serviceid },
-      ...{ sealed: Buffer.from('canary'), asked_by: operatorOf('support').operatorId },
-      ...{ asked_at: service.now(), expires_at: service.now() + 3_600_000 },
+      partner_id: own.partnerId,
+      request_id: requestId,
+      action: 'void',
+      service_id: serviceid,
+      sealed: Buffer.from('canary'),
+      asked_by: operatorOf('support').operatorId,
+      asked_at: service.now(),
+      expires_at: service.now() + 3_600_000,
     }),
   )
   values = {
-    ...{ serviceid, eventid: events[0]?.eventid ?? '', endpointid: webhookid, partnerid: own.partnerId },
-    ...{ requestid: requestId, act: 'cancel', version: '1', token: 'enr_ol_sandbox_x', '*': 'nowhere' },
+    serviceid,
+    eventid: events[0]?.eventid ?? '',
+    endpointid: webhookid,
+    partnerid: own.partnerId,
+    requestid: requestId,
+    act: 'cancel',
+    version: '1',
+    token: 'enr_ol_sandbox_x',
+    '*': 'nowhere',
   }
 })
 afterAll(async () => {
@@ -140,7 +155,9 @@ async function mountedRoutes(): Promise<readonly Route[]> {
   app.addHook('onRoute', ({ method, url, config }) => {
     for (const one of [method].flat())
       found.push({
-        ...{ name: `${one} ${url}`, method: one, path: url },
+        name: `${one} ${url}`,
+        method: one,
+        path: url,
         takesFiles: config?.takes === 'multipart/form-data',
       })
   })
@@ -269,7 +286,10 @@ test('without a session, and with one that has ended, nobody sees or does anythi
     for (const route of routes.filter(({ name }) => name in withoutSession)) {
       const { status, text } = await ask(route, sent)
       expect([who, route.name, withoutSession[route.name]?.includes(status), canariesIn(text)]).toEqual([
-        ...[who, route.name, true, []],
+        who,
+        route.name,
+        true,
+        [],
       ])
     }
   }
@@ -305,7 +325,9 @@ test('who works for another partner finds nothing of this one', async () => {
     const isNamed = /:(serviceid|eventid|endpointid|partnerid|requestid)/.test(route.path)
     const isThis = isNamed || /audit|due/.test(route.path)
     expect([route.name, isThis ? status : 'any', canariesIn(text)]).toEqual([
-      ...[route.name, isThis ? 404 : 'any', []],
+      route.name,
+      isThis ? 404 : 'any',
+      [],
     ])
     expect([route.name, status < 500]).toEqual([route.name, true])
   }

@@ -51,7 +51,9 @@ export function newTraveller(): Traveller {
     return stop(next) ? { ...step, next } : follow(next, stop)
   }
   return {
-    ...{ get, follow, cookies },
+    get,
+    follow,
+    cookies,
     post: (url, fields) =>
       ask(url, {
         method: 'POST',

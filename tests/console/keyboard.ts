@@ -45,7 +45,9 @@ export function openKeyboard(page: Page): Keyboard {
   }
   const button = (name: string | RegExp) => main.getByRole('button', { name, exact: true })
   return {
-    ...{ page, tabTo, button },
+    page,
+    tabTo,
+    button,
     link: name => main.getByRole('link', { name, exact: true }),
     go: key =>
       arriving(async () => {

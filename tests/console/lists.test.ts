@@ -87,9 +87,17 @@ describe('the settings of a partner', () => {
     const path = `/partners/${partner.partnerId}/settings`
     expect((await admin.get(path)).text).toContain('value="Settled"')
     const wish = {
-      ...{ name: 'Settled Rides', timezone: 'America/Chicago', locale: 'es', rate: '40', apikey: 'needed' },
-      ...{ origins: 'https://rides.example\nhttps://www.rides.example', helpphone: '1-800-555-0142' },
-      ...{ offer: 'starter', scheme: 'dark', radius: '8', operatorline: 'Administered by Tidewater' },
+      name: 'Settled Rides',
+      timezone: 'America/Chicago',
+      locale: 'es',
+      rate: '40',
+      apikey: 'needed',
+      origins: 'https://rides.example\nhttps://www.rides.example',
+      helpphone: '1-800-555-0142',
+      offer: 'starter',
+      scheme: 'dark',
+      radius: '8',
+      operatorline: 'Administered by Tidewater',
     }
     expect((await admin.post(path, wish)).status).toBe(422)
     const { text } = await admin.post(path, { ...wish, reason: 'ticket 12' })

@@ -19,7 +19,10 @@ beforeAll(async () => {
   service = await startTestService({ console: true })
   partner = await service.newPartner({ name: 'Harbor Rides' })
   const made = await partner.client.createWebhook({
-    ...{ url: 'http://127.0.0.1:9/hook', username: 'harbor', password: 'pilot', events: 'all' },
+    url: 'http://127.0.0.1:9/hook',
+    username: 'harbor',
+    password: 'pilot',
+    events: 'all',
   })
   webhookid = made.webhookid
   const newUser = (userid: string) =>
@@ -135,7 +138,9 @@ test('the page of a form that shows a user is on record before it is shown', asy
   const newcomer = await signIn(service, 'support')
   const other = await service.newPartner({ name: 'Corner Bank' })
   const { serviceid: id } = await other.client.createUser({
-    ...{ ...ada, userid: 'looked-at', offername: 'starter' },
+    ...ada,
+    userid: 'looked-at',
+    offername: 'starter',
   })
   for (const form of ['act/cancel', 'link', 'export', 'erase'])
     expect((await newcomer.get(`/users/${id}/${form}`)).text).toContain('looked-at')

@@ -43,7 +43,12 @@ export async function newOperator(
   const name = `${role}-${randomUUID().slice(0, 8)}`
   const operatorId = randomUUID()
   await insertOperator(service.database, {
-    ...{ operatorId, name, role, partners, createdAt: service.now(), disabledAt: undefined },
+    operatorId,
+    name,
+    role,
+    partners,
+    createdAt: service.now(),
+    disabledAt: undefined,
   })
   return { name, operatorId, path: await newLink(service, name) }
 }

@@ -23,14 +23,22 @@ export type PopulatedConsole = {
 
 /** What a viewer sees nowhere: who the person is, why something was done, what a receiver said. */
 export const CANARIES = [
-  ...['userid-canary', 'Adacanary', 'Riveracanary', 'ada.canary', '12 Canary Drive', '3055550142'],
-  ...['answer-canary', 'reason-canary', 'evidence-canary'],
+  'userid-canary',
+  'Adacanary',
+  'Riveracanary',
+  'ada.canary',
+  '12 Canary Drive',
+  '3055550142',
+  'answer-canary',
+  'reason-canary',
+  'evidence-canary',
 ] as const
 
 /** Starts one. Its endpoint refuses all that it gets, with words of its own, and an operator has worked there for a reason. */
 export async function startPopulatedConsole(): Promise<PopulatedConsole> {
   const service = await startTestService({
-    ...{ console: true, catalogue: demoCatalogue.replace('slots: 2', 'slots: 3') },
+    console: true,
+    catalogue: demoCatalogue.replace('slots: 2', 'slots: 3'),
   })
   await service.publish(demoCatalogue)
   const partner = await service.newPartner({ name: 'Harbor Rides' })
@@ -38,13 +46,22 @@ export async function startPopulatedConsole(): Promise<PopulatedConsole> {
   const receiver = await startReceiver()
   receiver.answer = () => response => response.writeHead(422).end('answer-canary of the receiver\nand more')
   const { webhookid } = await partner.client.createWebhook({
-    ...{ url: receiver.url, username: 'harbor', password: 'pilot', events: 'all' },
+    url: receiver.url,
+    username: 'harbor',
+    password: 'pilot',
+    events: 'all',
   })
   const { serviceid } = await partner.client.createUser({
-    ...{ ...ada, userid: 'userid-canary', offername: 'starter', benefits: ['telehealth'] },
+    ...ada,
+    userid: 'userid-canary',
+    offername: 'starter',
+    benefits: ['telehealth'],
   })
   const { serviceid: waitingid } = await partner.client.createUser({
-    ...{ ...ada, userid: 'userid-canary-2', offername: 'plus', benefits: ['identity'] },
+    ...ada,
+    userid: 'userid-canary-2',
+    offername: 'plus',
+    benefits: ['identity'],
   })
   const admin = await signIn(service, 'admin')
   const reason = 'reason-canary of the call'
@@ -60,7 +77,13 @@ export async function startPopulatedConsole(): Promise<PopulatedConsole> {
     { timeout: 180_000, interval: 100 },
   )
   return {
-    ...{ service, partner, otherPartner, receiver, serviceid, waitingid, webhookid },
+    service,
+    partner,
+    otherPartner,
+    receiver,
+    serviceid,
+    waitingid,
+    webhookid,
     close: async () => {
       await receiver.close()
       await service[Symbol.asyncDispose]()
@@ -83,7 +106,9 @@ export async function signInPage(
   { partners, ...options }: Parameters<Browser['newContext']>[0] & { partners?: readonly string[] } = {},
 ): Promise<SignedInPage> {
   const context = await browser.newContext({
-    ...{ viewport: { width: 1280, height: 900 }, locale: 'en-US', reducedMotion: 'reduce' },
+    viewport: { width: 1280, height: 900 },
+    locale: 'en-US',
+    reducedMotion: 'reduce',
     ...options,
   })
   const page = await context.newPage()

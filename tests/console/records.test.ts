@@ -18,7 +18,10 @@ describe('all that is held of a person', () => {
   test('is downloaded as one file for a reason, and by nobody without one', async () => {
     const userid = 'exported-1'
     const { serviceid } = await partner.client.createUser({
-      ...{ ...ada, userid, offername: 'starter', benefits: ['telehealth'] },
+      ...ada,
+      userid,
+      offername: 'starter',
+      benefits: ['telehealth'],
     })
     const path = `/users/${serviceid}/export`
     expect((await support.get(path)).text).toContain('Download the file')
@@ -35,14 +38,20 @@ describe('all that is held of a person', () => {
     })
     expect(held.events.length).toBeGreaterThan(0)
     expect(await deedsOf(service, support)).toContainEqual({
-      ...{ action: 'export user', result: 'done', serviceId: serviceid, because: true },
+      action: 'export user',
+      result: 'done',
+      serviceId: serviceid,
+      because: true,
     })
   })
 
   test('has what operators asked each other to confirm about the person, and why', async () => {
     const userid = 'exported-3'
     const { serviceid } = await partner.client.createUser({
-      ...{ ...ada, userid, offername: 'starter', benefits: ['telehealth'] },
+      ...ada,
+      userid,
+      offername: 'starter',
+      benefits: ['telehealth'],
     })
     const exported = async () =>
       JSON.parse((await support.post(`/users/${serviceid}/export`, { reason: 'request of access' })).text)
@@ -55,8 +64,12 @@ describe('all that is held of a person', () => {
     })
     const [request] = (await exported()).requests
     expect(request).toMatchObject({
-      ...{ requestid: asked.path.split('/')[2], action: 'erase', reason: 'letter of Nov 2' },
-      ...{ outcome: 'waiting', decidedat: null, effect: expect.stringContaining('user_erased') },
+      requestid: asked.path.split('/')[2],
+      action: 'erase',
+      reason: 'letter of Nov 2',
+      outcome: 'waiting',
+      decidedat: null,
+      effect: expect.stringContaining('user_erased'),
     })
     const second = await signIn(service, 'support')
     await second.post(`${asked.path}/refuse`, { reason: 'they have changed their mind' })

@@ -24,7 +24,10 @@ async function newUser() {
   people += 1
   const userid = `corrected-${people}`
   const { serviceid } = await partner.client.createUser({
-    ...{ ...ada, userid, offername: 'plus', benefits: ['telehealth'] },
+    ...ada,
+    userid,
+    offername: 'plus',
+    benefits: ['telehealth'],
   })
   const [row] = await service.database.query<{ enrolment_id: string }>(sql`
     select enrolment_id from enrolments where service_id = ${serviceid} and benefit = 'telehealth'`)
@@ -39,7 +42,10 @@ async function newUser() {
     const preview = await by.post(`/users/${serviceid}/act/void`, wish)
     const seen = /name="seen" value="(\d+)"/.exec(preview.text)?.[1] ?? ''
     return by.post(`/users/${serviceid}/act/void`, {
-      ...{ ...wish, sure: 'yes', seen, reason: 'ticket 4711: never wanted it' },
+      ...wish,
+      sure: 'yes',
+      seen,
+      reason: 'ticket 4711: never wanted it',
     })
   }
   return { userid, serviceid, wish, events, telehealth, ask }
@@ -96,7 +102,9 @@ describe('what needs a second person', () => {
     expect((await other.post(`${path}/withdraw`)).status).toBe(403)
     expect(await events()).toEqual(before)
     expect(await entries(serviceid)).toContainEqual({
-      ...{ action: 'decide void', result: 'refused', actor: asker.operatorId },
+      action: 'decide void',
+      result: 'refused',
+      actor: asker.operatorId,
     })
   })
 
@@ -125,7 +133,9 @@ describe('what needs a second person', () => {
     }
     expect((await telehealth())?.state).toBe('enrolled')
     expect(await entries(serviceid)).toContainEqual({
-      ...{ action: 'decide void', result: 'refused', actor: twin.operatorId },
+      action: 'decide void',
+      result: 'refused',
+      actor: twin.operatorId,
     })
     await service.database.query(sql`update operators set email = null, subject = null, issuer = null`)
     expect((await twin.post(`${path}/confirm`, { reason: 'it is not' })).status).toBe(200)

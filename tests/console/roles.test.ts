@@ -60,7 +60,11 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       const found = await page.evaluate(violationsOf)
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
       expect([page.url(), width, colorScheme, found, overflow <= 0]).toEqual([
-        ...[page.url(), width, colorScheme, [], true],
+        page.url(),
+        width,
+        colorScheme,
+        [],
+        true,
       ])
     }
   }
@@ -105,8 +109,13 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
   function addressOf(path: string): string {
     const { serviceid, webhookid, partner } = populated
     const values: Readonly<Record<string, string>> = {
-      ...{ serviceid, endpointid: webhookid, partnerid: partner.partnerId, act: 'cancel', version: '1' },
-      ...{ eventid: serviceid, requestid: serviceid },
+      serviceid,
+      endpointid: webhookid,
+      partnerid: partner.partnerId,
+      act: 'cancel',
+      version: '1',
+      eventid: serviceid,
+      requestid: serviceid,
     }
     const query = /audit|due/.test(path) ? `?partner=${partner.partnerId}` : ''
     return path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? '') + query
@@ -181,7 +190,10 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       closed.map(path => `GET ${path}`),
     )
     expect(deeds).toContainEqual({
-      ...{ action: 'look at user', result: 'shown', serviceId: populated.serviceid, because: false },
+      action: 'look at user',
+      result: 'shown',
+      serviceId: populated.serviceid,
+      because: false,
     })
     await context.close()
   })
@@ -239,7 +251,8 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       await keyboard.type('Reason', 'reason-canary request of access')
       const exported = await keyboard.download(keyboard.button('Download the file'))
       expect(JSON.parse(await readFile(await exported.path(), 'utf8'))).toMatchObject({
-        ...{ user: { userid: 'userid-canary' }, documents: { profile: { firstname: 'Adacanary' } } },
+        user: { userid: 'userid-canary' },
+        documents: { profile: { firstname: 'Adacanary' } },
       })
 
       await findUser(keyboard, 'userid-canary-2')
@@ -310,14 +323,21 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       expect(await actsOf(operatorId)).toEqual([
         ...['cancel', 'reinstate', 'swap', 'swapoff', 'offer'].map(name => `${name} user done because`),
         ...['make link', 'resend event', 'export user', 'consent user'].map(name => `${name} done because`),
-        ...['ask for move asked because', 'ask for void asked because', 'withdraw void done'],
-        ...['ask for void asked because', 'void on request done because'],
-        ...['ask for erase asked because', 'erase on request done because', 'download certificate done'],
+        'ask for move asked because',
+        'ask for void asked because',
+        'withdraw void done',
+        'ask for void asked because',
+        'void on request done because',
+        'ask for erase asked because',
+        'erase on request done because',
+        'download certificate done',
         ...['what is due', 'webhooks', 'partners', 'audit'].map(name => `export ${name} done`),
         ...pathsOf('support').closed.map(path => `GET ${path} refused`),
       ])
       expect(await actsOf(second.operatorId)).toEqual([
-        ...['refuse move done because', 'confirm void done because', 'confirm erase done because'],
+        'refuse move done because',
+        'confirm void done because',
+        'confirm erase done because',
       ])
       await second.context.close()
       await context.close()
@@ -399,7 +419,9 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
         name => `${name} done because`,
       ),
       ...['revoke credential', 'disable partner', 'enable partner'].map(name => `${name} done because`),
-      ...['check catalogue done', 'ask for publish asked because', 'publish on request done because'],
+      'check catalogue done',
+      'ask for publish asked because',
+      'publish on request done because',
     ])
     expect(await actsOf(second.operatorId)).toEqual(['confirm publish done because'])
     await second.context.close()

@@ -46,8 +46,14 @@ test('what lags is said aloud, and so are the last backup and the last rotation'
   await addEntries(
     service.database,
     ['backup', 'keyring rotate'].map(action => ({
-      ...{ partnerId: noPartner, entryId: uuidv7(at), at, times: 1, action, result: 'done' },
-      ...{ actorKind: 'command' as const, actor: 'tester' },
+      partnerId: noPartner,
+      entryId: uuidv7(at),
+      at,
+      times: 1,
+      action,
+      result: 'done',
+      actorKind: 'command' as const,
+      actor: 'tester',
     })),
   )
   await service.database.query(sql`

@@ -74,7 +74,9 @@ test('who is in a mapped group signs in, lands where it wanted to be, and is on 
   expect([shown.status, shown.url]).toEqual([200, `${base}/webhooks?from=mail`])
   expect(shown.text).toContain(`${identity.who.name}</span> <span class="hint">support</span>`)
   expect(await findOperator(service.database, identity.who.name)).toMatchObject({
-    ...{ role: 'support', partners: undefined, issuer: identity.issuer },
+    role: 'support',
+    partners: undefined,
+    issuer: identity.issuer,
   })
   expect([...browser.cookies(base).keys()]).toEqual(['enrolment-console'])
   expect((await recorded(identity.who.name))[0]).toBe('sign in by provider: done')
@@ -288,7 +290,8 @@ test('signing out ends the session here, and leads to where the provider’s end
   const there = new URL(/^0; url=(.+)$/.exec(left.headers.get('refresh') ?? '')?.[1] ?? '')
   expect(there.origin + there.pathname).toBe(`${identity.issuer}/session/end`)
   expect(Object.fromEntries(there.searchParams)).toEqual({
-    ...{ client_id: 'benefits-console', post_logout_redirect_uri: `${base}/signed-out` },
+    client_id: 'benefits-console',
+    post_logout_redirect_uri: `${base}/signed-out`,
   })
   expect((await browser.get(`${base}/`)).status).toBe(401)
   expect((await browser.get(`${base}/signed-out`)).text).toContain('You are signed out')

@@ -72,7 +72,11 @@ describeInBrowser('the nine questions of support', () => {
 
   function enrol(userid: string, person = {}) {
     return partner.client.createUser({
-      ...{ ...ada, ...person, userid, offername: 'starter', benefits: ['telehealth'] },
+      ...ada,
+      ...person,
+      userid,
+      offername: 'starter',
+      benefits: ['telehealth'],
     })
   }
   async function find(page: Page, what: string) {

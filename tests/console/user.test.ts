@@ -114,7 +114,9 @@ describe('the page of a user', () => {
   test('names the rule that says no, and shows what it looked at only with the person’s data', async () => {
     const { serviceid: id } = await partner.client.createUser({
       ...ada,
-      ...{ userid: 'too-old-1', dob: '1950-01-01', offername: 'starter' },
+      userid: 'too-old-1',
+      dob: '1950-01-01',
+      offername: 'starter',
     })
     const plain = await support.get(`/users/${id}`)
     expect(plain.text).toMatch(/above the oldest age admitted, \d+/)
@@ -153,7 +155,10 @@ describe('personal data', () => {
     ])
       expect(shown.text).toContain(value)
     expect(await deedsOf(service, operator)).toContainEqual({
-      ...{ action: 'look at person', result: 'shown', serviceId: serviceid, because: true },
+      action: 'look at person',
+      result: 'shown',
+      serviceId: serviceid,
+      because: true,
     })
     const { text } = await operator.get(`/audit?partner=${partner.partnerId}`)
     expect(text).toContain('caller asked, ticket 7')
@@ -191,7 +196,10 @@ test('an address of a higher role is refused, and the refusal is on record', asy
       expect([screen.path, answer.status]).toEqual([screen.path, 403])
       expect(answer.text).toContain('Not for your role')
       expect(await deedsOf(service, operator)).toContainEqual({
-        ...{ action: `${screen.method} ${screen.path}`, result: 'refused', serviceId: null, because: false },
+        action: `${screen.method} ${screen.path}`,
+        result: 'refused',
+        serviceId: null,
+        because: false,
       })
     }
   }

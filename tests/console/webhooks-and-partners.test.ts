@@ -24,7 +24,9 @@ beforeAll(async () => {
   if (!row) throw new Error('the partner is missing')
   const wish = {
     partner: partnerOf(row, service.keyring),
-    ...{ url: receiver.url, username: 'harbor', password: 'pilot' },
+    url: receiver.url,
+    username: 'harbor',
+    password: 'pilot',
     events: 'all',
   } as const
   const made = await addEndpoint(service.database, wish, {
@@ -74,7 +76,9 @@ describe('webhooks', () => {
     expect(receiver.deliveries).toHaveLength(sent)
     expect((await admin.post(`/webhooks/${endpoint}/replay`, { ...range, sure: 'yes' })).status).toBe(422)
     const again = await admin.post(`/webhooks/${endpoint}/replay`, {
-      ...{ ...range, sure: 'yes', reason: 'they lost a day' },
+      ...range,
+      sure: 'yes',
+      reason: 'they lost a day',
     })
     expect(again.text).toMatch(/\d+ events are sent again/)
     await receiver.received(sent + 1)
@@ -145,7 +149,8 @@ describe('partners', () => {
   test('a credential is made, shown once and revoked, for a reason', async () => {
     const other = await service.newPartner({ name: 'Rotating' })
     const made = await admin.post(`/partners/${other.partnerId}/rotate`, {
-      ...{ kind: 'client_secret', reason: 'leaked in a ticket' },
+      kind: 'client_secret',
+      reason: 'leaked in a ticket',
     })
     const secret = /enr_cs_sandbox_\w+/.exec(made.text)?.[0] ?? ''
     let asked = 0
@@ -165,9 +170,7 @@ describe('partners', () => {
     ).toBe(409)
     // The id of a credential follows the partner's in its secret.
     const old = /^enr_cs_sandbox_\w{22}(\w{10})_/.exec(other.clientSecret)?.[1] ?? ''
-    await admin.post(`/partners/${other.partnerId}/revoke`, {
-      ...{ credential: old, reason: 'changed over' },
-    })
+    await admin.post(`/partners/${other.partnerId}/revoke`, { credential: old, reason: 'changed over' })
     await expect(asks(other.clientSecret)).rejects.toMatchObject({ status: 401 })
     await asks(secret)
     expect(await reasonedDeedsOf(service, admin)).toEqual(

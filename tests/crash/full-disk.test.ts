@@ -58,9 +58,20 @@ test('a disk that is full to the last byte, under load: nothing acknowledged is 
   await runJson(['catalogue', 'publish', demoCatalogueFile, '--data', dataDir], place)
   const partner = await runJson<Created>(
     [
-      ...['partner', 'create', '--name', 'Full', '--data', dataDir, '--events', 'all'],
-      ...['--webhook-url', receiver.url, '--webhook-username', receiver.username],
-      ...['--webhook-password', receiver.password],
+      'partner',
+      'create',
+      '--name',
+      'Full',
+      '--data',
+      dataDir,
+      '--events',
+      'all',
+      '--webhook-url',
+      receiver.url,
+      '--webhook-username',
+      receiver.username,
+      '--webhook-password',
+      receiver.password,
     ],
     place,
   )

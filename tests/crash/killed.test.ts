@@ -56,9 +56,20 @@ beforeEach(async () => {
   await runJson(['catalogue', 'publish', demoCatalogueFile, '--data', dataDir], place)
   const partner = await runJson<Created>(
     [
-      ...['partner', 'create', '--name', 'Killed', '--data', dataDir, '--events', 'all'],
-      ...['--webhook-url', receiver.url, '--webhook-username', receiver.username],
-      ...['--webhook-password', receiver.password],
+      'partner',
+      'create',
+      '--name',
+      'Killed',
+      '--data',
+      dataDir,
+      '--events',
+      'all',
+      '--webhook-url',
+      receiver.url,
+      '--webhook-username',
+      receiver.username,
+      '--webhook-password',
+      receiver.password,
     ],
     place,
   )

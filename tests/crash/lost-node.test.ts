@@ -83,8 +83,18 @@ async function newTenant(worker: number): Promise<Tenant> {
   for (;;) {
     const created = await runJson<Created>(
       [
-        ...['partner', 'create', '--name', `On ${worker}`, '--events', 'all', '--webhook-url', receiver.url],
-        ...['--webhook-username', receiver.username, '--webhook-password', receiver.password],
+        'partner',
+        'create',
+        '--name',
+        `On ${worker}`,
+        '--events',
+        'all',
+        '--webhook-url',
+        receiver.url,
+        '--webhook-username',
+        receiver.username,
+        '--webhook-password',
+        receiver.password,
       ],
       place,
     )
@@ -98,8 +108,13 @@ async function newTenant(worker: number): Promise<Tenant> {
 function clientsOf({ created }: Tenant): Client[] {
   return services.map(({ address }) =>
     createClient({
-      ...{ baseUrl: address, clientId: created.clientid, clientSecret: created.clientsecret },
-      ...{ apiKey: created.apikey, tries: 1, timeoutMs: 60_000, deadlineMs: 60_000 },
+      baseUrl: address,
+      clientId: created.clientid,
+      clientSecret: created.clientsecret,
+      apiKey: created.apikey,
+      tries: 1,
+      timeoutMs: 60_000,
+      deadlineMs: 60_000,
     }),
   )
 }

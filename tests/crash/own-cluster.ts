@@ -35,7 +35,16 @@ export async function startOwnCluster(): Promise<OwnCluster> {
   const urlOf = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
   for (const port of ports) {
     asPostgres('initdb', [
-      ...['-D', dataOf(port), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      '-D',
+      dataOf(port),
+      '-U',
+      'postgres',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
     ])
     writeFileSync(join(dataOf(port), 'postgresql.conf'), settingsOf(port))
     start(port)

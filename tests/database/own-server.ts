@@ -44,8 +44,21 @@ export async function startOwnServer(): Promise<OwnServer> {
   asPostgres(`${bin}/initdb`, ['-D', data, '-U', 'open', '-A', 'trust', '--no-sync'])
   const certificate = join(data, 'server.crt')
   asPostgres('openssl', [
-    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '3650', '-subj', '/CN=localhost'],
-    ...['-addext', 'subjectAltName=DNS:localhost', '-keyout', join(data, 'server.key'), '-out', certificate],
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '3650',
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    'subjectAltName=DNS:localhost',
+    '-keyout',
+    join(data, 'server.key'),
+    '-out',
+    certificate,
   ])
   writeFileSync(
     join(data, 'pg_hba.conf'),
@@ -60,7 +73,15 @@ export async function startOwnServer(): Promise<OwnServer> {
   asPostgres(`${bin}/pg_ctl`, ['-D', data, '-l', join(place, 'log'), '-w', 'start', '-o', options])
   for (const role of ['plain', 'sealed'])
     asPostgres(`${bin}/psql`, [
-      ...['-h', '127.0.0.1', '-p', `${port}`, '-U', 'open', '-d', 'postgres', '-qc'],
+      '-h',
+      '127.0.0.1',
+      '-p',
+      `${port}`,
+      '-U',
+      'open',
+      '-d',
+      'postgres',
+      '-qc',
       `create role ${role} login superuser password 'right'`,
     ])
   return {
@@ -81,9 +102,16 @@ export async function startPooler(server: OwnServer, settings: readonly string[]
   writeFileSync(
     join(place, 'ini'),
     [
-      ...['[databases]', `* = host=127.0.0.1 port=${server.port}`, '[pgbouncer]', `listen_port = ${port}`],
-      ...['listen_addr = 127.0.0.1', 'unix_socket_dir =', 'auth_type = trust'],
-      ...[`auth_file = ${join(place, 'users')}`, ...settings, ''],
+      '[databases]',
+      `* = host=127.0.0.1 port=${server.port}`,
+      '[pgbouncer]',
+      `listen_port = ${port}`,
+      'listen_addr = 127.0.0.1',
+      'unix_socket_dir =',
+      'auth_type = trust',
+      `auth_file = ${join(place, 'users')}`,
+      ...settings,
+      '',
     ].join('\n'),
   )
   const child = spawn('runuser', ['-u', 'postgres', '--', '/usr/sbin/pgbouncer', '-q', join(place, 'ini')], {

@@ -24,18 +24,21 @@ beforeAll(async () => {
   execFileSync(
     'openssl',
     [
-      ...[
-        'req',
-        '-x509',
-        '-newkey',
-        'rsa:2048',
-        '-nodes',
-        '-keyout',
-        join(folder, 'key'),
-        '-out',
-        join(folder, 'cert'),
-      ],
-      ...['-days', '2', '-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`],
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-keyout',
+      join(folder, 'key'),
+      '-out',
+      join(folder, 'cert'),
+      '-days',
+      '2',
+      '-subj',
+      `/CN=${host}`,
+      '-addext',
+      `subjectAltName=DNS:${host}`,
     ],
     { stdio: 'ignore' },
   )
@@ -63,7 +66,12 @@ function exampleOf(name: string, port: number): string {
 function get(port: number, path: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const options = {
-      ...{ host: '127.0.0.1', port, path, servername: host, headers: { host }, ca: read('cert') },
+      host: '127.0.0.1',
+      port,
+      path,
+      servername: host,
+      headers: { host },
+      ca: read('cert'),
       // A new connection for each request: a proxy may close a kept one just as it is used again.
       agent: false as const,
     }

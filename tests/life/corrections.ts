@@ -20,7 +20,10 @@ export function openCorrections(
   return async (userid, op) => {
     const partner = partnerOf(await requirePartner(database, partnerId), keyring)
     const outcome = await executor.submit({
-      ...{ partner, userid, who: 'operator', why: 'correction' },
+      partner,
+      userid,
+      who: 'operator',
+      why: 'correction',
       decide: ({ member, now, terms }) => {
         const held = member && heldEnrolment(member.user, op.b)
         if (!held) return refuse('user_not_found')

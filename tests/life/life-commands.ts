@@ -48,19 +48,20 @@ export type Command = Step & { user: 'u1' | 'u2'; partner: 0 | 1 }
 
 /** Everything that a run must have done. */
 export const stepNames = [
-  ...[
-    'prefill',
-    'create',
-    'update',
-    'cancel',
-    'reinstate',
-    'erase',
-    'offer',
-    'undooffer',
-    'swap',
-    'undoswap',
-  ],
-  ...['enrol', 'decline', 'clock', 'restart'],
+  'prefill',
+  'create',
+  'update',
+  'cancel',
+  'reinstate',
+  'erase',
+  'offer',
+  'undooffer',
+  'swap',
+  'undoswap',
+  'enrol',
+  'decline',
+  'clock',
+  'restart',
 ] as const satisfies readonly Step['op'][]
 
 const names = lifeCatalogue.benefits.map(benefit => benefit.name)

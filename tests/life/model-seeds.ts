@@ -105,15 +105,18 @@ const raised = [...eventNames.filter(name => !raisedElsewhere.has(name)), 'benef
 )
 
 const refusals = [
-  ...['user_not_found', 'user_exists', 'user_cancelled', 'not_cancelled', 'reinstate_expired', 'ineligible'],
-  ...[
-    'slots_exceeded',
-    'already_on_offer',
-    'change_locked',
-    'benefit_in_force',
-    'benefit_unknown',
-    'cancel_pending',
-  ],
+  'user_not_found',
+  'user_exists',
+  'user_cancelled',
+  'not_cancelled',
+  'reinstate_expired',
+  'ineligible',
+  'slots_exceeded',
+  'already_on_offer',
+  'change_locked',
+  'benefit_in_force',
+  'benefit_unknown',
+  'cancel_pending',
 ]
 
 /** The transitions that these commands can cause; the others belong to the registration page and the operator. */

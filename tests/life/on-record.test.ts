@@ -81,9 +81,7 @@ describe('a change of a user is on record with credential and request', () => {
     await recipes[id]?.ask(client, 'u')
     const rows = await database.query<Row>(sql`
       select who, actor, request_id from history where partner_id = ${partner.partnerId} order by version`)
-    expect(rows.at(-1)).toEqual({
-      ...{ who: 'partner', actor: credential?.credential_id, request_id: requestId },
-    })
+    expect(rows.at(-1)).toEqual({ who: 'partner', actor: credential?.credential_id, request_id: requestId })
     expect(rows.filter(({ actor, request_id }) => actor === null || request_id === null)).toEqual([])
   })
 })

@@ -128,7 +128,13 @@ export function take(u: Life, { add: b, remove }: Pair, t: number, promised = 0)
     // There is a month to give what is missing, and at least until the start.
     const lapse = kind.waits && !u.isOutlook ? Math.max(t, u.clock + toActMs) : never
     u.windows.push({
-      ...{ b, n: u.plan[`${b} ${t}`] ?? counter++, ...kind, single: false, from: t, lapse, to: never },
+      b,
+      n: u.plan[`${b} ${t}`] ?? counter++,
+      ...kind,
+      single: false,
+      from: t,
+      lapse,
+      to: never,
     })
   }
   if (out) out.to = t

@@ -51,7 +51,13 @@ function seen() {
 test('two operations on one user at once, at two services: one after the other, no update is lost', async () => {
   const { database, keyring, now: real } = stage.service
   const second = await startService({
-    ...{ database, deliveryDatabase: database, keyring, real, host: '127.0.0.1', port: 0, log: () => {} },
+    database,
+    deliveryDatabase: database,
+    keyring,
+    real,
+    host: '127.0.0.1',
+    port: 0,
+    log: () => {},
     webhookRules: { sandbox: true, allow: [] },
     installation: await claimInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
   })

@@ -32,7 +32,13 @@ test('two services on one database apply a due change once', async () => {
   const userids = await swapAll(partner, 60)
   const { database, keyring, now: real } = stage.service
   const second = await startService({
-    ...{ database, deliveryDatabase: database, keyring, real, host: '127.0.0.1', port: 0, log: () => {} },
+    database,
+    deliveryDatabase: database,
+    keyring,
+    real,
+    host: '127.0.0.1',
+    port: 0,
+    log: () => {},
     webhookRules: { sandbox: true, allow: [] },
     installation: await claimInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
   })
@@ -73,8 +79,11 @@ test('after a long downtime everything overdue is applied in its order, with its
     { eventname: 'offer_activiation_successful', offer: 'top', updatedat: '2026-10-25T04:00:00.000Z' },
     // Nobody has agreed to gold, which came with the offer.
     {
-      ...{ eventname: 'benefit_declined', offer: 'top', updatedat: '2026-10-25T04:00:00.000Z' },
-      ...{ name: 'gold', reason: 'expired' },
+      eventname: 'benefit_declined',
+      offer: 'top',
+      updatedat: '2026-10-25T04:00:00.000Z',
+      name: 'gold',
+      reason: 'expired',
     },
   ])
   const lines = (await partner.get('u', 'timeline')).timeline ?? []

@@ -116,7 +116,12 @@ async function startBehind(service: TestService, behindMs: number): Promise<Serv
   const { database, keyring } = service
   const installation = await claimInstallation(database, { keyring, wanted: 'sandbox', now: service.now() })
   return startService({
-    ...{ database, deliveryDatabase: database, keyring, installation, host: '127.0.0.1', port: 0 },
+    database,
+    deliveryDatabase: database,
+    keyring,
+    installation,
+    host: '127.0.0.1',
+    port: 0,
     webhookRules: { sandbox: true, allow: [] },
     log: () => {},
     real: () => service.now() - behindMs,

@@ -50,7 +50,9 @@ describeInBrowser('every view', () => {
     'in $locale, $scheme, $width px: no fault of axe, no sideways scroll, targets of 44 px',
     async ({ locale, scheme, width }) => {
       const context = await browser.newContext({
-        ...{ colorScheme: scheme, reducedMotion: 'reduce', bypassCSP: true },
+        colorScheme: scheme,
+        reducedMotion: 'reduce',
+        bypassCSP: true,
         viewport: { width, height: 720 },
       })
       const page = await context.newPage()
@@ -127,44 +129,76 @@ const framed = ['frame', 'start', 'benefits', 'done', 'already-enrolled', 'sessi
 
 /** All views; a name that is missing here does not compile. */
 const views: Record<View['view'], true> = {
-  ...{ OPEN: true, CHALLENGE: true, START: true, DETAILS_REVIEW: true, DETAILS_EDIT: true, PLAN: true },
-  ...{ BENEFITS: true, CHECK_ANSWERS: true, DONE: true, ALREADY_ENROLLED: true, NO_BENEFITS: true },
-  ...{
-    BENEFICIARIES: true,
-    BENEFICIARIES_EDIT: true,
-    SWAP: true,
-    SWAP_CHOOSE: true,
-    SWAP_CONFIRM: true,
-    OFFER_CHANGE: true,
-    OFFER_CONFIRM: true,
-    CANCEL: true,
-  },
-  ...{ LINK_ENDED: true, PROBLEM: true, FRAME: true },
+  OPEN: true,
+  CHALLENGE: true,
+  START: true,
+  DETAILS_REVIEW: true,
+  DETAILS_EDIT: true,
+  PLAN: true,
+  BENEFITS: true,
+  CHECK_ANSWERS: true,
+  DONE: true,
+  ALREADY_ENROLLED: true,
+  NO_BENEFITS: true,
+  BENEFICIARIES: true,
+  BENEFICIARIES_EDIT: true,
+  SWAP: true,
+  SWAP_CHOOSE: true,
+  SWAP_CONFIRM: true,
+  OFFER_CHANGE: true,
+  OFFER_CONFIRM: true,
+  CANCEL: true,
+  LINK_ENDED: true,
+  PROBLEM: true,
+  FRAME: true,
 }
 const ends: Record<LinkEndedView['kind'], true> = {
-  ...{ link: true, session: true, closed: true, challenge: true, challengelimit: true, signedout: true },
+  link: true,
+  session: true,
+  closed: true,
+  challenge: true,
+  challengelimit: true,
+  signedout: true,
 }
 const tellings: Record<DoneView['told']['what'], true> = {
-  ...{ enrolled: true, added: true, upgraded: true, downgraded: true, swapped: true, cancelled: true },
-  ...{ undone: true, kept: true, reinstated: true },
+  enrolled: true,
+  added: true,
+  upgraded: true,
+  downgraded: true,
+  swapped: true,
+  cancelled: true,
+  undone: true,
+  kept: true,
+  reinstated: true,
 }
 const outcomes: Record<DoneView['outcome'], true> = {
-  ...{ enrolled: true, swapped: true, changed: true, cancelled: true, undone: true },
+  enrolled: true,
+  swapped: true,
+  changed: true,
+  cancelled: true,
+  undone: true,
 }
 const problems: Record<ProblemView['kind'], true> = {
-  ...{ internal: true, notfound: true, busy: true, foreign: true, unreadable: true },
+  internal: true,
+  notfound: true,
+  busy: true,
+  foreign: true,
+  unreadable: true,
 }
 const statuses: Record<BenefitStatus['kind'], true> = {
-  ...{ available: true, enrolled: true, included: true, scheduled: true, ending: true, swapin: true },
-  ...{
-    swapout: true,
-    actionrequired: true,
-    waiting: true,
-    unavailable: true,
-    full: true,
-    otherplan: true,
-    unknown: true,
-  },
+  available: true,
+  enrolled: true,
+  included: true,
+  scheduled: true,
+  ending: true,
+  swapin: true,
+  swapout: true,
+  actionrequired: true,
+  waiting: true,
+  unavailable: true,
+  full: true,
+  otherplan: true,
+  unknown: true,
 }
 
 /** Links inside running text are exempt, as in WCAG; boxes are as large as their label. */

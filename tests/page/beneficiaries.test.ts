@@ -43,7 +43,8 @@ async function userOf() {
 }
 async function namedFor(benefit: string) {
   const { benefits } = await rig.partner.client.getBeneficiaries({
-    ...{ userid: rig.userid(), include: ['versions'] },
+    userid: rig.userid(),
+    include: ['versions'],
   })
   return benefits.find(({ name }) => name === benefit)
 }
@@ -91,7 +92,9 @@ describe('at enrolment', () => {
     expect(await userOf()).toMatchObject({ requiredactions: [], conditions: [] })
     const named = await namedFor('life')
     expect(named?.current).toMatchObject({
-      ...{ version: 1, status: 'confirmed', who: 'user' },
+      version: 1,
+      status: 'confirmed',
+      who: 'user',
       beneficiaries: [
         { name: 'Gracecanary King', relationship: 'spouse', share: 70, dob: '1988-02-29' },
         { name: 'Tomcanary', relationship: 'child', share: 30, dob: '' },
@@ -180,7 +183,9 @@ describe('at enrolment', () => {
     expect(two.html).toContain('value="Gracecanary King"')
     expect(two.html).toContain('name="person2.name"')
     const one = await visitor.post('/register/beneficiaries/life', {
-      ...{ rows: '2', remove: '1', ...grace },
+      rows: '2',
+      remove: '1',
+      ...grace,
       ...person(2, 'Tomcanary', 5),
     })
     expect(one.html).toContain('name="person1.name" type="text" class="full" value="Tomcanary"')

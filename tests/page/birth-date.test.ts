@@ -107,7 +107,10 @@ describe('tries at the birth date', () => {
     })
     await guess(visitor, 5)
     expect(await client().exchangeResult({ sessionid })).toEqual({
-      ...{ sessionid, userid, outcome: 'challengefailed', reference: null },
+      sessionid,
+      userid,
+      outcome: 'challengefailed',
+      reference: null,
       completedat: expect.stringMatching(/Z$/),
     })
     const stranger = await rig.running.newPartner()

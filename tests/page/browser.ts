@@ -13,8 +13,13 @@ export async function launchBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath,
     args: [
-      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
-      ...['--disable-background-networking', '--disable-component-update'],
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-sync',
+      '--disable-background-networking',
+      '--disable-component-update',
     ],
   })
   // A page that the browser opens itself passes here, too.

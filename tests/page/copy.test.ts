@@ -118,7 +118,8 @@ describe('the copy for the person', () => {
     const swapping = await openLink(rig, { purpose: 'swap', offername: '' })
     await swapping.get('/register/swap/confirm?replace.dental=critical')
     const swapped = await swapping.post('/register/swap/confirm', {
-      ...{ 'replace.dental': 'critical', 'consent.critical': '2026-01' },
+      'replace.dental': 'critical',
+      'consent.critical': '2026-01',
     })
     expect(swapped.view).toBe('DONE')
     expect(copyIn(swapped)).not.toBe(copyIn(done))
@@ -132,7 +133,8 @@ describe('the copy for the person', () => {
     await changing.get('/register/offer')
     await changing.post('/register/offer', { offername: 'premier' })
     const changed = await changing.post('/register/offer/confirm', {
-      ...{ offername: 'premier', 'consent.life': '2026-01' },
+      offername: 'premier',
+      'consent.life': '2026-01',
     })
     expect(changed.view).toBe('DONE')
     const after = textOf(await (await changing.send(copyIn(changed))).text())

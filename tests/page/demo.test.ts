@@ -27,7 +27,11 @@ describeInBrowser('the example platform', () => {
       startPlatform(settings: object): Promise<Platform>
     }
     platform = await startPlatform({
-      ...{ service: rig.service, partnerId, clientId, clientSecret, apiKey },
+      service: rig.service,
+      partnerId,
+      clientId,
+      clientSecret,
+      apiKey,
       webhook: { port: 0, username: 'harbor', password: 'pilot' },
     })
     const origins = [`http://localhost:${platform.port}`]

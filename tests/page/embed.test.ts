@@ -99,11 +99,26 @@ describeInBrowser('the embed', () => {
       expect(
         all.filter(({ name }) => name).map(({ name, view }) => (view ? `${name} ${view}` : name)),
       ).toEqual([
-        ...['OPEN', 'READY', 'VIEW START', 'SUBMIT START', 'VIEW DETAILS_REVIEW', 'VIEW DETAILS_EDIT'],
-        ...['SUBMIT DETAILS_EDIT', 'VIEW DETAILS_EDIT', 'SUBMIT DETAILS_EDIT'],
-        ...['VIEW DETAILS_REVIEW', 'SUBMIT DETAILS_REVIEW', 'VIEW BENEFITS', 'SUBMIT BENEFITS'],
-        ...['VIEW CHECK_ANSWERS', 'SUBMIT CHECK_ANSWERS', 'VIEW CHECK_ANSWERS', 'SUBMIT CHECK_ANSWERS'],
-        ...['VIEW DONE', 'ENROLLED', 'EXIT'],
+        'OPEN',
+        'READY',
+        'VIEW START',
+        'SUBMIT START',
+        'VIEW DETAILS_REVIEW',
+        'VIEW DETAILS_EDIT',
+        'SUBMIT DETAILS_EDIT',
+        'VIEW DETAILS_EDIT',
+        'SUBMIT DETAILS_EDIT',
+        'VIEW DETAILS_REVIEW',
+        'SUBMIT DETAILS_REVIEW',
+        'VIEW BENEFITS',
+        'SUBMIT BENEFITS',
+        'VIEW CHECK_ANSWERS',
+        'SUBMIT CHECK_ANSWERS',
+        'VIEW CHECK_ANSWERS',
+        'SUBMIT CHECK_ANSWERS',
+        'VIEW DONE',
+        'ENROLLED',
+        'EXIT',
       ])
       const { success } = all.find(heard => heard.success) ?? {}
       expect(success).toMatchObject({ outcome: 'enrolled' })

@@ -99,7 +99,8 @@ function pageIn(context: string, send: Send): FirefoxPage {
   const click = async (kind: Kind, name: string) => {
     const { x, y } = await place(kind, name)
     await perform({
-      ...{ type: 'pointer', id: 'mouse' },
+      type: 'pointer',
+      id: 'mouse',
       actions: [
         { type: 'pointerMove', x, y },
         { type: 'pointerDown', button: 0 },

@@ -59,8 +59,16 @@ export function cardsIn(say: Say): readonly BenefitCard[] {
     description: string,
     rest: Partial<BenefitCard>,
   ): BenefitCard => ({
-    ...{ name, displayname, description, iconurl: `/icons/${name}.svg`, pays: [], notcovered: [] },
-    ...{ cost: free, status: { kind: 'available' }, selected: false, ...rest },
+    name,
+    displayname,
+    description,
+    iconurl: `/icons/${name}.svg`,
+    pays: [],
+    notcovered: [],
+    cost: free,
+    status: { kind: 'available' },
+    selected: false,
+    ...rest,
     ...(rest.status && rest.status.kind !== 'included' ? {} : { startson: '2026-12-01' }),
   })
   return [
@@ -107,7 +115,10 @@ export function cardsIn(say: Say): readonly BenefitCard[] {
       ),
       {
         cost: {
-          ...{ kind: 'amount', amount: 4.5, currency: 'USD', per: 'month' },
+          kind: 'amount',
+          amount: 4.5,
+          currency: 'USD',
+          per: 'month',
           taken: { by: 'Harbor Rides', how: say('from your weekly payout', 'de su pago semanal') },
         },
         pays: [say('Two checkups and cleanings a year', 'Dos revisiones y limpiezas al año')],
@@ -229,19 +240,17 @@ export function memberCards(say: Say, cards: readonly BenefitCard[]): readonly B
   return [
     ...held,
     priced(telehealth, {
-      ...{ name: 'hospital', displayname: say('Hospital cash', 'Dinero por hospitalización') },
-      ...{
-        status: { kind: 'full', swapto: 'swap?in=hospital' },
-        worth: { amount: 700, currency: 'USD', per: 'week' },
-      },
+      name: 'hospital',
+      displayname: say('Hospital cash', 'Dinero por hospitalización'),
+      status: { kind: 'full', swapto: 'swap?in=hospital' },
+      worth: { amount: 700, currency: 'USD', per: 'week' },
       cost: { kind: 'amount', amount: 12, currency: 'USD', per: 'once' },
     }),
     priced(dental, {
-      ...{ name: 'savings', displayname: say('Emergency savings', 'Ahorro de emergencia') },
-      ...{
-        status: { kind: 'unavailable', reasons: [] },
-        worth: { amount: 25, currency: 'USD', per: 'month' },
-      },
+      name: 'savings',
+      displayname: say('Emergency savings', 'Ahorro de emergencia'),
+      status: { kind: 'unavailable', reasons: [] },
+      worth: { amount: 25, currency: 'USD', per: 'month' },
     }),
   ]
 }
@@ -262,7 +271,10 @@ export function undated({ startson: _, ...card }: BenefitCard): BenefitCard {
 export function toLine(card: BenefitCard): BenefitLine {
   const { name, displayname, iconurl, startson, cost, coverage } = card
   return {
-    ...{ name, displayname, iconurl, cost },
+    name,
+    displayname,
+    iconurl,
+    cost,
     ...(startson === undefined ? {} : { startson }),
     ...(coverage === undefined ? {} : { coverage }),
   }
@@ -351,7 +363,9 @@ export function offersIn(say: Say): Extract<View, { view: 'OFFER_CHANGE' }>['off
     },
     { offer: 'mini', displayname: 'Harbor Mini', direction: 'downgrade', effectiveon, reasons: [] },
     {
-      ...{ offer: 'gold', displayname: 'Harbor Gold', direction: 'upgrade' },
+      offer: 'gold',
+      displayname: 'Harbor Gold',
+      direction: 'upgrade',
       reasons: [say('For drivers with 100 rides a month', 'Para conductores con 100 viajes al mes')],
     },
   ]
@@ -369,33 +383,45 @@ export const tellings: readonly {
   readonly undo?: true
 }[] = [
   {
-    ...{ name: 'enrolled-from', outcome: 'enrolled', lines: 'ahead' },
+    name: 'enrolled-from',
+    outcome: 'enrolled',
+    lines: 'ahead',
     told: { what: 'enrolled', from: '2026-12-01' },
   },
   { name: 'added', outcome: 'enrolled', lines: 'begun', told: { what: 'added', count: 1 } },
   {
-    ...{ name: 'added-from', outcome: 'enrolled', lines: 'ahead' },
+    name: 'added-from',
+    outcome: 'enrolled',
+    lines: 'ahead',
     told: { what: 'added', count: 2, from: '2026-12-01' },
   },
+  { name: 'upgraded', outcome: 'changed', lines: 'begun', told: { what: 'upgraded', plan: 'Harbor Plus' } },
   {
-    ...{ name: 'upgraded', outcome: 'changed', lines: 'begun' },
-    told: { what: 'upgraded', plan: 'Harbor Plus' },
-  },
-  {
-    ...{ name: 'upgraded-from', outcome: 'changed', lines: 'ahead', undo: true },
+    name: 'upgraded-from',
+    outcome: 'changed',
+    lines: 'ahead',
+    undo: true,
     told: { what: 'upgraded', plan: 'Harbor Plus', from: '2026-12-01' },
   },
   {
-    ...{ name: 'downgraded', outcome: 'changed', lines: 'begun' },
+    name: 'downgraded',
+    outcome: 'changed',
+    lines: 'begun',
     told: { what: 'downgraded', plan: 'Harbor Basic' },
   },
   {
-    ...{ name: 'downgraded-from', outcome: 'changed', lines: 'lastends', undo: true },
+    name: 'downgraded-from',
+    outcome: 'changed',
+    lines: 'lastends',
+    undo: true,
     told: { what: 'downgraded', plan: 'Harbor Basic', from: '2026-12-01' },
   },
   { name: 'swapped', outcome: 'swapped', lines: 'begun', told: { what: 'swapped' } },
   {
-    ...{ name: 'swapped-from', outcome: 'swapped', lines: 'exchanged', undo: true },
+    name: 'swapped-from',
+    outcome: 'swapped',
+    lines: 'exchanged',
+    undo: true,
     told: { what: 'swapped', from: '2026-12-01' },
   },
   ...(['today', 'past', 'neverbegun'] as const).map(timing => ({
@@ -407,7 +433,9 @@ export const tellings: readonly {
     },
   })),
   {
-    ...{ name: 'cancelled-from', outcome: 'cancelled', lines: 'ending' },
+    name: 'cancelled-from',
+    outcome: 'cancelled',
+    lines: 'ending',
     told: { what: 'cancelled', lastday: '2026-11-30', timing: 'ahead', hasDropped: true },
   },
   ...(['swap', 'offer'] as const).map(of => ({
@@ -420,11 +448,15 @@ export const tellings: readonly {
   })),
   { name: 'kept', outcome: 'undone', lines: 'begun', told: { what: 'kept' } },
   {
-    ...{ name: 'reinstated', outcome: 'undone', lines: 'begun' },
+    name: 'reinstated',
+    outcome: 'undone',
+    lines: 'begun',
     told: { what: 'reinstated', missing: ['Harbor Gym'] },
   },
   {
-    ...{ name: 'reinstated-from', outcome: 'undone', lines: 'ahead' },
+    name: 'reinstated-from',
+    outcome: 'undone',
+    lines: 'ahead',
     told: { what: 'reinstated', from: '2026-12-01', missing: [] },
   },
 ]
@@ -435,7 +467,9 @@ export function namedIn(say: Say): readonly NamedBeneficiary[] {
     { kind: 'primary', name: 'Luis Ruiz', relationship: 'spouse', share: 60, contact: '305-555-0177' },
     { kind: 'primary', name: 'Sofía Ruiz', relationship: 'child', share: 40, dob: '2019-05-04' },
     {
-      ...{ kind: 'contingent', relationship: 'trust', share: 100 },
+      kind: 'contingent',
+      relationship: 'trust',
+      share: 100,
       name: say('The Ruiz Family Trust', 'Fideicomiso de la familia Ruiz'),
     },
   ]

@@ -15,7 +15,9 @@ const isLong = process.env['FRAMEWORK_TESTS'] === 'full'
 
 function npm(args: readonly string[], cwd: string) {
   return execFileSync('npm', [...args, '--loglevel=error', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    ...{ cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
 }
 
@@ -68,7 +70,7 @@ describe('the packed embed', () => {
           join(project, 'index.html'),
           '<!doctype html><title>Mine</title><div id="root"></div><script type="module" src="/main.jsx"></script>',
         )
-        await buildWithVite({ ...{ root: project, logLevel: 'silent', configFile: false } })
+        await buildWithVite({ root: project, logLevel: 'silent', configFile: false })
       }
       const plain = `<!doctype html><title>Mine</title><h1>Mine</h1><script src="/drop-in.js"></script>
 <div id="place"></div><script>BenefitEnrolment.create({ service: 'https://benefits.example.com', partner: 'p',
@@ -143,8 +145,22 @@ create({ service: 's', token: 'x' })
     const told = execFileSync(
       process.execPath,
       [
-        ...[tsc, '--noEmit', '--strict', '--skipLibCheck', 'false', '--jsx', 'react-jsx', '--module', module],
-        ...['--moduleResolution', moduleResolution, '--target', 'es2022', '--types', 'node', 'use.tsx'],
+        tsc,
+        '--noEmit',
+        '--strict',
+        '--skipLibCheck',
+        'false',
+        '--jsx',
+        'react-jsx',
+        '--module',
+        module,
+        '--moduleResolution',
+        moduleResolution,
+        '--target',
+        'es2022',
+        '--types',
+        'node',
+        'use.tsx',
       ],
       { cwd: project, encoding: 'utf8', stdio: 'pipe' },
     )

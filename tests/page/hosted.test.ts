@@ -190,7 +190,9 @@ describeInBrowser('the hosted page', () => {
     'has no fault of axe on any real view, %s',
     async colorScheme => {
       const context = await browser.newContext({
-        ...{ colorScheme, bypassCSP: true, reducedMotion: 'reduce' },
+        colorScheme,
+        bypassCSP: true,
+        reducedMotion: 'reduce',
         viewport: { width: 320, height: 800 },
       })
       const page = await context.newPage()

@@ -62,8 +62,14 @@ process.stdout.write(JSON.stringify({ html: renderToString(page), version: globa
 `
 const tsconfig = {
   compilerOptions: {
-    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true },
-    ...{ module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], jsx: 'react-jsx' },
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noEmit: true,
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    jsx: 'react-jsx',
     types: [],
   },
   files: ['app.tsx'],
@@ -123,7 +129,12 @@ describe('the packages for partners, installed from npm pack into an empty proje
     const bundle = async (contents: string) => {
       const { outputFiles, warnings } = await build({
         stdin: { contents, resolveDir: project, loader: 'tsx' },
-        ...{ bundle: true, minify: true, write: false, format: 'esm', target: 'es2022', logLevel: 'silent' },
+        bundle: true,
+        minify: true,
+        write: false,
+        format: 'esm',
+        target: 'es2022',
+        logLevel: 'silent',
         jsx: 'automatic',
       })
       expect(warnings).toEqual([])

@@ -30,7 +30,10 @@ function App() {
   const [locale, setLocale] = useState('en')
   const embed = inline
     ? createElement(BenefitEnrolment, {
-        ...{ service, partner, token, locale },
+        service,
+        partner,
+        token,
+        locale,
         onEvent: event => heard.push(event),
       })
     : createElement(WithHook)

@@ -13,7 +13,10 @@ const catalogue = catalogueOf(
   [
     { offer: 'small', rank: 1, selectable: ['dental', 'vision', 'legal'], slots: 3 },
     {
-      ...{ offer: 'coast', rank: 2, selectable: ['dental', 'vision', 'legal'], slots: 3 },
+      offer: 'coast',
+      rank: 2,
+      selectable: ['dental', 'vision', 'legal'],
+      slots: 3,
       rules: [stateRule('coast_only', { in: ['FL'] })],
     },
     { offer: 'grand', rank: 3, fixed: ['legal'], selectable: ['dental', 'vision'], slots: 2 },
@@ -153,7 +156,7 @@ describe('whoever no longer fits the rules of their plan', () => {
 })
 
 describe('whoever saves a detail', () => {
-  const moved = { ...{ addline1: '1 Peach St', city: 'Atlanta' }, state: 'GA', zipcode: '30301' }
+  const moved = { addline1: '1 Peach St', city: 'Atlanta', state: 'GA', zipcode: '30301' }
 
   test.each([
     [

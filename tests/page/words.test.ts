@@ -17,13 +17,11 @@ describe('the first view', () => {
     async purpose => {
       await rig.newPerson()
       await rig.partner.client.createUser({
-        ...{
-          userid: rig.userid(),
-          offername: 'starter',
-          zipcode: '33131',
-          state: 'FL',
-          benefits: ['dental'],
-        },
+        userid: rig.userid(),
+        offername: 'starter',
+        zipcode: '33131',
+        state: 'FL',
+        benefits: ['dental'],
       })
       const others = ['registration', 'benefits', 'swap', 'offerchange'] as const
       const seen = async (of: (typeof others)[number]) => {
@@ -137,7 +135,11 @@ test('a full member has a way to swap at each benefit that waits for a place', a
   rig.running.advance(2000)
   await rig.newPerson()
   await rig.partner.client.createUser({
-    ...{ userid: rig.userid(), offername: 'only', zipcode: '33131', state: 'FL', benefits: ['one'] },
+    userid: rig.userid(),
+    offername: 'only',
+    zipcode: '33131',
+    state: 'FL',
+    benefits: ['one'],
   })
   const visitor = await openLink(rig, { purpose: 'benefits', offername: '' })
   const { html } = await visitor.get('/register/benefits')

@@ -85,8 +85,12 @@ function requestOf(random: Random): string {
   const bearer = random(4) === 0 ? damage(random, token, 1) : token
   const lines = [
     `${oneOf(random, ['POST', 'POST', 'POST', 'GET', 'DELETE', 'PUT'])} ${oneOf(random, paths)}${random(5) === 0 ? '?a=%ff&b' : ''} HTTP/1.1`,
-    ...['Host: localhost', 'Connection: close', `Content-Type: ${type}`, `Content-Length: ${length}`],
-    ...[`Authorization: Bearer ${bearer}`, `x-api-key: ${partner.apiKey}`],
+    'Host: localhost',
+    'Connection: close',
+    `Content-Type: ${type}`,
+    `Content-Length: ${length}`,
+    `Authorization: Bearer ${bearer}`,
+    `x-api-key: ${partner.apiKey}`,
     ...(random(6) === 0 ? ['Transfer-Encoding: chunked'] : []),
     ...(random(3) === 0 ? [`Idempotency-Key: ${damage(random, 'key', random(2))}`] : []),
   ]

@@ -244,7 +244,9 @@ describe('the page', () => {
     await partner.client.createUser({ userid: 'page', ...ada, offername: 'starter' })
     const open = async () => {
       const { linktoken, sessionid } = await partner.client.createLinkToken({
-        ...{ userid: 'page', purpose: 'benefits', delivery: 'embed' },
+        userid: 'page',
+        purpose: 'benefits',
+        delivery: 'embed',
       })
       const response = await fetch(`${service.baseUrl}/embed/session`, {
         method: 'POST',

@@ -32,7 +32,11 @@ export async function buildOneFile(folder: string, changes: readonly Change[] = 
       resolveDir: root,
     },
     outfile: file,
-    ...{ bundle: true, format: 'cjs', platform: 'node', target: 'node20', logLevel: 'error' },
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'error',
     external: ['pg-native', 'pino-pretty'],
     plugins: [
       {

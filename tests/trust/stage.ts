@@ -115,9 +115,18 @@ export async function openFaultStage(
   await runJson(['catalogue', 'publish', demoCatalogueFile], direct)
   const partner = await runJson<Created>(
     [
-      ...['partner', 'create', '--name', 'Faults', '--events', 'all'],
-      ...['--webhook-url', receiver.url, '--webhook-username', receiver.username],
-      ...['--webhook-password', receiver.password],
+      'partner',
+      'create',
+      '--name',
+      'Faults',
+      '--events',
+      'all',
+      '--webhook-url',
+      receiver.url,
+      '--webhook-username',
+      receiver.username,
+      '--webhook-password',
+      receiver.password,
     ],
     direct,
   )
@@ -127,14 +136,23 @@ export async function openFaultStage(
     createClient({
       // Longer than any answer takes on a busy machine: a write that is given up would be sent again, which some tests
       // forbid.
-      ...{ baseUrl: `http://127.0.0.1:${port}`, tries: 1, timeoutMs: 60_000, deadlineMs: 60_000, fetch },
+      baseUrl: `http://127.0.0.1:${port}`,
+      tries: 1,
+      timeoutMs: 60_000,
+      deadlineMs: 60_000,
+      fetch,
       clientId: partner.clientid,
       clientSecret: newer.clientsecret ?? partner.clientsecret,
       apiKey: newer.apikey ?? partner.apikey,
     })
   return {
-    ...{ place: direct, partner, database, address, start },
-    ...{ ports, clientOf },
+    place: direct,
+    partner,
+    database,
+    address,
+    start,
+    ports,
+    clientOf,
     openJournal: ({ processes: count = 1, port, ...more }) =>
       openJournal(
         (port === undefined ? ports.slice(0, count) : [port]).map(one => clientOf(one)),

@@ -13,7 +13,10 @@ beforeAll(async () => {
   partner = await service.newPartner()
   receiver = await startReceiver()
   const made = await partner.client.createWebhook({
-    ...{ url: receiver.url, username: 'hook', password: 'pass', events: 'all' },
+    url: receiver.url,
+    username: 'hook',
+    password: 'pass',
+    events: 'all',
   })
   webhookid = made.webhookid
 })

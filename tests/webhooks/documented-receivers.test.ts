@@ -59,8 +59,13 @@ const start: Record<
   async ts(text, { folder, env }) {
     const file = join(folder, 'receiver.mjs')
     await build({
-      ...{ stdin: { contents: text, loader: 'ts', resolveDir: root }, outfile: file, logLevel: 'silent' },
-      ...{ bundle: true, platform: 'node', format: 'esm', conditions: ['source'] },
+      stdin: { contents: text, loader: 'ts', resolveDir: root },
+      outfile: file,
+      logLevel: 'silent',
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      conditions: ['source'],
     })
     return spawn(process.execPath, [file], { env })
   },

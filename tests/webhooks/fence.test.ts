@@ -29,17 +29,21 @@ async function withOwner() {
   const outcome = { status: 500, snippet: 'of a user without a key', address: '192.0.2.1', timings }
   const result: Result = {
     lease,
-    ...{
-      eventId: first,
-      number: 1,
-      endedAt: at,
-      disposition: { kind: 'later', attempts: 1, dueAt: at, work: 'retry' },
-    },
+    eventId: first,
+    number: 1,
+    endedAt: at,
+    disposition: { kind: 'later', attempts: 1, dueAt: at, work: 'retry' },
     attempts: [{ attemptId: uuidv7(at), startedAt: at, pair: 'current', outcome }],
   }
   const health = {
-    ...{ revision: 1, breaker: { ...closedBreaker(), endpointInRow: 1 }, failingSince: at, notices: 1 },
-    ...{ pausedUntil: at, acceptedPair: 'next' as const, nextAcceptedAt: at, certificateEndsAt: at },
+    revision: 1,
+    breaker: { ...closedBreaker(), endpointInRow: 1 },
+    failingSince: at,
+    notices: 1,
+    pausedUntil: at,
+    acceptedPair: 'next' as const,
+    nextAcceptedAt: at,
+    certificateEndsAt: at,
   }
   const change = { lease, health, disable: { version: 1, reason: 'gone' as const, at } }
   const state = async () => ({
@@ -91,8 +95,13 @@ test('the owner writes a result whole: the attempt with its times, the new state
   expect(await state()).toEqual({
     health: [
       {
-        ...{ breaker: health.breaker, failing_since: at, notices: 1, paused_until: at },
-        ...{ accepted_pair: 'next', next_accepted_at: at, certificate_ends_at: at },
+        breaker: health.breaker,
+        failing_since: at,
+        notices: 1,
+        paused_until: at,
+        accepted_pair: 'next',
+        next_accepted_at: at,
+        certificate_ends_at: at,
       },
     ],
     disabled: [{ disabled_reason: 'gone', version: 2 }],
@@ -102,9 +111,19 @@ test('the owner writes a result whole: the attempt with its times, the new state
     ],
     attempts: [
       {
-        ...{ endpoint_id: lease.endpointId, attempt: 1, started_at: at, pair: 'current', status: 500 },
-        ...{ error_class: null, address: '192.0.2.1', answer: null },
-        ...{ dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4, total_ms: 5 },
+        endpoint_id: lease.endpointId,
+        attempt: 1,
+        started_at: at,
+        pair: 'current',
+        status: 500,
+        error_class: null,
+        address: '192.0.2.1',
+        answer: null,
+        dns_ms: 1,
+        connect_ms: 2,
+        tls_ms: 3,
+        first_byte_ms: 4,
+        total_ms: 5,
       },
     ],
   })
@@ -128,7 +147,9 @@ test('a result under an older lease is not written, even beside one under a newe
     disabled: new Set(),
   })
   expect(await state()).toMatchObject({
-    ...{ health: [{ notices: 2 }], disabled: [{ disabled_reason: null }], attempts: [] },
+    health: [{ notices: 2 }],
+    disabled: [{ disabled_reason: null }],
+    attempts: [],
     deliveries: [{ attempts: 0 }, { attempts: 0 }],
   })
   // The writer also keeps their changes apart: neither replaces the other.

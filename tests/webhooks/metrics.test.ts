@@ -228,7 +228,11 @@ const attempt = {
 } as const
 const note = {
   item: {
-    ...{ event_id: 'v', work: 'retry' as const, attempts: 0, due_at: 0, created_at: 0 },
+    event_id: 'v',
+    work: 'retry' as const,
+    attempts: 0,
+    due_at: 0,
+    created_at: 0,
     body: Buffer.alloc(0),
   },
   failed: {

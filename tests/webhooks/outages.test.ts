@@ -143,8 +143,11 @@ test('the result of an attempt at an address that has changed since affects only
   gone?.writeHead(410).end()
   await dispatcher.idle()
   expect(await look()).toMatchObject({
-    ...{ disabled_at: null, paused_until: null, failing_since: null },
-    ...{ waiting: 8, breaker: { open: null, endpointInRow: 0 } },
+    disabled_at: null,
+    paused_until: null,
+    failing_since: null,
+    waiting: 8,
+    breaker: { open: null, endpointInRow: 0 },
   })
   expect(await rig.database.query(sql`select distinct work, attempts from deliveries`)).toEqual([
     { work: 'retry', attempts: 1 },

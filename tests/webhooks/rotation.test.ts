@@ -20,7 +20,8 @@ async function withEndpoint(own: { deadlineMs?: number } = {}) {
       changeEndpoint(
         tx,
         {
-          ...{ partner: rig.partner, endpointId: webhookid },
+          partner: rig.partner,
+          endpointId: webhookid,
           changes: { credentials: { username: 'hook', password } },
         },
         { rules: { sandbox: true, allow: [] }, real: rig.now },

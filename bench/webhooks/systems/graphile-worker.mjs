@@ -20,8 +20,11 @@ export async function open({ address, peers, ...config }) {
     },
     async start() {
       const worker = {
-        ...{ concurrentJobs: config.concurrency, maxPoolSize: 20, localQueue: { size: 500 } },
-        ...{ completeJobBatchDelay: 0, failJobBatchDelay: 0 },
+        concurrentJobs: config.concurrency,
+        maxPoolSize: 20,
+        localQueue: { size: 500 },
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
       }
       const taskList = { hook: payload => handler.deliver(payload) }
       runner = await run({ pgPool, logger, taskList, noHandleSignals: true, preset: { worker } })

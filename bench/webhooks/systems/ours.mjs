@@ -22,17 +22,16 @@ function real() {
   return Date.now()
 }
 const nothing = {
-  ...{
-    renamed: [],
-    users: [],
-    erased: [],
-    ended: [],
-    enrolments: [],
-    consents: [],
-    documents: [],
-    history: [],
-  },
-  ...{ staleKeys: [], keys: [] },
+  renamed: [],
+  users: [],
+  erased: [],
+  ended: [],
+  enrolments: [],
+  consents: [],
+  documents: [],
+  history: [],
+  staleKeys: [],
+  keys: [],
 }
 
 export async function open({ address, origin, rootKey, targets }) {
@@ -67,9 +66,13 @@ export async function open({ address, origin, rootKey, targets }) {
         const { partnerId } = partners.get(target).partner
         const at = real()
         return {
-          ...{ id: uuidv7(at), eventname: 'offer_activiation_successful', idempotencyKey: key, data: {} },
-          ...{ user: newUser({ partnerId, serviceId: uuidv7(at), userid: 'u-1001', at }) },
-          ...{ body: Buffer.from(body), createdAt: at },
+          id: uuidv7(at),
+          eventname: 'offer_activiation_successful',
+          idempotencyKey: key,
+          data: {},
+          user: newUser({ partnerId, serviceId: uuidv7(at), userid: 'u-1001', at }),
+          body: Buffer.from(body),
+          createdAt: at,
         }
       })
       await database.transaction(tx => saveBatch(tx, { ...nothing, events: raised }))
