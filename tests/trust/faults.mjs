@@ -10,9 +10,15 @@ const aheadMs = Number(process.env.TEST_CLOCK_MS ?? 0)
 
 let passed = 0
 function pass(name) {
-  if (name !== point) return
+  if (isReachedBy(name)) end()
+}
+function isReachedBy(name) {
+  if (name !== point) return false
   passed += 1
-  if (passed === Number(count)) process.kill(process.pid, 'SIGKILL')
+  return passed === Number(count)
+}
+function end() {
+  process.kill(process.pid, 'SIGKILL')
 }
 
 if (aheadMs !== 0) {
@@ -57,6 +63,7 @@ const { Client } = pg
 const { query } = Client.prototype
 Client.prototype.query = function (config, ...rest) {
   const text = typeof config === 'string' ? config : (config?.text ?? '')
+  if (Array.isArray(config?.statements)) return query.call(this, cutShort(config), ...rest)
   if (typeof config?.submit === 'function') return query.call(this, config, ...rest)
   const told = rest.at(-1)
   if (typeof told === 'function') {
@@ -99,12 +106,41 @@ Client.prototype.query = function (config, ...rest) {
   return done
 }
 
-const { end } = ServerResponse.prototype
+/**
+ * A batch is sent as one flight with a single answer, its commit last (service/src/db/flight.ts). Where the point lies in it,
+ * only what comes before the point is sent, and the process ends when that is done.
+ */
+function cutShort(flight) {
+  const { statements } = flight
+  const length = lengthUpToPoint(statements)
+  if (length === undefined) return flight
+  if (length === 0) end()
+  return new flight.constructor(statements.slice(0, length), end)
+}
+
+/** How many statements of a flight come before the point; undefined where it is not reached in this flight. */
+function lengthUpToPoint(statements) {
+  const kindsInIt = new Set()
+  for (const [place, { text, values }] of statements.entries()) {
+    const kind = kindOf(text, values)
+    if (!kind) continue
+    kindsInIt.add(kind)
+    if (isReachedBy(`${kind} before`)) return place
+    if (isReachedBy(`${kind} after`)) return place + 1
+  }
+  for (const kind of kindsInIt) {
+    if (isReachedBy(`${kind} before commit`)) return statements.length - 1
+    if (isReachedBy(`${kind} after commit`)) return statements.length
+  }
+  return undefined
+}
+
+const { end: endResponse } = ServerResponse.prototype
 ServerResponse.prototype.end = function (...given) {
   if (this.req?.method !== 'GET' && this.statusCode === 200) {
     pass(this.req?.url?.includes('/erase') ? 'erasure before answer' : 'request before answer')
   }
-  return end.apply(this, given)
+  return endResponse.apply(this, given)
 }
 diagnostics.subscribe('http.server.request.start', () => pass('request arrived'))
 diagnostics.subscribe('undici:client:sendHeaders', () => pass('delivery sent'))
