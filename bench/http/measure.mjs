@@ -28,9 +28,11 @@ function microseconds(seconds, requests) {
 export async function lookAtService(stand, job, { expected = '200', processes = 1 } = {}) {
   const services = stand.servicePids()
   const database = [stand.postmasterPid]
-  const before = [processorSeconds(services), processorSeconds(database)]
+  // The embedded database is a child of the service.
+  const used = () => [processorSeconds(services, database), processorSeconds(database)]
+  const before = used()
   const seen = await load({ addresses: stand.addresses(processes), ...job })
-  const after = [processorSeconds(services), processorSeconds(database)]
+  const after = used()
   const right = seen.statuses[expected] ?? 0
   if (right < seen.requests)
     process.stdout.write(`  NOT AS EXPECTED: ${job.kind} was answered ${JSON.stringify(seen.statuses)}\n`)

@@ -34,11 +34,15 @@ function allStats() {
   return stats
 }
 
-/** The processor seconds that these processes and their descendants have used since they started. */
-export function processorSeconds(roots) {
+/**
+ * The processor seconds that these processes and their descendants have used since they started, without the `others` among
+ * the descendants and what is below them.
+ */
+export function processorSeconds(roots, others = []) {
   const stats = allStats()
   const isBelow = pid => {
-    for (let at = pid; at > 1; at = stats.get(at)?.parent ?? 0) if (roots.includes(at)) return true
+    for (let at = pid; at > 1 && !others.includes(at); at = stats.get(at)?.parent ?? 0)
+      if (roots.includes(at)) return true
     return false
   }
   let sum = 0
