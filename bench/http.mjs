@@ -12,28 +12,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { lookAtBare, lookAtService, lookAtStatement, middle } from './http/measure.mjs'
+import { options } from './http/options.mjs'
+import { person } from './http/person.mjs'
 import { runner } from './http/pgbench.mjs'
 import { residentMegabytes } from './http/processor-time.mjs'
 import { copyToPartners, copyUser, findUser, insertScript } from './http/rows.mjs'
 import { startBare, startStand } from './http/stand.mjs'
 import { print, ratio, row, time, whole } from './http/table.mjs'
 
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    seconds: { type: 'string' },
-    rounds: { type: 'string' },
-    connections: { type: 'string', default: '64' },
-    users: { type: 'string' },
-    scenario: { type: 'string', default: '' },
-    'warm-up': { type: 'string' },
-    soak: { type: 'string', default: '0' },
-    profile: { type: 'string' },
-  },
-})
 const { quick } = options
 const seconds = Number(options.seconds ?? (quick ? 1 : 2))
 const rounds = Number(options.rounds ?? (quick ? 1 : 3))
@@ -83,11 +70,6 @@ function call(...asked) {
   return stand.call(...asked)
 }
 
-const person = {
-  ...{ firstname: 'Ada', lastname: 'Rivera', email: 'ada@example.com', dob: '1990-03-27' },
-  ...{ zipcode: '33101', phone: '3055550142', gender: 'F', address: { state: 'FL', zipcode: '33101' } },
-}
-
 /**
  * Creates users of each kind, records the answers about them, and starts the bare servers that give the same
  * answers.
@@ -98,7 +80,10 @@ async function prepare(partner) {
   const asked = { age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' }
   await call(partner, '/user/prefill', { userid: 'prefilled', ...person })
   await call(partner, '/user/account/create', {
-    ...{ userid: 'holder', ...person, offername: 'starter', benefits: ['telehealth'] },
+    userid: 'holder',
+    ...person,
+    offername: 'starter',
+    benefits: ['telehealth'],
   })
   const picks = ['telehealth', 'identity', 'dental']
   await call(partner, '/user/account/create', {
@@ -118,7 +103,8 @@ async function prepare(partner) {
   await stand.admin.query('analyze')
   const created = await call(partner, '/user/account/get', { userid: 'holder' })
   return {
-    ...{ partner, partners: [partner] },
+    partner,
+    partners: [partner],
     bare: {
       saved: await bareFor(Buffer.from('"prefill saved"')),
       prefilled: await bareFor(listed.prefilled),
@@ -226,10 +212,17 @@ async function tellRequests(scene) {
     if (!name.includes(options.scenario)) continue
     const { service, bare } = await compare(scenario)
     row(
-      ...[name, whole(service.perSecond), whole(service.node), whole(service.database)],
-      ...[whole(bare.perSecond), whole(bare.node), ratio(service.perSecond / bare.perSecond)],
-      ...[ratio(service.node / bare.node), ratio(service.database / bare.node)],
-      ...[time(service.p50), time(service.p99)],
+      name,
+      whole(service.perSecond),
+      whole(service.node),
+      whole(service.database),
+      whole(bare.perSecond),
+      whole(bare.node),
+      ratio(service.perSecond / bare.perSecond),
+      ratio(service.node / bare.node),
+      ratio(service.database / bare.node),
+      time(service.p50),
+      time(service.p99),
     )
     if (!scenario.rows) continue
     written = { scenario, service }
@@ -252,8 +245,12 @@ async function tellRequests(scene) {
   print('')
   row(`the same rows by ${runner}`, 'req/s', 'PG µs', 'rows/s', 'rows PG µs', '/ rows')
   row(
-    ...[`prefill, ${clients} clients`, whole(service.perSecond), whole(service.database)],
-    ...[whole(rows.perSecond), whole(rows.database), ratio(service.perSecond / rows.perSecond)],
+    `prefill, ${clients} clients`,
+    whole(service.perSecond),
+    whole(service.database),
+    whole(rows.perSecond),
+    whole(rows.database),
+    ratio(service.perSecond / rows.perSecond),
   )
 }
 
@@ -270,8 +267,13 @@ async function tellConnections(scene) {
       )
       const alone = count === 1 ? await alonePart(scene, name) : Number.NaN
       row(
-        ...[`${name}, ${count}`, whole(service.perSecond), ratio(service.perSecond / bare.perSecond)],
-        ...[time(service.p50), time(service.p99), time(bare.p50), time(bare.p99)],
+        `${name}, ${count}`,
+        whole(service.perSecond),
+        ratio(service.perSecond / bare.perSecond),
+        time(service.p50),
+        time(service.p99),
+        time(bare.p50),
+        time(bare.p99),
         ratio(service.p50 / (alone + bare.p50)),
       )
     }

@@ -18,17 +18,17 @@
 // All senders run on the Node.js that the peers need; `--node own` runs the service and the bare loop on the present
 // one. A peer's handler writes its row into the log by a statement of its own; `batched` gathers rows as the service
 // does, which none of the peers' documents suggests. Needs a build. Prints numbers and ratios; asserts nothing.
-import { fork, spawn } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { asked } from './webhooks/asked.mjs'
 import { latencyText, percentileOf, say, summed } from './webhooks/figures.mjs'
+import { openService } from './webhooks/open-service.mjs'
 import { installPeers } from './webhooks/peers.mjs'
 import { startRedis } from './webhooks/redis.mjs'
 import { asSuperuser } from './webhooks/superuser.mjs'
@@ -87,9 +87,15 @@ async function openSystem(system, targets, shared) {
   await shared.createDatabase(shared.address, name)
   const redis = system === 'bullmq' ? await shared.startRedis() : undefined
   const config = {
-    ...{ system, targets, origin: shared.receiver.address, address: { ...shared.address, database: name } },
-    ...{ concurrency: Number(options.concurrency), rootKey: shared.rootKey },
-    ...{ peers: shared.peers.folder, redis: redis?.socket, peerLog: options['peer-log'] },
+    system,
+    targets,
+    origin: shared.receiver.address,
+    address: { ...shared.address, database: name },
+    concurrency: Number(options.concurrency),
+    rootKey: shared.rootKey,
+    peers: shared.peers.folder,
+    redis: redis?.socket,
+    peerLog: options['peer-log'],
   }
   const profiling = options.profile && !isPeer ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []
   const child = fork(here('webhooks/sender.mjs'), [JSON.stringify(config)], {
@@ -294,33 +300,6 @@ const runs = {
   },
 }
 
-/** Starts the whole service as an operator would, on a database of its own. */
-async function openService(shared) {
-  const name = `bench_${randomBytes(4).toString('hex')}`
-  await shared.createDatabase(shared.address, name)
-  const { host, port, user } = shared.address
-  const bin = here('../service/bin/enrolment.js')
-  const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--data', shared.scratch], {
-    cwd: shared.scratch,
-    env: {
-      ...{ PATH: process.env.PATH, HOME: shared.scratch, ENROLMENT_ROOT_KEY: shared.rootKey },
-      DATABASE_URL: `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}&port=${port}`,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  for await (const line of createInterface({ input: child.stdout }))
-    if (line.startsWith('listening on ')) break
-  return {
-    database: name,
-    async close() {
-      const ended = new Promise(resolve => child.once('exit', resolve))
-      child.kill('SIGTERM')
-      await ended
-      await shared.dropDatabase(shared.address, name)
-    },
-  }
-}
-
 // --- Conclusions from the numbers.
 
 function showRatios(peers) {
@@ -362,7 +341,12 @@ async function main() {
   const owned = await ownEmbeddedDatabase({ dataDir: join(scratch, 'data'), log: () => {} })
   const receiver = await startReceiver()
   const shared = {
-    ...{ scratch, receiver, peers, createDatabase, dropDatabase, address: owned.address },
+    scratch,
+    receiver,
+    peers,
+    createDatabase,
+    dropDatabase,
+    address: owned.address,
     rootKey: randomBytes(32).toString('base64'),
     startRedis: async () => startRedis(await mkdtemp(join(scratch, 'redis-')), options['redis-fsync']),
   }

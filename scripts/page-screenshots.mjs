@@ -12,8 +12,8 @@ mkdirSync(out, { recursive: true })
 
 const bundled = await build({
   stdin: {
-    contents: `export { examples } from './tests/page/fixtures.ts'
-export { iconOf } from './tests/page/fixture-parts.ts'
+    contents: `export { examples } from './tests/page/fixtures/examples.ts'
+export { iconOf } from './tests/page/fixtures/parts.ts'
 export { renderPage } from './service/src/registration/views/page.ts'`,
     resolveDir: process.cwd(),
     loader: 'ts',

@@ -77,8 +77,8 @@ async function loadViews() {
   const { outputFiles } = await build({
     stdin: {
       contents: `export { renderPage } from './service/src/registration/views/page.ts'
-export { examples } from './tests/page/fixtures.ts'
-export { iconOf } from './tests/page/fixture-parts.ts'`,
+export { examples } from './tests/page/fixtures/examples.ts'
+export { iconOf } from './tests/page/fixtures/parts.ts'`,
       resolveDir: new URL('.', root).pathname,
     },
     bundle: true,
@@ -112,7 +112,7 @@ function galleryOf(views) {
   )
   return `# Every view of the page
 
-Made by \`node scripts/screenshots.mjs\` from the examples that the tests check (\`tests/page/fixtures.ts\`).
+Made by \`node scripts/screenshots.mjs\` from the examples that the tests check (\`tests/page/fixtures/examples.ts\`).
 
 | view | English, light, phone | Spanish, dark, desktop |
 |---|---|---|

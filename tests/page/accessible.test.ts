@@ -14,8 +14,9 @@ import type { BenefitStatus } from '../../service/src/registration/views/parts.t
 import { everydayOr, wholeRunTest } from '../long.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { iconOf } from './fixture-parts.ts'
-import { type Example, examples } from './fixtures.ts'
+import { examples } from './fixtures/examples.ts'
+import { iconOf } from './fixtures/parts.ts'
+import type { Example } from './fixtures/scene.ts'
 import { type Rig, startRig } from './rig.ts'
 import { openStage } from './show.ts'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ProposedBeneficiary } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { catalogueOf } from '../api/catalogue-of.ts'
-import { ana } from './fixture-parts.ts'
+import { ana } from './fixtures/parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { openLink, recordsAgreed, wordsOf } from './visitor.ts'
 

@@ -5,7 +5,7 @@ import { everydayOr, wholeRunTest } from '../long.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { examples } from './fixtures.ts'
+import { examples } from './fixtures/examples.ts'
 import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
 

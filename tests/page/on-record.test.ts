@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { ana } from './fixture-parts.ts'
+import { ana } from './fixtures/parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Visitor } from './visitor.ts'
 

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { examples } from './fixtures.ts'
+import { examples } from './fixtures/examples.ts'
 import { type Rig, startRig } from './rig.ts'
 import { openStage } from './show.ts'
 

@@ -11,8 +11,8 @@ import { changePartner } from '../../service/src/partners/manage.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
 import { addEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { ana } from './fixture-parts.ts'
-import type { Built } from './fixtures.ts'
+import { ana } from './fixtures/parts.ts'
+import type { Built } from './fixtures/scene.ts'
 import { hostPage } from './host-page.ts'
 
 /** Three sites that browsers treat as different: the real service, a partner's site, and a hostile one. */

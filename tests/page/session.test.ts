@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ada, startTestService } from '../rig.ts'
-import { ana } from './fixture-parts.ts'
+import { ana } from './fixtures/parts.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
 import { newVisitor, type Visitor } from './visitor.ts'
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { renderPage } from '../../service/src/registration/views/page.ts'
-import { iconOf } from './fixture-parts.ts'
-import type { Example } from './fixtures.ts'
+import { iconOf } from './fixtures/parts.ts'
+import type { Example } from './fixtures/scene.ts'
 import type { Rig } from './rig.ts'
 
 /** Shows examples in a page. */

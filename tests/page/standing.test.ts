@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ageRule, catalogueOf, stateRule } from '../api/catalogue-of.ts'
-import { ana } from './fixture-parts.ts'
+import { ana } from './fixtures/parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { openLink, wordsOf } from './visitor.ts'
 
