@@ -1,20 +1,11 @@
-import type { Browser, FrameLocator, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { everydayOr, wholeRunTest } from '../long.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
+import { enrol, frameOf, heard, names, openHost, press } from './embed-host.ts'
+import { heardByPartner, isEnrolled, walk, words } from './journey.ts'
 import { type Rig, startRig } from './rig.ts'
-
-type Heard = {
-  readonly name?: string
-  readonly code?: string
-  readonly view?: string
-  readonly problems?: readonly string[]
-  readonly success?: { readonly resulttoken: string; readonly outcome: string; readonly sessionid: string }
-  readonly sessionid?: string
-  readonly exit?: { readonly outcome: string; readonly error?: string; readonly resulttoken?: string }
-}
 
 describeInBrowser('the embed', () => {
   let rig: Rig
@@ -34,23 +25,6 @@ describeInBrowser('the embed', () => {
   })
   beforeEach(() => rig.newPerson().then(() => undefined))
 
-  /** The partner's page, with an embed made from `options` (as source text) and with tokens ready. */
-  async function openHost(options: { path?: string; make?: string; tokens?: number } = {}): Promise<Page> {
-    const { path = '/', make = '{}', tokens = 3 } = options
-    const context = await browser.newContext({ viewport: { width: 1100, height: 900 } })
-    const page = await context.newPage()
-    await page.goto(rig.host + path)
-    const store: string[] = []
-    while (store.length < tokens) store.push(await rig.mintToken())
-    await page.evaluate(`tokens.push(...${JSON.stringify(store)}); make(${make})`)
-    return page
-  }
-
-  const frameOf = (page: Page): FrameLocator => page.frameLocator('iframe')
-  const heard = (page: Page) => page.evaluate<readonly Heard[]>('heard')
-  const names = async (page: Page) => (await heard(page)).flatMap(({ name }) => name ?? [])
-  const press = (page: Page, name: string) => pressIn(frameOf(page), name)
-
   /**
    * Presses a key in a frame that disappears because of it: Chromium may never answer, so the end of the frame is
    * awaited.
@@ -60,35 +34,15 @@ describeInBrowser('the embed', () => {
     await page.locator('iframe').waitFor({ state: 'detached' })
   }
 
-  /** The requests that exchange a token, from now on. */
-  function exchangesOf(page: Page): string[] {
-    const seen: string[] = []
-    page.on('request', request => {
-      if (request.url().endsWith('/embed/session')) seen.push(request.url())
-    })
-    return seen
-  }
-
   async function leave(page: Page, close: string = words.en.close): Promise<void> {
     await frameOf(page).getByRole('button', { name: close, exact: true }).focus()
     await pressLast(page, 'Enter')
   }
 
-  async function enrol(page: Page): Promise<void> {
-    await press(page, 'Start')
-    await press(page, 'These are right – continue')
-    await frameOf(page).getByLabel('Choose Identity protection').check()
-    await press(page, 'Continue')
-    await frameOf(page).getByLabel('I agree to receive documents electronically').check()
-    await frameOf(page).getByLabel('I have read this and I agree').check()
-    await press(page, 'Enroll now')
-    await frameOf(page).getByRole('heading', { name: 'You are enrolled' }).waitFor()
-  }
-
   test.each(everydayOr<readonly ('en' | 'es')[]>(['en'], ['en', 'es']))(
     'leads from a button to the webhook received, in %s, tells the host what happened, and gives the focus back',
     async language => {
-      const page = await openHost({ make: `{ locale: '${language}' }` })
+      const page = await openHost({ browser, rig }, { make: `{ locale: '${language}' }` })
       await page.getByRole('button', { name: 'My benefits' }).click()
       await walk(frameOf(page), language)
       await leave(page, words[language].close)
@@ -137,7 +91,7 @@ describeInBrowser('the embed', () => {
   )
 
   test('tells the partner’s server that a person left with nothing done, and what they did when they came back', async () => {
-    const page = await openHost()
+    const page = await openHost({ browser, rig })
     await page.evaluate('embed.open()')
     await press(page, 'Start')
     await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
@@ -166,7 +120,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('puts the token into no address, and nothing into cookies or storage', async () => {
-    const page = await openHost()
+    const page = await openHost({ browser, rig })
     const addresses: string[] = []
     page.on('request', request => addresses.push(request.url(), request.headers()['referer'] ?? ''))
     await page.getByRole('button', { name: 'My benefits' }).click()
@@ -180,24 +134,8 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  wholeRunTest('works when every storage of the frame is blocked', async () => {
-    const context = await browser.newContext()
-    await context.addInitScript(`
-      const blocked = { get() { throw new DOMException('blocked', 'SecurityError') } }
-      for (const name of ['localStorage', 'sessionStorage', 'indexedDB', 'caches', 'cookieStore'])
-        Object.defineProperty(window, name, blocked)
-      Object.defineProperty(document, 'cookie', { ...blocked, set() { throw new Error('blocked') } })`)
-    const page = await context.newPage()
-    await page.goto(rig.host)
-    await page.evaluate(`tokens.push('${await rig.mintToken()}'); make()`)
-    await page.getByRole('button', { name: 'My benefits' }).click()
-    await enrol(page)
-    expect(await rig.events()).toContain('enrollment_successful')
-    await context.close()
-  })
-
   test('speaks as it should on a page in any encoding', async () => {
-    const page = await openHost({ make: "{ locale: 'es' }", tokens: 0 })
+    const page = await openHost({ browser, rig }, { make: "{ locale: 'es' }", tokens: 0 })
     expect(await page.evaluate('document.characterSet')).toBe('windows-1252')
     await page.evaluate('embed.open()')
     await page.getByRole('alert').filter({ hasText: 'No se perdió nada. Inténtelo de nuevo.' }).waitFor()
@@ -206,7 +144,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('has a frame with exactly the rights it needs', async () => {
-    const page = await openHost()
+    const page = await openHost({ browser, rig })
     await page.getByRole('button', { name: 'My benefits' }).click()
     const frame = page.locator('iframe')
     expect(await frame.getAttribute('sandbox')).toBe(
@@ -241,7 +179,7 @@ describeInBrowser('the embed', () => {
   )
 
   test('closes with the Escape key on either side, and its own button', async () => {
-    const page = await openHost()
+    const page = await openHost({ browser, rig })
     const opener = page.getByRole('button', { name: 'My benefits' })
     for (const close of ['dialog', 'button', 'frame']) {
       await opener.click()
@@ -257,7 +195,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('moves the focus into the frame of a dialog, and leaves it alone inline', async () => {
-    const page = await openHost()
+    const page = await openHost({ browser, rig })
     await page.getByRole('button', { name: 'My benefits' }).click()
     await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
     expect(
@@ -280,7 +218,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('is as high as its content inline', async () => {
-    const page = await openHost({ make: '{ inline: true }' })
+    const page = await openHost({ browser, rig }, { make: '{ inline: true }' })
     await page.getByRole('button', { name: 'My benefits' }).click()
     await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
     const fits = () =>
@@ -299,7 +237,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('leaves nothing behind when destroyed, at whatever moment', async () => {
-    const page = await openHost()
+    const page = await openHost({ browser, rig })
     const before = await page.content()
     for (const when of ['OPEN', 'READY', 'VIEW']) {
       await page.evaluate('make(); heard.length = 0; embed.open()')
@@ -317,7 +255,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('fetches a new token once when the first has ended', async () => {
-    const page = await openHost({ tokens: 0 })
+    const page = await openHost({ browser, rig }, { tokens: 0 })
     const ended = await rig.mintToken()
     await rig.endSessions()
     await page.evaluate(`tokens.push('${ended}', '${await rig.mintToken()}'); embed.open()`)
@@ -328,7 +266,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('says that the link has ended when the second token has ended, too', async () => {
-    const page = await openHost({ tokens: 0 })
+    const page = await openHost({ browser, rig }, { tokens: 0 })
     await page.evaluate(`tokens.push('lt_one', 'lt_two', 'lt_three'); embed.open()`)
     await frameOf(page).getByRole('heading', { name: 'This link does not work anymore' }).waitFor()
     expect(await page.evaluate('asked')).toBe(2)
@@ -345,7 +283,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('never fetches when the token is a text', async () => {
-    const page = await openHost({ make: "{ token: 'lt_unknown' }" })
+    const page = await openHost({ browser, rig }, { make: "{ token: 'lt_unknown' }" })
     await page.evaluate('embed.open()')
     await frameOf(page).getByRole('heading', { name: 'This link does not work anymore' }).waitFor()
     expect(await heard(page)).toContainEqual(
@@ -355,7 +293,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('says so when the token cannot be fetched', async () => {
-    const page = await openHost({ tokens: 0 })
+    const page = await openHost({ browser, rig }, { tokens: 0 })
     await page.evaluate('embed.open()')
     await page.getByRole('alert').filter({ hasText: 'Your benefits cannot be shown right now' }).waitFor()
     expect(await heard(page)).toContainEqual(
@@ -366,43 +304,11 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  wholeRunTest('keeps what was typed when the session ends under it', async () => {
-    const page = await openHost()
-    await page.evaluate('embed.open()')
-    await press(page, 'Start')
-    await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
-    await frameOf(page).getByLabel('First name').fill('Eva')
-    await rig.endSessions()
-    await page.evaluate(`tokens.splice(0, 9, '${await rig.mintToken()}')`)
-    await press(page, 'Save and continue')
-    await frameOf(page).getByText('Eva Ruiz Delgado').waitFor()
-    expect(await names(page)).toContain('SESSION_EXPIRED')
-    expect(await page.evaluate('asked')).toBe(2)
-    await page.context().close()
-  })
-
-  wholeRunTest('loses nothing without a network, before the first view and after it', async () => {
-    const page = await openHost()
-    await page.route('**/embed/session', route => route.abort())
-    await page.evaluate('embed.open()')
-    await frameOf(page).getByRole('heading', { name: 'You seem to be offline' }).waitFor()
-    await page.unroute('**/embed/session')
-    await press(page, 'Try again')
-    await press(page, 'Start')
-    await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
-    await frameOf(page).getByLabel('First name').fill('Eva')
-    await page.route('**/details/name', route => route.abort())
-    await press(page, 'Save and continue')
-    await frameOf(page).getByRole('heading', { name: 'You seem to be offline' }).waitFor()
-    await page.unroute('**/details/name')
-    await press(page, 'Try again')
-    await frameOf(page).getByText('Eva Ruiz Delgado').waitFor()
-    expect(await page.evaluate('asked')).toBe(1)
-    await page.context().close()
-  })
-
   wholeRunTest('changes language and look while open, and refuses a look that cannot be read', async () => {
-    const page = await openHost({ make: "{ appearance: { light: { accent: '#ffd500' } } }" })
+    const page = await openHost(
+      { browser, rig },
+      { make: "{ appearance: { light: { accent: '#ffd500' } } }" },
+    )
     await page.evaluate('embed.open()')
     await press(page, 'Start')
     await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
@@ -439,82 +345,8 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  wholeRunTest('shows nothing to an origin that is not registered, and says why', async () => {
-    const context = await browser.newContext()
-    const page = await context.newPage()
-    const exchanges = exchangesOf(page)
-    await page.goto(rig.hostile)
-    await page.evaluate(`tokens.push('${await rig.mintToken()}'); make(); embed.open()`)
-    await expect
-      .poll(() => heard(page))
-      .toContainEqual(expect.objectContaining({ name: 'ERROR', code: 'ORIGIN_NOT_ALLOWED' }))
-    expect(exchanges).toEqual([])
-    await context.close()
-  })
-
-  wholeRunTest('gives its port to nobody but the frame it made', async () => {
-    const page = await openHost()
-    await page.evaluate(`
-      const stranger = document.createElement('iframe')
-      stranger.src = ${JSON.stringify(rig.hostile)}
-      document.body.append(stranger)
-      globalThis.loaded = new Promise(done => { stranger.onload = done })`)
-    await page.evaluate('loaded')
-    const stranger = page.frames().find(frame => frame.url().startsWith(rig.hostile))
-    if (!stranger) throw new Error('no stranger')
-    await stranger.evaluate('globalThis.got = []; onmessage = event => got.push(event.data)')
-    await page.evaluate('embed.open()')
-    await stranger.evaluate("parent.postMessage('benefit-enrolment/1 hello', '*')")
-    await page.evaluate("postMessage('benefit-enrolment/1 hello', '*')")
-    await frameOf(page).nth(0).owner().waitFor()
-    await page.frameLocator('dialog iframe').getByRole('button', { name: 'Start' }).waitFor()
-    expect(await stranger.evaluate('got')).toEqual([])
-    await page.context().close()
-  })
-
-  wholeRunTest('takes a port from nobody but the host that holds it', async () => {
-    const page = await openHost()
-    const exchanges = exchangesOf(page)
-    await page.evaluate('embed.open()')
-    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
-    await page.evaluate(`
-      const { port1, port2 } = new MessageChannel()
-      const frame = document.querySelector('body > div:last-of-type').shadowRoot.querySelector('iframe')
-      frame.contentWindow.postMessage('benefit-enrolment/1 port', '*', [port2])
-      port1.postMessage({ say: 'start', token: 'lt_stolen', focus: true })`)
-    await press(page, 'Start')
-    await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
-    expect(exchanges).toHaveLength(1)
-    await page.context().close()
-  })
-
-  wholeRunTest('says so when the service speaks another version', async () => {
-    const page = await openHost()
-    await page.route('**/page/page.*.js', route =>
-      route.fulfill({
-        contentType: 'text/javascript',
-        body: "parent.postMessage('benefit-enrolment/2 hello', '*')",
-      }),
-    )
-    await page.evaluate('embed.open()')
-    await expect
-      .poll(() => heard(page))
-      .toContainEqual(expect.objectContaining({ name: 'ERROR', code: 'VERSION_MISMATCH' }))
-    await page.context().close()
-  })
-
-  wholeRunTest('says so when the service does not answer', async () => {
-    const page = await openHost()
-    await page.clock.install()
-    await page.route('**/embed/frame*', () => undefined)
-    await page.evaluate('embed.open()')
-    await page.clock.runFor(21_000)
-    expect(await heard(page)).toContainEqual(expect.objectContaining({ name: 'ERROR', code: 'LOAD_TIMEOUT' }))
-    await page.context().close()
-  })
-
   test('is an element, too', async () => {
-    const page = await openHost()
+    const page = await openHost({ browser, rig })
     await page.evaluate(`
       const element = document.createElement('benefit-enrolment')
       element.setAttribute('inline', '')
