@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Prefill } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/manage.ts'
 import { ana } from './fixtures/parts.ts'
@@ -112,6 +113,30 @@ describe('what was answered', () => {
     expect(after.html).toContain('mine@example.com')
     expect(after.html).not.toContain('newer value')
     expect(await rig.events()).toContain('user_update_successful')
+  })
+})
+
+describe('a person of whom the partner left out one needed detail', () => {
+  const { addline1, city, state, zipcode } = ana.address
+  const without: readonly (readonly [string, Partial<Prefill>, string, Readonly<Record<string, string>>])[] =
+    [
+      ['the first name', { firstname: '' }, 'name', { firstname: 'Ana', lastname: 'Ruiz' }],
+      ['the last name', { lastname: '' }, 'name', { firstname: 'Ana', lastname: 'Ruiz' }],
+      ['the birth date', { dob: '' }, 'dob', { dobmonth: '3', dobday: '27', dobyear: '1990' }],
+      ['the email', { email: '' }, 'contact', { email: 'ana.ruiz@example.com' }],
+      ['the state', { address: { addline1, city, zipcode } }, 'address', { addline1, city, state, zipcode }],
+      ['the ZIP code', { address: { addline1, city, state } }, 'address', { addline1, city, state, zipcode }],
+    ]
+  test.each(without)('is asked for %s, and then enrols', async (_, left, group, answer) => {
+    await rig.newPerson(left)
+    const visitor = await open()
+    expect(await visitor.get('/register')).toMatchObject({ status: 200, view: 'START' })
+    expect((await visitor.get('/register/benefits')).view).toBe('DETAILS_REVIEW')
+    expect((await visitor.get(`/register/details/${group}`)).view).toBe('DETAILS_EDIT')
+    expect((await visitor.post(`/register/details/${group}`, answer)).view).toBe('DETAILS_REVIEW')
+    expect((await visitor.get('/register/benefits')).view).toBe('BENEFITS')
+    await visitor.post('/register/benefits', { benefit: ['dental'] })
+    expect((await visitor.post('/register/enrol', recordsAgreed)).view).toBe('DONE')
   })
 })
 

@@ -51,9 +51,12 @@ function patch(target: Record<string, unknown>, field: string, value: string | n
   else if (value) target[field] = value
 }
 
+/** A field that an account must have. */
+export type NeededField = 'firstname' | 'lastname' | 'email' | 'dob' | 'state' | 'zipcode'
+
 /** The fields that an account must have and that are missing. State and ZIP code may also be given in the address. */
-export function missingForAccount(person: Person): string[] {
-  const missing: string[] = (['firstname', 'lastname', 'email', 'dob'] as const).filter(
+export function missingForAccount(person: Person): NeededField[] {
+  const missing: NeededField[] = (['firstname', 'lastname', 'email', 'dob'] as const).filter(
     field => !person[field],
   )
   if (!person.state && !person.address?.state) missing.push('state')

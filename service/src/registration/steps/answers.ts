@@ -1,6 +1,6 @@
 import type { Person, PersonAddress } from '../../membership/commands/documents.ts'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
-import { missingForAccount } from '../../membership/rules/person.ts'
+import { missingForAccount, type NeededField } from '../../membership/rules/person.ts'
 import { detailsGroups } from '../views/details.ts'
 import type { CleanDetails } from '../views/form.ts'
 import type { Details, DetailsGroup } from '../views/parts.ts'
@@ -144,12 +144,12 @@ const fields: Readonly<Record<DetailsGroup, readonly (keyof Person)[]>> = {
   gender: ['gender'],
 }
 
-const groupOf: Readonly<Record<string, DetailsGroup>> = {
+const groupOf: Readonly<Record<NeededField, DetailsGroup>> = {
   firstname: 'name',
   lastname: 'name',
   email: 'contact',
   dob: 'dob',
-  'address.state': 'address',
+  state: 'address',
   zipcode: 'address',
 }
 
