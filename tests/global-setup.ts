@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { createDatabase, ownEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
-import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../service/src/db/database.ts'
 import { migrate } from '../service/src/db/migrate.ts'
@@ -18,6 +15,7 @@ import {
   dropOnCluster,
   onNode,
 } from './cluster.ts'
+import { makeDataDir } from './data-dir.ts'
 import { patientDatabase } from './patient-database.ts'
 
 /**
@@ -61,9 +59,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 }
 
 async function embedded(project: TestProject) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'enrolment-tests-'))
-  const owned = await ownEmbeddedDatabase({ dataDir, log: () => {} })
-  await neverSync(owned.address)
+  const dataDir = await makeDataDir()
+  const owned = await ownEmbeddedDatabase({ dataDir, log: () => {}, isThrownAway: true })
   await createDatabase(owned.address, templateName)
   const template = openDatabase({ ...owned.address, database: templateName }, { max: 1, ...patientDatabase })
   await migrate(template)
@@ -74,16 +71,6 @@ async function embedded(project: TestProject) {
     await owned.stop()
     await rm(dataDir, { recursive: true, force: true })
   }
-}
-
-/** What is kept here ends with the run: it need not outlive a machine that is switched off. */
-async function neverSync(address: { host: string; port: number }): Promise<void> {
-  const client = new pg.Client({ ...address, user: 'postgres', database: 'postgres', ssl: false })
-  await client.connect()
-  await client.query('alter system set fsync = off')
-  await client.query('alter system set full_page_writes = off')
-  await client.query('select pg_reload_conf()')
-  await client.end()
 }
 
 async function onServer(project: TestProject, url: string) {

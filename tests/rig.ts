@@ -40,7 +40,7 @@ export async function freshDatabase({
   if (server.kind === 'url')
     await onNode(
       server.url,
-      `create database ${name} ${empty ? emptyDatabase : `template ${server.template}`}`,
+      `create database ${name} ${empty ? emptyDatabase : `template ${server.template} strategy file_copy`}`,
     )
   else if (empty) await createOnCluster(cluster, name, emptyDatabase)
   else await copyOnCluster(cluster, name, server.template)

@@ -19,13 +19,15 @@ export type Cluster = {
   logFile: string
   account: Account
   binaries: Binaries
+  /** Whether the data need not outlive the machine, so that nothing waits for the disk. */
+  isThrownAway: boolean
 }
 
 /**
  * Creates the data directory (0700) when it is missing, and finds out who can run PostgreSQL there and from which
  * place. Throws `EmbeddedPostgresError` when the directory cannot be used or the system cannot run PostgreSQL.
  */
-export async function openCluster(dataDir: string): Promise<Cluster> {
+export async function openCluster(dataDir: string, isThrownAway = false): Promise<Cluster> {
   const absolute = resolve(dataDir)
   const directory = join(absolute, 'postgres')
   const locks = join(absolute, 'locks')
@@ -39,7 +41,8 @@ export async function openCluster(dataDir: string): Promise<Cluster> {
   }
   const account = await chooseAccount(directory)
   const binaries = await findBinaries(absolute, account)
-  return { dataDir: absolute, directory, locks, logFile: join(absolute, 'postgres.log'), account, binaries }
+  const logFile = join(absolute, 'postgres.log')
+  return { dataDir: absolute, directory, locks, logFile, account, binaries, isThrownAway }
 }
 
 /**
@@ -86,7 +89,8 @@ async function makeCluster(cluster: Cluster): Promise<void> {
   const unfinished = await mkdtemp(join(dataDir, unfinishedPrefix))
   try {
     if (account) await chown(unfinished, account.uid, account.gid)
-    const command = { program: cluster.binaries.initdb, args: initdbArguments(unfinished), cwd: unfinished }
+    const args = [...initdbArguments(unfinished), ...(cluster.isThrownAway ? ['--no-sync'] : [])]
+    const command = { program: cluster.binaries.initdb, args, cwd: unfinished }
     const { status, output } = await runAs(account, command)
     if (status !== 0)
       throw new EmbeddedPostgresError(

@@ -27,10 +27,15 @@ export type OwnedDatabase = {
 /**
  * Starts the database under `dataDir` and keeps it running until `stop()`: if PostgreSQL dies, it is started again.
  * A PostgreSQL left by a killed owner is stopped and started again. Throws `EmbeddedPostgresError` when another
- * process owns the database, or when the directory or the system cannot be used.
+ * process owns the database, or when the directory or the system cannot be used. With `isThrownAway`, for tests, nothing is
+ * synced to the disk: the data outlives PostgreSQL, but not the machine.
  */
-export async function ownEmbeddedDatabase(options: { dataDir: string; log: Log }): Promise<OwnedDatabase> {
-  const cluster = await openCluster(options.dataDir)
+export async function ownEmbeddedDatabase(options: {
+  dataDir: string
+  log: Log
+  isThrownAway?: boolean
+}): Promise<OwnedDatabase> {
+  const cluster = await openCluster(options.dataDir, options.isThrownAway)
   await refuseSecondOwner(cluster)
   const taken = await inTurn(cluster.locks, patienceForTurn, () => takeOver(cluster, options.log))
   if (!taken)

@@ -161,6 +161,7 @@ async function waitUntilReady(awaited: {
 function postgresArguments(cluster: Cluster, socketDirectory: string): string[] {
   const settings = Object.entries({
     ...promises,
+    ...(cluster.isThrownAway ? withoutSyncing : {}),
     ...accessSettings(cluster),
     port: String(socketPort),
     unix_socket_directories: socketDirectory,
@@ -171,6 +172,8 @@ function postgresArguments(cluster: Cluster, socketDirectory: string): string[] 
     ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]
 }
+
+const withoutSyncing = { fsync: 'off', full_page_writes: 'off' }
 
 // These settings are given on the command line, so that postgresql.conf cannot change them; sizes are set there,
 // see `cluster.ts`.

@@ -143,6 +143,20 @@ describe('where it runs', () => {
   })
 })
 
+test.each([
+  [false, 'on'],
+  [true, 'off'],
+])(
+  'each commit is synced to the disk, unless the database is thrown away (%s)',
+  async (isThrownAway, synced) => {
+    const dataDir = await dataDirWithDatabase()
+    const owned = await ownEmbeddedDatabase({ dataDir, log: () => undefined, isThrownAway })
+    onTestFinished(() => owned.stop())
+    for (const setting of ['fsync', 'full_page_writes'])
+      expect(await query(owned.address, `show ${setting}`)).toEqual([{ [setting]: synced }])
+  },
+)
+
 test('databases are made from a template and dropped with their sessions', async () => {
   const { address } = await own(await dataDirWithDatabase())
   await createDatabase(address, 'pattern')
