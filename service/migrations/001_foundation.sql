@@ -148,7 +148,8 @@ create table users (
   check (status = 'active' or (pending_offer is null and swap_pairs is null))
 );
 create unique index users_by_userid on users (partner_id, userid) where is_current;
-create index users_due on users (partner_id, due_at) where due_at is not null;
+-- With the id, so that lists of what is due read page by page, in a definite order, from the index alone.
+create index users_due on users (partner_id, due_at, service_id) where due_at is not null;
 
 -- The wrapped data keys have a table of their own, so that erasing a user is deleting one row.
 create table data_keys (

@@ -8,10 +8,19 @@ import type { ListedErasure } from '../membership/erasures/list.ts'
 import type { Terms } from '../membership/rules/terms.ts'
 import type { Directory } from '../partners/directory.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
+import type { DueCounts } from './due/counts.ts'
 import type { SignInContext } from './operators/sign-in.ts'
+import type { SlowWork } from './slow-work.ts'
+
+/** What every screen can use: the other parts of the service, and what the console keeps for itself. */
+export type ConsoleContext = ConsoleParts & {
+  /** The turns of files and counts, of which one runs at a time. */
+  readonly slow: Pick<SlowWork, 'inTurn'>
+  readonly dueCounts: DueCounts
+}
 
 /** What the console needs from the other parts of the service. */
-export type ConsoleContext = SignInContext & {
+export type ConsoleParts = SignInContext & {
   readonly database: Database
   readonly directory: Directory
   readonly executor: CommandExecutor

@@ -10,7 +10,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
-import { ownPartner, ownPartners } from '../partners.ts'
+import { isUuid, ownPartner, ownPartners } from '../partners.ts'
 import { actionForm, facts, part, table, tag, when } from '../views/parts.ts'
 import { findEntries, type NamedEntry, sealedUntil } from './store.ts'
 
@@ -22,7 +22,7 @@ export const auditScreens: readonly Screen[] = [
 ]
 
 const ENTRIES_A_PAGE = 100
-const MOST_EXPORTED = 10_000
+const ENTRIES_A_SLICE = 250
 
 /** The query in the list's address. */
 type Wish = {
@@ -55,21 +55,31 @@ async function wishOf(visit: Visit): Promise<Wish & { partners: Awaited<ReturnTy
   }
 }
 
-async function entriesOf(visit: Visit, wish: Wish, limit: number): Promise<NamedEntry[]> {
-  const before = visit.query.get('before') ?? ''
+/** The id of the entry that an address continues after, if it names one. */
+function firstBefore({ query }: Visit): string | undefined {
+  const before = query.get('before') ?? ''
+  return isUuid(before) ? before : undefined
+}
+
+async function entriesOf(
+  visit: Visit,
+  wish: Wish,
+  before: string | undefined,
+  limit: number,
+): Promise<NamedEntry[]> {
   return findEntries(visit.context.database, {
     partnerId: wish.partnerId,
     from: startOfDate(wish.from as `${number}-${number}-${number}`, 'UTC'),
     until: startOfDate(addDays(wish.until as `${number}-${number}-${number}`, 1), 'UTC'),
     operatorsOnly: wish.operatorsOnly,
-    before: /^[\da-f-]{36}$/.test(before) ? before : undefined,
+    before,
     limit,
   })
 }
 
 async function list(visit: Visit): Promise<Answer> {
   const wish = await wishOf(visit)
-  const entries = await entriesOf(visit, wish, ENTRIES_A_PAGE + 1)
+  const entries = await entriesOf(visit, wish, firstBefore(visit), ENTRIES_A_PAGE + 1)
   const shown = entries.slice(0, ENTRIES_A_PAGE)
   const sees = hasRole(visit.operator, 'support')
   const blocks = await sealedUntil(visit.context.database, wish.partnerId)
@@ -123,8 +133,16 @@ ${actionForm(visit, { action: `/audit/verify?partner=${wish.partnerId}`, button:
 
 async function exportList(visit: Visit): Promise<Answer> {
   const wish = await wishOf(visit)
-  const entries = await entriesOf(visit, wish, MOST_EXPORTED)
   await record(visit, { action: 'export audit', ...(wish.partner ? { partner: wish.partner } : {}) })
+  return {
+    file: `audit-${wish.from}-${wish.until}.csv`,
+    type: 'text/csv; charset=utf-8',
+    content: entryLines(visit, wish),
+  }
+}
+
+/** The file, slice by slice, newest first, with the entry about the file itself. */
+async function* entryLines(visit: Visit, wish: Wish): AsyncGenerator<string> {
   const head = [
     'at',
     'actorkind',
@@ -137,7 +155,20 @@ async function exportList(visit: Visit): Promise<Answer> {
     'requestid',
     'reason',
   ]
-  const lines = entries.map(entry => [
+  yield `${csvLine(head)}\r\n`
+  let before: string | undefined = firstBefore(visit)
+  for (;;) {
+    const place: string | undefined = before
+    const entries = await visit.context.slow.inTurn(() => entriesOf(visit, wish, place, ENTRIES_A_SLICE))
+    if (entries.length > 0)
+      yield entries.map(entry => `${csvLine(cellsOf(entry, reasonOf(visit, wish, entry)))}\r\n`).join('')
+    before = entries.at(-1)?.entry_id
+    if (entries.length < ENTRIES_A_SLICE) return
+  }
+}
+
+function cellsOf(entry: NamedEntry, reason: string): (string | number)[] {
+  return [
     formatTimestamp(entry.at),
     entry.actor_kind,
     entry.actor,
@@ -147,13 +178,8 @@ async function exportList(visit: Visit): Promise<Answer> {
     entry.times,
     entry.service_id ?? '',
     entry.request_id ?? '',
-    reasonOf(visit, wish, entry),
-  ])
-  return {
-    file: `audit-${wish.from}-${wish.until}.csv`,
-    type: 'text/csv; charset=utf-8',
-    content: [head, ...lines].map(line => `${csvLine(line)}\r\n`).join(''),
-  }
+    reason,
+  ]
 }
 
 async function verify(visit: Visit): Promise<Answer> {

@@ -1,13 +1,22 @@
-import { addDays, dateAt, startOfDate } from '../../calendar/calendar.ts'
+import { addDays, dateAt, type Instant, startOfDate } from '../../calendar/calendar.ts'
 import { csvLine } from '../../csv.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
-import { ownPartner, ownPartners } from '../partners.ts'
+import { isUuid, ownPartner, ownPartners } from '../partners.ts'
 import { part, table, tag, when, writeDay, writeInstant } from '../views/parts.ts'
-import { DUE_KINDS, type DueLine, findDue, MOST_DUE_USERS } from './store.ts'
+import { countDays, type DueCount, MOST_USERS_COUNTED } from './counts.ts'
+import {
+  countLate,
+  DUE_KINDS,
+  type DuePlace,
+  type DueUser,
+  FIRST_PLACE,
+  MOST_LATE,
+  nextDue,
+} from './store.ts'
 
 /** What will happen by itself in the next days, to which users, and what is overdue. */
 export const dueScreens: readonly Screen[] = [
@@ -19,13 +28,13 @@ type Wish = {
   readonly partner: Partner
   readonly days: 7 | 30
   readonly kind: string
-  readonly now: number
-  readonly lines: readonly DueLine[]
-  readonly isAll: boolean
+  readonly now: Instant
+  /** The end of the last day. */
+  readonly until: Instant
   readonly query: string
 }
 
-async function wishOf(visit: Visit, most: number): Promise<Wish> {
+async function wishOf(visit: Visit): Promise<Wish> {
   const { query, context } = visit
   const [first] = await ownPartners(visit)
   const wanted = query.get('partner') ?? first?.partnerId
@@ -33,8 +42,6 @@ async function wishOf(visit: Visit, most: number): Promise<Wish> {
   const partner = await ownPartner(visit, wanted)
   const now = context.clock.now(partner)
   const days = query.get('days') === '30' ? 30 : 7
-  const until = startOfDate(addDays(dateAt(now, partner.timezone), days + 1), partner.timezone)
-  const { lines, isAll } = await findDue(context.database, { partnerId: partner.partnerId, until, most })
   const kind = DUE_KINDS.find(one => one === query.get('kind')) ?? 'all'
   const address = new URLSearchParams({ partner: partner.partnerId, days: String(days), kind })
   return {
@@ -42,26 +49,69 @@ async function wishOf(visit: Visit, most: number): Promise<Wish> {
     days,
     kind,
     now,
-    isAll,
+    until: startOfDate(addDays(dateAt(now, partner.timezone), days + 1), partner.timezone),
     query: address.toString(),
-    lines: lines.filter(line => kind === 'all' || line.kind === kind),
   }
 }
 
-const LINES_A_PAGE = 100
+const USERS_A_PAGE = 100
+/** With a kind, this many users are looked through for one page. */
+const MOST_SEARCHED = 1000
 /** The schedule applies due changes within seconds; an older one shows that the schedule has stopped. */
 const LATE_MS = 120_000
 
+/** The users of a page, and the place after which the next page begins, if there is one. */
+type DuePage = { readonly users: readonly DueUser[]; readonly next: DuePlace | undefined }
+
+async function readPage({ context }: Visit, wish: Wish, after: DuePlace): Promise<DuePage> {
+  const { partner, until } = wish
+  const users: DueUser[] = []
+  let last = after
+  for (let searched = 0; searched < MOST_SEARCHED; searched += USERS_A_PAGE) {
+    const found = await nextDue(context.database, {
+      partnerId: partner.partnerId,
+      until,
+      after: last,
+      most: USERS_A_PAGE + 1,
+    })
+    for (const user of found.slice(0, USERS_A_PAGE)) {
+      last = user
+      const fitting = ofKind(user, wish)
+      if (fitting.changes.length > 0) users.push(fitting)
+      if (users.length === USERS_A_PAGE) return { users, next: user === found.at(-1) ? undefined : last }
+    }
+    if (found.length <= USERS_A_PAGE) return { users, next: undefined }
+  }
+  return { users, next: last }
+}
+
+function ofKind(user: DueUser, { kind }: Wish): DueUser {
+  return kind === 'all' ? user : { ...user, changes: user.changes.filter(change => change.kind === kind) }
+}
+
+/** A place as an address carries it. */
+function placeOf(text: string): DuePlace {
+  const [, at, serviceId = ''] = /^(\d{1,15})_([\da-f-]{36})$/.exec(text) ?? []
+  return at !== undefined && isUuid(serviceId) ? { dueAt: Number(at), serviceId } : FIRST_PLACE
+}
+
 async function list(visit: Visit): Promise<Answer> {
-  const wish = await wishOf(visit, MOST_DUE_USERS.screen)
-  const { partner, days, kind, now, lines, isAll, query } = wish
-  const partners = await ownPartners(visit)
+  const wish = await wishOf(visit)
+  const { partner, days, kind, now, until, query } = wish
+  const { database, dueCounts } = visit.context
+  const after = placeOf(visit.query.get('after') ?? '')
+  const [partners, page, late] = await Promise.all([
+    ownPartners(visit),
+    readPage(visit, wish, after),
+    countLate(database, { partnerId: partner.partnerId, before: now - LATE_MS }),
+  ])
+  // All that is due is on this page, so the count is of this moment. Otherwise it is of the last minute.
+  const isAll = after === FIRST_PLACE && page.next === undefined
+  const count: DueCount = isAll
+    ? { users: page.users.length, days: countDays(page.users, partner), state: 'whole' }
+    : dueCounts.of(partner, until)
   await record(visit, { action: 'look at what is due', result: 'shown', partner })
   const sees = hasRole(visit.operator, 'support')
-  const page = Math.max(1, Number.parseInt(visit.query.get('page') ?? '1', 10) || 1)
-  const late = lines.filter(line => line.at < now - LATE_MS)
-  const ahead = lines.filter(line => line.at >= now - LATE_MS)
-  const shown = ahead.slice((page - 1) * LINES_A_PAGE, page * LINES_A_PAGE)
   return {
     title: 'What is due',
     body: html`<form method="get" action="/due" class="row">
@@ -69,66 +119,102 @@ async function list(visit: Visit): Promise<Answer> {
 <p class="field"><label for="days">Next</label><select id="days" name="days">${[7, 30].map(one => html`<option value="${one}"${one === days ? html` selected` : ''}>${one} days</option>`)}</select></p>
 <p class="field"><label for="kind">What</label><select id="kind" name="kind">${['all', ...DUE_KINDS].map(one => html`<option value="${one}"${one === kind ? html` selected` : ''}>${one}</option>`)}</select></p>
 <button class="secondary">Show</button></form>
-${!isAll && html`<p class="notice">More than ${MOST_DUE_USERS.screen} users have something due: these are the soonest of them. The CSV has the soonest ${MOST_DUE_USERS.file}; <code>enrolment users ending</code>, <code>starting</code> and <code>changing</code> have all.</p>`}
 ${
-  late.length > 0
-    ? html`<section class="notice bad"><h2>${late.length} were due and have not happened</h2><p>The schedule stands still, or works through a backlog. Readers see these changes as done already.</p></section>`
+  late > 0
+    ? html`<section class="notice bad"><h2>${written(late)}${late === MOST_LATE && ' or more'} ${late === 1 ? 'person was' : 'people were'} due and nothing has happened</h2><p>The schedule stands still, or works through a backlog. Readers see these changes as done already.</p></section>`
     : html`<p class="hint">Nothing is late.</p>`
 }
 <div class="columns"><div>${part(
       'Who',
-      html`${linesTable(wish, shown, sees)}
-${ahead.length > page * LINES_A_PAGE && html`<p><a href="/due?${query}&amp;page=${page + 1}">Next ${LINES_A_PAGE}</a></p>`}`,
+      html`${usersTable(wish, page.users, sees)}
+${page.next && html`<p class="row"><a href="/due?${query}&amp;after=${page.next.dueAt}_${page.next.serviceId}">${page.users.length < USERS_A_PAGE ? `Search on: ${written(MOST_SEARCHED)} people were looked through` : `Next ${USERS_A_PAGE}`}</a></p>`}`,
       sees && html`<a href="/due.csv?${query}">CSV</a>`,
-    )}</div><div>${part('By day', daysTable(wish, ahead))}</div></div>`,
+    )}</div><div>${part('By day', html`${countedPart(count)}${daysTable(wish, count)}`)}</div></div>`,
   }
 }
 
-function linesTable({ partner }: Wish, lines: readonly DueLine[], sees: boolean): Slot {
+function usersTable({ partner, now }: Wish, users: readonly DueUser[], sees: boolean): Slot {
   return table({
-    caption: 'What is due, soonest first',
-    columns: ['When', 'What', 'Who'],
-    rows: lines.map(line => [
-      when(line.at, partner.timezone),
-      html`${tag(line.kind, line.kind.endsWith('ends') ? 'bad' : 'plain')} ${line.what}`,
-      html`<a href="/users/${line.service_id}">${sees ? line.userid : line.service_id}</a>`,
+    caption: 'To whom something is due, soonest first',
+    columns: ['Who', 'When and what'],
+    rows: users.map(user => [
+      html`<a href="/users/${user.serviceId}">${sees ? user.userid : user.serviceId}</a>`,
+      html`<ul class="rules">${user.changes.map(({ at, kind, what }) => html`<li>${when(at, partner.timezone)} ${at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(kind, kind.endsWith('ends') ? 'bad' : 'plain')} ${what}</li>`)}</ul>`,
     ]),
     empty: 'Nothing in this time.',
   })
 }
 
-function daysTable({ partner }: Wish, lines: readonly DueLine[]): Slot {
-  const counts = new Map<string, Map<string, number>>()
-  for (const line of lines) {
-    const day = writeDay(line.at, partner.timezone)
-    const kinds = counts.get(day) ?? new Map<string, number>()
-    counts.set(day, kinds.set(line.kind, (kinds.get(line.kind) ?? 0) + 1))
-  }
+function countedPart({ state, users }: DueCount): Slot {
+  if (state === 'whole')
+    return html`<p class="hint">Of ${written(users)} ${users === 1 ? 'person' : 'people'}.</p>`
+  return state === 'limit'
+    ? html`<p class="notice">Of the soonest ${written(MOST_USERS_COUNTED)} people; there are more. The CSV has all.</p>`
+    : html`<p class="notice" role="status">Still counting: ${written(users)} people so far. Load this page again for the rest.</p>`
+}
+
+function daysTable({ partner, kind }: Wish, { days }: DueCount): Slot {
+  const rows = [...days]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([day, kinds]) => ({
+      day: writeDay(startOfDate(day, partner.timezone), partner.timezone),
+      kinds: [...kinds].filter(([name]) => kind === 'all' || name === kind),
+    }))
   return table({
     caption: 'How much is due by day and kind',
     columns: ['Day', 'How much'],
-    rows: [...counts].map(([day, kinds]) => [
-      day,
-      html`<ul class="rules">${[...kinds].map(([kind, count]) => html`<li>${count} × ${kind}</li>`)}</ul>`,
-    ]),
+    rows: rows
+      .filter(({ kinds }) => kinds.length > 0)
+      .map(({ day, kinds }) => [
+        day,
+        html`<ul class="rules">${kinds.map(([name, count]) => html`<li>${written(count)} × ${name}</li>`)}</ul>`,
+      ]),
     empty: 'Nothing in this time.',
   })
 }
 
+function written(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
 async function exportDue(visit: Visit): Promise<Answer> {
-  const { partner, days, lines } = await wishOf(visit, MOST_DUE_USERS.file)
-  await record(visit, { action: 'export what is due', partner })
-  const head = ['at', 'kind', 'what', 'userid', 'serviceid']
-  const rows = lines.map(line => [
-    writeInstant(line.at, partner.timezone),
-    line.kind,
-    line.what,
-    line.userid,
-    line.service_id,
-  ])
+  const wish = await wishOf(visit)
+  await record(visit, { action: 'export what is due', partner: wish.partner })
   return {
-    file: `due-${days}-days.csv`,
+    file: `due-${wish.days}-days.csv`,
     type: 'text/csv; charset=utf-8',
-    content: [head, ...rows].map(line => `${csvLine(line)}\r\n`).join(''),
+    content: dueLines(visit, wish),
+  }
+}
+
+const USERS_A_SLICE = 250
+
+/** The file, slice by slice, in the order of the screen. */
+async function* dueLines({ context }: Visit, wish: Wish): AsyncGenerator<string> {
+  const { partner, until } = wish
+  yield `${csvLine(['at', 'kind', 'what', 'userid', 'serviceid'])}\r\n`
+  const textOf = rememberLast((at: Instant) => writeInstant(at, partner.timezone))
+  let after: DuePlace | undefined = FIRST_PLACE
+  while (after) {
+    const place: DuePlace = after
+    const users = await context.slow.inTurn(() =>
+      nextDue(context.database, { partnerId: partner.partnerId, until, after: place, most: USERS_A_SLICE }),
+    )
+    const lines = users.flatMap(user =>
+      ofKind(user, wish).changes.map(({ at, kind, what }) =>
+        csvLine([textOf(at), kind, what, user.userid, user.serviceId]),
+      ),
+    )
+    if (lines.length > 0) yield `${lines.join('\r\n')}\r\n`
+    after = users.length < USERS_A_SLICE ? undefined : users.at(-1)
+  }
+}
+
+/** Most changes fall due together, at the end of a month, and to write an instant takes some microseconds. */
+function rememberLast(write: (at: Instant) => string): (at: Instant) => string {
+  let last: { readonly at: Instant; readonly text: string } | undefined
+  return at => {
+    if (last?.at !== at) last = { at, text: write(at) }
+    return last.text
   }
 }

@@ -10,39 +10,45 @@ export const DUE_KINDS = [
   'swap',
   'benefit starts',
   'benefit ends',
+  'benefit lapses',
   'prefill lapses',
 ] as const
 
 /** A change that will happen to a user by itself. */
-export type DueLine = {
-  kind: (typeof DUE_KINDS)[number]
-  at: Instant
-  what: string
-  service_id: string
-  userid: string
+export type DueChange = {
+  readonly kind: (typeof DUE_KINDS)[number]
+  readonly at: Instant
+  readonly what: string
 }
 
-/** The most users that are searched for the screen, which would otherwise delay other requests, and for a file. */
-export const MOST_DUE_USERS = { screen: 1000, file: 5000 } as const
+/** A user with a change that is due, and all changes of this user until the end of the search, soonest first. */
+export type DueUser = DuePlace & { readonly userid: string; readonly changes: readonly DueChange[] }
 
-/**
- * The changes due for a partner's users before an instant, soonest first, among the first `most` users with a due
- * change.
- */
-export async function findDue(
+/** The place of a user in the order of what is due: the earliest due change, then the id. */
+export type DuePlace = { readonly dueAt: Instant; readonly serviceId: string }
+
+/** Before every user. */
+export const FIRST_PLACE: DuePlace = { dueAt: 0, serviceId: '00000000-0000-0000-0000-000000000000' }
+
+/** The next users of a partner with a change due before an instant, after a place, in the order of their places. */
+export async function nextDue(
   db: Executor,
-  { partnerId, until, most }: { partnerId: string; until: Instant; most: number },
-): Promise<{ lines: DueLine[]; isAll: boolean }> {
+  { partnerId, until, after, most }: { partnerId: string; until: Instant; after: DuePlace; most: number },
+): Promise<DueUser[]> {
   const end = timestamp(until)
-  const users = await db.query<{ service_id: string }>(sql`
-    select service_id from users where partner_id = ${partnerId} and due_at < ${end}
-    order by due_at limit ${most + 1}`)
-  const ids = users.slice(0, most).map(row => row.service_id)
-  const lines = await db.query<DueLine>(sql`
-    select due.kind, due.at, coalesce(due.what, '') as what, u.service_id, u.userid
-    from unnest(${ids}::uuid[]) as wanted (service_id)
-    join users u on u.partner_id = ${partnerId} and u.service_id = wanted.service_id
-    cross join lateral (
+  // The places come from the index alone. An enrolment's state is in no condition of its own, because PostgreSQL would
+  // then search the index of overlapping times, which takes longer than that of the primary key.
+  const rows = await db.query<
+    Partial<DueChange> & { service_id: string; userid: string; due_at: Instant }
+  >(sql`
+    select next.service_id, u.userid, next.due_at, due.kind, due.at, coalesce(due.what, '') as what
+    from (
+      select due_at, service_id from users
+      where partner_id = ${partnerId} and due_at < ${end}
+        and (due_at, service_id) > (${timestamp(after.dueAt)}::timestamptz, ${after.serviceId}::uuid)
+      order by due_at, service_id limit ${most}) next
+    join users u on u.partner_id = ${partnerId} and u.service_id = next.service_id
+    left join lateral (
       select * from (values
         ('prefill lapses', u.entry_expires_at, null),
         ('membership starts', case when u.status = 'active' and not u.offer_in_force then u.offer_since end, u.offer),
@@ -50,12 +56,39 @@ export async function findDue(
         ('offer change', u.pending_offer_at, u.offer || ' to ' || u.pending_offer),
         ('swap', u.swap_at, null)) as own (kind, at, what)
       union all
-      select case when e.state = 'scheduled' then 'benefit starts' else 'benefit ends' end,
-        case when e.state = 'scheduled' then e.starts_at else e.ends_at end, e.benefit
+      select case e.state
+          when 'scheduled' then 'benefit starts' when 'actionrequired' then 'benefit lapses' else 'benefit ends' end,
+        case e.state
+          when 'scheduled' then e.starts_at when 'actionrequired' then e.action_due_at
+          when 'endscheduled' then e.ends_at end,
+        e.benefit
       from enrolments e
-      where e.partner_id = ${partnerId} and e.service_id = u.service_id and e.state in ('scheduled', 'endscheduled')
-    ) due
-    where due.at < ${end}
-    order by due.at, due.kind, u.service_id`)
-  return { lines, isAll: users.length <= most }
+      where e.partner_id = ${partnerId} and e.service_id = u.service_id
+    ) due on due.at < ${end}
+    order by next.due_at, next.service_id, due.at, due.kind, due.what`)
+  const users: (DueUser & { changes: DueChange[] })[] = []
+  for (const row of rows) {
+    let user = users.at(-1)
+    if (user?.serviceId !== row.service_id) {
+      user = { dueAt: row.due_at, serviceId: row.service_id, userid: row.userid, changes: [] }
+      users.push(user)
+    }
+    const { kind, at, what = '' } = row
+    if (kind && at) user.changes.push({ kind, at, what })
+  }
+  return users
+}
+
+/** Late users are counted up to this number. */
+export const MOST_LATE = 10_000
+
+/** How many users have had a change due since before an instant, up to `MOST_LATE`. */
+export async function countLate(
+  db: Executor,
+  { partnerId, before }: { partnerId: string; before: Instant },
+): Promise<number> {
+  const [row] = await db.query<{ late: number }>(sql`
+    select count(*) as late from (
+      select from users where partner_id = ${partnerId} and due_at < ${timestamp(before)} limit ${MOST_LATE}) counted`)
+  return row?.late ?? 0
 }

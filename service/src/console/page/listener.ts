@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { html } from '../../http/html.ts'
 import { openRequestCounts } from '../../http/request-counts.ts'
@@ -6,13 +7,15 @@ import { defaultRequestLimits } from '../../http/request-limits.ts'
 import { createServer } from '../../http/server.ts'
 import { describeCause } from '../../log.ts'
 import { OperatorError } from '../../operator-error.ts'
-import type { ConsoleContext } from '../console-context.ts'
+import type { ConsoleContext, ConsoleParts } from '../console-context.ts'
+import { openDueCounts } from '../due/counts.ts'
 import { hasRole } from '../operators/operator.ts'
 import { openProvider } from '../operators/provider.ts'
 import { ownPath } from '../operators/provider-flow.ts'
 import type { ProviderSettings } from '../operators/provider-settings.ts'
 import { endSession } from '../operators/store.ts'
 import { screens } from '../screens.ts'
+import { ConsoleCloses, openSlowWork } from '../slow-work.ts'
 import { consoleDocument } from '../views/layout.ts'
 import { signedOut, signingOutOf, type WaysIn } from '../views/sign-in.ts'
 import { type ConsoleFiles, readConsoleFiles } from './console-files.ts'
@@ -50,9 +53,15 @@ const policy =
  * taken or the browser's files were not built.
  */
 export async function startConsole(
-  context: ConsoleContext,
+  parts: ConsoleParts,
   { host, port, signIn }: ConsoleOptions,
 ): Promise<RunningConsole> {
+  const slow = openSlowWork()
+  const context: ConsoleContext = {
+    ...parts,
+    slow,
+    dueCounts: openDueCounts(parts.database, { slow, log: parts.log }),
+  }
   const files = await readConsoleFiles()
   const place = { consoleUrl: context.consoleUrl, port }
   const provider = signIn && openProvider(signIn, context.real)
@@ -81,7 +90,11 @@ export async function startConsole(
   place.port = listening.port
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   url = `http://${name}:${listening.port}`
-  return { url: context.consoleUrl ?? url, close: () => app.close() }
+  const close = async () => {
+    await slow.close()
+    await app.close()
+  }
+  return { url: context.consoleUrl ?? url, close }
 }
 
 /** Mounts every address of the console behind its guards: those that need a session, and those of signing in. */
@@ -206,19 +219,32 @@ type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply
 
 async function sendAnswer(
   server: ConsoleServer,
-  { reply }: Exchange,
+  { request, reply }: Exchange,
   { visit, answer }: { visit: Visit; answer: Answer },
 ): Promise<FastifyReply> {
   if ('to' in answer) return reply.code(303).header('Location', answer.to).send()
-  if ('file' in answer)
-    return reply
-      .type(answer.type)
-      .header('Content-Disposition', `attachment; filename="${answer.file}"`)
-      .send(answer.content)
+  if ('file' in answer) {
+    reply.type(answer.type).header('Content-Disposition', `attachment; filename="${answer.file}"`)
+    return reply.send(
+      typeof answer.content === 'string' ? answer.content : fileStream(server, request, answer.content),
+    )
+  }
   return reply
     .code(answer.status ?? 200)
     .type('text/html; charset=utf-8')
     .send(consoleDocument(visit, server.files, answer))
+}
+
+/**
+ * A file that is read while it is sent, and no faster than the browser takes it. A failure breaks the transfer off, so
+ * that nobody takes a part for the whole.
+ */
+function fileStream({ context }: ConsoleServer, request: FastifyRequest, content: AsyncIterable<string>) {
+  const stream = Readable.from(content, { highWaterMark: 1 })
+  return stream.once('error', error => {
+    if (!(error instanceof ConsoleCloses))
+      context.log('failure', { requestid: request.id, ...describeCause(error) })
+  })
 }
 
 function sendSignIn(server: ConsoleServer, { request, reply }: Exchange): FastifyReply {

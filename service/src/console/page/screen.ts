@@ -32,11 +32,15 @@ export type Page = {
   readonly status?: number
 }
 
+/** A file, whole or in parts that are made while it is sent. */
+export type FileAnswer = {
+  readonly file: string
+  readonly type: string
+  readonly content: string | AsyncIterable<string>
+}
+
 /** The answer of a screen: a page, a redirect, or a file. */
-export type Answer =
-  | Page
-  | { readonly to: string }
-  | { readonly file: string; readonly type: string; readonly content: string }
+export type Answer = Page | { readonly to: string } | FileAnswer
 
 /** One address of the console. */
 export type Screen = {

@@ -1,6 +1,6 @@
 import { csvLine } from '../../csv.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
-import type { Answer } from '../page/screen.ts'
+import type { FileAnswer } from '../page/screen.ts'
 
 /** One column of a list: how a cell is shown, sorted and exported. */
 export type Column<Row> = {
@@ -68,7 +68,11 @@ export function csvLink(
 }
 
 /** All rows of a list as a file. */
-export function listFile<Row>(list: List<Row>, query: URLSearchParams, file: string): Answer {
+export function listFile<Row>(
+  list: List<Row>,
+  query: URLSearchParams,
+  file: string,
+): FileAnswer & { readonly content: string } {
   const lines = sortedRows(list, query).map(row => list.columns.map(column => column.value(row)))
   return {
     file,

@@ -1,0 +1,96 @@
+import { dateAt, type Instant, type PlainDate } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { describeCause, type Log } from '../../log.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { ConsoleCloses, type SlowWork } from '../slow-work.ts'
+import { type DueUser, FIRST_PLACE, nextDue } from './store.ts'
+
+/** How many changes of each kind are due on each day. */
+export type DueDays = ReadonlyMap<PlainDate, ReadonlyMap<string, number>>
+
+/** What has been counted until now. */
+export type DueCount = {
+  readonly users: number
+  readonly days: DueDays
+  /** `limit`: the count ended at `MOST_USERS_COUNTED`, and there are more users. */
+  readonly state: 'counting' | 'whole' | 'limit'
+}
+
+/** The counts of this process, shared by all operators. */
+export type DueCounts = {
+  /** The count of a partner's users with changes due before an instant: begun if there is none of the last minute. */
+  of(partner: Partner, until: Instant): DueCount
+}
+
+/** Beyond this many users the soonest are counted. */
+export const MOST_USERS_COUNTED = 50_000
+const USERS_A_SLICE = 250
+const KEPT_MS = 60_000
+
+type Counting = DueCount & {
+  users: number
+  days: Map<PlainDate, Map<string, number>>
+  state: DueCount['state']
+  readonly begunAt: number
+}
+
+/** Counts slice by slice beside the requests, so that no page waits for a count of all users. */
+export function openDueCounts(
+  database: Executor,
+  { slow, log }: { slow: Pick<SlowWork, 'inTurn'>; log: Log },
+): DueCounts {
+  const counted = new Map<string, Counting>()
+  const count = async (counting: Counting, partner: Partner, until: Instant) => {
+    let after = FIRST_PLACE
+    while (counting.state === 'counting') {
+      const place = after
+      const users = await slow.inTurn(() =>
+        nextDue(database, { partnerId: partner.partnerId, until, after: place, most: USERS_A_SLICE }),
+      )
+      addToDays(counting.days, users, partner)
+      counting.users += users.length
+      after = users.at(-1) ?? after
+      if (users.length < USERS_A_SLICE) counting.state = 'whole'
+      else if (counting.users >= MOST_USERS_COUNTED) counting.state = 'limit'
+    }
+  }
+  return {
+    of: (partner, until) => {
+      const oldest = performance.now() - KEPT_MS
+      for (const [key, one] of counted)
+        if (one.state !== 'counting' && one.begunAt < oldest) counted.delete(key)
+      const key = `${partner.partnerId} ${until}`
+      const known = counted.get(key)
+      if (known) return known
+      const counting: Counting = { users: 0, days: new Map(), state: 'counting', begunAt: performance.now() }
+      counted.set(key, counting)
+      count(counting, partner, until).catch((error: unknown) => {
+        // The next look begins again.
+        counted.delete(key)
+        if (!(error instanceof ConsoleCloses)) log('failure', describeCause(error))
+      })
+      return counting
+    },
+  }
+}
+
+/** Counts the changes of these users by the partner's days and by kind. */
+export function countDays(users: readonly DueUser[], partner: Partner): DueDays {
+  const days = new Map<PlainDate, Map<string, number>>()
+  addToDays(days, users, partner)
+  return days
+}
+
+function addToDays(
+  days: Map<PlainDate, Map<string, number>>,
+  users: readonly DueUser[],
+  { timezone }: Partner,
+): void {
+  let known: { readonly at: Instant; readonly day: PlainDate } | undefined
+  for (const { at, kind } of users.flatMap(user => user.changes)) {
+    // Most changes fall due together, at the end of a month.
+    if (known?.at !== at) known = { at, day: dateAt(at, timezone) }
+    const kinds = days.get(known.day) ?? new Map<string, number>()
+    days.set(known.day, kinds.set(kind, (kinds.get(kind) ?? 0) + 1))
+  }
+}

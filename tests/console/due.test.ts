@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { deedsOf } from './deeds.ts'
+import { consoleOf, type OperatorBrowser, signIn } from './operator-browser.ts'
+
+const PEOPLE = 620
+/** Every hundredth person changes the offer, too. */
+const CHANGING = 6
+
+let service: TestService
+let partner: TestPartner
+let admin: OperatorBrowser
+
+beforeAll(async () => {
+  service = await startTestService({ console: true })
+  partner = await service.newPartner({ timezone: 'America/New_York' })
+  await partner.client.createUser({ ...ada, userid: 'first', offername: 'starter', benefits: ['telehealth'] })
+  const now = new Date(service.now())
+  const leaves = new Date(service.now() + 3 * 86_400_000)
+  await service.database.query(sql`
+    insert into users (partner_id, service_id, userid, status, created_at, updated_at, offer, offer_since, offer_version,
+      offer_in_force, cancel_at, cancel_requested_at, cancel_reason, pending_offer, pending_offer_at, due_at)
+    select ${partner.partnerId}, gen_random_uuid(), 'leaving-' || n, 'active', ${now}, ${now}, 'starter', ${now}, 1, true,
+      ${leaves}::timestamptz, ${now},
+      'voluntary', case when n % 100 = 0 then 'plus' end, case when n % 100 = 0 then ${leaves}::timestamptz end, ${leaves}
+    from generate_series(1, ${PEOPLE}::integer) n`)
+  admin = await signIn(service, 'admin')
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+function fileOf(query = '') {
+  return fetch(`${consoleOf(service)}/due.csv?partner=${partner.partnerId}&days=7${query}`, {
+    headers: { cookie: admin.cookie },
+  })
+}
+
+/** Keeps the users' table closed to everybody else while `work` runs, or until it opens the table. */
+async function whileNobodyReadsUsers(work: (open: () => void) => Promise<void>): Promise<void> {
+  let open = () => {}
+  const opened = new Promise<void>(resolve => {
+    open = resolve
+  })
+  await new Promise<void>((resolve, reject) => {
+    let worked: Promise<void> = Promise.resolve()
+    service.database
+      .transaction(async tx => {
+        await tx.query(sql`lock table users in access exclusive mode`)
+        worked = work(open).finally(open)
+        await opened
+      })
+      .then(() => worked)
+      .then(resolve, reject)
+  })
+}
+
+describe('what is due to many people at one instant', () => {
+  test('is shown page by page, each person once, at addresses that can be sent to a colleague', async () => {
+    const seen: string[] = []
+    let path: string | undefined = `/due?partner=${partner.partnerId}&days=7`
+    let pages = 0
+    while (path !== undefined) {
+      const { text }: { text: string } = await admin.get(path)
+      seen.push(...[...text.matchAll(/>(leaving-\d+)<\/a>/g)].map(([, userid]) => userid ?? ''))
+      const next: string | undefined = /href="(\/due\?[^"]*after=[^"]+)"/.exec(text)?.[1]
+      path = next?.replaceAll('&amp;', '&')
+      pages += 1
+    }
+    expect(pages).toBe(Math.ceil(PEOPLE / 100))
+    expect([seen.length, new Set(seen).size]).toEqual([PEOPLE, PEOPLE])
+  })
+
+  test('is counted by day and kind beside the requests, all of it', async () => {
+    const path = `/due?partner=${partner.partnerId}&days=7`
+    await expect
+      .poll(async () => (await admin.get(path)).text, { timeout: 60_000 })
+      .toContain(`Of ${PEOPLE} people`)
+    const { text } = await admin.get(path)
+    expect(text).toContain(`<li>${PEOPLE} × membership ends</li>`)
+    expect(text).toContain(`<li>${CHANGING} × offer change</li>`)
+    const { text: one } = await admin.get(`${path}&kind=offer+change`)
+    expect(one).toContain(`<li>${CHANGING} × offer change</li>`)
+    expect(one).not.toContain('× membership ends')
+    expect(one.match(/>leaving-\d+</g)).toHaveLength(CHANGING)
+  })
+
+  test('is a file of all of them, whose first line is there before any user is read, and on record by then', async () => {
+    await whileNobodyReadsUsers(async open => {
+      const file = await fileOf()
+      const reader = file.body?.pipeThrough(new TextDecoderStream()).getReader()
+      expect((await reader?.read())?.value).toBe('at,kind,what,userid,serviceid\r\n')
+      expect(await deedsOf(service, admin)).toContainEqual(
+        expect.objectContaining({ action: 'export what is due', result: 'done' }),
+      )
+      open()
+      let rest = ''
+      for (let part = await reader?.read(); part && !part.done; part = await reader?.read())
+        rest += part.value
+      const lines = rest.split('\r\n').filter(line => line !== '')
+      expect(lines).toHaveLength(PEOPLE + CHANGING)
+      expect(new Set(lines.map(line => line.split(',').at(-2)))).toHaveProperty('size', PEOPLE)
+    })
+  })
+
+  test('has one kind in the file when one is chosen', async () => {
+    const lines = (await (await fileOf('&kind=offer+change')).text()).trim().split('\r\n')
+    expect(lines).toHaveLength(CHANGING + 1)
+    expect(lines.slice(1).every(line => line.includes(',offer change,starter to plus,leaving-'))).toBe(true)
+  })
+
+  test('is a transfer that breaks off, not a shorter file, when the database fails on the way', async () => {
+    await whileNobodyReadsUsers(async () => {
+      const file = await fileOf()
+      expect(file.status).toBe(200)
+      await expect(file.text()).rejects.toThrow()
+    })
+  })
+
+  test('is listed from the start at an address that was damaged on its way', async () => {
+    for (const after of ['7', '1_x', `1_${'-'.repeat(36)}`, '99999999999999999_0'])
+      expect((await admin.get(`/due?partner=${partner.partnerId}&after=${after}`)).status).toBe(200)
+  })
+})
