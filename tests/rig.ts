@@ -109,6 +109,8 @@ export async function startTestService(
     requestLimits?: RequestLimits
     /** Also opens the operators' console: on any port, or on this one behind an address of its own. */
     console?: boolean | { readonly port: number; readonly url: string }
+    /** The proxies whose X-Forwarded-For is believed. */
+    trustProxy?: readonly string[]
     /** The identity provider at which the console's operators sign in. */
     signIn?: ProviderSettings
   } = {},
@@ -147,6 +149,7 @@ export async function startTestService(
       ...(options.basePath ? { baseUrl: `http://127.0.0.1:1${options.basePath}` } : {}),
       log: (event, fields = {}) => logged.push({ event, fields }),
       real,
+      trustProxy: options.trustProxy ?? [],
       // A slow machine does not count as overload unless a test says so.
       limits: options.limits ?? { ...defaultLimits, loopDelayMs: 60_000, loopShare: 1 },
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),

@@ -93,7 +93,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         mayNotWrite,
         noteErasure: erasure => listErasure(options, erasure),
       },
-      at,
+      { ...at, trustProxy: options.trustProxy },
     )
   let consoleListener: Awaited<ReturnType<typeof startConsole>> | undefined
 

@@ -168,6 +168,19 @@ describeInBrowser('the console in a browser', () => {
     await context.close()
   })
 
+  test('a form whose answer is a file can be sent again, and says each time why', async () => {
+    const { context, page } = await open()
+    await page.goto(`${consoleOf(service)}/users/${serviceid}/export`)
+    const again = page.getByRole('button', { name: 'Download the file' })
+    for (const reason of ['request of access 1', 'request of access 2']) {
+      await page.getByLabel('Reason').fill(reason)
+      const [file] = await Promise.all([page.waitForEvent('download'), again.click()])
+      expect(file.suggestedFilename()).toBe(`user-${serviceid}.json`)
+      expect(await again.isEnabled()).toBe(true)
+    }
+    await context.close()
+  })
+
   test('a catalogue is uploaded and looked at before it is published, and axe finds nothing there', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { context, page } = await open({ colorScheme, bypassCSP: true })

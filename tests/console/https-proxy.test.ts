@@ -4,6 +4,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
 import { CERTIFICATES } from '../egress/certificates.ts'
 import { freePort } from '../free-port.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
@@ -19,13 +20,19 @@ type TlsProxy = {
   port: number
   /** What it says as Host in the place of what came. */
   host: string | undefined
+  /** Who it says that asks. */
+  caller: string
   readonly close: () => Promise<void>
 }
 
 async function startTlsProxy(): Promise<TlsProxy> {
   const server = createServer(CERTIFICATES.good, (request, response) => {
     const { method, url: path, headers } = request
-    const passed = { ...headers, ...(proxy.host === undefined ? {} : { host: proxy.host }) }
+    const passed = {
+      ...headers,
+      ...(proxy.host === undefined ? {} : { host: proxy.host }),
+      'x-forwarded-for': proxy.caller,
+    }
     const onward = ask({ host: '127.0.0.1', port: proxy.port, method, path, headers: passed }, answer => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)
@@ -38,6 +45,7 @@ async function startTlsProxy(): Promise<TlsProxy> {
     url: `https://localhost:${(server.address() as AddressInfo).port}`,
     port: 0,
     host: undefined,
+    caller: '192.0.2.1',
     close: () =>
       new Promise(closed => {
         server.close(() => closed())
@@ -61,6 +69,7 @@ describeInBrowser('the console on https, behind a proxy', () => {
     service = await startTestService({
       console: { port, url: proxy.url },
       signIn: identity.settings,
+      trustProxy: ['127.0.0.1'],
       startAt: Date.now(),
     })
     proxy.port = port
@@ -130,6 +139,31 @@ describeInBrowser('the console on https, behind a proxy', () => {
     const [began = ''] = asked.filter(url => url.startsWith(`${identity.issuer}/auth`))
     expect(new URL(began).searchParams.get('redirect_uri')).toBe(`${proxy.url}/sign-in/provider/return`)
     expect((await context.cookies(proxy.url)).every(({ secure }) => secure)).toBe(true)
+    await context.close()
+  })
+
+  test('puts refused sign-ins on record by the network of the browser, not of the proxy', async () => {
+    const { context, page } = await newPage()
+    for (const caller of ['198.51.100.7', '203.0.113.9', '203.0.113.10']) {
+      proxy.caller = caller
+      const { path } = await newOperator(service, 'viewer')
+      await page.goto(proxy.url + path)
+      // The link ends before the button is pressed.
+      await service.database.query(sql`delete from operator_links`)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'This link has ended' }).waitFor()
+    }
+    await expect
+      .poll(
+        async () => {
+          const rows = await service.database.query<{ times: number }>(sql`
+            select sum(times)::integer as times from audit_log where action = 'authenticate' and result = 'refused'
+            group by source order by times`)
+          return rows.map(row => row.times)
+        },
+        { timeout: 60_000 },
+      )
+      .toEqual([1, 2])
     await context.close()
   })
 

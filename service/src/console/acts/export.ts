@@ -24,6 +24,7 @@ ${actionForm(visit, {
   action: `/users/${details.serviceId}/export`,
   button: 'Download the file',
   look: 'primary',
+  downloads: true,
   fields: reasonField('why-export'),
 })}`,
 )}

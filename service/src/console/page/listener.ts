@@ -41,6 +41,8 @@ export type ConsoleOptions = {
   readonly port: number
   /** The address by which operators reach it; absent: the address on which it listens. */
   readonly url: string | undefined
+  /** The proxies whose word about the caller's address is taken, as for partners' requests. */
+  readonly trustProxy?: readonly string[] | undefined
   /** The identity provider; absent: only links and passkeys. */
   readonly signIn?: ProviderSettings | undefined
 }
@@ -54,7 +56,7 @@ const policy =
  */
 export async function startConsole(
   parts: ConsoleParts,
-  { host, port, signIn }: ConsoleOptions,
+  { host, port, signIn, trustProxy = [] }: ConsoleOptions,
 ): Promise<RunningConsole> {
   const slow = openSlowWork()
   const context: ConsoleContext = {
@@ -70,7 +72,7 @@ export async function startConsole(
   const app = createServer({
     baseUrl: () => context.consoleUrl ?? url,
     basePath: '',
-    trustProxy: [],
+    trustProxy,
     log: (event, fields) => context.log(event === 'request' ? 'console_request' : event, fields),
     real: context.real,
     limits: defaultRequestLimits,

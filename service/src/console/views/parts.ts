@@ -53,9 +53,16 @@ export function facts(entries: readonly (readonly [name: string, value: Slot] | 
 /** A form of this session, with one button. */
 export function actionForm(
   visit: Pick<Visit, 'session'>,
-  form: { action: string; button: Slot; fields?: Slot; look?: 'primary' | 'secondary' | 'danger' },
+  form: {
+    action: string
+    button: Slot
+    fields?: Slot
+    look?: 'primary' | 'secondary' | 'danger'
+    /** Its answer is a file, so the page stays. */
+    downloads?: true
+  },
 ): Html {
-  return html`<form method="post" action="${form.action}" class="act">${tokenField(visit.session.formToken)}
+  return html`<form method="post" action="${form.action}" class="act"${form.downloads && html` data-download`}>${tokenField(visit.session.formToken)}
 ${form.fields}<button class="${form.look ?? 'secondary'}">${form.button}</button></form>`
 }
 
