@@ -14,6 +14,13 @@ function serveOn(data: string, ...words: string[]) {
   return startProcess(['serve', '--port', '0', '--data', data, ...words], allowed)
 }
 
+/** The results with which backups are in the audit log, the oldest first. */
+async function backupsOnRecord(data: string): Promise<(string | undefined)[]> {
+  const { stdout } = await run(['audit', 'export', '--data', data])
+  const entries = [...stdout.matchAll(/"action":"backup".*?"result":"(\w+)"/g)]
+  return entries.map(([, result]) => result)
+}
+
 async function stage(data: string, ...words: string[]) {
   const service = await serveOn(data)
   await runJson(['catalogue', 'publish', demoCatalogueFile, '--data', data])
@@ -42,6 +49,7 @@ test('the drill: a backup made under load is restored elsewhere, quiet, and serv
   isOver = true
   await load
   const present = acknowledged.slice(0, atStart)
+  expect(await backupsOnRecord(data)).toEqual(['begun', 'done'])
   expect(await service.stop()).toBe(0)
 
   const elsewhere = await newDataDir()
@@ -49,6 +57,8 @@ test('the drill: a backup made under load is restored elsewhere, quiet, and serv
   await cp(join(data, 'keyring.json'), join(elsewhere, 'keyring.json'))
   expect(await runJson(['restore', into, '--data', elsewhere])).toMatchObject({ quiet: true })
   const copy = await serveOn(elsewhere)
+  // The copy was made between the two entries.
+  expect(await backupsOnRecord(elsewhere)).toEqual(['begun'])
   const restored = clientOf(copy, partner)
   expect(await restored.getUser({ userid: 'before' })).toMatchObject({ status: 'active' })
   for (const userid of present)

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { ada } from '../rig.ts'
@@ -6,6 +8,8 @@ import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
 
 let sandbox: Sandbox
 let partner: SandboxPartner
+/** Disabled, so that it can be deleted. */
+let leaving: SandboxPartner
 
 beforeAll(async () => {
   sandbox = await startSandbox()
@@ -21,6 +25,9 @@ beforeAll(async () => {
   )
   for (const userid of ['wrong', 'leaving'])
     await partner.client.createUser({ userid, ...ada, offername: 'mid', benefits: ['art', 'books'] })
+  leaving = await sandbox.newPartner()
+  await leaving.client.createUser({ userid: 'theirs', ...ada, offername: 'mid', benefits: ['art', 'books'] })
+  await run(['partner', 'disable', leaving.partnerid], sandbox.place)
 })
 afterAll(() => sandbox.close())
 
@@ -32,13 +39,22 @@ async function state() {
       (select count(*)::int from users where partner_id = ${partner.partnerid} and status = 'erased') as erased,
       (select count(*)::int from deliveries where partner_id = ${partner.partnerid} and work = 'replay') as again,
       (select count(*)::int from webhook_endpoints where disabled_at is not null) as paused,
+      (select count(*)::int from webhook_endpoints) as endpoints,
+      (select clock_offset_ms from partners where partner_id = ${partner.partnerid}) as clock,
+      (select count(*)::int from users where partner_id = ${leaving.partnerid} and status <> 'erased') as theirs,
+      (select count(*)::int from partners) as partners,
       (select count(*)::int from partners where disabled_at is not null) as disabled,
       (select count(*)::int from credentials where partner_id = ${partner.partnerid}) as credentials,
       (select array_agg(name order by name) from operators where disabled_at is null) as operators,
       (select count(*)::int from operator_links) as links,
       (select operator_policy from installation) as policy`)
-  return row
+  return { ...row, keyring: await readFile(join(sandbox.place.cwd, 'data', 'keyring.json'), 'utf8') }
 }
+
+const inAMonth = new Date(Date.now() + 31 * 86_400_000).toISOString()
+
+/** What commands say that are not done in one transaction: that they began, and that they are done. */
+const twice = ['keyring rotate', 'partner delete']
 
 function lines(): readonly (readonly string[])[] {
   const { partnerid, webhookid = '' } = partner
@@ -51,7 +67,12 @@ function lines(): readonly (readonly string[])[] {
     ['operator', 'add', 'Recorded', '--role', 'viewer'],
     ['operator', 'disable', 'demo'],
     ['operator', 'policy', 'void', 'off'],
+    ['webhook', 'add', partnerid, '--url', 'http://127.0.0.1:9/second', '--username', 'a', '--password', 'b'],
+    ['clock', 'advance', partnerid, inAMonth],
+    ['keyring', 'rotate', 'root'],
+    ['keyring', 'rotate', 'pepper'],
     ['partner', 'disable', partnerid],
+    ['partner', 'delete', leaving.partnerid, '--name', 'Partner', '--reason', 'contract 3'],
   ]
 }
 
@@ -66,39 +87,51 @@ test('what a command does is committed with the record of it: where none can be 
     expect([words, await state()]).toEqual([words, before])
   }
   await sandbox.database.query(sql`alter table audit_log drop constraint nothing_recorded`)
+  const [{ entry_id: since = '' } = {}] = await sandbox.database.query<{ entry_id?: string }>(sql`
+    select entry_id from audit_log order by entry_id desc limit 1`)
   let last = before
   for (const words of lines()) {
     const { code, stderr } = await run(words, sandbox.place)
-    expect([words, code, stderr]).toEqual([words, 0, ''])
+    const warned = words[1] === 'add' ? /stays in the history of your shell/ : /^$/
+    expect([words, code, stderr]).toEqual([words, 0, expect.stringMatching(warned)])
     const now = await state()
     expect([words, now]).not.toEqual([words, last])
     last = now
   }
+  const actions = [
+    'user correct',
+    'user erase',
+    'webhook disable',
+    'replay',
+    'key rotate',
+    'operator add',
+    'operator disable',
+    'operator policy void off',
+    'webhook add',
+    'clock advance',
+    'keyring rotate',
+    'keyring rotate',
+    'partner disable',
+    'partner delete',
+  ]
   const recorded = await sandbox.database.query<{ action: string; result: string; times: number }>(sql`
-    select action, result, times from audit_log where actor_kind = 'command' and action = any(${[
-      'user correct',
-      'user erase',
-      'webhook disable',
-      'replay',
-      'key rotate',
-      'operator add',
-      'operator disable',
-      'operator policy void off',
-      'partner disable',
-    ]}) order by entry_id`)
+    select action, result, times from audit_log
+    where actor_kind = 'command' and action = any(${actions}) and entry_id > ${since}::uuid order by entry_id`)
   expect(recorded).toEqual(
-    [
-      'user correct',
-      'user erase',
-      'webhook disable',
-      'replay',
-      'key rotate',
-      'operator add',
-      'operator disable',
-      'operator policy void off',
-      'partner disable',
-    ].map(action => ({ action, result: 'done', times: 1 })),
+    actions.flatMap(action =>
+      (twice.includes(action) ? ['begun', 'done'] : ['done']).map(result => ({ action, result, times: 1 })),
+    ),
   )
+})
+
+test('who is covered is on record before it is shown: where nothing can be recorded, nothing is shown', async () => {
+  const words = ['roster', '--benefit', 'art', '--on', '2026-01-01', '--csv']
+  await sandbox.database.query(sql`
+    alter table audit_log add constraint nothing_recorded check (actor_kind <> 'command') not valid`)
+  const refused = await run(words, sandbox.place)
+  expect([refused.code === 0, refused.stdout]).toEqual([false, ''])
+  await sandbox.database.query(sql`alter table audit_log drop constraint nothing_recorded`)
+  expect((await run(words, sandbox.place)).stdout).toContain('change,partnerid')
 })
 
 test('what a command found nothing to do for is on record as well', async () => {

@@ -22,8 +22,17 @@ const backup: Command = {
     const [into = ''] = input.positionals
     const borrowed = await borrowEmbeddedDatabase({ dataDir })
     try {
-      const { startedAt, endedAt, files } = await backUpDatabase({ dataDir, address: borrowed.address, into })
-      await noteBackup(borrowed.address, endedAt)
+      const note = (result: string, at: number) => noteBackup(borrowed.address, result, at)
+      await note('begun', Date.now())
+      const { startedAt, endedAt, files } = await backUpDatabase({
+        dataDir,
+        address: borrowed.address,
+        into,
+      }).catch(async error => {
+        await note('failed', Date.now())
+        throw error
+      })
+      await note('done', Date.parse(endedAt))
       const bytes = files.reduce((sum, file) => sum + file.size, 0)
       input.print({ directory: into, startedat: startedAt, endedat: endedAt, files: files.length, bytes }, [
         `backed up to ${into}: ${files.length} files, ${Math.ceil(bytes / 2 ** 20)} MiB, each read back and compared`,
@@ -37,16 +46,18 @@ const backup: Command = {
   },
 }
 
-/** Records a backup, so that the console can say when the last one was made. */
-async function noteBackup(address: DatabaseAddress, endedAt: string): Promise<void> {
+/**
+ * Records that a backup begins, and how it ended, so that the console can say when the last one was made. The copy
+ * itself has the first entry, but never the second.
+ */
+async function noteBackup(address: DatabaseAddress, result: string, at: number): Promise<void> {
   const database = openDatabase(address, { max: 1, onError: () => {}, statementTimeoutMs: 60_000 })
-  const at = Date.parse(endedAt)
-  const entry = { partnerId: noPartner, entryId: uuidv7(at), at, times: 1, action: 'backup', result: 'done' }
+  const entry = { partnerId: noPartner, entryId: uuidv7(at), at, times: 1, action: 'backup', result }
   try {
     await addEntries(database, [{ ...entry, actorKind: 'command', actor: systemUser() }])
   } catch {
-    // The backup exists and was read back. That it could not be recorded, for example on a full disk, must not look
-    // like a failure.
+    // A full disk, where nothing can be recorded, is when a backup is needed most; so this is no failure.
+    process.stderr.write(`The audit log does not say that the backup has the result "${result}".\n`)
   } finally {
     await database.close()
   }

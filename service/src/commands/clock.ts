@@ -57,7 +57,7 @@ const advance: Command = {
   run: async input => {
     const to = instantOf(input)
     await inWorkspace(input, async workspace => {
-      const { database, installation } = workspace
+      const { database, installation, alongside } = workspace
       if (!installation.sandbox)
         throw new OperatorError('This is not a sandbox: only the clock of a sandbox can be moved.')
       const { schedule, clock, failures, keyring } = scheduleOf(workspace)
@@ -67,7 +67,8 @@ const advance: Command = {
         throw new OperatorError(`The clock of this partner shows ${now} already: it only goes forward.`)
       }
       const directory = { forget: () => {} }
-      const now = await advanceClockTo({ database, directory, clock, schedule }, partner, to).catch(error => {
+      const context = { database, directory, clock, schedule }
+      const now = await advanceClockTo(context, { partner, to, alongside: [alongside()] }).catch(error => {
         if (error instanceof ServiceError) throw new OperatorError('At most twenty years ahead of real time.')
         throw error
       })

@@ -44,11 +44,15 @@ export async function rotateKeys(workspace: Workspace, kinds: readonly KeyKind[]
   return kinds.map(kind => ({ kind, id: added[kind].next ?? '', replaced: added[kind].current }))
 }
 
-/** Rewraps with the current root key everything that older ones wrap; returns how many partners' keys. */
+/**
+ * Rewraps with the current root key everything that older ones wrap, and puts the command on record in the same
+ * transaction; returns how many partners' keys.
+ */
 export function rewrapAll(workspace: Workspace): Promise<number> {
   return withKeysLocked(workspace, async tx => {
     const count = await rewrapPartnerKeys(tx, workspace.keyring)
     await markAnew(tx, workspace.keyring)
+    await tx.query(workspace.alongside())
     return count
   })
 }
@@ -84,6 +88,8 @@ function changeKeyring(
 ): Promise<KeyringFile> {
   return withKeysLocked(workspace, async tx => {
     const changed = await change(readKeyringFile(workspace.dataDir), tx)
+    // No transaction reaches the file, so that it is about to change is on record before.
+    await workspace.begin()
     replaceKeyringFile(workspace.dataDir, changed)
     return changed
   })

@@ -69,16 +69,21 @@ const remove: Command = {
     const reason = neededText(input, 'reason')
     const name = neededText(input, 'name')
     await inWorkspace(input, async workspace => {
-      const { database, keyring, record } = workspace
+      const { database, keyring, record, begin, alongside } = workspace
       const row = await requirePartner(database, input.positionals[0] ?? '')
       refuseWrongOne(row, name)
       const partner = partnerOf(row, keyring)
       const { partnerId } = partner
       record({ partnerId, sealedReason: sealReason(partner, undefined, reason) })
+      // Too much for one transaction: the first entry says that it began, and the last one that nothing is left to do.
+      await begin()
       const erased = await eraseAll(workspace, partner)
       const keptUntil = await lastRetained(database, partnerId)
       await deletePartnerRows(database, partnerId, { withRetained: keptUntil !== null })
-      if (keptUntil === null) await deletePartner(database, partnerId)
+      await database.transaction(async tx => {
+        if (keptUntil === null) await deletePartner(tx, partnerId)
+        await tx.query(alongside())
+      })
       const isClean = await scrub(workspace)
       input.print({ partnerid: partnerId, erased, deleted: keptUntil === null, keptuntil: keptUntil }, [
         `${erased} users erased.`,

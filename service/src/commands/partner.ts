@@ -90,7 +90,8 @@ async function createFor(
   })
   const { row, clientSecret, apiKey } = await createPartner(wish.settings, context)
   const webhook = wish.webhook
-    ? await addForOperator(workspace, { partnerId: row.partner_id, ...wish.webhook })
+    ? // The command is on record with its partner already.
+      await addForOperator(workspace, { partnerId: row.partner_id, ...wish.webhook }, [])
     : {}
   const view = {
     partnerid: row.partner_id,

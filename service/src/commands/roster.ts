@@ -41,10 +41,13 @@ export const roster: Command = {
   },
   run: async input => {
     const query = { benefit: neededText(input, 'benefit'), on: dateOf(input, 'on'), since: sinceOf(input) }
-    await inWorkspace(input, async ({ database, keyring }) => {
+    await inWorkspace(input, async ({ database, keyring, record, alongside }) => {
       const wanted = input.text('partner')
       const rows = wanted ? [await requirePartner(database, wanted)] : await listPartners(database)
       const isCsv = input.flag('csv')
+      if (wanted) record({ partnerId: wanted })
+      // Before it is shown: what is on the screen is on record.
+      await database.query(alongside())
       if (isCsv) process.stdout.write(`${csvLine(columns)}\r\n`)
       const listed: ReturnType<typeof listedEntry>[] = []
       for (const row of rows) {

@@ -36,9 +36,12 @@ function coming(kind: ComingKind): Command {
     run: async input => {
       const by = neededText(input, 'by')
       if (!isRealDate(by)) throw new UsageError('--by must be a date, YYYY-MM-DD; see --help.')
-      await inWorkspace(input, async ({ database, real }) => {
+      await inWorkspace(input, async ({ database, real, record, alongside }) => {
         const wanted = input.text('partner')
         const partners = wanted ? [await requirePartner(database, wanted)] : await listPartners(database)
+        if (wanted) record({ partnerId: wanted })
+        // Before it is shown: what is on the screen is on record.
+        await database.query(alongside())
         const clock = clockOn(real)
         const listed: Record<(typeof columns)[number], string>[] = []
         for (const { partner_id: partnerId, timezone, clock_offset_ms: clockOffsetMs } of partners) {

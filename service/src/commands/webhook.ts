@@ -1,6 +1,7 @@
 import type { Webhook } from '@benefit-enrolment/contract'
 import { eventNames, isEventName } from '@benefit-enrolment/contract/names'
 import { formatTimestamp } from '../calendar/calendar.ts'
+import type { Query } from '../db/sql.ts'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
@@ -42,7 +43,10 @@ export function eventsOf(input: Input): Parameters<typeof addEndpoint>[1]['event
   })
 }
 
-/** Adds an endpoint for the operator. Throws OperatorError that says what is wrong with it. */
+/**
+ * Adds an endpoint for the operator, in one transaction with the statements `alongside`. Throws OperatorError that says
+ * what is wrong with it.
+ */
 export async function addForOperator(
   workspace: Workspace,
   wish: {
@@ -53,24 +57,26 @@ export async function addForOperator(
     events: ReturnType<typeof eventsOf>
     ordering?: 'none' | 'user' | undefined
   },
+  alongside: readonly Query[],
 ): Promise<{ webhookid: string; webhooksecret: string }> {
   const { database, keyring, config, installation, real } = workspace
-  const added = await addEndpoint(
-    database,
-    {
-      partner: partnerOf(await requirePartner(database, wish.partnerId), keyring),
-      url: wish.url,
-      username: wish.username,
-      password: wish.password,
-      events: wish.events,
-      ...(wish.ordering === undefined ? {} : { ordering: wish.ordering }),
-    },
-    { rules: webhookRulesOf(config, installation), real },
-  )
-  if ('refused' in added) {
-    throw new OperatorError(added.refused.map(fault => `webhook ${fault.field}: ${fault.message}`).join('\n'))
+  const endpoint = {
+    partner: partnerOf(await requirePartner(database, wish.partnerId), keyring),
+    url: wish.url,
+    username: wish.username,
+    password: wish.password,
+    events: wish.events,
+    ...(wish.ordering === undefined ? {} : { ordering: wish.ordering }),
   }
-  return added
+  return database.transaction(async tx => {
+    const added = await addEndpoint(tx, endpoint, { rules: webhookRulesOf(config, installation), real })
+    if ('refused' in added)
+      throw new OperatorError(
+        added.refused.map(fault => `webhook ${fault.field}: ${fault.message}`).join('\n'),
+      )
+    for (const statement of alongside) await tx.query(statement)
+    return added
+  })
 }
 
 const endpointOptions: Readonly<Record<string, Option>> = {
@@ -113,7 +119,7 @@ const add: Command = {
       ordering: choiceOf(input, 'ordering', ['none', 'user']),
     }
     await inWorkspace(input, async workspace => {
-      const added = await addForOperator(workspace, wish)
+      const added = await addForOperator(workspace, wish, [workspace.alongside()])
       input.print(added, [
         `webhookid       ${added.webhookid}`,
         `webhooksecret   ${added.webhooksecret}`,

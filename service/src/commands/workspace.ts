@@ -30,6 +30,12 @@ export type Workspace = {
    * what it does: a crash leaves neither without the other. Without it the entry is written once the command is done.
    */
   readonly alongside: () => Query
+  /**
+   * Puts on record, once, that this command is about to act where no transaction reaches, such as on a file: a crash
+   * then leaves an entry with the result `begun` and none with `done`. Rejects when it cannot be written, and the
+   * command must not act then.
+   */
+  readonly begin: () => Promise<void>
 }
 
 /** The user whom a command concerned, and the sealed reason. */
@@ -86,7 +92,7 @@ export async function inWorkspace<T>(
 /** Runs a command's work and records it: who, what, on whom, with what result. */
 async function recorded<T>(
   input: Input,
-  place: Omit<Workspace, 'record' | 'alongside'>,
+  place: Omit<Workspace, 'record' | 'alongside' | 'begin'>,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
   const { database, real } = place
@@ -94,6 +100,7 @@ async function recorded<T>(
   const isPartner = uuidForm.test(first)
   let record: Concerning = {}
   let given: AuditEntry | undefined
+  let begun: Promise<void> | undefined
   const entryOf = (result: string): AuditEntry => ({
     partnerId: isPartner ? first.toLowerCase() : noPartner,
     entryId: uuidv7(real()),
@@ -113,6 +120,10 @@ async function recorded<T>(
     alongside: () => {
       given ??= entryOf('done')
       return entriesStatement([given])
+    },
+    begin: () => {
+      begun ??= addEntries(database, [entryOf('begun')])
+      return begun
     },
   }
   try {
@@ -141,7 +152,7 @@ export function systemUser(): string {
 }
 
 /** The environment of a command that needs no keys. */
-export type KeylessPlace = Omit<Workspace, 'keyring' | 'installation' | 'record' | 'alongside'>
+export type KeylessPlace = Omit<Workspace, 'keyring' | 'installation' | 'record' | 'alongside' | 'begin'>
 
 /** Runs work on the operator's database without reading keys or the schema; otherwise like `inWorkspace`. */
 export async function onDatabase<T>(

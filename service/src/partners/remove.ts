@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts'
+import type { Database, Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 
 /**
@@ -60,6 +60,6 @@ export async function deletePartnerRows(
 }
 
 /** Deletes the partner itself, and with it the key on which all its data depended. */
-export async function deletePartner(database: Database, partnerId: string): Promise<void> {
-  await database.query(sql`delete from partners where partner_id = ${partnerId}`)
+export async function deletePartner(db: Executor, partnerId: string): Promise<void> {
+  await db.query(sql`delete from partners where partner_id = ${partnerId}`)
 }

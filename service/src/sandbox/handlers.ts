@@ -4,6 +4,7 @@
 import type { advanceClock } from '@benefit-enrolment/contract'
 import { DAY_MS, formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
+import type { Query } from '../db/sql.ts'
 import type { Handler } from '../http/mount.ts'
 import { badField } from '../http/service-error.ts'
 import { runKeyed } from '../idempotency/keyed.ts'
@@ -47,11 +48,18 @@ export type ClockContext = {
 const maxAheadMs = 20 * 366 * DAY_MS
 
 /**
- * Moves a partner's clock to `to` and applies every change that becomes due, in order. Returns the partner's
- * business time.
+ * Moves a partner's clock to `to`, in one transaction with the statements `alongside`, and applies every change that
+ * becomes due, in order. Returns the partner's business time.
  */
-export async function advanceClockTo(context: ClockContext, partner: Partner, to: number): Promise<number> {
-  const moved = await moveTo(context.database, { clock: context.clock, partner, to })
+export async function advanceClockTo(
+  context: ClockContext,
+  { partner, to, alongside }: { partner: Partner; to: number; alongside: readonly Query[] },
+): Promise<number> {
+  const moved = await context.database.transaction(async tx => {
+    const partnerThen = await moveTo(tx, { clock: context.clock, partner, to })
+    for (const statement of alongside) await tx.query(statement)
+    return partnerThen
+  })
   await applyDue(context, moved)
   return context.clock.now(moved)
 }
