@@ -1,15 +1,15 @@
 import { DateTime } from 'luxon'
 import { memberContext } from '../../service/src/commands/members.ts'
 import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
-import { correctEnrolment } from '../../service/src/membership/rules/corrections.ts'
+import { type Correction, correctEnrolment } from '../../service/src/membership/rules/corrections.ts'
 import { isRefusal, refuse } from '../../service/src/membership/rules/refusal.ts'
 import { heldEnrolment } from '../../service/src/membership/rules/state.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { requirePartner } from '../../service/src/partners/manage.ts'
 import type { TestService } from '../rig.ts'
 
-/** A correction of a held benefit. */
-export type Correcting = { op: 'void'; b: string } | { op: 'date'; b: string; days: number }
+/** A correction of a held benefit; its first or last day of cover is that many days from today. */
+export type Correcting = { op: 'void'; b: string } | { op: 'movestart' | 'moveend'; b: string; days: number }
 
 /** Corrects what users of a partner hold, as an operator's command does beside the service. */
 export function openCorrections(
@@ -27,20 +27,18 @@ export function openCorrections(
       decide: ({ member, now, terms }) => {
         const held = member && heldEnrolment(member.user, op.b)
         if (!held) return refuse('user_not_found')
-        const lastDay = op.op === 'date' ? dayAfter(now, op.days, zone) : undefined
-        const changed = correctEnrolment(
-          member.user,
-          op.op === 'void'
-            ? { kind: 'void', enrolmentId: held.id }
-            : { kind: 'move', enrolmentId: held.id, lastDay },
-          now,
-          terms(),
-        )
+        const changed = correctEnrolment(member.user, correctionOf(held.id, op, now, zone), now, terms())
         return isRefusal(changed) ? changed : { change: changed, answer: () => undefined }
       },
     })
     return isRefusal(outcome) ? { refused: outcome.refused } : {}
   }
+}
+
+function correctionOf(enrolmentId: string, op: Correcting, now: number, zone: string): Correction {
+  if (op.op === 'void') return { kind: 'void', enrolmentId }
+  const day = dayAfter(now, op.days, zone)
+  return { kind: 'move', enrolmentId, ...(op.op === 'movestart' ? { firstDay: day } : { lastDay: day }) }
 }
 
 function dayAfter(now: number, days: number, zone: string): `${number}-${number}-${number}` {

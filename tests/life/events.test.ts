@@ -287,8 +287,8 @@ const rows: readonly Row[] = [
     what: 'an end that an operator gives, moves, and that comes',
     given: onLow,
     when: inTurn(
-      () => correct({ op: 'date', b: 'art', days: 3 }),
-      () => correct({ op: 'date', b: 'art', days: 1 }),
+      () => correct({ op: 'moveend', b: 'art', days: 3 }),
+      () => correct({ op: 'moveend', b: 'art', days: 1 }),
       toBoundary,
     ),
     told: [

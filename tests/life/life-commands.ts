@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { lifeCatalogue } from './catalogue.ts'
+import type { Correcting } from './corrections.ts'
 
-/** A partner's requests about one user. */
+/** A partner's requests about one user, and an operator's corrections. */
 export type Op =
   | { op: 'prefill' }
   | {
@@ -23,6 +24,7 @@ export type Op =
   | { op: 'undoswap' }
   | { op: 'enrol'; b: string; agreed: boolean }
   | { op: 'decline'; b: string }
+  | Correcting
 
 /** The answer: a refusal's code, or lists of benefits. */
 export type Answer = {
@@ -34,11 +36,13 @@ export type Answer = {
 }
 
 /**
- * One step of a run: an operation, a move of the clock, or a restart. A removed benefit is named by its place in the
- * list.
+ * One step of a run: an operation, a move of the clock, or a restart. A benefit that is removed or corrected is named by
+ * its place in the list of those held.
  */
 export type Step =
-  | Exclude<Op, { op: 'swap' }>
+  | Exclude<Op, { op: 'swap' } | Correcting>
+  | { op: 'void'; place: number }
+  | { op: 'movestart' | 'moveend'; place: number; days: number }
   | { op: 'swap'; add: string[]; remove: number[] }
   | { op: 'clock'; to: 'hours' | 'days' | 'before' | 'after'; n: number; late: boolean }
   | { op: 'restart' }
@@ -60,6 +64,9 @@ export const stepNames = [
   'undoswap',
   'enrol',
   'decline',
+  'void',
+  'movestart',
+  'moveend',
   'clock',
   'restart',
 ] as const satisfies readonly Step['op'][]
@@ -103,6 +110,12 @@ const offer = fc.record({
   offer: anyOffer,
   effective: fc.constantFrom('auto', 'auto', 'immediate', 'nextperiod'),
 })
+const anyPlace = fc.integer({ min: 0, max: 5 })
+const correction = fc.oneof(
+  fc.record({ op: of('void'), place: anyPlace }),
+  fc.record({ op: of('movestart'), place: anyPlace, days: fc.integer({ min: -20, max: 20 }) }),
+  fc.record({ op: of('moveend'), place: anyPlace, days: fc.integer({ min: -20, max: 45 }) }),
+)
 const clock = fc.record({
   op: of('clock'),
   to: fc.constantFrom('hours', 'days', 'before', 'after', 'after'),
@@ -122,6 +135,7 @@ const step = fc.oneof(
   often(2, fc.record({ op: of('undoswap') })),
   often(9, fc.record({ op: of('enrol'), b: anyBenefit, agreed: fc.boolean() })),
   often(4, fc.record({ op: of('decline'), b: anyBenefit })),
+  often(6, correction),
   often(9, clock),
   often(1, fc.record({ op: of('restart') })),
 ) as fc.Arbitrary<Step>

@@ -3,8 +3,9 @@ import { expect, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { monthAfter } from './catalogue-rules.ts'
 import { compareTiles } from './compare-tiles.ts'
+import { openCorrections } from './corrections.ts'
 import type { Command, Op, Step } from './life-commands.ts'
-import { type Life, look, never, newLife, pass } from './reference-model.ts'
+import { held, type Life, look, never, newLife, pass } from './reference-model.ts'
 import { act } from './reference-requests.ts'
 import { person, type Stage, type StagePartner } from './stage.ts'
 
@@ -22,6 +23,7 @@ type Place = {
   readonly partner: StagePartner
   readonly lives: Record<UserName, Life>
   readonly serviceids: Map<string, string>
+  readonly correct: ReturnType<typeof openCorrections>
   readonly count: (name: string) => void
   /** How far its clock is ahead. */
   offset: number
@@ -39,15 +41,19 @@ export async function openWorld(
   count: (name: string) => void,
 ): Promise<World> {
   const places: Place[] = await Promise.all(
-    zones.map(async zone => ({
-      zone,
-      partner: await stage.newPartner(zone),
-      lives: { u1: newLife(zone), u2: newLife(zone) },
-      serviceids: new Map(),
-      count,
-      offset: 0,
-      isLate: false,
-    })),
+    zones.map(async zone => {
+      const partner = await stage.newPartner(zone)
+      return {
+        zone,
+        partner,
+        lives: { u1: newLife(zone), u2: newLife(zone) },
+        serviceids: new Map(),
+        correct: openCorrections(stage.service, { partnerId: partner.partnerId, zone }),
+        count,
+        offset: 0,
+        isLate: false,
+      }
+    }),
   )
   return {
     async step(one) {
@@ -105,7 +111,7 @@ async function askBoth(
   const life = place.lives[one.user]
   const now = nowAt(place)
   pass(life, now)
-  const op: Op = one.op === 'swap' ? { ...one, remove: one.remove.flatMap(nth => pickAt(life, nth)) } : one
+  const op = operationOf(life, one)
   const answer = act(life, op, now)
   const expected = Object.entries(answer).map(([key, value]) => [
     key,
@@ -119,6 +125,13 @@ async function askBoth(
   }
   await compare(place, one.user, one)
   return answer.refused
+}
+
+/** The operation with the benefits that its places name; a place past the end names none. */
+function operationOf(life: Life, one: Exclude<Command, { op: 'clock' | 'restart' }>): Op {
+  if (one.op === 'swap') return { ...one, remove: one.remove.flatMap(nth => pickAt(life, nth)) }
+  if ('place' in one) return { ...one, b: held(life)[one.place]?.b ?? 'nothing' }
+  return one
 }
 
 function pickAt(life: Life, nth: number): string[] {
@@ -215,6 +228,7 @@ function ask(place: Place, userid: string, op: Op): Promise<unknown> {
 
 async function call(place: Place, userid: string, op: Op): Promise<object> {
   const { client } = place.partner
+  if (op.op === 'void' || op.op === 'movestart' || op.op === 'moveend') return place.correct(userid, op)
   if (op.op === 'prefill') await client.prefillUser({ userid, firstname: 'Ada' })
   if (op.op === 'create') {
     const { state, dob, offer: offername, picks: benefits, days } = op

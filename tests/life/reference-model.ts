@@ -15,8 +15,9 @@ export const noDates = { entry: never, start: never, cancel: never, offer: never
 let counter = 0
 
 /**
- * A benefit held from an instant on. `own` is its own end, `lapse` its end while it waits, `to` the end that it came
- * to. The start of a `single` one still needs its event.
+ * A benefit held from an instant on. `own` is its own end, and `why` what set it: a state that does not admit the
+ * person, or an operator; otherwise an age. `lapse` is its end while it waits, `to` the end that it came to. The start of
+ * a `single` one still needs its event, and so does a start that is moved ahead of one that was picked `alone`.
  */
 export type Window = {
   b: string
@@ -24,8 +25,10 @@ export type Window = {
   fixed: boolean
   waits: boolean
   single: boolean
+  alone: boolean
   from: number
   own: number
+  why: '' | 'ineligible' | 'corrected'
   lapse: number
   to: number
 }
@@ -132,6 +135,8 @@ export function take(u: Life, { add: b, remove }: Pair, t: number, promised = 0)
       n: u.plan[`${b} ${t}`] ?? counter++,
       ...kind,
       single: false,
+      alone: false,
+      why: '',
       from: t,
       lapse,
       to: never,
@@ -194,7 +199,8 @@ function swapAll(u: Life, t: number) {
 
 // --- time
 export function due(u: Life) {
-  return Math.min(...Object.values(u.at), ...held(u).map(endOf))
+  const starts = held(u).map(one => (one.single ? one.from : never))
+  return Math.min(...Object.values(u.at), ...held(u).map(endOf), ...starts)
 }
 /** Applies what is due at one instant, in the order of contract §8. */
 export function tick(u: Life, t: number) {
@@ -272,6 +278,12 @@ export function look(u: Life, now: number) {
       ...coming.filter(one => one.waits).map(one => ({ b: one.b, due: lackOf(one)[0] })),
     ],
   }
+}
+
+/** The end of a window as it is shown: by what is pending, or its own once it has begun. */
+export function shownEnd(u: Life, one: Window, now: number) {
+  const { later } = outlook(u)
+  return Math.min(later.windows[u.windows.indexOf(one)]?.to ?? never, isOn(one, now) ? one.own : never)
 }
 
 /** Until when a pending change's benefit may lack something, and its state afterwards: a swap does not wait. */

@@ -27,6 +27,7 @@ import {
   newLife,
   noDates,
   outlook,
+  shownEnd,
   take,
   takeAll,
   tick,
@@ -78,9 +79,11 @@ const ops: { [K in Op['op']]: Does<K> } = {
     const isSame = state === u.person.state && dob === u.person.dob
     Object.assign(u.person, { state, dob })
     for (const one of isSame ? [] : held(u)) {
-      if (admits(u.offer, one.b, u.person, one.from)) one.own = ageEnd(one.b, u.person, one.from)
-      else if (isOn(one, now)) one.own = Math.min(one.own, monthAfter(now, u.person.zone))
-      else one.to = now
+      const month = monthAfter(now, u.person.zone)
+      if (admits(u.offer, one.b, u.person, one.from)) {
+        if (one.why !== 'corrected') Object.assign(one, { own: ageEnd(one.b, u.person, one.from), why: '' })
+      } else if (!isOn(one, now)) one.to = now
+      else if (one.own > month) Object.assign(one, { own: month, why: 'ineligible' })
     }
     const didFit = u.fits
     if (!isSame) u.fits = takes(u.offer, u.person)
@@ -207,11 +210,54 @@ const ops: { [K in Op['op']]: Does<K> } = {
     emit(u, 'benefit_declined', now, b)
     if (isPicked) leaveOut(u, b, now)
   },
+  void(u, { b }, now) {
+    const one = find(u, b)
+    if (!one) return 'user_not_found'
+    u.windows = u.windows.filter(other => other !== one)
+    tellCorrection(u, b, now)
+  },
+  movestart(u, { b, days }, now) {
+    const one = find(u, b)
+    if (!one) return 'user_not_found'
+    const from = dayAhead(now, days, u.person.zone)
+    const isBeforeOffer = u.at.start < never && from < u.since
+    const end = Math.min(shownEnd(u, one, now), one.own)
+    const isTwice = u.windows.some(other => other !== one && other.b === b && wasOn(other) && from < other.to)
+    if (one.waits || isBeforeOffer || from > boundary(u, now) || end <= from || isTwice || from === one.from)
+      return 'bad_request'
+    Object.assign(one, { from, single: one.alone && from > now })
+    tellCorrection(u, b, now)
+  },
+  moveend(u, { b, days }, now) {
+    const one = find(u, b)
+    if (!one) return 'user_not_found'
+    const end = dayAhead(now, days + 1, u.person.zone)
+    if (one.waits || end <= one.from) return 'bad_request'
+    const before = shownEnd(u, one, now)
+    if (end <= now) one.to = end
+    else {
+      const isSame = one.own === end
+      Object.assign(one, { own: end, why: 'corrected' })
+      // What changes nothing that can be seen is refused; before the start, its own end is not seen.
+      if (isOn(one, now) ? shownEnd(u, one, now) === before : isSame) return 'bad_request'
+    }
+    tellCorrection(u, b, now)
+  },
+}
+/** Whether a window that is over was cover once. */
+function wasOn(one: Window) {
+  return one.to < never && isOn(one, one.to)
+}
+/** The partner hears of the correction, and of a pending swap that it makes impossible. */
+function tellCorrection(u: Life, b: string, now: number) {
+  emit(u, 'benefit_enrollment_corrected', now, b)
+  recheckSwap(u, now)
 }
 /** Raises the event of a benefit that was asked for alone; one that begins later raises another at its start. */
 function tellPick(u: Life, b: string, now: number) {
   const one = find(u, b)
   if (!one) return
+  one.alone = true
   one.single = !one.waits && one.from > now
   const accepted = one.single ? 'benefit_enrollment_scheduled' : 'benefit_enrollment_successful'
   emit(u, one.waits ? 'benefit_action_required' : accepted, now, b)
@@ -222,7 +268,8 @@ function leaveOut(u: Life, b: string, now: number) {
   if (u.pairs.length === 0) drop(u, 'swap', now)
 }
 const anybody = ['prefill', 'create', 'erase']
-const cancelledToo = [...anybody, 'cancel', 'reinstate']
+// Corrections are of what is held, which a cancelled membership has none of.
+const cancelledToo = [...anybody, 'cancel', 'reinstate', 'void', 'movestart', 'moveend']
 
 /** Performs a request at `now`; a refused one changes nothing. */
 export function act(u: Life, op: Op, now: number): Answer {
