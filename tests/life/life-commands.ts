@@ -135,7 +135,7 @@ const step = fc.oneof(
   often(2, fc.record({ op: of('undoswap') })),
   often(9, fc.record({ op: of('enrol'), b: anyBenefit, agreed: fc.boolean() })),
   often(4, fc.record({ op: of('decline'), b: anyBenefit })),
-  often(6, correction),
+  often(10, correction),
   often(9, clock),
   often(1, fc.record({ op: of('restart') })),
 ) as fc.Arbitrary<Step>
