@@ -1,11 +1,12 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
+import { fileOf, type TestCatalogue } from '../life/catalogue.ts'
 import { wholeRunTest } from '../long.ts'
 import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
 
@@ -121,6 +122,44 @@ test('a second start finds its data and its demo partner, and tells its story wi
   const run = await runPrinted(second.stdout())
   expect(run.map(step => step.status)).toEqual(expectedStatuses)
 })
+
+wholeRunTest(
+  'a start keeps the catalogue that was published last, says so, and names the way back to the demo',
+  async () => {
+    const dataDir = await newDataDir()
+    const data = ['--data', dataDir]
+    const first = await startDev(dataDir)
+    expect(first.stdout()).not.toContain('catalogue publish')
+    const file = join(dataDir, 'own.json')
+    await writeFile(file, fileOf(ownCatalogue))
+    await runJson(['catalogue', 'publish', file, ...data])
+    expect(await first.stop()).toBe(0)
+    const second = await startDev(dataDir)
+    const client = clientOf(second, await demoOf(dataDir))
+    expect(await client.createUser({ userid: 'u-1', ...person, offername: 'own' })).toMatchObject({
+      currentofferdetails: { offer: 'own' },
+    })
+    const [, back = ''] = /npx enrolment (catalogue publish \S+)/.exec(second.stdout()) ?? []
+    await runJson([...back.split(' '), ...data])
+    expect(await second.stop()).toBe(0)
+    const third = await startDev(dataDir)
+    expect(third.stdout()).not.toContain('catalogue publish')
+    expect((await runPrinted(third.stdout())).map(step => step.status)).toEqual(expectedStatuses)
+  },
+)
+
+const ownCatalogue: TestCatalogue = {
+  benefits: [{ name: 'bikes' }],
+  offers: [{ offer: 'own', rank: 1, fixed: ['bikes'], selectable: [], slots: 0 }],
+}
+const person = {
+  firstname: 'Ada',
+  lastname: 'Rivera',
+  email: 'ada.rivera@example.com',
+  dob: '1990-03-27',
+  state: 'FL',
+  zipcode: '33101',
+} as const
 
 describe('ending', () => {
   test('a signal ends it with 0, its database with it', async () => {

@@ -1,9 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { readWholeCatalogue } from '../catalogue/bring-files.ts'
-import { publishVersion } from '../catalogue/published.ts'
+import { readCatalogue } from '../catalogue/document.ts'
+import type { Catalogue } from '../catalogue/model.ts'
+import { listPublications, publishVersion, readVersion } from '../catalogue/published.ts'
 import { readConfig } from '../config.ts'
+import type { Database } from '../db/database.ts'
 import { demoSignIn } from '../demo/demo-operator.ts'
 import { admitSite, keep, openDemo, sendTo } from '../demo/demo-partner.ts'
 import { startSite } from '../demo/site.ts'
@@ -14,6 +18,7 @@ import { makePeople } from './partner-side/people.ts'
 import { runService, servingOptions } from './run-service.ts'
 
 const demoCatalogue = new URL('../../assets/demo-catalogue.yaml', import.meta.url)
+const publisher = 'enrolment dev'
 
 /** `enrolment dev`: what `npm start` runs. */
 export const dev: Command = {
@@ -23,16 +28,20 @@ export const dev: Command = {
   options: servingOptions,
   run: async input => {
     const config = readConfig(input.environment)
+    // A catalogue that somebody published here stays, as all other data does; the demo is made for its own.
+    let hasOwnCatalogue = false
     await runService(input, config, 'sandbox', {
       prepare: async ({ database }) => {
         const folder = fileURLToPath(new URL('.', demoCatalogue))
         const parsed = await readWholeCatalogue(await readFile(demoCatalogue, 'utf8'), folder)
         if (!parsed.ok) throw new Error('the demo catalogue is not right')
+        hasOwnCatalogue = await isOwnNewest(database, readCatalogue(parsed.document))
+        if (hasOwnCatalogue) return
         await publishVersion(database, {
           document: parsed.document,
           files: parsed.brought,
           at: Date.now(),
-          by: 'enrolment dev',
+          by: publisher,
         })
       },
       started: async running => {
@@ -42,17 +51,32 @@ export const dev: Command = {
         const site = await startSite(baseUrl, demo)
         await keep(path, { ...demo, webhook: { ...demo.webhook, port: site.port } })
         // Before the inbox has an endpoint, so that it only shows the visitor's own actions.
-        await makePeople(connectPartner(hereOf(running.service), demo), 'missing')
+        if (!hasOwnCatalogue) await makePeople(connectPartner(hereOf(running.service), demo), 'missing')
         await sendTo(site.url, demo, running)
         await admitSite(site.port, demo, running)
         const consoleLink = await demoSignIn(running)
+        const shown = { baseUrl, demo, inbox: site.inbox, site: site.site, consoleLink }
         return {
-          greeting: walkThrough({ baseUrl, demo, inbox: site.inbox, site: site.site, consoleLink }),
+          greeting: (hasOwnCatalogue ? ownCatalogueNote() : '') + walkThrough(shown),
           close: () => site.close(),
         }
       },
     })
   },
+}
+
+/** Whether somebody published another catalogue than the demo's here, and it is the newest. */
+async function isOwnNewest(database: Database, demo: Catalogue): Promise<boolean> {
+  const [newest] = await listPublications(database)
+  if (!newest || newest.by === publisher) return false
+  return !isDeepStrictEqual(await readVersion(database, newest.version), demo)
+}
+
+function ownCatalogueNote(): string {
+  return `
+  The newest catalogue is your own. The demo and the lines below are made for the demo catalogue:
+  npx enrolment catalogue publish ${fileURLToPath(demoCatalogue)} brings it back.
+`
 }
 
 /** The address at which this process itself reaches the service, whatever its public address is. */
