@@ -109,7 +109,7 @@ export const errors = {
     status: 409,
     title: 'The user exists already',
     remedy:
-      'Nothing is to be done when this answers a repeat; to write newer data, send a new Idempotency-Key.',
+      'Nothing is to be done when this answers a repeat. To write newer data, prefill with a new Idempotency-Key; to change an account, update it.',
   },
   prefill_superseded: {
     status: 409,

@@ -49,9 +49,10 @@ export const dev: Command = {
         const demo = await openDemo(path, running)
         const { baseUrl } = running.service
         const site = await startSite(baseUrl, demo)
-        await keep(path, { ...demo, webhook: { ...demo.webhook, port: site.port } })
+        const baseurl = hereOf(running.service)
+        await keep(path, { ...demo, baseurl, webhook: { ...demo.webhook, port: site.port } })
         // Before the inbox has an endpoint, so that it only shows the visitor's own actions.
-        if (!hasOwnCatalogue) await makePeople(connectPartner(hereOf(running.service), demo), 'missing')
+        if (!hasOwnCatalogue) await makePeople(connectPartner(baseurl, demo), 'missing')
         await sendTo(site.url, demo, running)
         await admitSite(site.port, demo, running)
         const consoleLink = await demoSignIn(running)

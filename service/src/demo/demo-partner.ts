@@ -24,6 +24,8 @@ export type DemoCredentials = {
   readonly clientid: string
   readonly clientsecret: string
   readonly apikey: string
+  /** The address of the service on this machine, as of the last start. */
+  readonly baseurl?: string
   readonly webhook: ReceiverSettings
 }
 
@@ -123,7 +125,7 @@ export async function admitSite(
   )
 }
 
-/** Stores the credentials, together with the port on which the receiver listens. */
+/** Stores the credentials, together with the addresses of the service and of the receiver. */
 export async function keep(path: string, credentials: DemoCredentials): Promise<void> {
   const text = `${JSON.stringify(credentials, null, 2)}\n`
   if (readPrivateFile(path) === undefined) createPrivateFile(path, text)

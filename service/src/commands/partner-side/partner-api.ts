@@ -32,15 +32,16 @@ export const partnerOptions: Readonly<Record<string, Option>> = {
   'base-url': {
     type: 'string',
     value: 'URL',
-    help: 'the service (default: BASE_URL, or http://127.0.0.1:8080)',
+    help: 'the service (default: BASE_URL, or where the demo was last started)',
   },
 }
 
-/** A partner's credentials, with the names of demo.json. */
+/** A partner's credentials, with the names of demo.json, which also says where its service is. */
 export type Credentials = {
   readonly clientid: string
   readonly clientsecret: string
   readonly apikey: string
+  readonly baseurl?: string
 }
 
 /**
@@ -48,11 +49,12 @@ export type Credentials = {
  * the data directory. Throws OperatorError when there are none.
  */
 export function openPartnerApi(input: Input): PartnerApi {
-  const { environment } = input
-  const baseUrl = input.text('base-url') ?? environment['BASE_URL'] ?? 'http://127.0.0.1:8080'
+  const credentials = credentialsOf(input)
+  const wanted = input.text('base-url') ?? input.environment['BASE_URL']
+  const baseUrl = wanted ?? credentials.baseurl ?? 'http://127.0.0.1:8080'
   if (!URL.canParse(baseUrl))
     throw new OperatorError('--base-url must be an address like http://127.0.0.1:8080.')
-  return connectPartner(baseUrl, credentialsOf(input))
+  return connectPartner(baseUrl, credentials)
 }
 
 /** The API with these credentials. Nothing is sent before its first use. */
