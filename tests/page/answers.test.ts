@@ -140,6 +140,20 @@ describe('a person of whom the partner left out one needed detail', () => {
   })
 })
 
+test('a form that was shown before the partner took a needed detail back leads to that detail', async () => {
+  const visitor = await open({ offername: '' })
+  expect((await visitor.get('/register/plan')).view).toBe('PLAN')
+  await client().prefillUser({ userid: rig.userid(), ...ana, dob: '' })
+  expect(await visitor.post('/register/plan', { offername: 'starter' })).toMatchObject({
+    status: 200,
+    view: 'DETAILS_REVIEW',
+  })
+  expect(await visitor.post('/register/offer', { offername: 'plus' })).toMatchObject({
+    status: 200,
+    view: 'START',
+  })
+})
+
 test('every view shows where the partner’s users find help, in their language; without contacts it names the partner', async () => {
   const helpIn = (html: string) => /<section class="help".*?<\/section>/s.exec(html)?.[0] ?? ''
   const views = async (locale: 'en' | 'es') => {

@@ -59,6 +59,7 @@ export const offer: Step = {
     }
   },
   post: (visit, form) => {
+    if (!visit.isMember) return { to: 'overview' }
     if (hasPendingCancel(visit.user)) return { to: 'offer' }
     const parsed = parseOffer(form, openOffers(visit))
     if (!parsed.ok) return { errors: parsed.errors }

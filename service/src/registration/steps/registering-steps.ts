@@ -115,6 +115,8 @@ export const plan: Step = {
     }
   },
   post: async (visit, form) => {
+    // The partner may have left a detail out since the view was shown.
+    if (missingGroups(visit.person).length > 0) return { to: 'details' }
     const plans = openPlans(visit).map(({ offer }) => offer.offer)
     const parsed = parseOffer(form, plans)
     if (!parsed.ok) return { errors: parsed.errors }
