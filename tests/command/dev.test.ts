@@ -148,6 +148,28 @@ wholeRunTest(
   },
 )
 
+wholeRunTest(
+  'a start that the demo partner’s revoked secret makes fail ends by itself, with a sentence',
+  async () => {
+    const dataDir = await newDataDir()
+    const first = await startDev(dataDir)
+    const { partnerid } = await demoOf(dataDir)
+    const data = ['--data', dataDir]
+    const { credentials } = await runJson<{ credentials: { id: string; kind: string }[] }>([
+      'partner',
+      'show',
+      partnerid,
+      ...data,
+    ])
+    const secret = credentials.find(({ kind }) => kind === 'client_secret')?.id ?? ''
+    await runJson(['key', 'revoke', partnerid, secret, ...data])
+    expect(await first.stop()).toBe(0)
+    const second = await run(['dev', '--port', '0', ...data])
+    expect(second.code).toBe(1)
+    expect(second.stderr).toContain('refused the credentials')
+  },
+)
+
 const ownCatalogue: TestCatalogue = {
   benefits: [{ name: 'bikes' }],
   offers: [{ offer: 'own', rank: 1, fixed: ['bikes'], selectable: [], slots: 0 }],

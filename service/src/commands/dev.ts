@@ -49,17 +49,23 @@ export const dev: Command = {
         const demo = await openDemo(path, running)
         const { baseUrl } = running.service
         const site = await startSite(baseUrl, demo)
-        const baseurl = hereOf(running.service)
-        await keep(path, { ...demo, baseurl, webhook: { ...demo.webhook, port: site.port } })
-        // Before the inbox has an endpoint, so that it only shows the visitor's own actions.
-        if (!hasOwnCatalogue) await makePeople(connectPartner(baseurl, demo), 'missing')
-        await sendTo(site.url, demo, running)
-        await admitSite(site.port, demo, running)
-        const consoleLink = await demoSignIn(running)
-        const shown = { baseUrl, demo, inbox: site.inbox, site: site.site, consoleLink }
-        return {
-          greeting: (hasOwnCatalogue ? ownCatalogueNote() : '') + walkThrough(shown),
-          close: () => site.close(),
+        try {
+          const baseurl = hereOf(running.service)
+          await keep(path, { ...demo, baseurl, webhook: { ...demo.webhook, port: site.port } })
+          // Before the inbox has an endpoint, so that it only shows the visitor's own actions.
+          if (!hasOwnCatalogue) await makePeople(connectPartner(baseurl, demo), 'missing')
+          await sendTo(site.url, demo, running)
+          await admitSite(site.port, demo, running)
+          const consoleLink = await demoSignIn(running)
+          const shown = { baseUrl, demo, inbox: site.inbox, site: site.site, consoleLink }
+          return {
+            greeting: (hasOwnCatalogue ? ownCatalogueNote() : '') + walkThrough(shown),
+            close: () => site.close(),
+          }
+        } catch (error) {
+          // A server that listens would keep the process alive after the start has failed.
+          await site.close()
+          throw error
         }
       },
     })
