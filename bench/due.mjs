@@ -86,34 +86,29 @@ function ask(child, message) {
 }
 
 // --- The service.
-async function main(due) {
-  /** How many further changes are due half an hour later, while callers are at work. */
-  const later = Math.ceil(due / 5)
-  const users = due + later
+
+/** The service's clock, which the measurement moves. */
+let offset = Date.parse('2026-10-20T12:00:00Z') - Date.now()
+function real() {
+  return Date.now() + offset
+}
+
+/** Opens an embedded database with the demo catalogue and one partner. */
+async function openStage() {
   const { ownEmbeddedDatabase } = await import('@benefit-enrolment/embedded-postgres')
   const { openDatabase } = await load('db/database.js')
   const { migrate } = await load('db/migrate.js')
-  const { sql } = await load('db/sql.js')
   const { claimInstallation } = await load('installation.js')
   const { loadKeyring } = await load('vault/keyring.js')
   const { parseCatalogue } = await load('catalogue/parse.js')
-  const { openPublished, publishVersion } = await load('catalogue/published.js')
+  const { publishVersion } = await load('catalogue/published.js')
   const { createPartner } = await load('partners/manage.js')
   const { partnerOf } = await load('partners/keys.js')
-  const { clockOn } = await load('partners/partner.js')
-  const { clientIdOf } = await load('oauth/client-credentials.js')
-  const { openCommandExecutor } = await load('membership/commands/executor.js')
-  const { openTerms } = await load('membership/commands/open-terms.js')
-  const { createAccount } = await load('accounts/lifecycle.js')
-  const { changeOfferOf } = await load('offers/change.js')
-  const { startService } = await load('service.js')
 
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-due-'))
   const owned = await ownEmbeddedDatabase({ dataDir, log: () => {} })
   const database = openDatabase(owned.address, { max: 10, onError: () => {} })
   const deliveryDatabase = openDatabase(owned.address, { max: 4, onError: () => {} })
-  let offset = Date.parse('2026-10-20T12:00:00Z') - Date.now()
-  const real = () => Date.now() + offset
   await migrate(database)
   const keyring = loadKeyring({ dataDir })
   const installation = await claimInstallation(database, { keyring, wanted: 'live', now: real() })
@@ -125,19 +120,43 @@ async function main(due) {
     { name: 'Bench' },
     { database, keyring, mode: 'live', real, knownOffers: [] },
   )
-  const partner = partnerOf(made.row, keyring)
+  return {
+    database,
+    deliveryDatabase,
+    keyring,
+    installation,
+    made,
+    partner: partnerOf(made.row, keyring),
+    async close() {
+      await database.close()
+      await deliveryDatabase.close()
+      await owned.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Makes this many users, each with a change to a smaller plan at the month's end. */
+async function makeUsers({ database, partner }, users) {
+  const { sql } = await load('db/sql.js')
+  const { openPublished } = await load('catalogue/published.js')
+  const { clockOn } = await load('partners/partner.js')
+  const { openCommandExecutor } = await load('membership/commands/executor.js')
+  const { openTerms } = await load('membership/commands/open-terms.js')
+  const { createAccount } = await load('accounts/lifecycle.js')
+  const { changeOfferOf } = await load('offers/change.js')
+
   const published = openPublished({ database, real })
-  const rules = openTerms({ published, real })
   const executor = openCommandExecutor({
-    ...rules,
+    ...openTerms({ published, real }),
     database,
     clock: clockOn(real),
     sandbox: false,
+    onWritten: () => {},
     onEvents: () => {},
   })
   await published.prepare([])
-  const offers = published.today().catalogue.offers
-
+  const { offers } = published.today().catalogue
   const person = {
     firstname: 'Ada',
     lastname: 'R',
@@ -146,23 +165,19 @@ async function main(due) {
     state: 'FL',
     zipcode: '33101',
   }
+  const picks = ['telehealth', 'dental', 'vision']
   const downgradeLater = userid =>
     executor.submit({
       partner,
       userid,
       who: 'partner',
       why: 'bench',
-      decide: situation => {
-        const terms = situation.terms(person)
-        const start = {
-          offer: offers.get('plus'),
-          picks: ['telehealth', 'dental', 'vision'],
-          consents: [],
-          startsAt: situation.now,
-        }
-        const created = createAccount(situation.orNew(), start, situation.now, terms)
+      decide: context => {
+        const terms = context.terms(person)
+        const start = { offer: offers.get('plus'), picks, consents: [], startsAt: context.now }
+        const created = createAccount(context.orNew(), start, context.now, terms)
         const wish = { offername: 'starter', action: 'auto', effective: 'auto' }
-        const changed = changeOfferOf(created.user, wish, situation.now, terms)
+        const changed = changeOfferOf(created.user, wish, context.now, terms)
         return {
           change: { user: changed.user, events: [], documents: { profile: person } },
           answer: () => undefined,
@@ -177,7 +192,11 @@ async function main(due) {
     await Promise.all(some)
   }
   await database.query(sql`analyze`)
-  const service = await startService({
+}
+
+async function startOn({ database, deliveryDatabase, keyring, installation }) {
+  const { startService } = await load('service.js')
+  return startService({
     database,
     deliveryDatabase,
     keyring,
@@ -188,80 +207,100 @@ async function main(due) {
     webhookRules: { sandbox: false, allow: [] },
     log: (event, fields) => event === 'schedule_failed' && console.error(event, fields),
   })
+}
+
+/** Starts a caller with a new token in a process of its own, and warms it up. */
+async function startCaller(service, { made, partner }, users) {
+  const { clientIdOf } = await load('oauth/client-credentials.js')
   const credentials = Buffer.from(`${clientIdOf(partner.partnerId)}:${made.clientSecret}`).toString('base64')
-  /** Starts a caller with a new token in a process of its own, and warms it up. */
-  const startCaller = async () => {
-    const answer = await fetch(`${service.address}/oauth2/token`, {
-      method: 'POST',
-      headers: { authorization: `Basic ${credentials}` },
-      body: new URLSearchParams({ grant_type: 'client_credentials' }),
-    })
-    const headers = {
-      authorization: `Bearer ${(await answer.json()).access_token}`,
-      'x-api-key': made.apiKey,
-      'content-type': 'application/json',
-    }
-    const child = fork(fileURLToPath(import.meta.url), ['--caller'], {
-      env: { ...process.env, BENCH_TARGET: JSON.stringify({ baseUrl: service.address, headers, users }) },
-    })
-    await ask(child)
-    await ask(child, { peak: 2 })
-    return child
+  const answer = await fetch(`${service.address}/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${credentials}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  })
+  const headers = {
+    authorization: `Bearer ${(await answer.json()).access_token}`,
+    'x-api-key': made.apiKey,
+    'content-type': 'application/json',
   }
+  const child = fork(fileURLToPath(import.meta.url), ['--caller'], {
+    env: { ...process.env, BENCH_TARGET: JSON.stringify({ baseUrl: service.address, headers, users }) },
+  })
+  await ask(child)
+  await ask(child, { peak: 2 })
+  return child
+}
 
-  const show = (name, { perSecond, p50, p99, failed }) =>
-    process.stdout.write(
-      `${name.padEnd(34)}${perSecond.toFixed(0).padStart(7)}/s   p50 ${p50.toFixed(1)} ms   p99 ${p99.toFixed(1)} ms   failed ${failed}\n`,
-    )
-  const child = await startCaller()
+/** Applies every due change; returns how many were applied in a second. */
+async function applyAll(service, database) {
+  const { sql } = await load('db/sql.js')
+  const dueLeft = async () => {
+    const now = new Date(real()).toISOString()
+    return (await database.query(sql`select count(*) as count from users where due_at <= ${now}`))[0].count
+  }
+  const count = await dueLeft()
+  const startedAt = performance.now()
+  do await service.runDue()
+  while ((await dueLeft()) > 0)
+  return (count / (performance.now() - startedAt)) * 1000
+}
+
+/** Calls at this rate while `work` is under way. */
+async function steadyDuring(child, rate, work) {
+  const result = ask(child, { steady: rate })
+  await work()
+  child.send({ stop: true })
+  return result
+}
+
+function showCalls(name, { perSecond, p50, p99, failed }) {
+  process.stdout.write(
+    `${name.padEnd(34)}${perSecond.toFixed(0).padStart(7)}/s   p50 ${p50.toFixed(1)} ms   p99 ${p99.toFixed(1)} ms   failed ${failed}\n`,
+  )
+}
+
+function showChanges(name, perSecond) {
+  process.stdout.write(`${name.padEnd(34)}${perSecond.toFixed(0).padStart(7)}/s\n`)
+}
+
+async function main(due) {
+  const { sql } = await load('db/sql.js')
+  // So many further changes are due half an hour later, while callers are at work.
+  const users = due + Math.ceil(due / 5)
+  const stage = await openStage()
+  const { database } = stage
+  await makeUsers(stage, users)
+  const service = await startOn(stage)
+
+  const child = await startCaller(service, stage, users)
   const peak = await ask(child, { peak: 5 })
-  show('API at its peak', peak)
-  const steadyDuring = async (child, work) => {
-    const result = ask(child, { steady: peak.perSecond / 2 })
-    await work()
-    child.send({ stop: true })
-    return result
-  }
-  const without = await steadyDuring(child, () => new Promise(done => setTimeout(done, 20_000)))
-  show('API at half of it, nothing due', without)
-
+  showCalls('API at its peak', peak)
+  const without = await steadyDuring(
+    child,
+    peak.perSecond / 2,
+    () => new Promise(done => setTimeout(done, 20_000)),
+  )
+  showCalls('API at half of it, nothing due', without)
   child.kill()
-  const dueLeft = async () =>
-    (
-      await database.query(
-        sql`select count(*) as count from users where due_at <= ${new Date(real()).toISOString()}`,
-      )
-    )[0].count
-  /** Applies every due change; returns how many were applied in a second. */
-  const applyAll = async () => {
-    const count = await dueLeft()
-    const startedAt = performance.now()
-    do await service.runDue()
-    while ((await dueLeft()) > 0)
-    return (count / (performance.now() - startedAt)) * 1000
-  }
+
   await database.query(sql`
     update users set pending_offer_at = pending_offer_at + interval '30 minutes', due_at = due_at + interval '30 minutes'
     where pending_offer is not null and substring(userid from 5)::integer >= ${due}`)
   offset = Date.parse('2026-11-01T04:00:00Z') - Date.now()
-  const alone = await applyAll()
-  process.stdout.write(`${'due changes, alone'.padEnd(34)}${alone.toFixed(0).padStart(7)}/s\n`)
+  showChanges('due changes, alone', await applyAll(service, database))
   // The first caller's token has expired, because the clock has just moved by days.
-  const again = await startCaller()
+  const again = await startCaller(service, stage, users)
   let beside = 0
-  const withDue = await steadyDuring(again, async () => {
+  const withDue = await steadyDuring(again, peak.perSecond / 2, async () => {
     offset += 31 * 60_000
-    beside = await applyAll()
+    beside = await applyAll(service, database)
   })
   again.kill()
-  show('API at half of its peak, beside it', withDue)
-  process.stdout.write(`${'due changes, beside the API'.padEnd(34)}${beside.toFixed(0).padStart(7)}/s\n`)
+  showCalls('API at half of its peak, beside it', withDue)
+  showChanges('due changes, beside the API', beside)
   process.stdout.write(`p99 with due changes / without: ${(withDue.p99 / without.p99).toFixed(2)}\n`)
   await service.close()
-  await database.close()
-  await deliveryDatabase.close()
-  await owned.stop()
-  await rm(dataDir, { recursive: true, force: true })
+  await stage.close()
 }
 
 if (process.argv.includes('--caller')) await caller()

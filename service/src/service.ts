@@ -2,14 +2,14 @@
  * The service: which parts it has, and the order in which they start and stop. Each part is put together in a file of
  * `assembly/`.
  */
+import { openConsole } from './assembly/console.ts'
 import { openDelivery } from './assembly/delivery.ts'
 import { openListener } from './assembly/listener.ts'
-import { listErasure } from './assembly/operations.ts'
 import type { ServiceOptions } from './assembly/options.ts'
 import { openSchedules } from './assembly/schedules.ts'
 import { openShared } from './assembly/shared.ts'
 import { openUsers } from './assembly/users.ts'
-import { startConsole } from './console/page/listener.ts'
+import type { RunningConsole } from './console/page/listener.ts'
 import { describeCause } from './log.ts'
 import { isQuiet, watchQuiet } from './quiet.ts'
 import { dueMetrics } from './schedule/due-metrics.ts'
@@ -39,11 +39,11 @@ export type Service = {
 
 /** Assembles and starts a service on a database that is migrated. Rejects when the address is taken. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { database, log, keyring, real } = options
+  const { database, log } = options
   let lastRequestAt = Number.NEGATIVE_INFINITY
 
   const shared = await openShared(options)
-  const { directory, clock, mode, allPartners } = shared
+  const { clock, allPartners } = shared
   const delivery = openDelivery(shared)
   const quiet = watchQuiet({
     database,
@@ -72,30 +72,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     dueMetrics({ database, clock, partners: allPartners }),
   ]
   const metrics = async () => (await Promise.all(rendered.map(render => render()))).join('')
-  const openConsole = (at: NonNullable<ServiceOptions['console']>) =>
-    startConsole(
-      {
-        database,
-        directory,
-        executor: users.executor,
-        reader: users.reader,
-        clock,
-        terms: users.terms,
-        log,
-        metrics,
-        trail: shared.trail,
-        keyring,
-        mode,
-        real,
-        publicUrl: listener.baseUrl,
-        consoleUrl: at.url,
-        onWebhookChange: delivery.dispatcher.refresh,
-        mayNotWrite,
-        noteErasure: erasure => listErasure(options, erasure),
-      },
-      { ...at, trustProxy: options.trustProxy },
-    )
-  let consoleListener: Awaited<ReturnType<typeof startConsole>> | undefined
+  let consoleListener: RunningConsole | undefined
 
   /** The actions that a quiet copy leaves out: deliveries and due changes. */
   const act = () => {
@@ -116,7 +93,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let address: string
   try {
     address = await listener.listen()
-    if (options.console) consoleListener = await openConsole(options.console)
+    if (options.console) {
+      const parts = { shared, users, delivery, publicUrl: listener.baseUrl, metrics, mayNotWrite }
+      consoleListener = await openConsole(parts, options.console)
+    }
   } catch (error) {
     await stop()
     throw error

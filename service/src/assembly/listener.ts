@@ -56,50 +56,107 @@ export type Listener = {
 
 /** Prepares the listener: what is refused before it is read, then every page and operation. */
 export async function openListener(shared: Shared, context: ListenerContext): Promise<Listener> {
-  const { options, clock, mode, directory, trail } = shared
-  const { users, quiet, schedule } = context
-  const { database, keyring, log, real } = options
-  const { sandbox } = options.installation
-  const lowOnSpace = () => options.lowOnSpace?.() ?? false
+  const { options } = shared
   let isClosing = false
   let address = ''
-  const baseUrl = () => options.baseUrl ?? address
-  const basePath = options.baseUrl ? new URL(options.baseUrl).pathname.replace(/\/+$/, '') : ''
+  const place: Place = {
+    baseUrl: () => options.baseUrl ?? address,
+    basePath: options.baseUrl ? new URL(options.baseUrl).pathname.replace(/\/+$/, '') : '',
+    isClosing: () => isClosing,
+  }
+  const { app, counts, pools, shedding } = openServer(shared, context, place)
+  const failures = openFailures(shared)
+  mountPages(app, shared, { ...context, ...place, ...failures })
+  mountRegistrationPage(app, shared, { ...context, ...place, ...failures })
+  mountApi(app, shared, { ...context, ...place, ...failures })
 
-  const requestLimits = options.requestLimits ?? defaultRequestLimits
+  return {
+    baseUrl: place.baseUrl,
+    metrics: [
+      loadMetrics(shedding, context.users.memory),
+      pools.render,
+      buildMetrics(await newestMigration(options.database)),
+      async () => requestMetrics(counts),
+    ],
+    async listen() {
+      address = await app.listen({ host: options.host, port: options.port, backlog: 4096 })
+      return address
+    },
+    drain() {
+      isClosing = true
+    },
+    async close() {
+      isClosing = true
+      await app.close()
+      shedding.close()
+    },
+  }
+}
+
+/** Under which address the service is reached, and whether it is about to stop. */
+type Place = {
+  readonly baseUrl: () => string
+  readonly basePath: string
+  readonly isClosing: () => boolean
+}
+
+type Server = ReturnType<typeof createServer>
+
+/** What everything that is mounted gets. */
+type Mounting = ListenerContext & Place & ReturnType<typeof openFailures>
+
+/** Opens the server without routes: its limits, and what it refuses under load or as a quiet copy. */
+function openServer({ options, directory }: Shared, { quiet, onRequest }: ListenerContext, place: Place) {
+  const { database, log, real } = options
   const counts = openRequestCounts()
   const app = createServer({
-    baseUrl,
-    basePath,
+    ...place,
     trustProxy: options.trustProxy ?? [],
     log,
     real,
-    limits: requestLimits,
+    limits: options.requestLimits ?? defaultRequestLimits,
     counts,
     logsRequests: options.logsRequests ?? true,
-    onRequest: context.onRequest,
-    isClosing: () => isClosing,
+    onRequest,
   })
-
-  const loadLimits = options.limits ?? defaultLimits
   const pools = poolMetrics({ requests: database, deliveries: options.deliveryDatabase })
   const shedding = openShedding(app, {
-    limits: loadLimits,
+    limits: options.limits ?? defaultLimits,
     claimantOf: openClaimants(directory),
-    basePath,
-    baseUrl,
+    basePath: place.basePath,
+    baseUrl: place.baseUrl,
     real,
     log,
     onTick: pools.sample,
   })
-  refuseWhileQuiet(app, { isQuiet: quiet.isQuiet, pagesBelow: `${basePath}/register` })
+  refuseWhileQuiet(app, { isQuiet: quiet.isQuiet, pagesBelow: `${place.basePath}/register` })
+  return { app, counts, pools, shedding }
+}
 
-  const countFailure = refuseFailures({ sandbox, real, limit: requestLimits.failedAuthentications })
+/** Counts failed authentications, by address and credential; those of partners are also put on record. */
+function openFailures({ options, trail }: Shared) {
+  const { failedAuthentications: limit } = options.requestLimits ?? defaultRequestLimits
+  const countFailure = refuseFailures({ sandbox: options.installation.sandbox, real: options.real, limit })
   const refuse: typeof countFailure = (request, error, why) => {
     trail.noteRefusal({ ...refusedCredential(request.headers), address: request.ip })
     return countFailure(request, error, why)
   }
-  const limits = { ...loadLimits, ...requestLimits }
+  return { countFailure, refuse }
+}
+
+/** Mounts the token endpoint and everything that needs no authentication: health, description, files and docs. */
+function mountPages(
+  app: Server,
+  { options, directory, mode }: Shared,
+  { baseUrl, basePath, isClosing, quiet, refuse }: Mounting,
+): void {
+  const { database, keyring, log, real, securityContact } = options
+  const { sandbox } = options.installation
+  const limits = {
+    ...(options.limits ?? defaultLimits),
+    ...(options.requestLimits ?? defaultRequestLimits),
+  }
+  const lowOnSpace = () => options.lowOnSpace?.() ?? false
   const takesWrites = probeWrites(database)
   mountOAuth(app, { database, directory, keyring, mode, real, refuse, baseUrl, basePath })
   mountSystem(app, {
@@ -109,10 +166,19 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     sandbox,
     limits,
     isQuiet: quiet.isQuiet,
-    isReady: async () => !isClosing && !lowOnSpace() && (await takesWrites()),
+    isReady: async () => !isClosing() && !lowOnSpace() && (await takesWrites()),
   })
   mountFiles(app, { database, basePath })
-  mountDocs(app, { baseUrl, basePath, sandbox, real, limits, securityContact: options.securityContact })
+  mountDocs(app, { baseUrl, basePath, sandbox, real, limits, securityContact })
+}
+
+/** Mounts the registration page. */
+function mountRegistrationPage(
+  app: Server,
+  { options, clock, mode, directory, trail }: Shared,
+  { users, baseUrl, basePath, countFailure }: Mounting,
+): void {
+  const { database, keyring, log } = options
   mountRegistration(app, {
     database,
     directory,
@@ -141,6 +207,13 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
       if (refusal !== unknown) throw refusal
     },
   })
+}
+
+/** Mounts the operations of the API, those of a sandbox only in one. */
+function mountApi(app: Server, shared: Shared, context: Mounting): void {
+  const { options, clock, directory } = shared
+  const { users, schedule, baseUrl, basePath, refuse } = context
+  const { database, real } = options
   const limit = limitRequests(real)
   const mounting: MountContext<Caller> = {
     basePath,
@@ -150,27 +223,6 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
   }
   const { dispatcher } = context.delivery
   mountOperations(app, partnerHandlers(shared, users, { dispatcher, baseUrl }), mounting)
-  if (sandbox) mountOperations(app, sandboxHandlers({ database, directory, clock, schedule }), mounting)
-
-  return {
-    baseUrl,
-    metrics: [
-      loadMetrics(shedding, users.memory),
-      pools.render,
-      buildMetrics(await newestMigration(database)),
-      async () => requestMetrics(counts),
-    ],
-    async listen() {
-      address = await app.listen({ host: options.host, port: options.port, backlog: 4096 })
-      return address
-    },
-    drain() {
-      isClosing = true
-    },
-    async close() {
-      isClosing = true
-      await app.close()
-      shedding.close()
-    },
-  }
+  if (options.installation.sandbox)
+    mountOperations(app, sandboxHandlers({ database, directory, clock, schedule }), mounting)
 }

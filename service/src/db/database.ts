@@ -1,8 +1,8 @@
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import { failureOf } from './failure.ts'
 import { fly, type Statement } from './flight.ts'
-import { parseTimestamp } from './parse-timestamp.ts'
+import { openPool } from './pool.ts'
 import type { Query } from './sql.ts'
 
 /** The address of a database: a URL, or the socket of the embedded one. */
@@ -62,54 +62,21 @@ export class CommitUnknown extends Error {
 /** How long a statement waits for a lock. */
 export const lockTimeoutMs = 2000
 
+/** How a database is used. */
+export type PoolOptions = {
+  readonly max: number
+  readonly onError: (error: Error) => void
+  readonly statementTimeoutMs?: number
+  /** How long a caller waits for a connection, a new one or one in use. */
+  readonly connectTimeoutMs?: number
+}
+
 /** Opens a pool whose statements and waits for locks are limited; the database itself is first asked by a query. */
-export function openDatabase(
-  address: DatabaseAddress,
-  options: {
-    max: number
-    onError: (error: Error) => void
-    statementTimeoutMs?: number
-    /** How long a caller waits for a connection, a new one or one in use. */
-    connectTimeoutMs?: number
-  },
-): Database {
-  const { statementTimeoutMs = 5000, connectTimeoutMs = 2000 } = options
+export function openDatabase(address: DatabaseAddress, options: PoolOptions): Database {
+  const { statementTimeoutMs = 5000, connectTimeoutMs = 2000, max } = options
+  const limits = { max, statementTimeoutMs, connectTimeoutMs, lockTimeoutMs }
   const sockets = new Set<Socket>()
-  const pool = new pg.Pool({
-    ...('url' in address ? { connectionString: address.url } : address),
-    max: options.max,
-    connectionTimeoutMillis: connectTimeoutMs,
-    // The server's own limit does not help when its answer never arrives.
-    query_timeout: statementTimeoutMs + 1000,
-    keepAlive: true,
-    stream: () => {
-      const socket = new Socket()
-      sockets.add(socket)
-      socket.once('close', () => sockets.delete(socket))
-      return socket
-    },
-    idleTimeoutMillis: 30_000,
-    maxLifetimeSeconds: 1800,
-    application_name: 'enrolment',
-    // Statements of one transaction travel together; each still has an answer of its own.
-    pipeline: true,
-    types: { getTypeParser },
-    options: [
-      '-c timezone=UTC',
-      '-c datestyle=ISO',
-      `-c statement_timeout=${statementTimeoutMs}`,
-      `-c lock_timeout=${lockTimeoutMs}`,
-      '-c idle_in_transaction_session_timeout=10000',
-      // A stock server compiles statements with many parts for longer than it runs them: 0.7 s for a heartbeat of the
-      // dispatcher that takes 1 ms.
-      '-c jit=off',
-      // Every statement reaches its rows by an index. Plans are kept, and one made while a table was nearly empty
-      // would go on reading it whole.
-      '-c enable_seqscan=off',
-      '-c enable_hashjoin=off',
-      '-c enable_mergejoin=off',
-    ].join(' '),
-  })
+  const pool = openPool('url' in address ? { connectionString: address.url } : address, limits, sockets)
   const layout: Layout = { isSpread: false }
   let lost = 0
   pool.on('error', error => {
@@ -286,12 +253,3 @@ function executor(runner: pg.Pool | pg.PoolClient, layout: Layout): Executor {
     query: async <Row>(query: Query) => (await runner.query(query as pg.QueryConfig)).rows as Row[],
   }
 }
-
-const numberTypes = new Set<number>([20, 700, 701])
-const timestampTypes = new Set<number>([1114, 1184])
-/** Instants are read as milliseconds, and 64-bit integers as numbers (ours stay far below 2^53). */
-const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
-  if (format !== 'binary' && numberTypes.has(oid)) return Number
-  if (format !== 'binary' && timestampTypes.has(oid)) return parseTimestamp
-  return pg.types.getTypeParser(oid, format as 'text')
-}) as typeof pg.types.getTypeParser

@@ -32,12 +32,24 @@ const icon = new URL('../../assets/page/icon.svg', import.meta.url)
  * files.
  */
 export function mountDocs(app: FastifyInstance, context: DocsContext): void {
-  const { basePath, limits } = context
-  const at = (path: string) => basePath + path
-  const site = openSite()
+  const docs: Docs = { ...context, at: path => context.basePath + path, site: openSite() }
+  mountDocuments(app, docs)
+  mountSearch(app, docs)
+  mountFiles(app, docs)
+  mountGuides(app, docs)
+}
+
+type Docs = DocsContext & {
+  /** The path below the service's address. */
+  readonly at: (path: string) => string
+  readonly site: ReturnType<typeof openSite>
+}
+
+/** Mounts the documents that have an address of their own. */
+function mountDocuments(app: FastifyInstance, context: Docs): void {
+  const { at, site, basePath } = context
   const frame = async (title: string, content: (baseUrl: string) => Html): Promise<DocumentSource> =>
     framed({ title, baseUrl: context.baseUrl(), site: await site(), content: content(context.baseUrl()) })
-
   const documents = {
     '/': async () =>
       framed({
@@ -95,17 +107,19 @@ export function mountDocs(app: FastifyInstance, context: DocsContext): void {
     const { securityContact: contact } = context
     void reply.type(plain).send(securityText({ baseUrl: context.baseUrl(), contact, now: context.real() }))
   })
+}
 
+function mountSearch(app: FastifyInstance, { at, site, baseUrl }: Docs): void {
   app.get(at('/docs/search'), async (request, reply) => {
     const question = questionOf(request.query)
     const { pages } = await site()
     const found = search({ pages }, question)
-    const content = searchPage(question, found, context.baseUrl())
+    const content = searchPage(question, found, baseUrl())
     const {
       type,
       content: text,
       headers,
-    } = framed({ title: 'Search', baseUrl: context.baseUrl(), site: { pages }, content, question })
+    } = framed({ title: 'Search', baseUrl: baseUrl(), site: { pages }, content, question })
     return reply
       .headers(headers ?? {})
       .header('Cache-Control', 'no-store')
@@ -114,10 +128,13 @@ export function mountDocs(app: FastifyInstance, context: DocsContext): void {
   })
   app.get(at('/docs/search.json'), async (request, reply) => {
     const found = search(await site(), questionOf(request.query))
-    const results = found.map(({ path, ...rest }) => ({ ...rest, href: `${context.baseUrl()}/docs/${path}` }))
+    const results = found.map(({ path, ...rest }) => ({ ...rest, href: `${baseUrl()}/docs/${path}` }))
     return reply.type(json).header('Cache-Control', 'no-store').send(JSON.stringify(results))
   })
+}
 
+/** Mounts the styles, scripts and pictures of the docs. */
+function mountFiles(app: FastifyInstance, { at }: Docs): void {
   const sendAsset = keepDocuments((name: string) => {
     const asset = assets.get(name)
     if (!asset) throw new ServiceError('not_found')
@@ -136,14 +153,17 @@ export function mountDocs(app: FastifyInstance, context: DocsContext): void {
   app.get(at('/docs/screenshots/:name'), (request, reply) =>
     sendPicture((request.params as { name: string }).name, request, reply),
   )
+}
 
+/** Mounts the guides, the reference and the pages of errors, each as HTML and as Markdown. */
+function mountGuides(app: FastifyInstance, { at, site, baseUrl, limits }: Docs): void {
   const makePage = (page: Page, pages: ReadonlyMap<string, Page>) =>
     framed({
       title: page.title,
       page,
       site: { pages },
-      baseUrl: context.baseUrl(),
-      content: contentOf(page, context.baseUrl(), limits),
+      baseUrl: baseUrl(),
+      content: contentOf(page, baseUrl(), limits),
     })
   const sendPage = keepDocuments(async (path: string): Promise<DocumentSource> => {
     const { pages } = await site()
@@ -151,7 +171,7 @@ export function mountDocs(app: FastifyInstance, context: DocsContext): void {
     const page = pages.get(isMarkdown ? path.slice(0, -'.md'.length) : path)
     if (!page) throw new ServiceError('not_found')
     if (!isMarkdown) return makePage(page, pages)
-    return { type: markdown, content: markdownOf(page, context.baseUrl(), limits) }
+    return { type: markdown, content: markdownOf(page, baseUrl(), limits) }
   })
   app.get(at('/docs/*'), (request, reply) =>
     sendPage((request.params as { '*': string })['*'], request, reply),

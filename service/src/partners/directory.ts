@@ -1,22 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Instant } from '../calendar/calendar.ts'
-import { coalesce, coalesceApart } from '../db/coalesce.ts'
 import type { Database } from '../db/database.ts'
 import { decodeUuid } from '../vault/base62.ts'
 import { keyedHash, sameHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { parseSecret, type SecretKind, type SecretMode } from '../vault/secret.ts'
+import { openRows } from './coalesced-rows.ts'
 import { openCredentialUses } from './credential-uses.ts'
 import { partnerOf } from './keys.ts'
 import type { Partner } from './partner.ts'
-import {
-  type CredentialRow,
-  findCredentials,
-  findPartners,
-  type PartnerRow,
-  rehashCredential,
-} from './store.ts'
-import { findTokens, type TokenRow } from './tokens.ts'
+import { type CredentialRow, type PartnerRow, rehashCredential } from './store.ts'
 
 /** How long an answer of the directory may be older than the database (contract §3). */
 const freshMs = 1000
@@ -100,38 +93,8 @@ export function openDirectory(context: {
   const credentials = new Map<string, Cached<Credential>>()
   const knownPartner = openKnownPartners(keyring)
   const noteUse = openCredentialUses(database)
+  const rows = openRows(database)
   let forgotten = 0
-
-  const readPartners = coalesce<string, Partner | undefined>({
-    maxBatch: 500,
-    run: async ids => {
-      const rows = new Map((await findPartners(database, ids)).map(row => [row.partner_id, row]))
-      return ids.map(id => {
-        const row = rows.get(id)
-        return { ok: true, value: row && knownPartner(row) }
-      })
-    },
-  })
-  // Tokens are stored with their partner; partners and credentials are on every node.
-  const queueOf = ({ partnerId }: { partnerId: string }) => (database.layout.isSpread ? partnerId : '')
-  const readTokens = coalesceApart<{ partnerId: string; tokenId: string }, TokenRow | undefined>(queueOf, {
-    maxBatch: 500,
-    run: async keys => {
-      const rows = new Map(
-        (await findTokens(database, keys)).map(row => [`${row.partner_id} ${row.token_id}`, row]),
-      )
-      return keys.map(key => ({ ok: true, value: rows.get(`${key.partnerId} ${key.tokenId}`) }))
-    },
-  })
-  const readCredentials = coalesce<{ partnerId: string; credentialId: string }, CredentialRow | undefined>({
-    maxBatch: 500,
-    run: async keys => {
-      const rows = new Map(
-        (await findCredentials(database, keys)).map(row => [`${row.partner_id} ${row.credential_id}`, row]),
-      )
-      return keys.map(key => ({ ok: true, value: rows.get(`${key.partnerId} ${key.credentialId}`) }))
-    },
-  })
 
   const isFresh = (entry: Cached<unknown> | undefined): boolean =>
     entry !== undefined && real() - entry.readAt < freshMs
@@ -148,7 +111,8 @@ export function openDirectory(context: {
     const known = partners.get(partnerId)
     if (known && isFresh(known)) return known.value
     const readAt = real()
-    return keep(partners, partnerId, { value: await readPartners(partnerId), readAt, partnerId })
+    const row = await rows.partner(partnerId)
+    return keep(partners, partnerId, { value: row && knownPartner(row), readAt, partnerId })
   }
 
   const isRight = (
@@ -173,17 +137,24 @@ export function openDirectory(context: {
     )
   }
 
+  /** The ids in a secret of this kind and of this service's mode. */
+  const idsIn = (secret: string, kind: SentSecret) => {
+    const parsed = parseSecret(secret)
+    if (parsed?.kind !== kinds[kind] || parsed.mode !== mode) return undefined
+    const ids = splitSecretId(parsed.id)
+    return ids && { ...ids, whole: parsed.id }
+  }
+
   const digest = (secret: string) => createHash('sha256').update(secret).digest('base64')
 
   const holdsStill = (bearer: Bearer | undefined): Bearer | undefined =>
     bearer && bearer.expiresAt > real() && bearer.partner.disabledAt === undefined ? bearer : undefined
 
   const bearer = async (token: string): Promise<Bearer | undefined> => {
-    const parsed = parseSecret(token)
-    const id = parsed?.kind === 'at' && parsed.mode === mode ? splitSecretId(parsed.id) : undefined
+    const id = idsIn(token, 'access_token')
     if (!id) return undefined
     const readAt = real()
-    const row = await readTokens({ partnerId: id.partnerId, tokenId: id.ownId })
+    const row = await rows.token(id)
     const isValid = isRight(row, token, 'access_token') && row?.revoked_at === null
     const owner = isValid ? await partner(id.partnerId) : undefined
     const value =
@@ -203,11 +174,10 @@ export function openDirectory(context: {
     secret: string,
     kind: 'client_secret' | 'api_key',
   ): Promise<Credential | undefined> => {
-    const parsed = parseSecret(secret)
-    const id = parsed?.kind === kinds[kind] && parsed.mode === mode ? splitSecretId(parsed.id) : undefined
+    const id = idsIn(secret, kind)
     if (!id) return undefined
     const readAt = real()
-    const row = await readCredentials({ partnerId: id.partnerId, credentialId: id.ownId })
+    const row = await rows.credential(id)
     const isLive = row?.revoked_at === null && (row.expires_at === null || row.expires_at > real())
     const isValid = isRight(row, secret, kind) && isLive && row?.kind === kind
     const owner = isValid ? await partner(id.partnerId) : undefined
@@ -222,16 +192,11 @@ export function openDirectory(context: {
   }
 
   const whyNot = async (secret: string, kind: SentSecret): Promise<WhyNot> => {
-    const parsed = parseSecret(secret)
-    const id = parsed?.kind === kinds[kind] && parsed.mode === mode ? splitSecretId(parsed.id) : undefined
+    const id = idsIn(secret, kind)
     if (!id) return { is: 'unknown' }
-    const { partnerId, ownId } = id
-    const row =
-      kind === 'access_token'
-        ? await readTokens({ partnerId, tokenId: ownId })
-        : await readCredentials({ partnerId, credentialId: ownId })
+    const row = kind === 'access_token' ? await rows.token(id) : await rows.credential(id)
     if (!row) return { is: 'unknown' }
-    return isRight(row, secret, kind) ? { is: 'spent' } : { is: 'known', credential: parsed?.id ?? '' }
+    return isRight(row, secret, kind) ? { is: 'spent' } : { is: 'known', credential: id.whole }
   }
 
   /** An answer read at `readAt` is fresh as long as both it and the partner in memory are. */

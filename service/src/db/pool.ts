@@ -1,0 +1,60 @@
+import { Socket } from 'node:net'
+import pg from 'pg'
+import { parseTimestamp } from './parse-timestamp.ts'
+
+/** How many connections there are, and how long each thing may take. */
+export type PoolLimits = {
+  readonly max: number
+  readonly statementTimeoutMs: number
+  readonly lockTimeoutMs: number
+  readonly connectTimeoutMs: number
+}
+
+/** Opens a pool of connections with the settings of each session, and keeps their sockets in `sockets`. */
+export function openPool(address: pg.PoolConfig, limits: PoolLimits, sockets: Set<Socket>): pg.Pool {
+  const { statementTimeoutMs, lockTimeoutMs } = limits
+  return new pg.Pool({
+    ...address,
+    max: limits.max,
+    connectionTimeoutMillis: limits.connectTimeoutMs,
+    // The server's own limit does not help when its answer never arrives.
+    query_timeout: statementTimeoutMs + 1000,
+    keepAlive: true,
+    stream: () => {
+      const socket = new Socket()
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+      return socket
+    },
+    idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: 1800,
+    application_name: 'enrolment',
+    // Statements of one transaction travel together; each still has an answer of its own.
+    pipeline: true,
+    types: { getTypeParser },
+    options: [
+      '-c timezone=UTC',
+      '-c datestyle=ISO',
+      `-c statement_timeout=${statementTimeoutMs}`,
+      `-c lock_timeout=${lockTimeoutMs}`,
+      '-c idle_in_transaction_session_timeout=10000',
+      // A stock server compiles statements with many parts for longer than it runs them: 0.7 s for a heartbeat of the
+      // dispatcher that takes 1 ms.
+      '-c jit=off',
+      // Every statement reaches its rows by an index. Plans are kept, and one made while a table was nearly empty
+      // would go on reading it whole.
+      '-c enable_seqscan=off',
+      '-c enable_hashjoin=off',
+      '-c enable_mergejoin=off',
+    ].join(' '),
+  })
+}
+
+const numberTypes = new Set<number>([20, 700, 701])
+const timestampTypes = new Set<number>([1114, 1184])
+/** Instants are read as milliseconds, and 64-bit integers as numbers (ours stay far below 2^53). */
+const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
+  if (format !== 'binary' && numberTypes.has(oid)) return Number
+  if (format !== 'binary' && timestampTypes.has(oid)) return parseTimestamp
+  return pg.types.getTypeParser(oid, format as 'text')
+}) as typeof pg.types.getTypeParser

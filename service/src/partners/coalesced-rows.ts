@@ -1,0 +1,53 @@
+import { coalesce, coalesceApart } from '../db/coalesce.ts'
+import type { Database } from '../db/database.ts'
+import { type CredentialRow, findCredentials, findPartners, type PartnerRow } from './store.ts'
+import { findTokens, type TokenRow } from './tokens.ts'
+
+/** The ids that a secret carries: that of the partner, and its own. */
+type SecretIds = { readonly partnerId: string; readonly ownId: string }
+
+/** The rows that the directory asks for; `undefined` where there is none. */
+export type Rows = {
+  partner(partnerId: string): Promise<PartnerRow | undefined>
+  token(ids: SecretIds): Promise<TokenRow | undefined>
+  credential(ids: SecretIds): Promise<CredentialRow | undefined>
+}
+
+/** Reads partners, tokens and credentials: what is asked for at the same time, by one statement for each table. */
+export function openRows(database: Database): Rows {
+  // Tokens are stored with their partner; partners and credentials are on every node.
+  const queueOf = ({ partnerId }: SecretIds) => (database.layout.isSpread ? partnerId : '')
+  const readTokens = coalesceApart<SecretIds, TokenRow | undefined>(queueOf, {
+    maxBatch,
+    run: async ids => {
+      const keys = ids.map(({ partnerId, ownId }) => ({ partnerId, tokenId: ownId }))
+      const rows = await findTokens(database, keys)
+      return inOrder(ids, new Map(rows.map(row => [`${row.partner_id} ${row.token_id}`, row])))
+    },
+  })
+  return {
+    partner: coalesce({
+      maxBatch,
+      run: async (ids: readonly string[]) => {
+        const rows = new Map((await findPartners(database, ids)).map(row => [row.partner_id, row]))
+        return ids.map(id => ({ ok: true, value: rows.get(id) }))
+      },
+    }),
+    token: readTokens,
+    credential: coalesce({
+      maxBatch,
+      run: async (ids: readonly SecretIds[]) => {
+        const keys = ids.map(({ partnerId, ownId }) => ({ partnerId, credentialId: ownId }))
+        const rows = await findCredentials(database, keys)
+        return inOrder(ids, new Map(rows.map(row => [`${row.partner_id} ${row.credential_id}`, row])))
+      },
+    }),
+  }
+}
+
+/** The rows of these secrets, in the order in which they were asked for. */
+function inOrder<R>(ids: readonly SecretIds[], rows: ReadonlyMap<string, R>) {
+  return ids.map(({ partnerId, ownId }) => ({ ok: true as const, value: rows.get(`${partnerId} ${ownId}`) }))
+}
+
+const maxBatch = 500
