@@ -32,6 +32,18 @@ const layers: readonly (readonly string[])[] = [
   ['calendar', 'csv.ts', 'operator-error.ts', 'log.ts', 'version.ts'],
 ]
 
+// The rooms of the largest folders, from the top down, as above.
+const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  registration: [
+    ['mount.ts'],
+    ['pages.ts', 'embed-routes.ts', 'look-preview.ts'],
+    ['steps', 'links'],
+    ['session'],
+    ['answer-view.ts', 'views', 'browser-files.ts'],
+  ],
+  webhooks: [['delivery', 'api'], ['endpoint'], ['egress', 'log']],
+}
+
 // Imports within a layer, each with its reason; never in a circle.
 const besides: Readonly<Record<string, string>> = {
   'audit > partners': 'blocks of what was recorded are signed by a key that hangs on the partner’s',
@@ -107,6 +119,9 @@ const tracked = execFileSync(
 )
   .trim()
   .split('\n')
+const everything = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], { cwd: root, encoding: 'utf8' })
+  .trim()
+  .split('\n')
 function read(file: string) {
   return readFileSync(join(root, file), 'utf8')
 }
@@ -149,6 +164,19 @@ describe('the arrows of the service', () => {
       expect(Object.keys(besides)).not.toContain(`${to} > ${from}`)
       expect(arrows.some(one => one.from === from && one.to === to)).toBe(true)
     }
+  })
+
+  test.each(Object.entries(rooms))('point down between the rooms of %s', (folder, floors) => {
+    const roomOf = (file: string) => file.slice(`${source}/${folder}/`.length).split('/')[0] ?? ''
+    const floorOf = (room: string) => floors.findIndex(floor => floor.includes(room))
+    const files = production.filter(file => placeOf(file) === folder)
+    expect(files.filter(file => floorOf(roomOf(file)) < 0)).toEqual([])
+    const wrong = arrows.filter(({ file, from, to, target }) => {
+      if (from !== folder || to !== folder) return false
+      const [above, below] = [roomOf(file), roomOf(normalize(join(dirname(file), target)))]
+      return above !== below && floorOf(below) <= floorOf(above)
+    })
+    expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
   })
 
   test('lead to a library only from where it is wrapped', () => {
@@ -203,6 +231,15 @@ test('no command loads the server or the schemas before it needs them: it starts
   expect(heavyCommands).toEqual([])
   expect(heavy.filter(library => !loadedBy(`${source}/service.ts`).has(library))).toEqual([])
   expect([...loadedBy(`${source}/main.ts`)].filter(name => heavy.includes(name))).toEqual([])
+})
+
+test('ARCHITECTURE.md names only files that exist', () => {
+  const named = [...read('ARCHITECTURE.md').matchAll(/`([\w./-]+\.(?:ts|mjs|sh|html|json))`/g)].map(
+    ([, name = '']) => name,
+  )
+  expect(named.length).toBeGreaterThan(60)
+  const isThere = (name: string) => everything.some(file => file === name || file.endsWith(`/${name}`))
+  expect(named.filter(name => !isThere(name))).toEqual([])
 })
 
 test('tests speak to the API through the client, but for those listed, each of which still sends raw', () => {

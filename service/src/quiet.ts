@@ -1,6 +1,5 @@
 import type { Database, Executor } from './db/database.ts'
 import { sql, timestamp } from './db/sql.ts'
-import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
 
 /** Whether this copy must not act: no deliveries, no due changes, no writes. */
 export async function isQuiet(db: Executor): Promise<boolean> {
@@ -59,24 +58,6 @@ export function watchQuiet(context: {
       isClosed = true
       clearTimeout(timer)
       await checking
-    },
-  }
-}
-
-/** A dispatcher that is opened later, or never: until then it holds nothing and sends nothing. */
-export function deferDispatcher(open: () => Dispatcher): { dispatcher: Dispatcher; start: () => void } {
-  let opened: Dispatcher | undefined
-  const none = { endpoints: 0, underWay: 0, unwritten: 0, timers: 0 }
-  return {
-    start: () => {
-      opened ??= open()
-    },
-    dispatcher: {
-      nudge: partnerIds => opened?.nudge(partnerIds),
-      refresh: () => opened?.refresh(),
-      idle: async () => opened?.idle(),
-      close: async () => opened?.close(),
-      inventory: () => opened?.inventory() ?? none,
     },
   }
 }

@@ -1,4 +1,3 @@
-import { deferDispatcher } from '../quiet.ts'
 import { type Dispatcher, openDispatcher } from '../webhooks/delivery/dispatcher.ts'
 import { webhookMetrics } from '../webhooks/delivery/metrics.ts'
 import { createOutgoing } from '../webhooks/egress/outgoing.ts'
@@ -32,6 +31,24 @@ export function openDelivery({ options, directory }: Shared): Delivery {
       await dispatcher.close()
       await outgoing.close()
       resolver.close()
+    },
+  }
+}
+
+/** A dispatcher that is opened later, or never: until then it holds nothing and sends nothing. */
+function deferDispatcher(open: () => Dispatcher): { dispatcher: Dispatcher; start: () => void } {
+  let opened: Dispatcher | undefined
+  const none = { endpoints: 0, underWay: 0, unwritten: 0, timers: 0 }
+  return {
+    start: () => {
+      opened ??= open()
+    },
+    dispatcher: {
+      nudge: partnerIds => opened?.nudge(partnerIds),
+      refresh: () => opened?.refresh(),
+      idle: async () => opened?.idle(),
+      close: async () => opened?.close(),
+      inventory: () => opened?.inventory() ?? none,
     },
   }
 }

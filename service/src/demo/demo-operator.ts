@@ -1,17 +1,24 @@
-import type { Running } from '../commands/run-service.ts'
 import type { Operator } from '../console/operators/operator.ts'
 import { mintLink } from '../console/operators/sign-in.ts'
 import { findOperator, insertOperator } from '../console/operators/store.ts'
+import type { Database } from '../db/database.ts'
+import type { Keyring } from '../vault/keyring.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 
 const NAME = 'demo'
+
+/** A running service and its console. */
+type ConsoleOf = {
+  readonly database: Database
+  readonly keyring: Keyring
+  readonly service: { readonly consoleUrl: string | undefined }
+}
 
 /**
  * A fresh link that signs in at the console as the demo's administrator; `undefined` where there is no console, or where
  * somebody has disabled that operator.
  */
-export async function demoSignIn(running: Running): Promise<string | undefined> {
-  const { database, keyring, service } = running
+export async function demoSignIn({ database, keyring, service }: ConsoleOf): Promise<string | undefined> {
   if (service.consoleUrl === undefined) return undefined
   const fresh: Operator = {
     operatorId: uuidv7(Date.now()),

@@ -3,7 +3,7 @@ import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { User } from '../../membership/rules/state.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { openAnswer } from '../../webhooks/delivery/answers.ts'
+import { openAnswer } from '../../webhooks/log/sealed-answer.ts'
 
 /** An event with its results at each endpoint. */
 export type EventStory = {

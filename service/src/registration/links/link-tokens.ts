@@ -15,7 +15,6 @@ import { isKnown } from '../../membership/rules/state.ts'
 import { partnerOffer } from '../../membership/rules/terms.ts'
 import type { Caller } from '../../partners/authenticate.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { decodeUuid, encodeUuid } from '../../vault/base62.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { makeSecret, parseSecret, type SecretMode } from '../../vault/secret.ts'
@@ -27,7 +26,8 @@ import {
   revokeSession,
   type SessionName,
 } from '../session/store.ts'
-import { parseDeepLink } from './deep-link.ts'
+import { parseDeepLink } from '../session/deep-link.ts'
+import { sessionOfSecretId, sessionSecretId } from '../session/secret-id.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -45,18 +45,6 @@ export type LinkContext = {
   readonly mode: SecretMode
   readonly real: () => Instant
   readonly baseUrl: () => string
-}
-
-/** The id in a link token, a session handle and a result token: the partner's and the session's. */
-export function sessionSecretId(name: SessionName): string {
-  return encodeUuid(name.partnerId) + encodeUuid(name.sessionId)
-}
-
-/** The session that such an id names, or `undefined`. */
-export function sessionOfSecretId(id: string): SessionName | undefined {
-  const partnerId = decodeUuid(id.slice(0, 22))
-  const sessionId = decodeUuid(id.slice(22))
-  return partnerId && sessionId ? { partnerId, sessionId } : undefined
 }
 
 /**

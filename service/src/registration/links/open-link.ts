@@ -8,7 +8,7 @@ import { findLink, isFresh, type Link, newOpener, spendLink } from '../session/s
 import { beginRegistration, rootOf } from '../session/visit.ts'
 import type { OpenView } from '../views/model.ts'
 import type { Locale } from '../views/surroundings.ts'
-import { parseDeepLink } from './deep-link.ts'
+import { parseDeepLink } from '../session/deep-link.ts'
 
 type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 

@@ -4,7 +4,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
-import { sessionOfSecretId, sessionSecretId } from '../links/link-tokens.ts'
+import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
 import type { PageContext } from './page-context.ts'
 import {
   findSession,

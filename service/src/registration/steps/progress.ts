@@ -1,6 +1,6 @@
 import type { Visit } from '../session/visit.ts'
 import type { Page } from '../views/surroundings.ts'
-import { missingGroups } from './answers.ts'
+import { missingGroups } from '../session/answers.ts'
 import { offersOf, openPlans } from './plans.ts'
 
 /**

@@ -1,23 +1,13 @@
 import type { Database } from '../../db/database.ts'
 import { namingPartners, part, sql } from '../../db/sql.ts'
-import { openDataKey } from '../../membership/commands/documents.ts'
 import type { Directory } from '../../partners/directory.ts'
-import type { Partner } from '../../partners/partner.ts'
-import { seal, unseal } from '../../vault/seal.ts'
-import { NIL_UUID } from '../../vault/uuid.ts'
 import type { AttemptOutcome } from '../egress/outcome.ts'
+import { sealAnswer } from '../log/sealed-answer.ts'
 import type { Attempt, Result } from './result.ts'
 
-/** The attempt that an answer belongs to. */
-type AttemptRef = { readonly partnerId: string; readonly serviceId: string; readonly attemptId: string }
-
-/**
- * Seals what endpoints answered to failed attempts. An answer may echo personal data, so it is sealed with the data
- * key of the event’s user, and an erasure makes it unreadable. A test event has no user; its answer is sealed with
- * the partner’s key. Answers with a 2xx are not kept, nor any of a user whose key is gone.
- */
+/** Seals what endpoints answered to failed attempts. Answers with a 2xx are not kept, nor any of a user whose key is gone. */
 export async function sealAnswers(
-  { database, directory }: { database: Pick<Database, 'query' | 'layout'>; directory: PartnerSource },
+  { database, directory }: { database: Pick<Database, 'query' | 'layout'>; directory: Pick<Directory, 'partner'> },
   results: readonly Result[],
 ): Promise<ReadonlyMap<Attempt, Buffer>> {
   const sealed = new Map<Attempt, Buffer>()
@@ -36,35 +26,12 @@ export async function sealAnswers(
     const { partnerId } = result.lease
     const row = keys.get(`${partnerId} ${result.eventId}`)
     const partner = row && (await directory.partner(partnerId))
-    const key = partner && answerKey(partner, row.service_id, row.wrapped_key)
-    if (!row || !key) continue
-    const ref = { partnerId, serviceId: row.service_id, attemptId: attempt.attemptId }
-    sealed.set(attempt, seal(key, text, bindingOf(ref)))
+    if (!row || !partner) continue
+    const of = { serviceId: row.service_id, attemptId: attempt.attemptId, wrappedKey: row.wrapped_key }
+    const answer = sealAnswer(partner, text, of)
+    if (answer) sealed.set(attempt, answer)
   }
   return sealed
-}
-
-/** Opens what `sealAnswers` sealed; null when the user's key is gone. */
-export function openAnswer(
-  partner: Partner,
-  sealed: Buffer,
-  of: Omit<AttemptRef, 'partnerId'> & { readonly wrappedKey: Buffer | null },
-): string | null {
-  const key = answerKey(partner, of.serviceId, of.wrappedKey)
-  if (!key) return null
-  return unseal(key, sealed, bindingOf({ ...of, partnerId: partner.partnerId })).toString('utf8')
-}
-
-type PartnerSource = Pick<Directory, 'partner'>
-
-/** The key that seals answers about this user; `undefined` when it is gone. */
-function answerKey(partner: Partner, serviceId: string, wrappedKey: Buffer | null): Buffer | undefined {
-  if (serviceId === NIL_UUID) return partner.key.key
-  return wrappedKey === null ? undefined : openDataKey(partner, serviceId, wrappedKey)
-}
-
-function bindingOf({ partnerId, serviceId, attemptId }: AttemptRef) {
-  return { purpose: `delivery_attempts ${attemptId}`, partnerId, serviceId }
 }
 
 /**

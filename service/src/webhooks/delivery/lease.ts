@@ -1,6 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
+import type { HeldLease } from './result.ts'
 
 // A lease names the process that owns an endpoint, for as long as that process lives. To report that it lives, a
 // process writes one row at each heartbeat, however many endpoints it owns. A process that takes over leases of dead
@@ -205,4 +206,14 @@ export async function giveUp(db: Executor, dispatcherId: string): Promise<void> 
   await db.query(sql`
     delete from dispatchers
     where until < clock_timestamp() - interval '1 hour' and dispatcher_id <> all (${named.map(({ owner }) => owner)}::uuid[])`)
+}
+
+/** Whether the lease still holds; if so it is locked until the transaction ends. */
+export async function lockLease(tx: Executor, owner: string, lease: HeldLease): Promise<boolean> {
+  const rows = await tx.query(sql`
+    select 1 from endpoint_leases
+    where partner_id = ${lease.partnerId} and endpoint_id = ${lease.endpointId} and epoch = ${lease.epoch}
+      and owner = ${owner}
+    for update`)
+  return rows.length > 0
 }

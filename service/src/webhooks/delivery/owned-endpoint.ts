@@ -1,12 +1,12 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Breaker } from '../endpoint/breaker.ts'
 import type { WireCredentials } from '../endpoint/credentials.ts'
-import type { EndpointRow } from '../endpoint/endpoint.ts'
+import type { EndpointRow, Pair } from '../endpoint/endpoint.ts'
 import type { Health } from '../endpoint/health.ts'
 import type { Ask, DueRow, QueuePosition } from './due.ts'
 import type { Due, QueueKind } from './fairness.ts'
 import { type ModeState, roomIn } from './mode.ts'
-import type { HealthRecord, HeldLease, Pair } from './result.ts'
+import type { HealthRecord, HeldLease } from './result.ts'
 
 /** A delivery that this process holds: queued, under way, or with a result that is being written. */
 export type Item = Omit<DueRow, 'ask' | 'behind' | 'version'>

@@ -1,10 +1,8 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { AttemptOutcome } from '../egress/outcome.ts'
 import type { Breaker } from '../endpoint/breaker.ts'
+import type { Pair } from '../endpoint/endpoint.ts'
 import type { QueueKind } from './fairness.ts'
-
-/** Which of two pairs of credentials an attempt used. */
-export type Pair = 'current' | 'next'
 
 /** One request that was made, as the log keeps it. */
 export type Attempt = {

@@ -19,7 +19,7 @@ import {
   runsLow,
 } from './owned-endpoint.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
-import type { Outage } from './release.ts'
+import type { Outage } from '../endpoint/release.ts'
 import type { Attempt, EndpointChange } from './result.ts'
 import type { Timers } from './timers.ts'
 import type { Receipt, Writer } from './writer.ts'

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Pair } from '../delivery/result.ts'
+import type { Pair } from './endpoint.ts'
 import { basicAuthorization, signingKey } from '../egress/envelope.ts'
 import type { EndpointRow } from './endpoint.ts'
 import { type EndpointSecrets, ROTATION_MS } from './secrets.ts'

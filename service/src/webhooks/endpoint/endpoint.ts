@@ -1,8 +1,10 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import type { Pair } from '../delivery/result.ts'
 import type { Breaker } from './breaker.ts'
+
+/** Which of two pairs of credentials an attempt used. */
+export type Pair = 'current' | 'next'
 
 /** Why an endpoint is disabled: by the operator, by a 410, or after 72 h of failures. */
 export type DisabledReason = 'operator' | 'gone' | 'failing'

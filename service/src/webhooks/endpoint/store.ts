@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
-import { releaseAttempted } from '../delivery/release.ts'
+import { releaseAttempted } from './release.ts'
 import { type Breaker, closedBreaker } from './breaker.ts'
 import type { DisabledReason, EndpointRow } from './endpoint.ts'
 

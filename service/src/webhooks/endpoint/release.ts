@@ -1,8 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
-import { mostAttemptsWithin } from '../endpoint/backoff.ts'
-import type { HeldLease } from './result.ts'
+import { mostAttemptsWithin } from './backoff.ts'
 
 /** An outage: from the first failure to the answer that ended it. */
 export type Outage = { readonly from: Instant; readonly to: Instant }
@@ -25,14 +24,4 @@ export async function releaseAttempted(
     where partner_id = ${endpoint.partnerId} and endpoint_id = ${endpoint.endpointId} and not parked
       and (work = 'retry' or work = 'replay' and due_at > ${timestamp(outage.from)})
       and attempts between 1 and ${mostAttemptsWithin(outage.to - outage.from)}`)
-}
-
-/** Whether the lease still holds; if so it is locked until the transaction ends. */
-export async function lockLease(tx: Executor, owner: string, lease: HeldLease): Promise<boolean> {
-  const rows = await tx.query(sql`
-    select 1 from endpoint_leases
-    where partner_id = ${lease.partnerId} and endpoint_id = ${lease.endpointId} and epoch = ${lease.epoch}
-      and owner = ${owner}
-    for update`)
-  return rows.length > 0
 }
