@@ -39,7 +39,8 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['pages.ts', 'embed-routes.ts', 'look-preview.ts'],
     ['steps', 'links'],
     ['session'],
-    ['answer-view.ts', 'views', 'browser-files.ts'],
+    ['answer-view.ts'],
+    ['views', 'browser-files.ts'],
   ],
   webhooks: [['delivery', 'api'], ['endpoint'], ['egress', 'log']],
 }
