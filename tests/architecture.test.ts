@@ -120,7 +120,10 @@ const tracked = execFileSync(
 )
   .trim()
   .split('\n')
-const everything = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], { cwd: root, encoding: 'utf8' })
+const everything = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], {
+  cwd: root,
+  encoding: 'utf8',
+})
   .trim()
   .split('\n')
 function read(file: string) {

@@ -119,7 +119,8 @@ const owners: Readonly<Record<string, Table>> = {
     ...screens,
     [executor]: 'writes: deliveries are queued in the transaction that raises their event',
     'webhooks/api': 'writes: a test event is queued',
-    [endpoint]: 'writes: what was attempted in an outage becomes due when it ends; the list of endpoints counts what waits',
+    [endpoint]:
+      'writes: what was attempted in an outage becomes due when it ends; the list of endpoints counts what waits',
     [log]: 'writes: replays queue deliveries, and the clean-up removes them',
   }),
   dead_deliveries: ownedBy(delivery, {

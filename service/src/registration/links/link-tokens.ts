@@ -19,6 +19,8 @@ import { keyedHash, sameHash } from '../../vault/hash.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { makeSecret, parseSecret, type SecretMode } from '../../vault/secret.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
+import { parseDeepLink } from '../session/deep-link.ts'
+import { sessionOfSecretId, sessionSecretId } from '../session/secret-id.ts'
 import {
   findSession,
   insertLink,
@@ -26,8 +28,6 @@ import {
   revokeSession,
   type SessionName,
 } from '../session/store.ts'
-import { parseDeepLink } from '../session/deep-link.ts'
-import { sessionOfSecretId, sessionSecretId } from '../session/secret-id.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -3,12 +3,12 @@ import { localeOf } from '../../http/problem.ts'
 import { sendView } from '../answer-view.ts'
 import { anonymousPage, endedView } from '../session/anonymous.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
+import { parseDeepLink } from '../session/deep-link.ts'
 import type { PageRoutes } from '../session/page-context.ts'
 import { findLink, isFresh, type Link, newOpener, spendLink } from '../session/session.ts'
 import { beginRegistration, rootOf } from '../session/visit.ts'
 import type { OpenView } from '../views/model.ts'
 import type { Locale } from '../views/surroundings.ts'
-import { parseDeepLink } from '../session/deep-link.ts'
 
 type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 

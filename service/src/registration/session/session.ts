@@ -4,8 +4,8 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
-import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
 import type { PageContext } from './page-context.ts'
+import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
 import {
   findSession,
   mostTriesOfLink,

@@ -8,12 +8,19 @@ import type { Raised } from '../../membership/rules/events.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { type Consent, heldEnrolment, isLive, type User } from '../../membership/rules/state.ts'
 import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
+import {
+  detailsOf,
+  laidOver,
+  newerThanConfirmed,
+  personOfClean,
+  withGroup,
+  withoutGroup,
+} from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseBenefits, parseConsents } from '../views/choices.ts'
 import { parseDetails } from '../views/form.ts'
 import type { ConsentText, DetailsGroup } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
-import { detailsOf, laidOver, newerThanConfirmed, personOfClean, withGroup, withoutGroup } from '../session/answers.ts'
 import { cardOf, dueIn, lineOf, statusOf, wantedElsewhere } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'

@@ -4,9 +4,9 @@ import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import { confirmedDesignation, withDesignation } from '../../membership/rules/designations.ts'
 import { heldEnrolment, type User } from '../../membership/rules/state.ts'
 import { hasBeneficiary } from '../../membership/rules/terms.ts'
+import type { Draft } from '../session/answers.ts'
 import type { Visit } from '../session/visit.ts'
 import type { NamingLine } from '../views/parts.ts'
-import type { Draft } from '../session/answers.ts'
 
 /**
  * The beneficiaries that a newcomer has named for a benefit in this registration; `undefined` when none were named or

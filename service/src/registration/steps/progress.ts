@@ -1,6 +1,6 @@
+import { missingGroups } from '../session/answers.ts'
 import type { Visit } from '../session/visit.ts'
 import type { Page } from '../views/surroundings.ts'
-import { missingGroups } from '../session/answers.ts'
 import { offersOf, openPlans } from './plans.ts'
 
 /**

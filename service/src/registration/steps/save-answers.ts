@@ -1,6 +1,6 @@
 import type { Person } from '../../membership/commands/documents.ts'
-import { draftOf, registering, type Visit } from '../session/visit.ts'
 import { type Draft, saysTheSame } from '../session/answers.ts'
+import { draftOf, registering, type Visit } from '../session/visit.ts'
 import { changeOwn, isAnybody } from './change-own.ts'
 import { versionOf } from './step.ts'
 

@@ -7,7 +7,10 @@ import type { Attempt, Result } from './result.ts'
 
 /** Seals what endpoints answered to failed attempts. Answers with a 2xx are not kept, nor any of a user whose key is gone. */
 export async function sealAnswers(
-  { database, directory }: { database: Pick<Database, 'query' | 'layout'>; directory: Pick<Directory, 'partner'> },
+  {
+    database,
+    directory,
+  }: { database: Pick<Database, 'query' | 'layout'>; directory: Pick<Directory, 'partner'> },
   results: readonly Result[],
 ): Promise<ReadonlyMap<Attempt, Buffer>> {
   const sealed = new Map<Attempt, Buffer>()

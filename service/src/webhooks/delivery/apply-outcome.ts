@@ -2,8 +2,8 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { type Assessment, nextAttemptAt } from '../endpoint/backoff.ts'
 import { afterAttempt } from '../endpoint/breaker.ts'
 import { type HealthAction, healthAfter } from '../endpoint/health.ts'
-import { healthOf, type Item, type OwnedEndpoint } from './owned-endpoint.ts'
 import type { Outage } from '../endpoint/release.ts'
+import { healthOf, type Item, type OwnedEndpoint } from './owned-endpoint.ts'
 import type { Attempt, Disposition, HealthRecord } from './result.ts'
 
 /** What one attempt means for the delivery, for the stored state of the endpoint, and for the operator's log. */

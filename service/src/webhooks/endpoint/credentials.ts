@@ -1,8 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Pair } from './endpoint.ts'
 import { basicAuthorization, signingKey } from '../egress/envelope.ts'
-import type { EndpointRow } from './endpoint.ts'
+import type { EndpointRow, Pair } from './endpoint.ts'
 import { type EndpointSecrets, ROTATION_MS } from './secrets.ts'
 
 /** The credentials and keys for attempts at an endpoint, computed once for many attempts. */

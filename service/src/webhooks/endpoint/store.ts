@@ -1,9 +1,9 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
-import { releaseAttempted } from './release.ts'
 import { type Breaker, closedBreaker } from './breaker.ts'
 import type { DisabledReason, EndpointRow } from './endpoint.ts'
+import { releaseAttempted } from './release.ts'
 
 type Named = { readonly partnerId: string; readonly endpointId: string }
 

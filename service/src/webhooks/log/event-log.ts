@@ -6,10 +6,10 @@ import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { openAnswer } from './sealed-answer.ts'
 import { KEPT_MS } from './clean-up.ts'
 import { type Cursor, LOG_START } from './cursor.ts'
 import { firstEventId, timeOfEventId } from './event-time.ts'
+import { openAnswer } from './sealed-answer.ts'
 
 /** An event as the log shows it. */
 export type EventRow = {
