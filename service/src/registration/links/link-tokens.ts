@@ -21,13 +21,7 @@ import { makeSecret, parseSecret, type SecretMode } from '../../vault/secret.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { parseDeepLink } from '../session/deep-link.ts'
 import { sessionOfSecretId, sessionSecretId } from '../session/secret-id.ts'
-import {
-  findSession,
-  insertLink,
-  type PageSessionRow,
-  revokeSession,
-  type SessionName,
-} from '../session/store.ts'
+import { findSession, insertLink, type PageSessionRow, revokeSession } from '../session/store.ts'
 
 const minute = 60_000
 const hour = 60 * minute
