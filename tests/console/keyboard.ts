@@ -20,7 +20,7 @@ export type Keyboard = {
   /** Goes to a choice and takes the option of this text, by typing it. */
   readonly choose: (label: string, option: string) => Promise<void>
   /** Presses the button of a form, where there is a reason after saying it, and waits for the page that comes. */
-  readonly send: (button: string, reason?: string) => Promise<void>
+  readonly send: (button: string | RegExp, reason?: string) => Promise<void>
   /** Opens what is folded away, the first of this name. */
   readonly unfold: (summary: string | RegExp) => Promise<void>
   readonly button: (name: string | RegExp) => Locator

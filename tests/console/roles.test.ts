@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 import { readFile } from 'node:fs/promises'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { acts } from '../../service/src/console/acts/all.ts'
 import { ROLES, type Role } from '../../service/src/console/operators/operator.ts'
 import { screens } from '../../service/src/console/screens.ts'
 import { isLong, wholeRunTest } from '../long.ts'
@@ -10,7 +11,7 @@ import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { demoCatalogue } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { type Keyboard, openKeyboard } from './keyboard.ts'
-import { consoleOf } from './operator-browser.ts'
+import { consoleOf, newOperator } from './operator-browser.ts'
 import { CANARIES, type PopulatedConsole, signInPage, startPopulatedConsole } from './populated.ts'
 
 const looks = [
@@ -33,6 +34,18 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
     await populated.close()
   })
 
+  /** How often each address was opened or sent to in these walks, less the refusals. */
+  const walked = new Map<string, number>()
+  const count = (request: Request, by: 1 | -1) => {
+    if (!request.isNavigationRequest()) return
+    const address = `${request.method()} ${new URL(request.url()).pathname}`
+    walked.set(address, (walked.get(address) ?? 0) + by)
+  }
+  function countWalk(page: Page) {
+    page.on('request', request => count(request, 1))
+    page.on('response', response => response.status() >= 400 && count(response.request(), -1))
+  }
+
   /** Signs in, and keeps the text of every answer that the browser gets. */
   async function enter(role: Role, partners?: readonly string[]) {
     const { service } = populated
@@ -41,6 +54,7 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       ...(partners ? { partners } : {}),
     })
     const { page } = signedIn
+    countWalk(page)
     await page.addInitScript(axe)
     await page.reload()
     const answers: Promise<string>[] = []
@@ -441,5 +455,79 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
     expect(canariesIn(await texts())).toEqual([])
     expect((await texts()).some(text => text.includes('Harbor Rides'))).toBe(false)
     await context.close()
+  })
+
+  test.each(ROLES)('as %s a passkey is added, signs in without a link, and is removed', async role => {
+    // Browsers create passkeys only for host names.
+    const base = consoleOf(populated.service).replace('127.0.0.1', 'localhost')
+    const context = await browser.newContext({ bypassCSP: true, reducedMotion: 'reduce' })
+    const page = await context.newPage()
+    await page.addInitScript(axe)
+    countWalk(page)
+    const devtools = await context.newCDPSession(page)
+    await devtools.send('WebAuthn.enable')
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    })
+    const keyboard = openKeyboard(page)
+    const { path, operatorId, name } = await newOperator(populated.service, role)
+    await page.goto(base + path)
+    await keyboard.send('Sign in')
+    const toPasskeys = () => keyboard.follow(page.getByRole('link', { name }))
+    const signOut = async () => {
+      await keyboard.follow(page.getByRole('button', { name: 'Sign out' }))
+      await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+      // Times are in milliseconds, and this clock hardly moves.
+      populated.service.advance(1000)
+    }
+    await toPasskeys()
+    await keyboard.send('Add a passkey')
+    await looksRight(page)
+    await signOut()
+    await keyboard.follow(keyboard.link('Sign in with a passkey'))
+    await looksRight(page)
+    await keyboard.send('Use a passkey')
+    expect([new URL(page.url()).pathname, await page.textContent('.who .hint')]).toEqual(['/', role])
+    await toPasskeys()
+    await keyboard.send(/^Remove/)
+    expect(await page.textContent('main')).toContain('You have none yet.')
+    await signOut()
+    const deeds = await deedsOf(populated.service, { operatorId })
+    expect(deeds.map(({ action, result }) => `${action} ${result}`)).toEqual(
+      ['sign in', 'add passkey', 'sign out', 'sign in by passkey', 'remove passkey', 'sign out'].map(
+        action => `${action} done`,
+      ),
+    )
+    await context.close()
+  })
+
+  wholeRunTest('each address of the console and each act was opened or sent in these walks', () => {
+    const routes = screens.flatMap(({ method, path }) =>
+      path.endsWith('/:act')
+        ? acts.map(one => `${method} ${path.replace(':act', one.name)}`)
+        : [`${method} ${path}`],
+    )
+    // Signing in at an identity provider has walks of its own, in sign-in-passkey.test.ts and https-proxy.test.ts.
+    const signing = ['GET', 'POST'].flatMap(method => [
+      `${method} /sign-in/:token`,
+      `${method} /sign-in/passkey`,
+    ])
+    const missed = [...routes, ...signing, 'POST /sign-out'].filter(route => {
+      const [method = '', path = ''] = route.split(' ')
+      return ![...walked].some(
+        ([address, times]) =>
+          times > 0 &&
+          address.startsWith(`${method} `) &&
+          patternOf(path).test(address.slice(method.length + 1)),
+      )
+    })
+    expect(missed).toEqual([])
   })
 })
