@@ -53,7 +53,7 @@ ${part(
   'Passkeys',
   table({
     caption: 'Your passkeys, times in UTC',
-    columns: ['Added (UTC)', 'Last used (UTC)', 'Name', ''],
+    columns: ['Added (UTC)', 'Last used (UTC)', 'Name', 'Remove'],
     rows: passkeys.map(({ id, createdAt, lastUsedAt }) => [
       when(createdAt, 'UTC'),
       lastUsedAt === undefined ? 'never' : when(lastUsedAt, 'UTC'),
