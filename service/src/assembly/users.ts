@@ -44,7 +44,7 @@ export function openUsers(
     prepareTerms,
     consentHash,
     onWritten: users => {
-      for (const { user, version } of users) memory.keep(user, version)
+      for (const { user, version } of users) memory.keepWritten(user, version)
     },
     onEvents: (partnerIds, count) => {
       dispatcher.nudge(partnerIds)

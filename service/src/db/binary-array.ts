@@ -6,7 +6,20 @@ import type { Instant } from '../calendar/calendar.ts'
 
 /** An array of UUIDs as a bound value. */
 export function uuids(values: readonly (string | null)[]): Buffer {
-  return arrayOf(UUID_OID, values, () => 16, writeUuid)
+  let last: string | undefined
+  let lastAt = 0
+  return arrayOf(
+    UUID_OID,
+    values,
+    () => 16,
+    (array, value, at) => {
+      // The rows of a batch often belong to one partner.
+      if (value === last) array.copyWithin(at, lastAt, lastAt + 16)
+      else writeUuid(array, value, at)
+      last = value
+      lastAt = at
+    },
+  )
 }
 
 /** An array of texts as a bound value. */

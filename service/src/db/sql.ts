@@ -37,7 +37,7 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Query 
     statement = { name: nameOf(text), text }
     prepared.set(strings, statement)
   }
-  return { ...statement, values }
+  return { name: statement.name, text: statement.text, values }
 }
 
 /**
@@ -47,6 +47,15 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Query 
  */
 export function namingPartners(isSpread: boolean, partnerIds: unknown): (column: Part) => Part {
   return column => (isSpread ? part`and ${column} = any (${partnerIds}::uuid[])` : nothing)
+}
+
+/**
+ * Returns what writes the first list of an `unnest` so that PostgreSQL keeps the plan of its statement. It plans for ten
+ * rows; if it saw that a list has fewer, it would make a new plan each time, which costs more than all else about a small
+ * batch (0.2 to 0.7 ms). On a cluster nothing changes, because there each statement is planned anew.
+ */
+export function ofAnyLength({ isSpread }: { readonly isSpread: boolean }, list: Part): Part {
+  return isSpread ? list : part`(select ${list})`
 }
 
 const names = new Map<string, string>()

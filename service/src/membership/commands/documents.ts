@@ -93,7 +93,7 @@ export function sealAnswer(
   answer: unknown,
   place: { partnerId: string; serviceId: string },
 ): Buffer {
-  return seal(dataKey, JSON.stringify(answer), { purpose: 'idempotency_keys', ...place })
+  return seal(dataKey, JSON.stringify(answer), answerBinding(place))
 }
 
 /** Opens an answer that is kept under an Idempotency-Key. */
@@ -102,5 +102,9 @@ export function openAnswer(
   sealed: Buffer,
   place: { partnerId: string; serviceId: string },
 ): unknown {
-  return JSON.parse(unseal(dataKey, sealed, { purpose: 'idempotency_keys', ...place }).toString('utf8'))
+  return JSON.parse(unseal(dataKey, sealed, answerBinding(place)).toString('utf8'))
+}
+
+function answerBinding({ partnerId, serviceId }: { partnerId: string; serviceId: string }): Binding {
+  return { purpose: 'idempotency_keys', partnerId, serviceId }
 }

@@ -108,7 +108,13 @@ function isLapsed(
 /** The row for a reserved key; keyed answers live 24 hours, a prefill's key at least as long as its entry. */
 export function reservedKey(
   reservation: KeyReservation,
-  context: { partner: Partner; user: User; now: Instant; real: Instant },
+  context: {
+    partner: Partner
+    user: User
+    now: Instant
+    real: Instant
+    sealedAnswer: Buffer | undefined
+  },
 ): ReservedKey & { serviceId: string } {
   return {
     partnerId: context.partner.partnerId,
@@ -118,7 +124,7 @@ export function reservedKey(
     attemptId: reservation.attemptId,
     serviceId: context.user.serviceId,
     prefillNumber: reservation.mode === 'prefill' ? context.user.prefillCount : undefined,
-    sealedAnswer: undefined,
+    sealedAnswer: context.sealedAnswer,
     expiresAt: reservation.mode === 'prefill' ? prefillExpiresAt(context.now) : context.real + DAY_MS,
   }
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { bytes, texts, uuids } from '../../db/binary-array.ts'
 import type { Executor } from '../../db/database.ts'
-import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
+import { namingPartners, ofAnyLength, part, type Query, sql } from '../../db/sql.ts'
 import type { DocumentKind } from './documents.ts'
 import type { UserRow } from './rows.ts'
 
@@ -67,7 +67,7 @@ function usersOf({ layout }: Executor, names: readonly UserName[], withDocuments
         from documents d where d.partner_id = u.partner_id and d.service_id = u.service_id
           ${naming(part`d.partner_id`)}
       ) end as documents
-    from unnest(${partners}::uuid[], ${userids}::text[]) as wanted (partner_id, userid)
+    from unnest(${ofAnyLength(layout, part`${partners}::uuid[]`)}, ${userids}::text[]) as wanted (partner_id, userid)
     join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
       ${naming(part`u.partner_id`)}
     left join data_keys k on k.partner_id = u.partner_id and k.service_id = u.service_id
@@ -83,7 +83,7 @@ export function loadDocuments(db: Executor, names: readonly UserName[]): Promise
   const naming = namingPartners(db.layout.isSpread, partners)
   return db.query<DocumentRow>(sql`
     select u.service_id, d.kind, d.sealed
-    from unnest(${partners}::uuid[], ${userids}::text[]) as wanted (partner_id, userid)
+    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${userids}::text[]) as wanted (partner_id, userid)
     join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
       ${naming(part`u.partner_id`)}
     join documents d on d.partner_id = u.partner_id and d.service_id = u.service_id
@@ -115,7 +115,7 @@ export function loadKeys(
   return db.query<KeyRow>(sql`
     select k.partner_id, k.operation, k.key_hash, k.request_hash, k.attempt_id, k.service_id, k.prefill_number,
       k.sealed_answer, k.expires_at, u.prefill_written_at as user_prefill_written_at, u.erased_at as user_erased_at
-    from unnest(${partners}::uuid[], ${texts(keys.map(key => key.operation))}::text[],
+    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${texts(keys.map(key => key.operation))}::text[],
       ${bytes(keys.map(key => key.keyHash))}::bytea[]) as wanted (partner_id, operation, key_hash)
     join idempotency_keys k using (partner_id, operation, key_hash)
     left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id

@@ -1,7 +1,7 @@
 import { type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
 import { booleans, bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
 import type { Layout } from '../../db/database.ts'
-import { namingPartners, part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { namingPartners, ofAnyLength, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import { dueAt } from '../rules/apply-due.ts'
 import type { User } from '../rules/state.ts'
 import type { BatchWrites, ChangedUser, ErasedUserRow } from './batch-writes.ts'
@@ -63,10 +63,10 @@ export function insertDataKeys(entries: readonly ChangedUser[]): Query {
 }
 
 /** Writes users at the versions that were read; a user with another version fails the transaction. */
-export function updateUsers(entries: readonly ChangedUser[], { isSpread }: Layout): Query {
+export function updateUsers(entries: readonly ChangedUser[], layout: Layout): Query {
   const users = entries.map(entry => entry.user)
   const { partners, services } = ids(users)
-  const naming = namingPartners(isSpread, partners)
+  const naming = namingPartners(layout.isSpread, partners)
   const swaps = documents(
     users.map(user =>
       user.swap
@@ -86,7 +86,7 @@ export function updateUsers(entries: readonly ChangedUser[], { isSpread }: Layou
         pending_offer_at = row.pending_offer_at, swap_pairs = row.swap_pairs, swap_at = row.swap_at,
         cancel_at = row.cancel_at, cancel_requested_at = row.cancel_requested_at, cancel_reason = row.cancel_reason,
         erased_at = row.erased_at, due_at = row.due_at
-      from unnest(${partners}::uuid[], ${services}::uuid[], ${integers(entries.map(entry => entry.readVersion))}::integer[],
+      from unnest(${ofAnyLength(layout, part`${partners}::uuid[]`)}, ${services}::uuid[], ${integers(entries.map(entry => entry.readVersion))}::integer[],
         ${integers(entries.map(entry => entry.version))}::integer[], ${texts(users.map(user => user.status))}::text[],
         ${timestamps(users.map(user => user.updatedAt))}::timestamptz[],
         ${integers(users.map(user => user.prefillCount))}::integer[],

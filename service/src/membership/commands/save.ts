@@ -47,7 +47,7 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     ...some(
       fresh
         .filter(({ user }) => !isPrefillOnly(user))
-        .map(entry => ({ ...entry, readVersion: entry.version })),
+        .map(({ user, version, wrappedKey }) => ({ user, readVersion: version, version, wrappedKey })),
       updateUsers,
     ),
     ...some(writes.staleKeys, deleteKeys),
@@ -68,7 +68,7 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     ),
     ...some(deleted, deleteDocuments),
     ...saveSearchHashes(
-      written.flatMap(({ user, found = [] }) => found.map(one => ({ user, ...one }))),
+      written.flatMap(({ user, found = [] }) => found.map(({ kind, hash }) => ({ user, kind, hash }))),
       layout,
     ),
     ...some(writes.history, rows => insertHistory(rows, writes.recordedAt)),

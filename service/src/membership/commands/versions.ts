@@ -1,5 +1,5 @@
 import type { Executor } from '../../db/database.ts'
-import { namingPartners, part, sql } from '../../db/sql.ts'
+import { namingPartners, ofAnyLength, part, sql } from '../../db/sql.ts'
 
 /** A user's version, as some part of this process knows it. */
 export type HeldVersion = {
@@ -18,7 +18,7 @@ export async function findUnchanged(db: Executor, held: readonly HeldVersion[]):
   const naming = namingPartners(db.layout.isSpread, partners)
   const [row] = await db.query<{ places: string | null }>(sql`
     select array_agg(held.place)::text as places
-    from unnest(${partners}::uuid[], ${listOf(held.map(one => one.serviceId))}::uuid[],
+    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${listOf(held.map(one => one.serviceId))}::uuid[],
       ${listOf(held.map(one => one.version))}::integer[]) with ordinality as held (partner_id, service_id, version, place)
     join users u on u.partner_id = held.partner_id and u.service_id = held.service_id and u.version = held.version
     where u.is_current ${naming(part`u.partner_id`)}`)

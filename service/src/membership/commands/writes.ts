@@ -80,7 +80,10 @@ export function recordChange(
 
 /** The data that the log keeps about an event besides its body. */
 function dataOf({ benefit, reason }: Raised): Record<string, string> {
-  return { ...(benefit === undefined ? {} : { name: benefit }), ...(reason === undefined ? {} : { reason }) }
+  const data: Record<string, string> = {}
+  if (benefit !== undefined) data['name'] = benefit
+  if (reason !== undefined) data['reason'] = reason
+  return data
 }
 
 /** The body of an event, with its members in the order of the interface; every attempt sends these bytes. */

@@ -24,10 +24,6 @@ export function currentOffer(user: User, at: Instant): { offer: string; updatedA
 
 /** An event about the user as it is after the change. */
 export function raise(user: User, eventname: EventName, at: Instant, benefit?: string): Raised {
-  return {
-    eventname,
-    at,
-    ...currentOffer(user, at),
-    benefit,
-  }
+  const { offer, updatedAt } = currentOffer(user, at)
+  return { eventname, at, offer, updatedAt, benefit }
 }
