@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createDatabase, ownEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../service/src/db/database.ts'
 import { migrate } from '../service/src/db/migrate.ts'
-import { bundleCommand } from './bundled-command.ts'
 import {
   type Cluster,
   closeOnCluster,
@@ -16,6 +17,8 @@ import {
   onNode,
 } from './cluster.ts'
 import { makeDataDir } from './data-dir.ts'
+import { isEveryday } from './long.ts'
+import { buildOneFile } from './one-file.ts'
 import { patientDatabase } from './patient-database.ts'
 
 /**
@@ -32,10 +35,12 @@ declare module 'vitest' {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface ProvidedContext {
     testServer: TestServer
-    /** The file that is run as `enrolment`. */
+    /** The file that is run as `enrolment`: the built one, or in the everyday run one that starts faster. */
     command: string
   }
 }
+
+const builtCommand = fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url))
 
 // Two runs may share a server: each has a template of its own.
 const templateName = `enrolment_test_template_${randomBytes(4).toString('hex')}`
@@ -46,15 +51,12 @@ export const emptyDatabase = "template template0 encoding 'UTF8' locale 'C'"
 /** Starts the database server of the run, makes the migrated template that every test copies, and provides the command. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const url = process.env['TEST_DATABASE_URL']
-  const bundled = process.env['TESTS'] === 'everyday' ? await bundleCommand() : undefined
-  project.provide(
-    'command',
-    bundled?.path ?? fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url)),
-  )
+  const folder = isEveryday ? await mkdtemp(join(tmpdir(), 'enrolment-command-')) : undefined
+  project.provide('command', folder ? await buildOneFile(folder) : builtCommand)
   const stop = await (url ? onServer(project, url) : embedded(project))
   return async () => {
     await stop()
-    await bundled?.remove()
+    if (folder) await rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -3,12 +3,14 @@ import { test } from 'vitest'
 /** Whether to run the full figures (`npm run test:long`) instead of the short pass of `npm test`. */
 export const isLong = process.env['LONG'] === '1'
 
+const asked = process.env['TESTS'] ?? ''
+
 /**
- * Whether this is the everyday run: one pass of everything in about five minutes on two cores. `npm test` asks for it, and
- * `.ci/run` for all but the browser tests. `npm run test:all`, `WHOLE=1 .ci/run` of every night and a file that is run by its
- * name leave nothing out.
+ * Whether the run takes one pass of everything. `npm test` asks for it, in about five minutes on two cores, and `.ci/run` for
+ * all but the browser tests. `npm run test:all`, `WHOLE=1 .ci/run` of every night and a file that is run by its name leave
+ * nothing out.
  */
-export const isEveryday = process.env['TESTS'] === 'everyday'
+export const isEveryday = ['everyday', 'ci'].includes(asked)
 
 /** A figure of the everyday run, or that of the whole one. */
 export function everydayOr<T>(short: T, whole: T): T {
@@ -17,6 +19,14 @@ export function everydayOr<T>(short: T, whole: T): T {
 
 /** A test that the everyday run leaves out: it is long, and a shorter one beside it sees the same feature. */
 export const wholeRunTest = test.skipIf(isEveryday)
+
+/** A figure of `npm test`, or that of every other run: `.ci/run`, too, takes the second. */
+export function npmTestOr<T>(short: T, other: T): T {
+  return asked === 'everyday' ? short : other
+}
+
+/** A test that `npm test` leaves out, and `.ci/run` does not: others in its file see the same feature from another side. */
+export const ciTest = test.skipIf(asked === 'everyday')
 
 /** The part of the full figures that a long run tries: TEST_SCALE=0.1 is a tenth of them. */
 const scale = Number(process.env['TEST_SCALE'] ?? 1)

@@ -111,14 +111,22 @@ async function run(words: readonly string[]): Promise<number> {
   return 0
 }
 
-try {
-  process.exitCode = await run(process.argv.slice(2))
-} catch (error) {
-  if (error instanceof OperatorError || error instanceof EmbeddedPostgresError) {
-    process.stderr.write(`${error.message}\n`)
-    process.exitCode = error instanceof UsageError ? 2 : 1
-  } else {
+/** Runs the command line of this process, and tells what went wrong: a sentence for the operator, or the error as a line of the log. */
+async function main(): Promise<number> {
+  try {
+    return await run(process.argv.slice(2))
+  } catch (error) {
+    if (error instanceof OperatorError || error instanceof EmbeddedPostgresError) {
+      process.stderr.write(`${error.message}\n`)
+      return error instanceof UsageError ? 2 : 1
+    }
     process.stderr.write(`${JSON.stringify({ event: 'failed', ...describeCause(error) })}\n`)
-    process.exitCode = 70
+    return 70
   }
 }
+
+// Until it has ended: a process that has nothing left to wait for before then has failed.
+process.exitCode = 70
+void main().then(code => {
+  process.exitCode = code
+})

@@ -6,13 +6,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, inject, onTestFinished } from 'vitest'
+import { isEveryday } from '../long.ts'
 
 /** The checkout. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const bin = inject('command')
 
-// What runs as a process of its own is the built output: as an operator has it, or, in the everyday run, bundled.
-execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', root], { stdio: 'pipe' })
+// What runs as a process of its own is the built output: as an operator has it, or, in the everyday run, the one file that was
+// made of it at the start.
+if (!isEveryday)
+  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', root], {
+    stdio: 'pipe',
+  })
 
 type Environment = Readonly<Record<string, string>>
 

@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
 import { everydayOr, isLong, timesOf, wholeRunTest } from '../long.ts'
+import { buildOneFile } from '../one-file.ts'
 import type { Journal } from './journal.ts'
-import { buildOneFile } from './one-file.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
 
 // Faults by name: a process ends at a point of a request, a delivery or an erasure, a connection breaks, an answer is

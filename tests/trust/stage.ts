@@ -17,7 +17,6 @@ import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
 import { type Journal, type JournalOptions, openJournal } from './journal.ts'
 import { checkLedger } from './ledger.ts'
-import { oneFileStarter } from './one-file.ts'
 
 /**
  * A service that may be killed at named points, its partner, the partner's receiver, and a direct connection to the
@@ -91,17 +90,14 @@ export async function openFaultStage(
     const env = {
       ...direct.env,
       DATABASE_URL: url,
-      // In the one file they are.
-      ...(oneFile === undefined ? { NODE_OPTIONS: `--import=${preload}` } : {}),
+      ...(fault || aheadMs !== 0 ? { NODE_OPTIONS: `--import=${preload}` } : {}),
       TEST_CLOCK_MS: String(aheadMs),
       ENROLMENT_DRAIN_SECONDS: String(drainSeconds),
       ...(fault ? { TEST_FAULT: `${fault.point} ${fault.count}` } : {}),
     }
     try {
       const words = ['serve', '--port', String(ports[process])]
-      const started = await (oneFile === undefined
-        ? startKeptProcess(words, { ...direct, env })
-        : startKeptProcess([oneFile, ...words], { ...direct, env }, oneFileStarter))
+      const started = await startKeptProcess(words, { ...direct, env }, oneFile)
       processes.push(started)
       return started
     } catch (error) {

@@ -7,9 +7,9 @@ import { type Created, clientOf } from '../command/place.ts'
 import { runJson } from '../command/process.ts'
 import { laterMigrations } from '../database/made-up.ts'
 import { wholeRunTest } from '../long.ts'
+import { buildOneFile, type Change } from '../one-file.ts'
 import { ada } from '../rig.ts'
 import type { Journal } from './journal.ts'
-import { buildOneFile, type Change } from './one-file.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
 
 // Nothing is released yet, so there is no earlier version. The later one is made up: this service with one more
