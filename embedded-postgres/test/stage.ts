@@ -28,7 +28,7 @@ export async function preparePristine(): Promise<() => Promise<void>> {
 }
 
 // The everyday run leaves these out: see `tests/long.ts`.
-export const long = test.skipIf(process.env['TESTS'] === 'everyday')
+export const long = test.skipIf(['everyday', 'ci'].includes(process.env['TESTS'] ?? ''))
 export const rootTest = process.getuid?.() === 0 ? long : test.skip
 
 export const imports = `

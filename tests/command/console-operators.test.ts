@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ciTest } from '../long.ts'
 import { run, runJson } from './process.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
 
@@ -91,20 +92,23 @@ test('an operator who was disabled is enabled again, with the same rights and no
   )
 })
 
-test('the passkeys of an operator are listed, and removed with its sessions for a device that is lost', async () => {
-  const { place } = sandbox
-  const { path } = await runJson<Link>(['operator', 'add', 'Edith', '--role', 'viewer'], place)
-  const base = new URL(greeted()).origin
-  const cookie = (await press(base + path)).headers.get('set-cookie')?.split(';')[0] ?? ''
-  expect((await fetch(`${base}/passkeys`, { headers: { cookie } })).status).toBe(200)
-  const passkeys = ['operator', 'passkeys', 'Edith']
-  expect(await runJson(passkeys, place)).toEqual({ name: 'Edith', passkeys: [] })
-  expect(await runJson([...passkeys, '--remove'], place)).toEqual({ name: 'Edith', removed: 0 })
-  expect((await fetch(`${base}/passkeys`, { headers: { cookie } })).status).toBe(401)
-  expect(await sandbox.refusal('operator', 'passkeys', 'nobody')).toContain('There is no operator nobody')
-})
+ciTest(
+  'the passkeys of an operator are listed, and removed with its sessions for a device that is lost',
+  async () => {
+    const { place } = sandbox
+    const { path } = await runJson<Link>(['operator', 'add', 'Edith', '--role', 'viewer'], place)
+    const base = new URL(greeted()).origin
+    const cookie = (await press(base + path)).headers.get('set-cookie')?.split(';')[0] ?? ''
+    expect((await fetch(`${base}/passkeys`, { headers: { cookie } })).status).toBe(200)
+    const passkeys = ['operator', 'passkeys', 'Edith']
+    expect(await runJson(passkeys, place)).toEqual({ name: 'Edith', passkeys: [] })
+    expect(await runJson([...passkeys, '--remove'], place)).toEqual({ name: 'Edith', removed: 0 })
+    expect((await fetch(`${base}/passkeys`, { headers: { cookie } })).status).toBe(401)
+    expect(await sandbox.refusal('operator', 'passkeys', 'nobody')).toContain('There is no operator nobody')
+  },
+)
 
-test('what cannot be is refused with a sentence', async () => {
+ciTest('what cannot be is refused with a sentence', async () => {
   expect(await sandbox.refusal('operator', 'add', 'Ada')).toContain('--role is needed')
   expect(await sandbox.refusal('operator', 'add', 'Ada', '--role', 'boss')).toContain(
     'viewer, support or admin',

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Replayed } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { wholeRunTest } from '../long.ts'
+import { ciTest, wholeRunTest } from '../long.ts'
 import { wholeLog } from '../whole-log.ts'
 import { run, runJson } from './process.ts'
 import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
@@ -188,32 +188,35 @@ describe('replay', () => {
     }
   })
 
-  test('wrong words are refused in a sentence, and another partner’s webhook is as an unknown one', async () => {
-    const { partnerid, webhookid = '' } = await sandbox.newPartner(...webhook)
-    const other = await sandbox.newPartner(...webhook)
-    const refused = (...words: string[]) => sandbox.refusal('replay', partnerid, webhookid, ...words)
-    const which = 'Say which events: --status dead, or --from TIME [--to TIME], or --event ID; see --help.'
-    expect(await refused()).toBe(which)
-    expect(await refused('--status', 'dead', '--event', nobody)).toBe(which)
-    expect(await refused('--status', 'delivered')).toBe('--status must be dead or waiting; see --help.')
-    expect(await refused('--event', 'e1')).toBe('--event must be an event id; see --help.')
-    expect(await refused('--from', 'yesterday')).toMatch(
-      /^--from must look like 2026-11-20 or 2026-11-20T15:04:05\.000Z; see --help\.$/,
-    )
-    const from = ['--from', '2026-11-20T15:04:05.000Z']
-    expect(await refused(...from, '--to', 'now')).toMatch(/^--to must look like/)
-    const order = '--to, or now where it is not given, must be after --from; see --help.'
-    expect(await refused(...from, '--to', '2026-11-20T15:04:05.000Z')).toBe(order)
-    expect(await refused('--from', '9999-01-01T00:00:00.000Z')).toBe(order)
-    const dead = ['--status', 'dead']
-    const to = ['--to', '2026-11-20T15:04:05.000Z']
-    for (const words of [dead, ['--event', nobody]])
-      expect(await refused(...words, ...to)).toBe('--to goes with --from only; see --help.')
-    for (const id of [other.webhookid ?? '', 'none'])
-      expect(await sandbox.refusal('replay', partnerid, id, ...dead)).toBe(
-        `There is no webhook ${id} of this partner: see \`enrolment webhook list ${partnerid}\`.`,
+  ciTest(
+    'wrong words are refused in a sentence, and another partner’s webhook is as an unknown one',
+    async () => {
+      const { partnerid, webhookid = '' } = await sandbox.newPartner(...webhook)
+      const other = await sandbox.newPartner(...webhook)
+      const refused = (...words: string[]) => sandbox.refusal('replay', partnerid, webhookid, ...words)
+      const which = 'Say which events: --status dead, or --from TIME [--to TIME], or --event ID; see --help.'
+      expect(await refused()).toBe(which)
+      expect(await refused('--status', 'dead', '--event', nobody)).toBe(which)
+      expect(await refused('--status', 'delivered')).toBe('--status must be dead or waiting; see --help.')
+      expect(await refused('--event', 'e1')).toBe('--event must be an event id; see --help.')
+      expect(await refused('--from', 'yesterday')).toMatch(
+        /^--from must look like 2026-11-20 or 2026-11-20T15:04:05\.000Z; see --help\.$/,
       )
-    expect(await sandbox.refusal('replay', nobody, webhookid, ...dead)).toMatch(/^There is no partner/)
-    expect(await sandbox.refusal('replay', partnerid)).toMatch(/needs PARTNER and WEBHOOK/)
-  })
+      const from = ['--from', '2026-11-20T15:04:05.000Z']
+      expect(await refused(...from, '--to', 'now')).toMatch(/^--to must look like/)
+      const order = '--to, or now where it is not given, must be after --from; see --help.'
+      expect(await refused(...from, '--to', '2026-11-20T15:04:05.000Z')).toBe(order)
+      expect(await refused('--from', '9999-01-01T00:00:00.000Z')).toBe(order)
+      const dead = ['--status', 'dead']
+      const to = ['--to', '2026-11-20T15:04:05.000Z']
+      for (const words of [dead, ['--event', nobody]])
+        expect(await refused(...words, ...to)).toBe('--to goes with --from only; see --help.')
+      for (const id of [other.webhookid ?? '', 'none'])
+        expect(await sandbox.refusal('replay', partnerid, id, ...dead)).toBe(
+          `There is no webhook ${id} of this partner: see \`enrolment webhook list ${partnerid}\`.`,
+        )
+      expect(await sandbox.refusal('replay', nobody, webhookid, ...dead)).toMatch(/^There is no partner/)
+      expect(await sandbox.refusal('replay', partnerid)).toMatch(/needs PARTNER and WEBHOOK/)
+    },
+  )
 })

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { fileOf, type TestCatalogue } from '../life/catalogue.ts'
-import { wholeRunTest } from '../long.ts'
+import { ciTest, wholeRunTest } from '../long.ts'
 import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
 
 // Only catches a hang: each test starts the service several times, on a machine that may be busy.
@@ -89,7 +89,7 @@ async function runPrinted(printed: string): Promise<{ status: number; body: unkn
   }))
 }
 
-test('dev makes the people of a sandbox once, and the inbox shows nothing of theirs', async () => {
+ciTest('dev makes the people of a sandbox once, and the inbox shows nothing of theirs', async () => {
   const dataDir = await newDataDir()
   const first = await startDev(dataDir)
   const demo = await demoOf(dataDir)
@@ -109,19 +109,22 @@ test('dev makes the people of a sandbox once, and the inbox shows nothing of the
   expect(webhooks).toHaveLength(2)
 })
 
-test('a second start finds its data and its demo partner, and tells its story with a new user', async () => {
-  const dataDir = await newDataDir()
-  const first = await startDev(dataDir)
-  const demo = await demoOf(dataDir)
-  await clientOf(first, demo).prefillUser({ userid: 'kept', firstname: 'Ada' })
-  expect(await first.stop()).toBe(0)
-  expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false)
-  const second = await startDev(dataDir)
-  expect(await demoOf(dataDir)).toMatchObject({ ...demo })
-  expect(await clientOf(second, demo).getUser({ userid: 'kept' })).toMatchObject({ status: 'prefilled' })
-  const run = await runPrinted(second.stdout())
-  expect(run.map(step => step.status)).toEqual(expectedStatuses)
-})
+ciTest(
+  'a second start finds its data and its demo partner, and tells its story with a new user',
+  async () => {
+    const dataDir = await newDataDir()
+    const first = await startDev(dataDir)
+    const demo = await demoOf(dataDir)
+    await clientOf(first, demo).prefillUser({ userid: 'kept', firstname: 'Ada' })
+    expect(await first.stop()).toBe(0)
+    expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false)
+    const second = await startDev(dataDir)
+    expect(await demoOf(dataDir)).toMatchObject({ ...demo })
+    expect(await clientOf(second, demo).getUser({ userid: 'kept' })).toMatchObject({ status: 'prefilled' })
+    const run = await runPrinted(second.stdout())
+    expect(run.map(step => step.status)).toEqual(expectedStatuses)
+  },
+)
 
 wholeRunTest(
   'a start keeps the catalogue that was published last, says so, and names the way back to the demo',

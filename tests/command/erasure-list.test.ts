@@ -1,6 +1,7 @@
 import { appendFile, cp, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { ciTest } from '../long.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { type Created, clientOf, codeOf } from './place.ts'
@@ -28,71 +29,81 @@ function get(service: ServiceProcess, partner: Created, userid: string) {
   return clientOf(service, partner).getUser({ userid }) as unknown as Promise<Erased>
 }
 
-test('a restored backup and the list: who was erased since is erased again as of then, without events, and nobody else', async () => {
-  const receiver = await startReceiver()
-  const data = await newDataDir()
-  const service = await serve(data)
-  const hook = ['--webhook-url', receiver.url, '--webhook-username', 'drill', '--webhook-password', 'sesame']
-  const partner = await newPartner(data, ...hook, '--events', 'user_erased')
-  const client = clientOf(service, partner)
-  for (const userid of ['by-api', 'by-operator', 'stays', 'before']) await create(service, partner, userid)
-  // Erased before the backup: a new user under the same userid is in the backup.
-  await client.eraseUser({ userid: 'before' })
-  const successor = await create(service, partner, 'before')
-  const backup = join(await newDataDir(), 'backup')
-  await runJson(['backup', backup, '--data', data])
+ciTest(
+  'a restored backup and the list: who was erased since is erased again as of then, without events, and nobody else',
+  async () => {
+    const receiver = await startReceiver()
+    const data = await newDataDir()
+    const service = await serve(data)
+    const hook = [
+      '--webhook-url',
+      receiver.url,
+      '--webhook-username',
+      'drill',
+      '--webhook-password',
+      'sesame',
+    ]
+    const partner = await newPartner(data, ...hook, '--events', 'user_erased')
+    const client = clientOf(service, partner)
+    for (const userid of ['by-api', 'by-operator', 'stays', 'before']) await create(service, partner, userid)
+    // Erased before the backup: a new user under the same userid is in the backup.
+    await client.eraseUser({ userid: 'before' })
+    const successor = await create(service, partner, 'before')
+    const backup = join(await newDataDir(), 'backup')
+    await runJson(['backup', backup, '--data', data])
 
-  const byApi = (await client.eraseUser({ userid: 'by-api' })) as Erased
-  const certificate = await runJson<Erased>([
-    'user',
-    'erase',
-    partner.partnerid,
-    'by-operator',
-    '--reason',
-    'asked by letter',
-    '--data',
-    data,
-  ])
-  // Killed immediately after the answer: an acknowledged erasure is on the disk.
-  await service.stop('SIGKILL')
-  const list = await readFile(join(data, 'erasures'), 'utf8')
-  expect(list).toContain(`${partner.partnerid} ${byApi.serviceid} ${byApi.erasedat}\n`)
-  expect(list).toContain(`${partner.partnerid} ${certificate.serviceid} ${certificate.erasedat}\n`)
-  expect(list).not.toMatch(/by-api|by-operator|before|letter/)
+    const byApi = (await client.eraseUser({ userid: 'by-api' })) as Erased
+    const certificate = await runJson<Erased>([
+      'user',
+      'erase',
+      partner.partnerid,
+      'by-operator',
+      '--reason',
+      'asked by letter',
+      '--data',
+      data,
+    ])
+    // Killed immediately after the answer: an acknowledged erasure is on the disk.
+    await service.stop('SIGKILL')
+    const list = await readFile(join(data, 'erasures'), 'utf8')
+    expect(list).toContain(`${partner.partnerid} ${byApi.serviceid} ${byApi.erasedat}\n`)
+    expect(list).toContain(`${partner.partnerid} ${certificate.serviceid} ${certificate.erasedat}\n`)
+    expect(list).not.toMatch(/by-api|by-operator|before|letter/)
 
-  const elsewhere = await newDataDir()
-  for (const file of ['keyring.json', 'erasures']) await cp(join(data, file), join(elsewhere, file))
-  await runJson(['restore', backup, '--data', elsewhere])
-  const told = receiver.deliveries.length
-  const copy = await serve(elsewhere)
-  expect(copy.log().find(({ event }) => event === 'erased_again')).toMatchObject({ count: 2 })
-  // The copy is still quiet: these users were erased again before anybody could read them.
-  for (const [userid, erased] of [
-    ['by-api', byApi],
-    ['by-operator', certificate],
-  ] as const) {
-    const { status, serviceid, erasedat } = erased
-    expect(await get(copy, partner, userid)).toMatchObject({ status, serviceid, erasedat })
-  }
-  expect(await get(copy, partner, 'stays')).toMatchObject({ status: 'active' })
-  expect(await get(copy, partner, 'before')).toMatchObject({
-    status: 'active',
-    serviceid: successor.serviceid,
-  })
-  const { events } = await clientOf(copy, partner).listEvents({ eventname: 'user_erased' })
-  expect(events.map(({ userid }) => userid)).toEqual(['before'])
-  expect(await copy.stop()).toBe(0)
+    const elsewhere = await newDataDir()
+    for (const file of ['keyring.json', 'erasures']) await cp(join(data, file), join(elsewhere, file))
+    await runJson(['restore', backup, '--data', elsewhere])
+    const told = receiver.deliveries.length
+    const copy = await serve(elsewhere)
+    expect(copy.log().find(({ event }) => event === 'erased_again')).toMatchObject({ count: 2 })
+    // The copy is still quiet: these users were erased again before anybody could read them.
+    for (const [userid, erased] of [
+      ['by-api', byApi],
+      ['by-operator', certificate],
+    ] as const) {
+      const { status, serviceid, erasedat } = erased
+      expect(await get(copy, partner, userid)).toMatchObject({ status, serviceid, erasedat })
+    }
+    expect(await get(copy, partner, 'stays')).toMatchObject({ status: 'active' })
+    expect(await get(copy, partner, 'before')).toMatchObject({
+      status: 'active',
+      serviceid: successor.serviceid,
+    })
+    const { events } = await clientOf(copy, partner).listEvents({ eventname: 'user_erased' })
+    expect(events.map(({ userid }) => userid)).toEqual(['before'])
+    expect(await copy.stop()).toBe(0)
 
-  await runJson(['resume', '--data', elsewhere])
-  const resumed = await serve(elsewhere)
-  expect(resumed.log().filter(({ event }) => event === 'erased_again')).toEqual([])
-  // Under a new key the userid starts a new person, as after any erasure.
-  const fresh = await create(resumed, partner, 'by-api')
-  expect(fresh.serviceid).not.toBe(byApi.serviceid)
-  expect(receiver.deliveries.slice(told).filter(({ body }) => body.includes('by-'))).toEqual([])
-  expect(await resumed.stop()).toBe(0)
-  await receiver.close()
-})
+    await runJson(['resume', '--data', elsewhere])
+    const resumed = await serve(elsewhere)
+    expect(resumed.log().filter(({ event }) => event === 'erased_again')).toEqual([])
+    // Under a new key the userid starts a new person, as after any erasure.
+    const fresh = await create(resumed, partner, 'by-api')
+    expect(fresh.serviceid).not.toBe(byApi.serviceid)
+    expect(receiver.deliveries.slice(told).filter(({ body }) => body.includes('by-'))).toEqual([])
+    expect(await resumed.stop()).toBe(0)
+    await receiver.close()
+  },
+)
 
 test('an erasure is answered only once it is listed; a repeat lists what could not be, and a start what was cut off', async () => {
   const data = await newDataDir()

@@ -4,6 +4,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { ciTest, npmTestOr } from '../long.ts'
 import { newDataDir, root, run, runRefused } from './process.ts'
 
 const nobody = { uid: 65534, gid: 65534 }
@@ -26,7 +27,7 @@ function listening(): Promise<Server> {
 
 describe('what was typed', () => {
   const serve = ['serve', '--data', '/nonexistent/never-made']
-  test.each([
+  const mistyped: [string[], RegExp][] = [
     [[...serve, '--prot', '1'], /--prot.*see `enrolment serve --help`/],
     [[...serve, '--port'], /--port.*see `enrolment serve --help`/],
     [['serve', 'now'], /takes no "now"; see --help/],
@@ -69,14 +70,18 @@ describe('what was typed', () => {
     [['user', 'show', 'a', 'b', '--timezone', 'Mars'], /--timezone must be a zone/],
     [['replay', 'a', 'b', '--from', 'noon'], /--from must look like/],
     [['clock', 'advance', 'a', 'noon'], /The instant must look like/],
-  ])('enrolment %j is not understood', async (words, sentence) => {
-    const cwd = await newDataDir()
-    const said = await runRefused(words, { cwd })
-    expect(said).toMatch(/see (`enrolment .*)?--help/)
-    expect(said).toMatch(sentence)
-    // Nothing was created, neither there nor in ./data.
-    expect([existsSync('/nonexistent'), await readdir(cwd)]).toEqual([false, []])
-  })
+  ]
+  test.each(npmTestOr(everyFifth(mistyped), mistyped))(
+    'enrolment %j is not understood',
+    async (words, sentence) => {
+      const cwd = await newDataDir()
+      const said = await runRefused(words, { cwd })
+      expect(said).toMatch(/see (`enrolment .*)?--help/)
+      expect(said).toMatch(sentence)
+      // Nothing was created, neither there nor in ./data.
+      expect([existsSync('/nonexistent'), await readdir(cwd)]).toEqual([false, []])
+    },
+  )
 
   test('a file that cannot be read is refused', async () => {
     const sentence = await runRefused(['catalogue', 'check', '/nonexistent.yaml'])
@@ -126,7 +131,7 @@ describe('what was typed', () => {
 
 describe('what the environment says', () => {
   const elsewhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
-  test.each([
+  const settings: [Record<string, string>, RegExp][] = [
     [{ ENROLMENT_BASEURL: 'x' }, /ENROLMENT_BASEURL is not a setting.*ENROLMENT_BASE_URL/],
     [{ PORT: 'http' }, /PORT must be a port number from 0 to 65535/],
     [{ PORT: '65536' }, /PORT must be a port number/],
@@ -150,7 +155,8 @@ describe('what the environment says', () => {
     [{ DATABASE_URL: 'mysql://localhost/db' }, /DATABASE_URL must be an address like postgres:/],
     [{ DATABASE_URL: '' }, /DATABASE_URL must be an address like postgres:/],
     [{ DATABASE_URL: 'postgres://host:port/db' }, /DATABASE_URL must be an address like postgres:/],
-  ])('%j stops the start', async (env, sentence) => {
+  ]
+  test.each(npmTestOr(everyFifth(settings), settings))('%j stops the start', async (env, sentence) => {
     const sentences = await runRefused(['serve'], { env: { ...elsewhere, ...env } })
     expect(sentences).toMatch(sentence)
     // A root key is a secret, and so is the password in an address.
@@ -184,7 +190,7 @@ describe('the data directory', () => {
       expect(await runRefused([...words, '--data', file])).toContain(`${file} is not a directory`)
   })
 
-  test('without a database is refused by what looks and changes, and nothing is made there', async () => {
+  ciTest('without a database is refused by what looks and changes, and nothing is made there', async () => {
     const dataDir = join(await newDataDir(), 'misspelt')
     for (const words of [
       ['partner', 'list'],
@@ -233,6 +239,10 @@ describe('the data directory', () => {
     expect(damaged.stderr).toMatch(/^The keyring .* is damaged: put it back from a backup/m)
   })
 })
+
+function everyFifth<T>(all: readonly T[]): readonly T[] {
+  return all.filter((_, index) => index % 5 === 0)
+}
 
 function canRun(account: { uid: number; gid: number }): boolean {
   try {

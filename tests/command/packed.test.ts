@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../free-port.ts'
+import { ciTest } from '../long.ts'
 import { root } from './process.ts'
 
 // Only catches a hang: the packages come from the cache of npm, or over the network where they are not there.
@@ -91,15 +92,18 @@ describe('the service, installed from npm pack into an empty folder', () => {
     expect(code).toBe(0)
   })
 
-  test('the console runs without the package for passkeys, and says so where somebody asks for one', async () => {
-    const port = await freePort()
-    await start(['dev', '--port', '0'], { ENROLMENT_CONSOLE_PORT: String(port) }, async () => {
-      const asked = await fetch(`http://localhost:${port}/sign-in/passkey`)
-      expect(await asked.text()).toContain('This installation has no passkeys')
-    })
-  })
+  ciTest(
+    'the console runs without the package for passkeys, and says so where somebody asks for one',
+    async () => {
+      const port = await freePort()
+      await start(['dev', '--port', '0'], { ENROLMENT_CONSOLE_PORT: String(port) }, async () => {
+        const asked = await fetch(`http://localhost:${port}/sign-in/passkey`)
+        expect(await asked.text()).toContain('This installation has no passkeys')
+      })
+    },
+  )
 
-  test('serve runs beside it, in a directory of its own', async () => {
+  ciTest('serve runs beside it, in a directory of its own', async () => {
     expect((await start(['serve', '--port', '0', '--data', 'live'])).code).toBe(0)
   })
 

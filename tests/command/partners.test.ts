@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
+import { ciTest } from '../long.ts'
 import { ada, adaAsks } from '../rig.ts'
 import { type Created, clientOf, codeOf, newWorkplace, type Workplace } from './place.ts'
 import { root, run, runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
@@ -153,7 +154,7 @@ describe('partners', () => {
     await expect.poll(() => codeOf(client.prefillUser({ userid: 'u3' })), soon).toBe('')
   })
 
-  test('with wrong settings are refused in a sentence that names the setting', async () => {
+  ciTest('with wrong settings are refused in a sentence that names the setting', async () => {
     const create = (...words: string[]) => refusal('partner', 'create', '--name', 'Wrong', ...words)
     expect(await refusal('partner', 'create')).toMatch(/--name is needed/)
     expect(await create('--timezone', 'Mars/Olympus')).toMatch(/"Mars\/Olympus" is not a time zone/)
@@ -238,7 +239,7 @@ describe('webhooks', () => {
     }
   })
 
-  test('that are wrong are refused, and no partner is left behind', async () => {
+  ciTest('that are wrong are refused, and no partner is left behind', async () => {
     const { partnerid } = await runJson<Created>(['partner', 'create', '--name', 'Hookless'], place)
     const add = (url: string, ...more: string[]) =>
       refusal('webhook', 'add', partnerid, '--url', url, ...settings, ...more)

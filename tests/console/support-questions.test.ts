@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Role } from '../../service/src/console/operators/operator.ts'
+import { ciTest, npmTestOr } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
@@ -117,7 +118,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  test('did they get our webhook, and what did they say', async () => {
+  ciTest('did they get our webhook, and what did they say', async () => {
     receiver.answer = () => response => response.writeHead(422).end('no such rider')
     await enrol('rider-hook')
     const page = await signedIn('support')
@@ -177,7 +178,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  test('wrong effective date', async () => {
+  ciTest('wrong effective date', async () => {
     await enrol('rider-date')
     const page = await signedIn('support')
     const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' })
@@ -204,7 +205,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  test('erase, and prove it', async () => {
+  ciTest('erase, and prove it', async () => {
     await enrol('rider-erased')
     const page = await signedIn('support')
     let second = page
@@ -233,7 +234,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  test('who loses cover at the end of the month', async () => {
+  ciTest('who loses cover at the end of the month', async () => {
     await enrol('rider-leaving')
     await partner.client.cancelUser({ userid: 'rider-leaving' })
     const page = await signedIn('support')
@@ -258,7 +259,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  test('send yesterday again to one partner', async () => {
+  ciTest('send yesterday again to one partner', async () => {
     await enrol('rider-again')
     const page = await signedIn('support')
     await walk('Send yesterday again to one partner', 'again', page, [
@@ -286,7 +287,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  test('stop a partner now', async () => {
+  ciTest('stop a partner now', async () => {
     const other = await service.newPartner({ name: 'Stopped Foods' })
     await other.client.prefillUser({ ...ada, userid: 'before' })
     const page = await signedIn('admin')
@@ -307,6 +308,6 @@ describeInBrowser('the nine questions of support', () => {
   })
 
   test('are all asked', () => {
-    expect(asked.size).toBe(9)
+    expect(asked.size).toBe(npmTestOr(3, 9))
   })
 })

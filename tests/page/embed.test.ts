@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { everydayOr, wholeRunTest } from '../long.ts'
+import { ciTest, everydayOr, npmTestOr, wholeRunTest } from '../long.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { enrol, frameOf, heard, names, openHost, press } from './embed-host.ts'
@@ -90,34 +90,37 @@ describeInBrowser('the embed', () => {
     },
   )
 
-  test('tells the partner’s server that a person left with nothing done, and what they did when they came back', async () => {
-    const page = await openHost({ browser, rig })
-    await page.evaluate('embed.open()')
-    await press(page, 'Start')
-    await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
-    await page.evaluate('embed.exit()')
-    const left = (await heard(page)).at(-1)?.exit
-    expect(left).toMatchObject({ outcome: 'exited' })
-    const ask = (resulttoken = '') => rig.partner.client.exchangeResult({ resulttoken })
-    const answer = await ask(left?.resulttoken)
-    expect(answer).toMatchObject({
-      userid: rig.userid(),
-      outcome: 'exited',
-      reference: null,
-      completedat: null,
-    })
-    expect((await heard(page)).find(({ name }) => name === 'READY')).toMatchObject({
-      sessionid: answer.sessionid,
-    })
-    await page.evaluate('embed.open()')
-    await enrol(page)
-    await page.evaluate('embed.exit()')
-    const done = (await heard(page)).at(-1)?.exit
-    expect(done).toMatchObject({ outcome: 'enrolled' })
-    expect(await ask(done?.resulttoken)).toMatchObject({ outcome: 'enrolled' })
-    expect(await ask(left?.resulttoken)).toMatchObject({ outcome: 'exited' })
-    await page.context().close()
-  })
+  ciTest(
+    'tells the partner’s server that a person left with nothing done, and what they did when they came back',
+    async () => {
+      const page = await openHost({ browser, rig })
+      await page.evaluate('embed.open()')
+      await press(page, 'Start')
+      await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
+      await page.evaluate('embed.exit()')
+      const left = (await heard(page)).at(-1)?.exit
+      expect(left).toMatchObject({ outcome: 'exited' })
+      const ask = (resulttoken = '') => rig.partner.client.exchangeResult({ resulttoken })
+      const answer = await ask(left?.resulttoken)
+      expect(answer).toMatchObject({
+        userid: rig.userid(),
+        outcome: 'exited',
+        reference: null,
+        completedat: null,
+      })
+      expect((await heard(page)).find(({ name }) => name === 'READY')).toMatchObject({
+        sessionid: answer.sessionid,
+      })
+      await page.evaluate('embed.open()')
+      await enrol(page)
+      await page.evaluate('embed.exit()')
+      const done = (await heard(page)).at(-1)?.exit
+      expect(done).toMatchObject({ outcome: 'enrolled' })
+      expect(await ask(done?.resulttoken)).toMatchObject({ outcome: 'enrolled' })
+      expect(await ask(left?.resulttoken)).toMatchObject({ outcome: 'exited' })
+      await page.context().close()
+    },
+  )
 
   test('puts the token into no address, and nothing into cookies or storage', async () => {
     const page = await openHost({ browser, rig })
@@ -156,7 +159,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test.each(['/', '/?isolated', '/nested'])(
+  test.each(npmTestOr(['/?isolated'], ['/', '/?isolated', '/nested']))(
     "works on the host's %s under the strictest policy",
     async path => {
       const context = await browser.newContext({ viewport: { width: 1000, height: 900 } })
@@ -178,7 +181,7 @@ describeInBrowser('the embed', () => {
     },
   )
 
-  test('closes with the Escape key on either side, and its own button', async () => {
+  ciTest('closes with the Escape key on either side, and its own button', async () => {
     const page = await openHost({ browser, rig })
     const opener = page.getByRole('button', { name: 'My benefits' })
     for (const close of ['dialog', 'button', 'frame']) {
@@ -194,7 +197,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test('moves the focus into the frame of a dialog, and leaves it alone inline', async () => {
+  ciTest('moves the focus into the frame of a dialog, and leaves it alone inline', async () => {
     const page = await openHost({ browser, rig })
     await page.getByRole('button', { name: 'My benefits' }).click()
     await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
@@ -265,7 +268,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test('says that the link has ended when the second token has ended, too', async () => {
+  ciTest('says that the link has ended when the second token has ended, too', async () => {
     const page = await openHost({ browser, rig }, { tokens: 0 })
     await page.evaluate(`tokens.push('lt_one', 'lt_two', 'lt_three'); embed.open()`)
     await frameOf(page).getByRole('heading', { name: 'This link does not work anymore' }).waitFor()
@@ -362,7 +365,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test.each(['hook', 'component'])('is safe in StrictMode as a %s', async form => {
+  test.each(npmTestOr(['hook'], ['hook', 'component']))('is safe in StrictMode as a %s', async form => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const token = await rig.mintToken()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { everydayOr } from '../long.ts'
+import { ciTest, everydayOr } from '../long.ts'
 import { describeInFirefox, launchFirefox } from './firefox.ts'
 import { isEnrolled, told, words } from './journey.ts'
 import { type Rig, startRig } from './rig.ts'
@@ -52,7 +52,7 @@ describeInFirefox('the hosted page in Firefox', () => {
     },
   )
 
-  test('signs out, and going back shows nothing of the person', async () => {
+  ciTest('signs out, and going back shows nothing of the person', async () => {
     const page = await firefox.newPage()
     await page.goto(await rig.mintLink())
     await page.click('button', words.en.open)

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { renderPage } from '../../service/src/registration/views/page.ts'
-import { everydayOr, wholeRunTest } from '../long.ts'
+import { ciTest, everydayOr, npmTestOr, wholeRunTest } from '../long.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
@@ -131,7 +131,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  test('loses nothing without a network, and goes on with one button', async () => {
+  ciTest('loses nothing without a network, and goes on with one button', async () => {
     const page = await openLink()
     await press(page, 'Open my benefits')
     await page.goto(`${rig.service}/register/details/name`)
@@ -147,7 +147,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  test.each([true, false])(
+  test.each(npmTestOr([true], [true, false]))(
     'enrols once however often the button is pressed, with script %s',
     async script => {
       const page = await openLink({ script })
@@ -294,7 +294,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  test('keeps the draft: a fresh link on another device takes it up', async () => {
+  ciTest('keeps the draft: a fresh link on another device takes it up', async () => {
     const page = await openLink()
     await press(page, 'Open my benefits')
     await press(page, 'Start')
@@ -398,7 +398,7 @@ describeInBrowser('the hosted page', () => {
     await page.context().close()
   })
 
-  test('shows a helpful page when the session ends in the middle, and a fresh link goes on', async () => {
+  ciTest('shows a helpful page when the session ends in the middle, and a fresh link goes on', async () => {
     const page = await openLink({ script: false })
     await press(page, 'Open my benefits')
     await press(page, 'Start')
