@@ -119,7 +119,7 @@ ciTest(
     expect(await first.stop()).toBe(0)
     expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false)
     const second = await startDev(dataDir)
-    expect(await demoOf(dataDir)).toMatchObject({ ...demo })
+    expect(await demoOf(dataDir)).toEqual({ ...demo, baseurl: second.address })
     expect(await clientOf(second, demo).getUser({ userid: 'kept' })).toMatchObject({ status: 'prefilled' })
     const run = await runPrinted(second.stdout())
     expect(run.map(step => step.status)).toEqual(expectedStatuses)
