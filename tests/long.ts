@@ -6,7 +6,7 @@ export const isLong = process.env['LONG'] === '1'
 const asked = process.env['TESTS'] ?? ''
 
 /**
- * Whether the run takes one pass of everything. `npm test` asks for it, in about five minutes on two cores, and `.ci/run` for
+ * Whether the run takes one pass of everything. `npm test` asks for it, in six to seven minutes on two cores, and `.ci/run` for
  * all but the browser tests. `npm run test:all`, `WHOLE=1 .ci/run` of every night and a file that is run by its name leave
  * nothing out.
  */

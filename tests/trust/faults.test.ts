@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
 import { everydayOr, isLong, timesOf, wholeRunTest } from '../long.ts'
@@ -62,10 +62,16 @@ function openRandom(from: number) {
   }
 }
 
-/** Waits until this many more were acknowledged, which shows that the service works. */
+/**
+ * Waits until this many more were acknowledged, which shows that the service works. Not by `expect.poll`, which does not know its
+ * test where tests run side by side.
+ */
 async function more(journal: Journal, count: number): Promise<void> {
   const wanted = journal.acknowledged() + count
-  await expect.poll(journal.acknowledged, { timeout: 180_000, interval: 20 }).toBeGreaterThan(wanted)
+  await vi.waitFor(() => expect(journal.acknowledged()).toBeGreaterThan(wanted), {
+    timeout: 180_000,
+    interval: 20,
+  })
 }
 
 const seeds = [...keptSeeds, ...Array.from({ length: runs }, (_, index) => seed + index)]

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { Database } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import type { Receiver } from '../crash/receiver.ts'
@@ -145,7 +145,8 @@ type Event = { event_id: string; body: Buffer }
 async function checkDeliveries({ receiver, database, partnerId }: Books): Promise<void> {
   const waiting = async () =>
     (await database.query<Named>(sql`select event_id from deliveries where partner_id = ${partnerId}`)).length
-  await expect.poll(waiting, { timeout: 240_000, interval: 100 }).toBe(0)
+  // Not by `expect.poll`, which does not know its test where tests run side by side.
+  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 240_000, interval: 100 })
   const events = await database.query<Event>(sql`
     select event_id, body from events where partner_id = ${partnerId}`)
   const dead = named(
