@@ -55,7 +55,9 @@ function inOwnPlace(changes: readonly Change[], made: Set<Change>): Plugin {
             contents = contents.replace(change.from, () => change.to)
           }
           const place = JSON.stringify(pathToFileURL(path).href)
-          return { contents: contents.replaceAll('import.meta.url', place), loader: 'js' }
+          contents = contents.replaceAll('import.meta.url', place)
+          // Code that V8 has stored cannot import; what is not in the bundle is imported by the program that starts it.
+          return { contents: contents.replace(/\bimport\((?!['"])/g, 'importElsewhere('), loader: 'js' }
         },
       )
     },

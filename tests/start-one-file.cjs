@@ -1,5 +1,6 @@
 const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
-const { constants, Script } = require('node:vm')
+const { setFlagsFromString } = require('node:v8')
+const { Script } = require('node:vm')
 
 /**
  * Starts the file that `one-file.ts` made, with V8's compiled code from an earlier start of the same command. The first process
@@ -9,28 +10,20 @@ module.exports = file => {
   const [, , command = ''] = process.argv
   const kept = `${file}.${command.replace(/\W/g, '')}.cache`
   const isKept = existsSync(kept)
-  leaveOutOwnWarning()
-  const script = new Script(`(function (exports, require, module) {${readFileSync(file, 'utf8')}\n})`, {
+  const program = `(function (exports, require, module, importElsewhere) {${readFileSync(file, 'utf8')}\n})`
+  const script = new Script(program, {
     filename: file,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(isKept ? { cachedData: readFileSync(kept) } : {}),
   })
   if (!isKept) process.on('exit', () => keep(kept, script))
   const module = { exports: {} }
-  script.runInThisContext()(module.exports, require, module)
-}
-
-/** Node warns that the loader above is experimental, at the first `import()`. Tests read all that a command writes. */
-function leaveOutOwnWarning() {
-  const { emitWarning } = process
-  process.emitWarning = (warning, ...more) => {
-    if (!String(warning).includes('USE_MAIN_CONTEXT_DEFAULT_LOADER'))
-      emitWarning.call(process, warning, ...more)
-  }
+  script.runInThisContext()(module.exports, require, module, path => import(path))
 }
 
 function keep(path, script) {
   try {
+    // V8 takes stored code only under the flags under which it was stored, and a service sets this one when it begins to serve.
+    setFlagsFromString('--heap-growing-percent=0')
     writeFileSync(`${path}.${process.pid}`, script.createCachedData())
     renameSync(`${path}.${process.pid}`, path)
   } catch {
