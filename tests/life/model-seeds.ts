@@ -151,7 +151,7 @@ function possible(): string[] {
     // Cover that ends at an age gets its end when it begins, and begins when it is picked.
     'actionrequired>endscheduled',
     'scheduled>endscheduled',
-    // Only what is held is corrected in these lives.
+    // These lives correct only benefits that are held.
     ...['ended', 'withdrawn', 'declined', 'rejected'].map(state => `${state}>void`),
   ]
   const all = [
