@@ -83,6 +83,18 @@ test('one slow request, as the first after a start may be, does not have the nex
   expect(gate.refusalOf('a', 'ordinary')).toBeUndefined()
 })
 
+test('an address that takes the loop alone is refused, although the clock goes on between two looks at it', () => {
+  let ms = 0
+  const gate = openGate({ ...limits, loopShare: 0.75 }, () => {
+    ms += 0.01
+    return ms
+  })
+  for (let count = 0; count < 2000; count += 1) gate.charge('@192.0.2.1', 1)
+  gate.charge('b', 1)
+  expect(gate.refusalOf('@192.0.2.1', 'ordinary')).toBe('time')
+  expect(gate.refusalOf('b', 'ordinary')).toBeUndefined()
+})
+
 test('of those whose partner is unknown, the address that takes the loop is refused and the others are not', () => {
   const gate = openGate(timed, () => 0)
   gate.charge('@192.0.2.1', 1600)

@@ -111,6 +111,8 @@ type Use = { ms: number; at: number; chargedAt: number }
 const idleAfterMs = 500
 
 const mostScale = 4
+/** Two means of the same charges that were read at different times differ by rounding. */
+const roundingOfMeans = 0.999
 
 /** The event-loop time that requests took, by partner, by unknown address, and in all, as means that fade. */
 function openTimes(now: () => number) {
@@ -131,10 +133,10 @@ function openTimes(now: () => number) {
       use.chargedAt = at
     } else uses.set(name, { ms, at, chargedAt: at })
   }
-  const useOf = (uses: Map<string, Use>, name: string, allMs: number): LoopUse => {
+  const useOf = (uses: Map<string, Use>, name: string, all: { ms: number; at: number }): LoopUse => {
     const own = uses.get(name)
-    const ownMs = own ? fade(own, now()).ms : 0
-    return { ownMs, allMs, partners: own ? uses.size : uses.size + 1 }
+    const ownMs = own ? fade(own, all.at).ms : 0
+    return { ownMs, allMs: all.ms, partners: own ? uses.size : uses.size + 1 }
   }
   return {
     charge(asker: Asker, measuredMs: number): void {
@@ -147,12 +149,14 @@ function openTimes(now: () => number) {
     /** Whether the loop is busier than this while more than one partner is active. */
     isBeyond: (room: number): boolean => partners.size > 1 && all.ms >= room && fade(all, now()).ms >= room,
     isTooMuch(asker: Asker, room: number): boolean {
-      const use = useOf(partners, partnerOf(asker), fade(all, now()).ms)
+      // All means are compared at one instant: a mean that has faded for a moment longer is below one that equals it.
+      const at = now()
+      const use = useOf(partners, partnerOf(asker), fade(all, at))
       if (!takesTooMuchTime(use, room)) return false
       if (!asker.startsWith('@')) return true
       // Unknown callers have one share together: only an address that takes at least its equal part of it is refused.
-      const own = useOf(addresses, asker, use.ownMs)
-      return own.ownMs * own.partners >= own.allMs
+      const own = useOf(addresses, asker, { ms: use.ownMs, at })
+      return own.ownMs * own.partners >= own.allMs * roundingOfMeans
     },
     /**
      * A busy event loop works almost only for requests, but only part of that time can be measured. So charges are
