@@ -44,7 +44,7 @@ export type UnreleasedChange = {
 export const unreleasedChanges: readonly UnreleasedChange[] = [
   {
     text: 'Event `benefit_enrollment_corrected`: the operator voided an enrolment or moved its dates.',
-    names: ['WebhookEvent'],
+    names: ['WebhookEvent', 'NewWebhook', 'UpdateWebhook', 'listEvents'],
   },
   { text: '`GET /healthz` tells the version of the service.', names: ['Health'] },
   {
@@ -63,11 +63,11 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
   },
   {
     text: 'Who is no longer admitted to the offer held keeps it: the condition `offerineligible` and the event `offer_action_required` tell of it.',
-    names: ['WebhookEvent'],
+    names: ['WebhookEvent', 'NewWebhook', 'UpdateWebhook', 'listEvents', 'User', 'ReinstatedUser'],
   },
   {
     text: 'A benefit that was asked for before its start raises `benefit_enrollment_scheduled`, and `benefit_enrollment_successful` when it is in force.',
-    names: ['WebhookEvent'],
+    names: ['WebhookEvent', 'NewWebhook', 'UpdateWebhook', 'listEvents'],
   },
   {
     text: 'What is still missing at its due date is withdrawn: `benefit_declined`, whose `data` in the event log has `reason: "expired"`.',
@@ -75,7 +75,14 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
   },
   {
     text: 'A name that the catalogue does not know is 400 `benefit_unknown`; a swap, or an offer change at the next period, while a cancel is pending is 409 `cancel_pending`.',
-    names: [],
+    names: [
+      'createUser',
+      'enrolBenefit',
+      'declineBenefit',
+      'swapBenefits',
+      'changeOffer',
+      'previewOfferChange',
+    ],
   },
   {
     text: '`POST /user/linktoken/result` also takes a `sessionid`, and knows the outcomes `undone`, which was told as `changed`, and `challengefailed`. A link for a cancelled user, other than to register, is 409 `user_cancelled`.',

@@ -7,14 +7,17 @@ export type Fact = {
   readonly text: string
   /**
    * A `demand` is something that callers must do, an `offer` something that programs can depend on: a new demand breaks
-   * callers, a lost offer breaks readers.
+   * callers, a lost offer breaks readers. A `limit` breaks callers when it becomes tighter. A `remark` breaks nobody:
+   * the codes of refusals, of which callers must expect new ones, and patterns, of which nobody can tell which is
+   * stricter.
    */
-  readonly kind: 'demand' | 'offer'
+  readonly kind: 'demand' | 'offer' | 'limit' | 'remark'
 }
 
 /**
  * The statements of a description as a sorted list, by which two releases can be compared: operations with their
- * parameters and statuses, and each schema's fields with their types. Texts and examples are not compared.
+ * parameters, bodies, statuses and error codes, and each schema's fields with their types, values and limits. Texts and
+ * examples are not compared.
  */
 export function factsOf(description: Json): Fact[] {
   const facts: Fact[] = []
@@ -25,7 +28,9 @@ export function factsOf(description: Json): Fact[] {
   }
   const { schemas } = description['components'] as { schemas: Record<string, Json> }
   for (const [name, schema] of Object.entries(schemas)) facts.push(...ofSchema(name, schema))
-  return facts.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+  // Both forms of a field may have the same values, for example a list or one of its members.
+  const each = new Map(facts.map(fact => [keyOf(fact), fact]))
+  return [...each.values()].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
 }
 
 /** A fact as one line. */
@@ -34,8 +39,8 @@ export function keyOf({ name, text }: Fact): string {
 }
 
 /**
- * The breaking differences between two releases: an offer that is gone, or a new demand on something that existed
- * before. All other differences only add.
+ * The breaking differences between two releases: an offer that is gone, a new demand on something that existed before, a
+ * tighter limit, or one on a field that had none. All other differences only add.
  */
 export function compareFacts(
   before: readonly Fact[],
@@ -44,43 +49,121 @@ export function compareFacts(
   const old = new Set(before.map(keyOf))
   const now = new Set(after.map(keyOf))
   const known = new Set(before.map(({ name }) => name))
+  const limits = new Map(before.filter(({ kind }) => kind === 'limit').map(fact => [stemOf(fact), fact]))
   const gone = before.filter(fact => !now.has(keyOf(fact)))
   const added = after.filter(fact => !old.has(keyOf(fact)))
+  const isStricter = (fact: Fact): boolean => {
+    if (fact.kind === 'demand') return known.has(fact.name)
+    if (fact.kind !== 'limit') return false
+    const former = limits.get(stemOf(fact))
+    return former ? isTighter(fact, former) : before.some(one => isOfField(one, fact))
+  }
   return [
     ...gone.map(fact => ({ fact, breaks: fact.kind === 'offer' })),
-    ...added.map(fact => ({ fact, breaks: fact.kind === 'demand' && known.has(fact.name) })),
+    ...added.map(fact => ({ fact, breaks: isStricter(fact) })),
   ]
 }
 
+/** A limit without its number, by which it is found in another release. */
+function stemOf(fact: Fact): string {
+  return keyOf(fact).replace(numberOfLimit, '$1')
+}
+
+/** Whether the statement is that there is the field of a limit: a limit on a new field breaks nobody. */
+function isOfField(one: Fact, limit: Fact): boolean {
+  const field = limit.text.replace(/\.? has at .*$/, '')
+  return one.name === limit.name && (one.text.startsWith(`has ${field} of `) || one.text === `takes ${field}`)
+}
+
+const numberOfLimit = /\b(at (?:most|least)) (-?\d+)/
+
+function isTighter(limit: Fact, former: Fact): boolean {
+  const [now, then] = [limit, former].map(({ text }) => Number(numberOfLimit.exec(text)?.[2]))
+  const difference = (now ?? 0) - (then ?? 0)
+  return limit.text.includes('at most') ? difference < 0 : difference > 0
+}
+
+type Parameter = { name: string; in: string; required: boolean; schema: Json }
+
 function ofOperation(place: string, operation: Json): Fact[] {
   const name = String(operation['operationId'])
-  const parameters = (operation['parameters'] ?? []) as { name: string; in: string; required: boolean }[]
+  const parameters = (operation['parameters'] ?? []) as Parameter[]
+  const body = contentOf(operation['requestBody'] as Json | undefined)
   return [
     { name, kind: 'offer', text: place },
-    ...parameters.map(
-      ({ name: field, in: where }): Fact => ({ name, kind: 'offer', text: `takes ${where} ${field}` }),
-    ),
-    ...parameters
-      .filter(({ required }) => required)
-      .map(({ name: field, in: where }): Fact => ({ name, kind: 'demand', text: `needs ${where} ${field}` })),
-    ...Object.keys(operation['responses'] as Json).map(
-      (status): Fact => ({ name, kind: 'offer', text: `answers ${status}` }),
+    ...parameters.flatMap((parameter): Fact[] => {
+      const field = `${parameter.in} ${parameter.name}`
+      return [
+        { name, kind: 'offer', text: `takes ${field}` },
+        ...(parameter.required ? [{ name, kind: 'demand', text: `needs ${field}` } as const] : []),
+        ...ofSchema(name, parameter.schema, `${field}.`),
+      ]
+    }),
+    ...body.flatMap(({ type, schema }): Fact[] => [
+      { name, kind: 'offer', text: `takes a body of ${type}, ${typeOf(schema)}` },
+      ...ofSchema(name, schema, 'body.'),
+    ]),
+    ...Object.entries(operation['responses'] as Record<string, Json>).flatMap(([status, response]) =>
+      ofResponse(name, status, response),
     ),
   ]
 }
+
+function ofResponse(name: string, status: string, response: Json): Fact[] {
+  const answered: Fact = { name, kind: 'offer', text: `answers ${status}` }
+  const contents = contentOf(response)
+  if (status.startsWith('2'))
+    return [
+      answered,
+      ...contents.flatMap(({ type, schema }): Fact[] => [
+        { name, kind: 'offer', text: `answers ${status} with ${type}, ${typeOf(schema)}` },
+        ...ofSchema(name, schema, `answer ${status}.`),
+      ]),
+    ]
+  // The examples of an error are named by its codes.
+  const codes = contents.flatMap(({ examples }) => Object.keys(examples))
+  return [
+    answered,
+    ...codes.map((code): Fact => ({ name, kind: 'remark', text: `answers ${status} with the code ${code}` })),
+  ]
+}
+
+/** The media types of a body, each with its schema and examples. */
+function contentOf(body: Json | undefined): { type: string; schema: Json; examples: Json }[] {
+  const content = (body?.['content'] ?? {}) as Record<string, { schema?: Json; examples?: Json }>
+  return Object.entries(content).map(([type, { schema = {}, examples = {} }]) => ({ type, schema, examples }))
+}
+
+/** What JSON Schema calls the limits of a value. */
+const limitWords = {
+  maxLength: 'at most # characters',
+  minLength: 'at least # characters',
+  maxItems: 'at most # items',
+  minItems: 'at least # items',
+  maximum: 'at most #',
+  minimum: 'at least #',
+} as const
 
 function ofSchema(name: string, schema: Json, prefix = ''): Fact[] {
   const properties = (schema['properties'] ?? {}) as Record<string, Json>
   const required = (schema['required'] ?? []) as string[]
-  const values = (schema['enum'] ?? []) as unknown[]
+  const values = 'const' in schema ? [schema['const']] : ((schema['enum'] ?? []) as unknown[])
+  // A list's members, and what a value may be instead, count as the field itself.
+  const inside = [schema['items'] ?? [], schema['anyOf'] ?? []].flat() as Json[]
+  const about = prefix || 'itself'
   return [
     ...values.map(
-      (value): Fact => ({
-        name,
-        kind: 'offer',
-        text: `${prefix || 'itself'} may be ${JSON.stringify(value)}`,
-      }),
+      (value): Fact => ({ name, kind: 'offer', text: `${about} may be ${JSON.stringify(value)}` }),
     ),
+    ...Object.entries(limitWords).flatMap(([word, text]): Fact[] =>
+      typeof schema[word] === 'number'
+        ? [{ name, kind: 'limit', text: `${about} has ${text.replace('#', String(schema[word]))}` }]
+        : [],
+    ),
+    ...(schema['pattern'] === undefined
+      ? []
+      : [{ name, kind: 'remark', text: `${about} looks like ${schema['pattern']}` } as const]),
+    ...inside.flatMap(inner => ofSchema(name, inner, prefix)),
     ...Object.entries(properties).flatMap(([field, inner]) => [
       { name, kind: 'offer', text: `has ${prefix}${field} of ${typeOf(inner)}` } satisfies Fact,
       ...ofSchema(name, inner, `${prefix}${field}.`),

@@ -53,6 +53,45 @@ describe('what breaks', () => {
   ])('%s', (_what, after, breaks) => {
     expect(compareFacts(before, after).map(one => one.breaks)).toEqual([breaks])
   })
+
+  const limited = (words: string): Fact[] => [{ name: 'User', kind: 'limit', text: `status. has ${words}` }]
+  test.each([
+    ['a shorter field', 'at most 20 characters', 'at most 10 characters', true],
+    ['a longer field', 'at most 20 characters', 'at most 30 characters', false],
+    ['a higher least value', 'at least 1', 'at least 2', true],
+    ['a lower least value', 'at least 1', 'at least -1', false],
+  ])('%s', (_what, former, present, breaks) => {
+    const found = compareFacts(limited(former), limited(present))
+    expect(found.map(one => one.breaks)).toEqual([false, breaks])
+  })
+
+  test('a limit of a field that had none, but not of a new field, nor a code of an error', () => {
+    const added: Fact[] = [
+      ...limited('at most 5 characters'),
+      offer('User', 'has age of integer'),
+      { name: 'User', kind: 'limit', text: 'age. has at most 120' },
+      { name: 'User', kind: 'remark', text: 'answers 409 with the code some_code' },
+    ]
+    const found = compareFacts(before, [...before, ...added])
+    expect(found.map(one => one.breaks)).toEqual([true, false, false, false])
+  })
+})
+
+test('of a description every value, limit, body and error code is compared', () => {
+  const facts = today.map(({ name, text }) => `${name}: ${text}`)
+  expect(facts).toEqual(
+    expect.arrayContaining([
+      'prefillUser: header Version. may be "v2"',
+      'prefillUser: takes a body of application/json, Prefill',
+      'prefillUser: answer 200. may be "prefill saved"',
+      'prefillUser: answers 409 with the code prefill_superseded',
+      'cancelUser: query reason. may be "nonpayment"',
+      'User: conditions. may be "swappending"',
+      'NewWebhook: events. may be "user_erased"',
+      'Prefill: userid. has at most 128 characters',
+      'issueToken: needs body.grant_type',
+    ]),
+  )
 })
 
 describe('the change log', () => {
