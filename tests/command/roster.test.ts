@@ -78,4 +78,16 @@ describe('roster', () => {
       /partner/,
     )
   })
+
+  test('refuses a benefit that no catalogue has, instead of telling that nobody is covered', async () => {
+    expect(await sandbox.refusal('roster', '--benefit', 'arts', '--on', today)).toMatch(
+      /^No version of the catalogue has a benefit "arts": --benefit is one of .*\bart\b/,
+    )
+  })
+
+  test('refuses to compare with a later day', async () => {
+    expect(await sandbox.refusal('roster', '--benefit', 'art', '--on', today, '--since', nextMonth)).toMatch(
+      /^--since must not be later than --on/,
+    )
+  })
 })

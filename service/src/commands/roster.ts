@@ -1,5 +1,8 @@
 import { isRealDate, type PlainDate } from '../calendar/calendar.ts'
+import { listVersions } from '../catalogue/published.ts'
 import { csvLine } from '../csv.ts'
+import type { Executor } from '../db/database.ts'
+import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
 import { listPartners } from '../partners/store.ts'
@@ -44,6 +47,7 @@ export const roster: Command = {
     await inWorkspace(input, async ({ database, keyring, record, alongside }) => {
       const wanted = input.text('partner')
       const rows = wanted ? [await requirePartner(database, wanted)] : await listPartners(database)
+      await requireBenefit(database, query.benefit)
       const isCsv = input.flag('csv')
       if (wanted) record({ partnerId: wanted })
       // Before it is shown: what is on the screen is on record.
@@ -88,8 +92,24 @@ function listedEntry(entry: RosterEntry): Record<(typeof columns)[number], strin
   }
 }
 
+/** Refuses a name that no version of the catalogue has: for a misspelled one the list would be empty, and look right. */
+async function requireBenefit(db: Executor, benefit: string): Promise<void> {
+  const versions = await listVersions(db)
+  const names = new Set(versions.flatMap(({ catalogue }) => [...catalogue.benefits.keys()]))
+  if (names.has(benefit)) return
+  throw new OperatorError(
+    names.size === 0
+      ? 'No catalogue has been published yet, so nobody is covered: see `enrolment catalogue publish`.'
+      : `No version of the catalogue has a benefit "${benefit}": --benefit is one of ${[...names].sort().join(', ')}.`,
+  )
+}
+
+/** The earlier day; a later one would tell who is added and who ended the wrong way round. */
 function sinceOf(input: Input): PlainDate | undefined {
-  return input.text('since') === undefined ? undefined : dateOf(input, 'since')
+  if (input.text('since') === undefined) return undefined
+  const since = dateOf(input, 'since')
+  if (since > dateOf(input, 'on')) throw new UsageError('--since must not be later than --on; see --help.')
+  return since
 }
 
 function dateOf(input: Input, name: string): PlainDate {
