@@ -115,6 +115,20 @@ else
   echo 'NO PyPI: Schemathesis is not run here.'
 fi
 
+# In a folder that has nothing but the tarball, by the last TypeScript that knows this resolution.
+older_project() {
+  local place="$scratch/older"
+  rm -rf "$place" && mkdir "$place" && echo '{"private":true}' >"$place/package.json" &&
+    npm pack --ignore-scripts --loglevel=error --workspace client --pack-destination "$place" &&
+    npm install --prefix "$place" --offline --ignore-scripts --no-audit --no-fund "$place"/*.tgz &&
+    cp scripts/interface/older-project.ts "$place/app.ts" &&
+    echo '{"compilerOptions":{"strict":true,"module":"commonjs","moduleResolution":"node10","target":"es2022",
+      "lib":["es2022","dom"],"types":[],"outDir":"out"},"files":["app.ts"]}' >"$place/tsconfig.json" &&
+    tool tsc -p "$place" &&
+    node "$place/out/app.js"
+}
+step 'the client from its tarball in a project with node10 resolution' older_project
+
 for package in client embed; do
   step "publint, $package" tool publint run --strict --pack npm "$package"
 done
