@@ -36,14 +36,14 @@ export function describeLimits(limits?: LoadLimits & RequestLimits): string[] {
       : []),
     [
       'There is no rate limit unless the operator sets one for you. Under overload requests are refused with 503',
-      '`unavailable` and `Retry-After`, token, cancel and erase last, prefill before them. What was refused so has left no',
-      'trace and spent no key: send it again after that time.',
+      '`unavailable` and `Retry-After`: prefill later than the others, token, cancel and erase last. A request that was',
+      'refused like that has no effect and uses up no key: send it again after that time.',
       ...(limits
         ? [
-            `A process sheds from ${limits.inFlight} requests in flight on (${limits.reserved} of them kept for those`,
-            `four), sooner while its event loop is more than ${limits.loopDelayMs} ms late. From there on only a partner`,
-            'is admitted that holds less than its equal share, so that none keeps another out. Nor may the requests of one',
-            'take much more of the time of a process than an equal part while others ask.',
+            `A process begins to refuse at ${limits.inFlight} requests in flight (${limits.reserved} of them are reserved for`,
+            `those four), and earlier while its event loop is more than ${limits.loopDelayMs} ms late. Above that it admits`,
+            'only partners with less than an equal share of the requests, so no partner keeps another out. While others send',
+            'requests, too, no partner may take much more than an equal share of its time.',
           ]
         : []),
     ].join(' '),

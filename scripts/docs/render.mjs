@@ -111,14 +111,16 @@ function groupSamples(html) {
 
 /** A state diagram as a table of its transitions, which needs no script and can be read aloud. */
 function moves(text, number) {
-  const rows = [...text.matchAll(/^\s*(\[\*\]|\w+) --> (\[\*\]|\w+)(?: : (.+))?$/gm)].map(
-    ([, from, to, when = '']) => {
-      const name = (state, place) =>
-        state === '[*]' ? `<em>${place}</em>` : `<code>${escaped(state)}</code>`
-      return `<tr><td>${name(from, 'begin')}</td><td>${name(to, 'end')}</td><td>${escaped(when)}</td></tr>`
-    },
-  )
-  return `<div class="wide" tabindex="0" role="region" aria-label="Moves ${number}"><table><thead><tr><th scope="col">from</th><th scope="col">to</th><th scope="col">when</th></tr></thead>\n<tbody>${rows.join('\n')}</tbody></table></div>\n`
+  const found = [...text.matchAll(/^\s*(\[\*\]|\w+) --> (\[\*\]|\w+)(?: : (.+))?$/gm)]
+  // In some drawings no arrow has words.
+  const heads = found.some(([, , , when]) => when) ? ['from', 'to', 'when'] : ['from', 'to']
+  const name = (state, place) => (state === '[*]' ? `<em>${place}</em>` : `<code>${escaped(state)}</code>`)
+  const rows = found.map(([, from, to, when = '']) => {
+    const cells = [name(from, 'beginning'), name(to, 'end'), escaped(when)].slice(0, heads.length)
+    return `<tr>${cells.map(cell => `<td>${cell}</td>`).join('')}</tr>`
+  })
+  const head = `<tr>${heads.map(one => `<th scope="col">${one}</th>`).join('')}</tr>`
+  return `<div class="wide" tabindex="0" role="region" aria-label="Moves ${number}"><table><thead>${head}</thead>\n<tbody>${rows.join('\n')}</tbody></table></div>\n`
 }
 
 /** The plain text below each heading, for the search. */

@@ -66,6 +66,20 @@ test('every link to a section meets one', () => {
   expect(wrong).toEqual([])
 })
 
+test('no link is named after a file', () => {
+  const named = [...reached].flatMap(([path, text]) =>
+    [...text.matchAll(/<a [^>]*>([^<]*\.md)<\/a>/g)].map(([, name]) => `${path}: ${name}`),
+  )
+  expect(named).toEqual([])
+})
+
+test('a drawing of states is a table of its moves, without an empty column', () => {
+  const states = reached.get('/docs/states') ?? ''
+  expect(states).toContain('<td><em>beginning</em></td><td><code>prefilled</code></td></tr>')
+  expect(reached.get('/docs/webhooks')).toContain('<th scope="col">when</th>')
+  expect(states).not.toContain('<td></td>')
+})
+
 test('the reference names every operation, event and scope, with samples in curl, TypeScript and Python', () => {
   const reference = [...reached].filter(([path]) => path.startsWith('/docs/reference'))
   const text = reference.map(([, content]) => content).join('\n')
