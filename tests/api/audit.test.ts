@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { openBlockKeys } from '../../service/src/audit/block-keys.ts'
 import { type AuditRow, listEntries, noPartner } from '../../service/src/audit/entries.ts'
 import { type Finding, sealBlocks, verifyPartner } from '../../service/src/audit/seal.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 
-let service: TestService
-let partner: TestPartner
-
-beforeAll(async () => {
-  service = await startTestService()
-  partner = await service.newPartner()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
+const partner = forAllTests(() => service.newPartner())
 
 function entriesOf(partnerId: string): Promise<AuditRow[]> {
   return listEntries(service.database, { partnerId, from: 0, until: service.now() + 86_400_000 })

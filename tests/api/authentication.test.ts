@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Client, Scope } from '../../client/src/index.ts'
 import { type Operation, operations } from '../../contract/src/index.ts'
 import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/manage.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
-import { startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService, type TestPartner } from '../rig.ts'
 import { listenTo } from './listener.ts'
 import { openCaller, send, sendBytes } from './raw.ts'
 import { refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
 
 const partnerOperations = (Object.values(operations) as Operation[]).filter(
   operation => operation.caller === 'partner',

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Client, ProposedBeneficiary } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 import { catalogueOf } from './catalogue-of.ts'
 import { refusalOf } from './refusal.ts'
 
@@ -32,11 +33,7 @@ async function userOf(client: Client) {
   return user
 }
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ catalogue })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ catalogue }))
 
 async function newMember() {
   const partner = await service.newPartner()

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { BenefitWithStatus } from '../../client/src/index.ts'
-import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
 import { listenTo } from './listener.ts'
 import { refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
 
-let service: TestService
-beforeAll(async () => {
-  // The middle of a month, so that no boundary is near.
-  service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+// The middle of a month, so that no boundary is near.
+const service = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 
 const asks = { userid: 'u1', ...adaAsks }
 const boundary = '2027-04-01T04:00:00.000Z'

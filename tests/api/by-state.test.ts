@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { newVisitor } from '../page/visitor.ts'
-import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
+import { ada, adaAsks, startTestService } from '../rig.ts'
 import { outcomesOf } from './refusal.ts'
 
-let service: TestService
+// The middle of a month, so that no boundary is near.
+const service = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 let client: Client
 beforeAll(async () => {
-  // The middle of a month, so that no boundary is near.
-  service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
   client = (await service.newPartner()).client
 })
-afterAll(() => service[Symbol.asyncDispose]())
 
 /** The operations on one user (contract §7 and §8), each with a request that a member would not be refused. */
 const operations = {

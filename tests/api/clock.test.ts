@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService, type TestPartner } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
 import { listenTo } from './listener.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 
 const ahead = '2027-05-01T12:00:00.000Z'
 

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Client, CreateUser, Prefill } from '../../client/src/index.ts'
 import { type Operation, type OperationId, operations, type partnerErrors } from '../../contract/src/index.ts'
-import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
 import { catalogueOf } from './catalogue-of.ts'
 import { openCaller, send, sendBytes } from './raw.ts'
 import { refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
 
 function pathOf(operation: Operation) {
   return operation.path.replace(/\{\w+\}/g, 'u1')

@@ -1,15 +1,12 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestService, type TestService } from '../rig.ts'
+import { expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 
 // Public documents, which browsers and tools fetch; the client has no method for them.
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
 
 async function get(path: string, headers: Record<string, string> = {}) {
   const answer = await request(service.baseUrl + path, { headers })

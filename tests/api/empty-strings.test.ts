@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Client, isBenefitEnrolmentError } from '../../client/src/index.ts'
 import { type Operation, type OperationId, operations } from '../../contract/src/index.ts'
-import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, adaAsks, startTestService } from '../rig.ts'
 import { refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
 
 type Schema = {
   readonly type?: string | readonly string[]

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readWholeCatalogue } from '../../service/src/catalogue/bring-files.ts'
-import { demoCatalogue, demoCatalogueFile, startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { demoCatalogue, demoCatalogueFile, startTestService } from '../rig.ts'
 
-let service: TestService
+const service = forAllTests(() => startTestService({ basePath: '/stage' }))
 let path = ''
-
 beforeAll(async () => {
-  service = await startTestService({ basePath: '/stage' })
   const read = await readWholeCatalogue(demoCatalogue, `${demoCatalogueFile}/..`)
   const documents = read.ok ? (read.catalogue.benefits.get('accident')?.documents ?? []) : []
   path = documents[0]?.file ?? ''
 })
-afterAll(() => service[Symbol.asyncDispose]())
 
 test('a document is served by the hash of its bytes, can do nothing, and never changes', async () => {
   const answer = await fetch(`${service.baseUrl}/files/${path}`)

@@ -1,17 +1,16 @@
 // What the client cannot send, or what is not about JSON, HTTP or an operation: bytes, media types, sizes, headers,
 // methods and paths. Wrong values in a well-formed request are in wrong-values.test.ts.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { rawRequest, sendRaw } from '../raw-http.ts'
-import { ada, startTestService, type TestService } from '../rig.ts'
+import { ada, startTestService } from '../rig.ts'
 import { type Answer, type Caller, openCaller, send, sendBytes } from './raw.ts'
 
-let service: TestService
+const service = forAllTests(startTestService)
 let caller: Caller
 beforeAll(async () => {
-  service = await startTestService()
   caller = await openCaller(service)
 })
-afterAll(() => service[Symbol.asyncDispose]())
 
 /** A prefill with exactly these bytes; when it is refused, nothing of it may be stored. */
 function prefillBytes(

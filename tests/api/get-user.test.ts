@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ada, startTestService, type TestService } from '../rig.ts'
+import { describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 import { refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 
 const account = { userid: 'u1', ...ada, offername: 'starter' } as const
 

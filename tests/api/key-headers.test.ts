@@ -1,17 +1,14 @@
 // The headers Version and Idempotency-Key in forms that the client does not send: it always sends v1 or v2, gives each
 // write a key, and refuses a malformed key itself. So all of these are sent raw.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Operation, operations } from '../../contract/src/index.ts'
-import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, adaAsks, startTestService } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
 import { type Caller, openCaller, sendBytes } from './raw.ts'
 
-let service: TestService
-beforeAll(async () => {
-  // In the middle of a month, because at its end swaps are refused.
-  service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+// In the middle of a month, because at its end swaps are refused.
+const service = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 
 const body = { userid: 'u1', ...ada }
 const account = { ...body, offername: 'starter', benefits: ['telehealth'] }

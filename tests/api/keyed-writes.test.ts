@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Client, CreateUser } from '../../client/src/index.ts'
 import { type Operation, operations } from '../../contract/src/index.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService, type TestPartner } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
 import { type Listener, listenTo, loseAnswers } from './listener.ts'
 
-let service: TestService
-beforeAll(async () => {
-  // In the middle of a month, because at its end swaps are refused.
-  service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+// In the middle of a month, because at its end swaps are refused.
+const service = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 
 const hour = 3_600_000
 type Write = (client: Client, idempotencyKey: string) => Promise<unknown>

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { RequestLimits } from '../../contract/src/index.ts'
 import { readConfig } from '../../service/src/config.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { type Caller, openCaller, send } from './raw.ts'
 import { unchecked } from './unchecked.ts'
 
@@ -15,13 +16,11 @@ const requestLimits: RequestLimits = {
   requestSeconds: 7,
   failedAuthentications: 2,
 }
-let service: TestService
+const service = forAllTests(() => startTestService({ sandbox: false, requestLimits }))
 let caller: Caller
 beforeAll(async () => {
-  service = await startTestService({ sandbox: false, requestLimits })
   caller = await openCaller(service)
 })
-afterAll(() => service[Symbol.asyncDispose]())
 
 function padded(bytes: number) {
   return caller.send('POST', '/user/prefill', { bytes: '{"userid":"u1"}'.padEnd(bytes) })

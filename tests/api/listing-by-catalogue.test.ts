@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
+import { expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, adaAsks, startTestService } from '../rig.ts'
 import { ageRule, catalogueOf } from './catalogue-of.ts'
 
 const alpha = { name: 'alpha', sortorder: 30, displayname: 'Zeta' }
@@ -10,11 +11,9 @@ const basic = { offer: 'basic', rank: 10, fixed: ['alpha'], selectable: ['gamma'
 const second = { offer: 'second', rank: 20, fixed: ['alpha', 'delta'] }
 const asks = { userid: 'u1', ...adaAsks }
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ catalogue: catalogueOf([alpha, beta, gamma, delta], [basic, second]) })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() =>
+  startTestService({ catalogue: catalogueOf([alpha, beta, gamma, delta], [basic, second]) }),
+)
 
 async function publish(...version: Parameters<typeof catalogueOf>) {
   await service.publish(catalogueOf(...version))

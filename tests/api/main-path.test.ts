@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
+import { expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, adaAsks, startTestService } from '../rig.ts'
 
-let service: TestService
-beforeAll(async () => {
-  // In the middle of a month, because at its end swaps are refused.
-  service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+// In the middle of a month, because at its end swaps are refused.
+const service = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 
 test('prefill, list, create, list: the benefits of the offer are then enrolled', async () => {
   const { client } = await service.newPartner()

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeQuiet } from '../../service/src/quiet.ts'
 import { startMetricsListener } from '../../service/src/system/metrics-listener.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { freePort } from '../free-port.ts'
 import { ada, startTestService, type TestService } from '../rig.ts'
 import { send } from './raw.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
 
 /** The samples of a service by name and labels. */
 async function samplesOf({ service: running }: TestService): Promise<ReadonlyMap<string, number>> {

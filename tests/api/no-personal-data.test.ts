@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
 import { keepTexts } from './listener.ts'
 import { openCaller } from './raw.ts'
 import { outcomesOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
 
-let service: TestService
 const partners: TestPartner[] = []
 const tokens: string[] = []
+// In the middle of a month, because at its end swaps are refused.
+const service = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 beforeAll(async () => {
-  // In the middle of a month, because at its end swaps are refused.
-  service = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
   for (const _ of ['one', 'another']) {
     const partner = await service.newPartner()
     partners.push(partner)
     await liveThrough(partner)
   }
 })
-afterAll(() => service[Symbol.asyncDispose]())
 
 const canaries = [
   'Adacanary',

@@ -1,10 +1,11 @@
 // Tools read the description, not the client, so it is fetched raw.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { eventNames, type Operation, operations } from '../../contract/src/index.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { send } from './raw.ts'
 
 type Content = Record<
@@ -28,16 +29,14 @@ type Description = {
   tags: { name: string; description?: string }[]
 }
 
-let service: TestService
 let description: Description
 async function read(query = ''): Promise<Description> {
   return (await send(service, 'GET', `/openapi.json${query}`)).body as Description
 }
+const service = forAllTests(startTestService)
 beforeAll(async () => {
-  service = await startTestService()
   description = await read()
 })
-afterAll(() => service[Symbol.asyncDispose]())
 
 function described(): Described[] {
   return Object.values(description.paths).flatMap(path => Object.values(path))

@@ -1,18 +1,14 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { states } from '../../contract/src/index.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 import { keepTexts } from './listener.ts'
 import { fieldsOf, outcomesOf, refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
 
-let service: TestService
-let partner: TestPartner
-beforeAll(async () => {
-  service = await startTestService()
-  partner = await service.newPartner()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
+const partner = forAllTests(() => service.newPartner())
 
 /** A prefill with one field; a name such as `address.city` is a field of the address. */
 function prefillOf(field: string, value: unknown, client = partner.client): Promise<unknown> {

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { BenefitEnrolmentError, Prefill } from '../../client/src/index.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { holdUsers, testInTime, waitForLock } from '../hold-users.ts'
 import { wholeRunTest } from '../long.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
-import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
 import { type Listener, listenTo } from './listener.ts'
 import { fieldsOf, outcomesOf, refusalOf } from './refusal.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
 
 const day = 86_400_000
 const body = { userid: 'u1', ...ada }

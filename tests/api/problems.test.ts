@@ -1,18 +1,15 @@
 // The document itself, and answers outside operations, are read raw; what the client makes of them is tested through
 // it.
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { errors } from '../../contract/src/index.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { keepTexts, listenTo } from './listener.ts'
 import { openCaller, send } from './raw.ts'
 import { refusalOf } from './refusal.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ basePath: '/v1' })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ basePath: '/v1' }))
 
 const json = { 'content-type': 'application/json' }
 

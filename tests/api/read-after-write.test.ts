@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { claimInstallation } from '../../service/src/installation.ts'
-import { type Service, startService } from '../../service/src/service.ts'
-import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { startService } from '../../service/src/service.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
 
 // Each process remembers users and finished lists; here two processes share one database.
-let first: TestService
-let second: Service
-let partner: TestPartner
-/** The partner's client of each process. */
-let clients: readonly [Client, Client]
-
-beforeAll(async () => {
-  first = await startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') })
+const first = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
+const second = forAllTests(async () => {
   const { database, keyring, now: real } = first
-  second = await startService({
+  return startService({
     database,
     deliveryDatabase: database,
     keyring,
@@ -27,10 +22,9 @@ beforeAll(async () => {
     installation: await claimInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
   })
 })
-afterAll(async () => {
-  await second.close()
-  await first[Symbol.asyncDispose]()
-})
+let partner: TestPartner
+/** The partner's client of each process. */
+let clients: readonly [Client, Client]
 beforeEach(async () => {
   partner = await first.newPartner()
   clients = [partner.client, partner.connect({ baseUrl: second.address })]

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { holdUsers, testInTime } from '../hold-users.ts'
-import { ada, startTestService, type TestService } from '../rig.ts'
+import { ada, startTestService } from '../rig.ts'
 import { listenTo } from './listener.ts'
 import { refusalOf } from './refusal.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
 
 testInTime('a user who is held by somebody else holds up nobody else', async () => {
   const held = await service.newPartner()

@@ -1,20 +1,16 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 import { send, sendBytes } from './raw.ts'
 import { fieldsOf, refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
 
 // Headers, bytes and connections, which a client does not show or cannot send.
 
-let service: TestService
-let partner: TestPartner
-beforeAll(async () => {
-  service = await startTestService()
-  partner = await service.newPartner()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
+const partner = forAllTests(() => service.newPartner())
 
 test('two Host headers are a 400', async () => {
   const headers = [['Host', 'another']] as const

@@ -1,20 +1,17 @@
 // The client requests its tokens itself and shows none. Its use of the token endpoint is tested through it; the forms
 // of the RFCs, which other OAuth libraries use, and a token held by the test are sent raw.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/manage.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { listenTo } from './listener.ts'
 import { type Answer, send, sendBytes } from './raw.ts'
 import { refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
 
 const form = 'application/x-www-form-urlencoded'
 function basic(id: string, secret: string) {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, adaAsks, startTestService } from '../rig.ts'
 import { fieldsOf, refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
 
-let service: TestService
-let partner: TestPartner
-beforeAll(async () => {
-  service = await startTestService()
-  partner = await service.newPartner()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
+const partner = forAllTests(() => service.newPartner())
 
 describe('400 bad_request', () => {
   test.each([

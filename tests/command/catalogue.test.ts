@@ -1,18 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
+import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from '../life/catalogue.ts'
 import { ciTest } from '../long.ts'
 import { ada } from '../rig.ts'
 import { run, runJson } from './process.ts'
-import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
+import { type SandboxPartner, startSandbox } from './sandbox.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
-let sandbox: Sandbox
 let partner: SandboxPartner
 let file = ''
 
@@ -30,14 +30,13 @@ async function write(name: string, catalogue: TestCatalogue): Promise<string> {
   return path
 }
 
+const sandbox = forAllTests(startSandbox)
 beforeAll(async () => {
-  sandbox = await startSandbox()
   partner = await sandbox.newPartner()
   await partner.client.createUser({ ...ada, userid: 'holder', offername: 'low', benefits: ['books'] })
   await partner.client.prefillUser({ ...ada, userid: 'applicant' })
   file = await write('next.yaml', withoutBooks)
 })
-afterAll(() => sandbox.close())
 
 test('what publishing would do is counted on the users, as text and as JSON, and publishes nothing', async () => {
   type Counted = {

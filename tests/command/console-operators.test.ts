@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { ciTest } from '../long.ts'
 import { run, runJson } from './process.ts'
-import { type Sandbox, startSandbox } from './sandbox.ts'
+import { startSandbox } from './sandbox.ts'
 
 type Link = { name: string; role: string; path: string; expiresat: string }
 type Listed = {
@@ -14,12 +15,7 @@ type Listed = {
   }[]
 }
 
-let sandbox: Sandbox
-
-beforeAll(async () => {
-  sandbox = await startSandbox()
-})
-afterAll(() => sandbox.close())
+const sandbox = forAllTests(startSandbox)
 
 /** The line of the greeting with the console's address. */
 function greeted() {

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Replayed } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { ciTest, wholeRunTest } from '../long.ts'
 import { wholeLog } from '../whole-log.ts'
 import { run, runJson } from './process.ts'
-import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
+import { type SandboxPartner, startSandbox } from './sandbox.ts'
 
-// Only catches a hang: each test runs many processes, on a machine that may be busy.
 // A partner's receiver that takes everything, or nothing.
 let isTaking = true
 const arrived: { key: string; body: string }[] = []
@@ -23,10 +23,9 @@ const receiver = createServer((request, response) => {
   })
 })
 
-let sandbox: Sandbox
+const sandbox = forAllTests(startSandbox)
 let webhook: string[]
 beforeAll(async () => {
-  sandbox = await startSandbox()
   await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
   const { port } = receiver.address() as AddressInfo
   webhook = [
@@ -43,7 +42,6 @@ beforeAll(async () => {
 afterAll(async () => {
   receiver.closeAllConnections()
   await new Promise(resolve => receiver.close(resolve))
-  await sandbox.close()
 })
 
 type Listed = {

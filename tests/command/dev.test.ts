@@ -10,7 +10,6 @@ import { fileOf, type TestCatalogue } from '../life/catalogue.ts'
 import { ciTest, wholeRunTest } from '../long.ts'
 import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
 
-// Only catches a hang: each test starts the service several times, on a machine that may be busy.
 type Demo = { partnerid: string; clientid: string; clientsecret: string; apikey: string }
 
 function startDev(dataDir: string, ...words: string[]): Promise<ServiceProcess> {

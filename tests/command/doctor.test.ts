@@ -3,18 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
-import { startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService, type TestPartner } from '../rig.ts'
 import { run, runRefused } from './process.ts'
 
-let service: TestService
-let partner: TestPartner
-beforeAll(async () => {
-  service = await startTestService({ startAt: Date.parse('2026-11-12T15:00:00Z') })
-  partner = await service.newPartner()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ startAt: Date.parse('2026-11-12T15:00:00Z') }))
+const partner = forAllTests(() => service.newPartner())
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const hook = { username: 'hook', password: 'correct horse', secret }

@@ -1,24 +1,22 @@
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readKeyringFile, replaceKeyringFile } from '../../service/src/vault/keyring.ts'
 import { withCurrent, withNext } from '../../service/src/vault/keyring-file.ts'
 import { newKey } from '../../service/src/vault/seal.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { ada } from '../rig.ts'
-import { clientsOf, idOf, type Key, openStage, refusal, type Stage } from './keyring-stage.ts'
+import { clientsOf, idOf, type Key, openStage, refusal } from './keyring-stage.ts'
 import type { Created } from './place.ts'
 import { run, runJson, runKilledWhen } from './process.ts'
 
-// Only catches a hang: each test runs many processes, on a machine that may be busy.
 describe('a rotation that does not run to its end', () => {
-  let stage: Stage
+  const stage = forAllTests(openStage)
   let partner: Created
   beforeAll(async () => {
-    stage = await openStage()
     partner = await stage.newPartner()
   })
-  afterAll(() => stage.close())
 
   let users = 0
   /** Both services read and write with old data and new data. */

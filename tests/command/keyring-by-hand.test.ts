@@ -10,7 +10,6 @@ import { clientsOf, idOf, openStage, refusal, type Shown } from './keyring-stage
 import { codeOf } from './place.ts'
 import { runJson } from './process.ts'
 
-// Only catches a hang: each test runs many processes, on a machine that may be busy.
 wholeRunTest('what is hashed under a pepper that is gone opens nothing more, on either process', async () => {
   const stage = await openStage()
   onTestFinished(() => stage.close())

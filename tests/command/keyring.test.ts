@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { readKeyringFile } from '../../service/src/vault/keyring.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
@@ -9,7 +10,6 @@ import { clientsOf, idOf, openStage, refusal, type Stage } from './keyring-stage
 import { type Created, codeOf } from './place.ts'
 import { run, runJson } from './process.ts'
 
-// Only catches a hang: each test runs many processes, on a machine that may be busy.
 /** All events of a partner. */
 async function eventsOf(stage: Stage, partner: Created) {
   const database = openDatabase(
@@ -24,15 +24,13 @@ async function eventsOf(stage: Stage, partner: Created) {
 }
 
 describe('a rotation of both under load, on two processes', () => {
-  let stage: Stage
   let partner: Created
   let linkId = ''
   const outputs: string[] = []
+  const stage = forAllTests(openStage)
   beforeAll(async () => {
-    stage = await openStage()
     partner = await stage.newPartner()
   })
-  afterAll(() => stage.close())
 
   /** One user's life, with every keyed write sent to both processes, at once or one after the other. */
   const liveOnce = async (round: number) => {

@@ -1,35 +1,25 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
 import { run } from './process.ts'
-import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
+import { startSandbox } from './sandbox.ts'
 
-let sandbox: Sandbox
-let partner: SandboxPartner
+const hook = ['--webhook-url', 'http://127.0.0.1:9/hook', '--webhook-username', 'harbor']
+const sandbox = forAllTests(startSandbox)
+const partner = forAllTests(() =>
+  sandbox.newPartner(...hook, '--webhook-password', 'pilot', '--events', 'all'),
+)
 /** Disabled, so that it can be deleted. */
-let leaving: SandboxPartner
-
+const leaving = forAllTests(() => sandbox.newPartner())
 beforeAll(async () => {
-  sandbox = await startSandbox()
-  partner = await sandbox.newPartner(
-    '--webhook-url',
-    'http://127.0.0.1:9/hook',
-    '--webhook-username',
-    'harbor',
-    '--webhook-password',
-    'pilot',
-    '--events',
-    'all',
-  )
   for (const userid of ['wrong', 'leaving'])
     await partner.client.createUser({ userid, ...ada, offername: 'mid', benefits: ['art', 'books'] })
-  leaving = await sandbox.newPartner()
   await leaving.client.createUser({ userid: 'theirs', ...ada, offername: 'mid', benefits: ['art', 'books'] })
   await run(['partner', 'disable', leaving.partnerid], sandbox.place)
 })
-afterAll(() => sandbox.close())
 
 /** What the commands below change. */
 async function state() {

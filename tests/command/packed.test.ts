@@ -8,7 +8,6 @@ import { freePort } from '../free-port.ts'
 import { ciTest } from '../long.ts'
 import { root } from './process.ts'
 
-// Only catches a hang: the packages come from the cache of npm, or over the network where they are not there.
 const packages = ['contract', 'embedded-postgres', 'service']
 
 function npm(words: readonly string[], cwd: string): string {

@@ -3,18 +3,15 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
-import { startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService, type TestPartner } from '../rig.ts'
 import { run, runJson, runRefused, startCommand } from './process.ts'
 
 // The middle of a month: near its end swaps are locked.
 const startAt = Date.parse('2026-11-12T15:00:00Z')
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ startAt })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ startAt }))
 
 function environmentOf(partner: TestPartner) {
   return {

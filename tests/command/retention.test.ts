@@ -9,7 +9,6 @@ import { ada } from '../rig.ts'
 import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
 import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
 
-// Only catches a hang: each test runs many processes, on a machine that may be busy.
 let place: Workplace
 let database: Database
 let service: ServiceProcess

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
 import { run, runJson } from './process.ts'
-import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
+import { startSandbox } from './sandbox.ts'
 
-// Only catches a hang: each test runs many processes, on a machine that may be busy.
 type Entry = { userid: string; change: string; startson: string; endson: string; firstname: string }
 
-let sandbox: Sandbox
-let partner: SandboxPartner
+const sandbox = forAllTests(startSandbox)
+const partner = forAllTests(() => sandbox.newPartner())
 let today: string
 let nextMonth: string
 
@@ -24,8 +24,6 @@ function rosterOn(on: string, ...words: string[]): Promise<{ covered: Entry[] }>
 }
 
 beforeAll(async () => {
-  sandbox = await startSandbox()
-  partner = await sandbox.newPartner()
   today = dateIn(0)
   nextMonth = dateIn(45)
   const create = (userid: string, firstname: string) =>
@@ -37,7 +35,6 @@ beforeAll(async () => {
   await partner.client.cancelUser({ userid: 'leaves', effective: 'immediate' })
   await partner.client.eraseUser({ userid: 'erased' })
 })
-afterAll(() => sandbox.close())
 
 describe('roster', () => {
   test('lists who is covered at any time of the day, with the days of coverage, and nobody who was erased', async () => {

@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { addDays, dateAt } from '../../service/src/calendar/calendar.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
 import { codeOf } from './place.ts'
 import { run, runJson } from './process.ts'
-import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
+import { type SandboxPartner, startSandbox } from './sandbox.ts'
 
 // Only catches a hang: each test runs many processes, on a machine that may be busy.
 const soon = { timeout: 180_000, interval: 100 }
@@ -17,10 +18,9 @@ const receiver = createServer((request, response) => {
   request.on('end', () => response.writeHead(500).end('closed for the holidays'))
 })
 
-let sandbox: Sandbox
+const sandbox = forAllTests(startSandbox)
 let partner: SandboxPartner
 beforeAll(async () => {
-  sandbox = await startSandbox()
   await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
   const { port } = receiver.address() as AddressInfo
   partner = await sandbox.newPartner(
@@ -44,7 +44,6 @@ beforeAll(async () => {
 afterAll(async () => {
   receiver.closeAllConnections()
   await new Promise(resolve => receiver.close(resolve))
-  await sandbox.close()
 })
 
 function json<T>(...words: string[]) {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { ciTest } from '../long.ts'
 import { ada } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
 import { run, runJson } from './process.ts'
-import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
+import { type SandboxPartner, startSandbox } from './sandbox.ts'
 
-// Only catches a hang: each test runs many processes, on a machine that may be busy.
-let sandbox: Sandbox
+const sandbox = forAllTests(startSandbox)
 let partner: SandboxPartner
-beforeAll(async () => {
-  sandbox = await startSandbox()
-})
-afterAll(() => sandbox.close())
 beforeEach(async () => {
   partner = await sandbox.newPartner()
   // To the middle of the next month, because at a month's end changes for the boundary are refused.

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { dateAt } from '../../service/src/calendar/calendar.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
 import { run, runJson } from './process.ts'
-import { type Sandbox, type SandboxPartner, startSandbox } from './sandbox.ts'
+import { startSandbox } from './sandbox.ts'
 
-let sandbox: Sandbox
-let partner: SandboxPartner
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  partner = await sandbox.newPartner()
-})
-afterAll(() => sandbox.close())
+const sandbox = forAllTests(startSandbox)
+const partner = forAllTests(() => sandbox.newPartner())
 
 type Corrected = {
   readonly dryrun: boolean

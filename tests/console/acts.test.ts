@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type OperatorBrowser, signIn } from './operator-browser.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
+import { signIn } from './operator-browser.ts'
 
-let service: TestService
-let partner: TestPartner
-let support: OperatorBrowser
-
-beforeAll(async () => {
-  service = await startTestService({ console: true })
-  partner = await service.newPartner({ name: 'Harbor Rides' })
-  support = await signIn(service, 'support')
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ console: true }))
+const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
+const support = forAllTests(() => signIn(service, 'support'))
 
 let people = 0
 async function newUser() {

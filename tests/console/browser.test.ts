@@ -1,24 +1,21 @@
 /// <reference lib="dom" />
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr } from '../long.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { ada, demoCatalogue, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { ada, demoCatalogue, startTestService } from '../rig.ts'
 import { consoleOf, newOperator, signIn } from './operator-browser.ts'
 
 describeInBrowser('the console in a browser', () => {
-  let service: TestService
-  let partner: TestPartner
-  let browser: Browser
+  const service = forAllTests(() => startTestService({ console: true }))
+  const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
   let serviceid = ''
   let webhookid = ''
   let requested = ''
-
   beforeAll(async () => {
-    service = await startTestService({ console: true })
-    partner = await service.newPartner({ name: 'Harbor Rides' })
     const created = await partner.client.createUser({
       ...ada,
       userid: 'rider-1',
@@ -37,12 +34,8 @@ describeInBrowser('the console in a browser', () => {
     const seen = /name="seen" value="([^"]+)"/.exec((await support.get(erase)).text)?.[1] ?? ''
     const asked = await support.post(erase, { seen: seen.replaceAll('&quot;', '"'), reason: 'letter 1' })
     requested = asked.path
-    browser = await launchBrowser()
   })
-  afterAll(async () => {
-    await browser.close()
-    await service[Symbol.asyncDispose]()
-  })
+  const browser = forAllTests(launchBrowser)
 
   const open = async (
     options: Parameters<Browser['newContext']>[0] = {},

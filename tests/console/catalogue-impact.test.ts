@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { parseCatalogue } from '../../service/src/catalogue/parse.ts'
 import { openPublished } from '../../service/src/catalogue/published.ts'
 import { countImpact, type Impact } from '../../service/src/console/catalogue/count.ts'
 import { type ImpactCounts, sumOf } from '../../service/src/console/catalogue/tally.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { clockOn } from '../../service/src/partners/partner.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from '../life/catalogue.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { ada, startTestService, type TestPartner } from '../rig.ts'
 
 // Mid-month, so that no changes for the boundary are locked.
 const startAt = Date.parse('2026-10-10T15:00:00.000Z')
@@ -35,9 +36,6 @@ const next: TestCatalogue = {
     })),
 }
 
-let service: TestService
-let partner: TestPartner
-let other: TestPartner
 let counted: Impact
 
 function parsed(catalogue: TestCatalogue) {
@@ -84,10 +82,10 @@ async function stateOf(): Promise<unknown> {
       (select count(*) from history) as history, (select count(*) from catalogue_versions) as published`)
 }
 
+const service = forAllTests(() => startTestService({ startAt, catalogue: fileOf(lifeCatalogue) }))
+const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
+const other = forAllTests(() => service.newPartner({ name: 'Quiet Co' }))
 beforeAll(async () => {
-  service = await startTestService({ startAt, catalogue: fileOf(lifeCatalogue) })
-  partner = await service.newPartner({ name: 'Harbor Rides' })
-  other = await service.newPartner({ name: 'Quiet Co' })
   await create('keeper', 'low', ['dental', 'art'])
   await create('changer', 'top', [])
   await partner.client.changeOffer({ userid: 'changer', offername: 'mid', action: 'auto', effective: 'auto' })
@@ -107,7 +105,6 @@ beforeAll(async () => {
   await partner.client.prefillUser({ ...ada, userid: 'northerner', zipcode: '10001', address: newYork })
   await other.client.prefillUser({ ...ada, userid: 'applicant' })
 })
-afterAll(() => service[Symbol.asyncDispose]())
 
 test('users are counted by partner, benefit and offer, and nothing is changed', async () => {
   const before = await stateOf()

@@ -1,23 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'
 import { readVersion } from '../../service/src/catalogue/published.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, demoCatalogue, demoCatalogueFile, startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, demoCatalogue, demoCatalogueFile, startTestService } from '../rig.ts'
 import { deedsOf, reasonedDeedsOf } from './deeds.ts'
 import { type OperatorBrowser, type Shown, signIn } from './operator-browser.ts'
-
-let service: TestService
-let admin: OperatorBrowser
-let second: OperatorBrowser
-let viewer: OperatorBrowser
 
 const soon = { timeout: 120_000, interval: 50 }
 const changed = demoCatalogue.replaceAll('New York', 'New  York').replace('slots: 2', 'slots: 1')
 
+const service = forAllTests(() => startTestService({ console: true }))
 beforeAll(async () => {
-  service = await startTestService({ console: true })
   const partner = await service.newPartner({ name: 'Harbor Rides' })
   await partner.client.createUser({
     ...ada,
@@ -25,11 +21,10 @@ beforeAll(async () => {
     offername: 'starter',
     benefits: ['telehealth'],
   })
-  admin = await signIn(service, 'admin')
-  second = await signIn(service, 'admin')
-  viewer = await signIn(service, 'viewer')
 })
-afterAll(() => service[Symbol.asyncDispose]())
+const admin = forAllTests(() => signIn(service, 'admin'))
+const second = forAllTests(() => signIn(service, 'admin'))
+const viewer = forAllTests(() => signIn(service, 'viewer'))
 
 function accident(): Promise<Buffer> {
   return readFile(join(dirname(demoCatalogueFile), 'documents/accident-en.pdf'))

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { openRetained } from '../../service/src/membership/erasures/retained-rows.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
-import { type OperatorBrowser, signIn } from './operator-browser.ts'
+import { signIn } from './operator-browser.ts'
 
-let service: TestService
-let partner: TestPartner
-let support: OperatorBrowser
-
-beforeAll(async () => {
-  service = await startTestService({ console: true })
-  partner = await service.newPartner({ name: 'Harbor Rides' })
-  support = await signIn(service, 'support')
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ console: true }))
+const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
+const support = forAllTests(() => signIn(service, 'support'))
 
 function seenIn({ text }: { text: string }) {
   return { sure: 'yes', seen: /name="seen" value="(\d+)"/.exec(text)?.[1] ?? '' }

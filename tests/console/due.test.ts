@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
-import { consoleOf, type OperatorBrowser, signIn } from './operator-browser.ts'
+import { consoleOf, signIn } from './operator-browser.ts'
 
 const PEOPLE = 620
 /** Every hundredth person changes the offer, too. */
 const CHANGING = 6
 
-let service: TestService
-let partner: TestPartner
-let admin: OperatorBrowser
-
+const service = forAllTests(() => startTestService({ console: true }))
+const partner = forAllTests(() => service.newPartner({ timezone: 'America/New_York' }))
 beforeAll(async () => {
-  service = await startTestService({ console: true })
-  partner = await service.newPartner({ timezone: 'America/New_York' })
   await partner.client.createUser({ ...ada, userid: 'first', offername: 'starter', benefits: ['telehealth'] })
   const now = new Date(service.now())
   const leaves = new Date(service.now() + 3 * 86_400_000)
@@ -25,9 +22,8 @@ beforeAll(async () => {
       ${leaves}::timestamptz, ${now},
       'voluntary', case when n % 100 = 0 then 'plus' end, case when n % 100 = 0 then ${leaves}::timestamptz end, ${leaves}
     from generate_series(1, ${PEOPLE}::integer) n`)
-  admin = await signIn(service, 'admin')
 })
-afterAll(() => service[Symbol.asyncDispose]())
+const admin = forAllTests(() => signIn(service, 'admin'))
 
 function fileOf(query = '') {
   return fetch(`${consoleOf(service)}/due.csv?partner=${partner.partnerId}&days=7${query}`, {

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
-let service: TestService
-let partner: TestPartner
-let support: OperatorBrowser
-let second: OperatorBrowser
-
-beforeAll(async () => {
-  service = await startTestService({ console: true })
-  partner = await service.newPartner({ name: 'Harbor Rides' })
-  support = await signIn(service, 'support')
-  second = await signIn(service, 'support')
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ console: true }))
+const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
+const support = forAllTests(() => signIn(service, 'support'))
+const second = forAllTests(() => signIn(service, 'support'))
 
 async function newUser(userid: string) {
   const { serviceid } = await partner.client.createUser({

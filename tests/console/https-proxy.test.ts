@@ -2,15 +2,15 @@
 import { request as ask } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { CERTIFICATES } from '../egress/certificates.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { freePort } from '../free-port.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { ada, startTestService, type TestService } from '../rig.ts'
+import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
-import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts'
+import { startIdentityProvider } from './identity-provider.ts'
 import { newOperator } from './operator-browser.ts'
 
 /** A proxy as operators put one before the console: it ends TLS and passes everything on, the Host included. */
@@ -56,35 +56,25 @@ async function startTlsProxy(): Promise<TlsProxy> {
 }
 
 describeInBrowser('the console on https, behind a proxy', () => {
-  let identity: IdentityProvider
-  let proxy: TlsProxy
-  let service: TestService
-  let browser: Browser
-  let serviceid = ''
-
-  beforeAll(async () => {
-    proxy = await startTlsProxy()
-    identity = await startIdentityProvider()
-    const port = await freePort()
-    service = await startTestService({
-      console: { port, url: proxy.url },
+  const proxy = forAllTests(startTlsProxy)
+  const identity = forAllTests(startIdentityProvider)
+  const service = forAllTests(async () => {
+    proxy.port = await freePort()
+    return startTestService({
+      console: { port: proxy.port, url: proxy.url },
       signIn: identity.settings,
       trustProxy: ['127.0.0.1'],
       startAt: Date.now(),
     })
-    proxy.port = port
+  })
+  let serviceid = ''
+  beforeAll(async () => {
     identity.serve([proxy.url])
     const partner = await service.newPartner({ name: 'Harbor Rides' })
     const created = await partner.client.createUser({ ...ada, userid: 'secured-1', offername: 'starter' })
     serviceid = created.serviceid
-    browser = await launchBrowser()
   })
-  afterAll(async () => {
-    await browser.close()
-    await service[Symbol.asyncDispose]()
-    await identity.close()
-    await proxy.close()
-  })
+  const browser = forAllTests(launchBrowser)
 
   const newPage = async () => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { request as send } from 'node:http'
 import Fastify from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'
 import type { ConsoleContext } from '../../service/src/console/console-context.ts'
 import { ROLES, type Role } from '../../service/src/console/operators/operator.ts'
@@ -11,8 +11,9 @@ import { readConsoleFiles } from '../../service/src/console/page/console-files.t
 import { mountConsole } from '../../service/src/console/page/listener.ts'
 import { insertRequest } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService, type TestPartner } from '../rig.ts'
+import { startIdentityProvider } from './identity-provider.ts'
 import { consoleOf, type OperatorBrowser, signIn } from './operator-browser.ts'
 
 // A second, independent list of who may do what: a route that is missing here fails, and so does one with another role
@@ -90,18 +91,15 @@ type Route = {
   readonly takesFiles: boolean
 }
 
-let identity: IdentityProvider
-let service: TestService
 let own: TestPartner
 let base = ''
 let routes: readonly Route[] = []
 let values: Readonly<Record<string, string>> = {}
 const operators = new Map<Role, OperatorBrowser>()
+const identity = forAllTests(startIdentityProvider)
+const service = forAllTests(() => startTestService({ console: true, signIn: identity.settings }))
 let stranger: OperatorBrowser
-
 beforeAll(async () => {
-  identity = await startIdentityProvider()
-  service = await startTestService({ console: true, signIn: identity.settings })
   base = consoleOf(service)
   identity.serve([base])
   routes = await mountedRoutes()
@@ -142,10 +140,6 @@ beforeAll(async () => {
     token: 'enr_ol_sandbox_x',
     '*': 'nowhere',
   }
-})
-afterAll(async () => {
-  await service[Symbol.asyncDispose]()
-  await identity.close()
 })
 
 /** Every route as the console mounts it. */

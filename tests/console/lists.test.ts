@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/manage.ts'
-import { startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type OperatorBrowser, signIn } from './operator-browser.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { signIn } from './operator-browser.ts'
 
-let service: TestService
-let first: TestPartner
-let formula: TestPartner
-let admin: OperatorBrowser
-let viewer: OperatorBrowser
-
+const service = forAllTests(() => startTestService({ console: true }))
+const first = forAllTests(() => service.newPartner({ name: 'Aviso Rides' }))
+const formula = forAllTests(() => service.newPartner({ name: '=cmd|calc' }))
 beforeAll(async () => {
-  service = await startTestService({ console: true })
-  first = await service.newPartner({ name: 'Aviso Rides' })
-  formula = await service.newPartner({ name: '=cmd|calc' })
   const { partnerId } = await service.newPartner({ name: 'Zephyr Foods' })
   await changePartner(partnerId, { isDisabled: true }, service.manage)
   for (const [partner, host] of [
@@ -21,10 +16,9 @@ beforeAll(async () => {
     [formula, 'a.localhost'],
   ] as const)
     await partner.client.createWebhook({ url: `http://${host}:9/secret-path`, username: 'u', password: 'p' })
-  admin = await signIn(service, 'admin')
-  viewer = await signIn(service, 'viewer')
 })
-afterAll(() => service[Symbol.asyncDispose]())
+const admin = forAllTests(() => signIn(service, 'admin'))
+const viewer = forAllTests(() => signIn(service, 'viewer'))
 
 /** The names of a list's links, in the order of the page. */
 function namesIn(text: string, path: string) {

@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/manage.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
-import { type OperatorBrowser, type Shown, signIn } from './operator-browser.ts'
+import { type Shown, signIn } from './operator-browser.ts'
 
-let service: TestService
-let partner: TestPartner
-let admin: OperatorBrowser
+const service = forAllTests(() => startTestService({ console: true }))
+const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
 let serviceid = ''
 let leavingid = ''
 let eventid = ''
 let webhookid = ''
 let enrolment = ''
-
 beforeAll(async () => {
-  service = await startTestService({ console: true })
-  partner = await service.newPartner({ name: 'Harbor Rides' })
   const made = await partner.client.createWebhook({
     url: 'http://127.0.0.1:9/hook',
     username: 'harbor',
@@ -35,9 +32,8 @@ beforeAll(async () => {
     select enrolment_id from enrolments where service_id = ${serviceid} and benefit = 'telehealth'`)
   enrolment = row?.enrolment_id ?? ''
   for (const action of ['void', 'erase'] as const) await writePolicy(service.database, action, false)
-  admin = await signIn(service, 'admin')
 })
-afterAll(() => service[Symbol.asyncDispose]())
+const admin = forAllTests(() => signIn(service, 'admin'))
 
 /** What the acts below change. */
 async function state() {

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { tidyConsole } from '../../service/src/console/tidy.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 import { type OperatorBrowser, type Shown, signIn } from './operator-browser.ts'
 
-let service: TestService
-let partner: TestPartner
-let asker: OperatorBrowser
-let other: OperatorBrowser
-
-beforeAll(async () => {
-  service = await startTestService({ console: true })
-  partner = await service.newPartner({ name: 'Harbor Rides' })
-  asker = await signIn(service, 'support')
-  other = await signIn(service, 'support')
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ console: true }))
+const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
+const asker = forAllTests(() => signIn(service, 'support'))
+const other = forAllTests(() => signIn(service, 'support'))
 
 let people = 0
 /** A member with telehealth, and the value that selects that enrolment in a form. */

@@ -1,10 +1,11 @@
 /// <reference lib="dom" />
 import { readFile } from 'node:fs/promises'
-import type { Browser, Page, Request } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page, Request } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { acts } from '../../service/src/console/acts/all.ts'
 import { ROLES, type Role } from '../../service/src/console/operators/operator.ts'
 import { screens } from '../../service/src/console/screens.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { isLong, wholeRunTest } from '../long.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
@@ -12,7 +13,7 @@ import { demoCatalogue } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { type Keyboard, openKeyboard } from './keyboard.ts'
 import { consoleOf, newOperator } from './operator-browser.ts'
-import { CANARIES, type PopulatedConsole, signInPage, startPopulatedConsole } from './populated.ts'
+import { CANARIES, signInPage, startPopulatedConsole } from './populated.ts'
 
 const looks = [
   ['light', 768],
@@ -22,17 +23,8 @@ const looks = [
 ] as const
 
 describeInBrowser('each role in a browser, by keyboard alone', () => {
-  let populated: PopulatedConsole
-  let browser: Browser
-
-  beforeAll(async () => {
-    populated = await startPopulatedConsole()
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await populated.close()
-  })
+  const populated = forAllTests(startPopulatedConsole)
+  const browser = forAllTests(launchBrowser)
 
   /** How often each address was opened or sent to in these walks, less the refusals. */
   const walked = new Map<string, number>()

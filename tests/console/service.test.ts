@@ -1,21 +1,19 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { addEntries, noPartner } from '../../service/src/audit/entries.ts'
 import { readFigures } from '../../service/src/console/service/figures.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { makeQuiet } from '../../service/src/quiet.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 import { signIn } from './operator-browser.ts'
 
-let service: TestService
-let partner: TestPartner
+const service = forAllTests(() => startTestService({ console: true }))
+const partner = forAllTests(() => service.newPartner({ name: 'Canaryworks' }))
 beforeAll(async () => {
-  service = await startTestService({ console: true })
-  partner = await service.newPartner({ name: 'Canaryworks' })
   await partner.client.createUser({ ...ada, userid: 'rider-canary', offername: 'starter' })
 })
-afterAll(() => service[Symbol.asyncDispose]())
 
 function factOf(text: string, name: string): string {
   return new RegExp(`<dt>${name}</dt><dd>(.*?)</dd>`, 's').exec(text)?.[1] ?? ''

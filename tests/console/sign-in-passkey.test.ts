@@ -1,36 +1,28 @@
 /// <reference lib="dom" />
-import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { BrowserContext, CDPSession, Page } from 'playwright-core'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'
 import { removePasskeys } from '../../service/src/console/operators/passkey-store.ts'
 import { disableOperator } from '../../service/src/console/operators/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { startTestService, type TestService } from '../rig.ts'
-import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts'
+import { startTestService } from '../rig.ts'
+import { startIdentityProvider } from './identity-provider.ts'
 import { consoleOf, newOperator } from './operator-browser.ts'
 
 describeInBrowser('signing in, in a browser', () => {
-  let service: TestService
-  let identity: IdentityProvider
-  let browser: Browser
+  const identity = forAllTests(startIdentityProvider)
+  const service = forAllTests(() => startTestService({ console: true, signIn: identity.settings }))
   let context: BrowserContext
   let base = ''
-
   beforeAll(async () => {
-    identity = await startIdentityProvider()
-    service = await startTestService({ console: true, signIn: identity.settings })
     // Browsers create passkeys only for host names.
     base = consoleOf(service).replace('127.0.0.1', 'localhost')
     identity.serve([base])
-    browser = await launchBrowser()
   })
-  afterAll(async () => {
-    await browser.close()
-    await service[Symbol.asyncDispose]()
-    await identity.close()
-  })
+  const browser = forAllTests(launchBrowser)
   afterEach(async () => {
     await context.close()
     expect(JSON.stringify(service.logged)).not.toMatch(/eyJ|enr_o[ls]_/)

@@ -1,25 +1,21 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'
 import { disableOperator, findOperator } from '../../service/src/console/operators/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts'
 import { newTraveller, type Traveller } from './journey.ts'
 import { consoleOf } from './operator-browser.ts'
 
-let identity: IdentityProvider
-let service: TestService
+const identity = forAllTests(startIdentityProvider)
+const service = forAllTests(() =>
+  startTestService({ console: true, signIn: identity.settings, startAt: Date.now() }),
+)
 let base = ''
-
 beforeAll(async () => {
-  identity = await startIdentityProvider()
-  service = await startTestService({ console: true, signIn: identity.settings, startAt: Date.now() })
   base = consoleOf(service)
   identity.serve([base])
-})
-afterAll(async () => {
-  await service[Symbol.asyncDispose]()
-  await identity.close()
 })
 afterEach(() => {
   identity.changes = undefined

@@ -1,17 +1,13 @@
 import { request } from 'node:http'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'
 import { disableOperator } from '../../service/src/console/operators/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { consoleOf, newLink, newOperator, signIn } from './operator-browser.ts'
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await startTestService({ console: true })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ console: true }))
 
 function form(base: string) {
   return {

@@ -1,12 +1,13 @@
 /// <reference lib="dom" />
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, test } from 'vitest'
 import type { Role } from '../../service/src/console/operators/operator.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { ciTest, npmTestOr } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { ada, startTestService } from '../rig.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
 import { consoleOf, newOperator } from './operator-browser.ts'
 
 // `npm run screenshots:console` takes the pictures of docs/support.md while this test runs.
@@ -15,29 +16,20 @@ const guide = readFileSync(new URL('../../docs/support.md', import.meta.url), 'u
 const MOST_STEPS = 3
 
 describeInBrowser('the nine questions of support', () => {
-  let service: TestService
-  let partner: TestPartner
-  let receiver: Receiver
-  let browser: Browser
   const asked = new Set<string>()
 
+  const service = forAllTests(() => startTestService({ console: true }))
+  const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
+  const receiver = forAllTests(startReceiver)
   beforeAll(async () => {
-    service = await startTestService({ console: true })
-    partner = await service.newPartner({ name: 'Harbor Rides' })
-    receiver = await startReceiver()
     await partner.client.createWebhook({
       url: receiver.url,
       username: 'harbor',
       password: 'pilot',
       events: 'all',
     })
-    browser = await launchBrowser()
   })
-  afterAll(async () => {
-    await browser.close()
-    await receiver.close()
-    await service[Symbol.asyncDispose]()
-  })
+  const browser = forAllTests(launchBrowser)
 
   async function signedIn(role: Role): Promise<Page> {
     const context = await browser.newContext({

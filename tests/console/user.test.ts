@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { ROLES } from '../../service/src/console/operators/operator.ts'
 import { screens } from '../../service/src/console/screens.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { type OperatorBrowser, signIn } from './operator-browser.ts'
 
-let service: TestService
-let partner: TestPartner
+const service = forAllTests(() => startTestService({ console: true }))
+const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
 let serviceid = ''
-let viewer: OperatorBrowser
-let support: OperatorBrowser
-
 beforeAll(async () => {
-  service = await startTestService({ console: true })
-  partner = await service.newPartner({ name: 'Harbor Rides' })
   const user = await partner.client.createUser({
     ...ada,
     userid: 'canary-user-1',
@@ -22,10 +18,9 @@ beforeAll(async () => {
     benefits: ['telehealth'],
   })
   serviceid = user.serviceid
-  viewer = await signIn(service, 'viewer')
-  support = await signIn(service, 'support')
 })
-afterAll(() => service[Symbol.asyncDispose]())
+const viewer = forAllTests(() => signIn(service, 'viewer'))
+const support = forAllTests(() => signIn(service, 'support'))
 
 describe('one field finds a user', () => {
   test('by userid, serviceid, event id, and the id of the request that changed it', async () => {

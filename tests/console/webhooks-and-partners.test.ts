@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
 import { makeQuiet } from '../../service/src/quiet.ts'
 import { addEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
 import { reasonedDeedsOf } from './deeds.ts'
-import { type OperatorBrowser, signIn } from './operator-browser.ts'
+import { signIn } from './operator-browser.ts'
 
-let service: TestService
-let partner: TestPartner
-let receiver: Receiver
-let admin: OperatorBrowser
-let viewer: OperatorBrowser
+const service = forAllTests(() => startTestService({ console: true }))
+const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
+const receiver = forAllTests(startReceiver)
 let endpoint = ''
-
 beforeAll(async () => {
-  service = await startTestService({ console: true })
-  partner = await service.newPartner({ name: 'Harbor Rides' })
-  receiver = await startReceiver()
   const [row] = await findPartners(service.database, [partner.partnerId])
   if (!row) throw new Error('the partner is missing')
   const wish = {
@@ -36,13 +31,9 @@ beforeAll(async () => {
   if ('refused' in made) throw new Error(JSON.stringify(made.refused))
   endpoint = made.webhookid
   service.service().dispatcher.refresh()
-  admin = await signIn(service, 'admin')
-  viewer = await signIn(service, 'viewer')
 })
-afterAll(async () => {
-  await receiver.close()
-  await service[Symbol.asyncDispose]()
-})
+const admin = forAllTests(() => signIn(service, 'admin'))
+const viewer = forAllTests(() => signIn(service, 'viewer'))
 
 function newUser(userid: string) {
   return partner.client.createUser({ ...ada, userid, offername: 'starter', benefits: ['telehealth'] })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openPublished } from '../../service/src/catalogue/published.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import type { Command } from '../../service/src/membership/commands/command.ts'
@@ -8,13 +8,10 @@ import { raise } from '../../service/src/membership/rules/events.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { clockOn, type Partner } from '../../service/src/partners/partner.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
 
 test('a command that breaks after it began to write leaves nothing, and its neighbours are written', async () => {
   const { database } = service

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { openPublished } from '../../service/src/catalogue/published.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -10,18 +10,15 @@ import { raise } from '../../service/src/membership/rules/events.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { clockOn, type Partner } from '../../service/src/partners/partner.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { patientDatabase } from '../patient-database.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { startTestService } from '../rig.ts'
 
 // Executors that do not know of each other, each with its own connections, like those of two processes.
-let service: TestService
 const databases: Database[] = []
-beforeAll(async () => {
-  service = await startTestService()
-})
+const service = forAllTests(startTestService)
 afterAll(async () => {
   for (const database of databases) await database.close()
-  await service[Symbol.asyncDispose]()
 })
 
 async function newPartner(): Promise<Partner> {

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { startTestService } from '../rig.ts'
 
 describeInBrowser('the docs in a browser', () => {
-  let service: TestService
-  let browser: Awaited<ReturnType<typeof launchBrowser>>
-  beforeAll(async () => {
-    service = await startTestService()
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await service[Symbol.asyncDispose]()
-  })
+  const service = forAllTests(startTestService)
+  const browser = forAllTests(launchBrowser)
 
   const paths = [
     '/',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   compareFacts,
   describeInterface,
@@ -9,7 +9,8 @@ import {
   unreleasedChanges,
 } from '../../contract/src/index.ts'
 import { send } from '../api/raw.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 
 const released = JSON.parse(
   readFileSync(new URL('../../contract/released.json', import.meta.url), 'utf8'),
@@ -95,11 +96,7 @@ test('of a description every value, limit, body and error code is compared', () 
 })
 
 describe('the change log', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService()
-  })
-  afterAll(() => service[Symbol.asyncDispose]())
+  const service = forAllTests(startTestService)
 
   test('says the same to people, programs and feed readers, with the day of each entry', async () => {
     const page = (await send(service, 'GET', '/changelog')).text

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { LogEntry } from '../../client/src/index.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 
 // The parts of the client beyond one method per operation.
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
 
 test('withResponse resolves with the body and with status, headers and request id of its answer', async () => {
   const client = (await service.newPartner()).connect()

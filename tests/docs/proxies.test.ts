@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { freePort } from '../free-port.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { startTestService } from '../rig.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const host = 'benefits.example.com'
@@ -16,10 +17,9 @@ function has(program: string) {
 for (const program of ['nginx', 'haproxy'])
   if (!has(program)) console.warn(`!!!! ${program} is missing: its example in deploy/ is not tried.`)
 
-let service: TestService
+const service = forAllTests(() => startTestService({ basePath: '/stage' }))
 let folder: string
 beforeAll(async () => {
-  service = await startTestService({ basePath: '/stage' })
   folder = mkdtempSync(join(tmpdir(), 'enrolment-proxy-'))
   execFileSync(
     'openssl',
@@ -46,7 +46,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
-  await service[Symbol.asyncDispose]()
 })
 function read(name: string) {
   return readFileSync(join(folder, name), 'utf8')

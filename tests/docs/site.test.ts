@@ -1,14 +1,11 @@
 // Pages for people and files for crawlers, for which the client has no methods.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { errors, eventNames, type Operation, operations, scopeNames } from '../../contract/src/index.ts'
 import { send } from '../api/raw.ts'
-import { startTestService, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ sandbox: false })
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ sandbox: false }))
 
 function get(path: string) {
   return send(service, 'GET', path)

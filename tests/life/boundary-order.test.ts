@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from './catalogue.ts'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { refusal, type StagePartner, startStage } from './stage.ts'
 
-let stage: Stage
+const stage = forAllTests(() => startStage('2026-10-20T12:00'))
 let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
 beforeEach(async () => {
   await publish(lifeCatalogue)
   partner = await stage.newPartner('America/New_York')

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { claimInstallation } from '../../service/src/installation.ts'
 import { startService } from '../../service/src/service.ts'
-import { type Stage, type StagePartner, startStage } from './stage.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { type StagePartner, startStage } from './stage.ts'
 
-let stage: Stage
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
+const stage = forAllTests(() => startStage('2026-10-20T12:00'))
 
 async function swapAll(partner: StagePartner, count: number) {
   const userids = Array.from({ length: count }, (_, index) => `u${index}`)

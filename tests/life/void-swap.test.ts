@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, lifeCatalogue } from './catalogue.ts'
-import { refusal, type Stage, type StagePartner, startStage } from './stage.ts'
+import { refusal, type StagePartner, startStage } from './stage.ts'
 
 // A pending swap in which a pair is no longer possible: the list shows what will happen, not what was once requested.
 
-let stage: Stage
+const stage = forAllTests(() => startStage('2026-10-20T12:00'))
 let partner: StagePartner
-beforeAll(async () => {
-  stage = await startStage('2026-10-20T12:00')
-})
-afterAll(() => stage[Symbol.asyncDispose]())
 beforeEach(async () => {
   partner = await stage.newPartner('America/New_York')
   await partner.create('u', { benefits: ['art'] })

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { detailsGroups } from '../../service/src/registration/views/details.ts'
 import type {
   DoneView,
@@ -11,6 +10,7 @@ import type {
 } from '../../service/src/registration/views/model.ts'
 import { renderPage } from '../../service/src/registration/views/page.ts'
 import type { BenefitStatus } from '../../service/src/registration/views/parts.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, wholeRunTest } from '../long.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
@@ -35,17 +35,8 @@ const variants =
     : all.filter(({ locale, scheme, width }) => some.includes(`${locale} ${scheme} ${width}`))
 
 describeInBrowser('every view', () => {
-  let rig: Rig
-  let browser: Browser
-
-  beforeAll(async () => {
-    rig = await startRig()
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await rig.close()
-  })
+  const rig = forAllTests(startRig)
+  const browser = forAllTests(launchBrowser)
 
   test.each(variants)(
     'in $locale, $scheme, $width px: no fault of axe, no sideways scroll, targets of 44 px',

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Prefill } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/manage.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { ana } from './fixtures/parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Visitor, wordsOf } from './visitor.ts'
 
-let rig: Rig
-beforeAll(async () => {
-  rig = await startRig()
-})
-afterAll(() => rig.close())
+const rig = forAllTests(startRig)
 beforeEach(() => rig.newPerson().then(() => undefined))
 
 async function open(more: Parameters<Rig['mintLink']>[0] = {}): Promise<Visitor> {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { ProposedBeneficiary } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { catalogueOf } from '../api/catalogue-of.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { ana } from './fixtures/parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { openLink, recordsAgreed, wordsOf } from './visitor.ts'
@@ -20,12 +21,10 @@ const catalogue = catalogueOf(
   ],
 )
 
-let rig: Rig
+const rig = forAllTests(() => startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 beforeAll(async () => {
-  rig = await startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') })
   await rig.running.publish(catalogue)
 })
-afterAll(() => rig.close())
 
 function person(at: number, name: string, share: number | string, more: Record<string, string> = {}) {
   return Object.fromEntries(

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Rig, startRig } from './rig.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { startRig } from './rig.ts'
 import { newVisitor, type Shown, type Visitor } from './visitor.ts'
 
-let rig: Rig
-beforeAll(async () => {
-  rig = await startRig()
-})
-afterAll(() => rig.close())
+const rig = forAllTests(startRig)
 beforeEach(() => rig.newPerson().then(() => undefined))
 
 const minute = 60_000

@@ -1,18 +1,14 @@
 import { readFile } from 'node:fs/promises'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/manage.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { npmTestOr } from '../long.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { type Rig, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 import { newVisitor, openLink, recordsAgreed, type Shown, type Visitor } from './visitor.ts'
 
-let rig: Rig
-beforeAll(async () => {
-  rig = await startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') })
-})
-afterAll(() => rig.close())
+const rig = forAllTests(() => startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 
 /** A newcomer who has enrolled in Plus with these picks, and the confirmation that they see. */
 async function enrolled(picks: readonly string[]): Promise<{ visitor: Visitor; done: Shown }> {
@@ -191,11 +187,7 @@ describe('the copy for the person', () => {
 })
 
 describeInBrowser('the copy', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(() => browser.close())
+  const browser = forAllTests(launchBrowser)
 
   test.each(npmTestOr<readonly ('hosted' | 'frame')[]>(['hosted'], ['hosted', 'frame']))(
     'is saved from the %s page',

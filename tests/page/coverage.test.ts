@@ -1,14 +1,10 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { type Rig, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Visitor } from './visitor.ts'
 
-let rig: Rig
-beforeAll(async () => {
-  rig = await startRig()
-})
-afterAll(() => rig.close())
+const rig = forAllTests(startRig)
 
 async function open(link: Parameters<Rig['mintLink']>[0]): Promise<Visitor> {
   await rig.newPerson()
@@ -111,11 +107,7 @@ describe('what a person must see before agreeing', () => {
 })
 
 describeInBrowser('the running total', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(() => browser.close())
+  const browser = forAllTests(launchBrowser)
 
   test('follows each choice', async () => {
     await rig.newPerson()

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { changePartner } from '../../service/src/partners/manage.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { adaAsks } from '../rig.ts'
 import { ana } from './fixtures/parts.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
 import { newVisitor, type Shown, type Visitor } from './visitor.ts'
 
-let rig: Rig
-beforeAll(async () => {
-  rig = await startRig({ startAt: Date.UTC(2027, 2, 10, 15) })
-})
-afterAll(() => rig.close())
+const rig = forAllTests(() => startRig({ startAt: Date.UTC(2027, 2, 10, 15) }))
 
 function client() {
   return rig.partner.client

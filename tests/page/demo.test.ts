@@ -1,10 +1,10 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changePartner } from '../../service/src/partners/manage.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { type Rig, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 
 type Platform = {
   readonly port: number
@@ -14,13 +14,10 @@ type Platform = {
 }
 
 describeInBrowser('the example platform', () => {
-  let rig: Rig
-  let browser: Browser
+  // The middle of a month, because on its last day swaps are closed.
+  const rig = forAllTests(() => startRig({ startAt: Date.UTC(2027, 2, 10, 15) }))
   let platform: Platform
-
   beforeAll(async () => {
-    // The middle of a month, because on its last day swaps are closed.
-    rig = await startRig({ startAt: Date.UTC(2027, 2, 10, 15) })
     const { partnerId, clientId, clientSecret, apiKey } = rig.partner
     const example = new URL('../../examples/gig-platform/platform.mjs', import.meta.url)
     const { startPlatform } = (await import(example.href)) as {
@@ -37,13 +34,9 @@ describeInBrowser('the example platform', () => {
     const origins = [`http://localhost:${platform.port}`]
     await changePartner(partnerId, { origins, redirects: [platform.site] }, rig.running.manage)
     await rig.addWebhook(platform.url)
-    browser = await launchBrowser()
   })
-  afterAll(async () => {
-    await browser.close()
-    await platform.close()
-    await rig.close()
-  })
+  afterAll(() => platform.close())
+  const browser = forAllTests(launchBrowser)
 
   wholeRunTest('leads from its own form to enrolled, and shows each webhook with its headers', async () => {
     const context = await browser.newContext({ bypassCSP: true })

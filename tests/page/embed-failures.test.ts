@@ -1,22 +1,13 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { beforeEach, expect } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { enrol, exchangesOf, frameOf, heard, names, openHost, press } from './embed-host.ts'
-import { type Rig, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 
 describeInBrowser('the embed, among strangers and where something fails', () => {
-  let rig: Rig
-  let browser: Browser
-
-  beforeAll(async () => {
-    rig = await startRig()
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await rig.close()
-  })
+  const rig = forAllTests(startRig)
+  const browser = forAllTests(launchBrowser)
   beforeEach(() => rig.newPerson().then(() => undefined))
 
   wholeRunTest('works when every storage of the frame is blocked', async () => {

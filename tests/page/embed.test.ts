@@ -1,28 +1,18 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { ciTest, everydayOr, npmTestOr, wholeRunTest } from '../long.ts'
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { enrol, frameOf, heard, names, openHost, press } from './embed-host.ts'
 import { heardByPartner, isEnrolled, walk, words } from './journey.ts'
-import { type Rig, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 
 describeInBrowser('the embed', () => {
-  let rig: Rig
-  let browser: Browser
-  let receiver: Receiver
-
-  beforeAll(async () => {
-    rig = await startRig()
-    receiver = await startReceiver()
-    await rig.addWebhook(receiver.url)
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await rig.close()
-    await receiver.close()
-  })
+  const rig = forAllTests(startRig)
+  const receiver = forAllTests(startReceiver)
+  beforeAll(() => rig.addWebhook(receiver.url))
+  const browser = forAllTests(launchBrowser)
   beforeEach(() => rig.newPerson().then(() => undefined))
 
   /**

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { ciTest, everydayOr } from '../long.ts'
 import { describeInFirefox, launchFirefox } from './firefox.ts'
 import { isEnrolled, told, words } from './journey.ts'
-import { type Rig, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 
 describeInFirefox('the hosted page in Firefox', () => {
-  let rig: Rig
-  let firefox: Awaited<ReturnType<typeof launchFirefox>>
-
-  beforeAll(async () => {
-    rig = await startRig()
-    firefox = await launchFirefox()
-  })
-  afterAll(async () => {
-    await firefox.close()
-    await rig.close()
-  })
+  const rig = forAllTests(startRig)
+  const firefox = forAllTests(launchFirefox)
   beforeEach(() => rig.newPerson().then(() => undefined))
 
   test.each(everydayOr<readonly ('en' | 'es')[]>(['en'], ['en', 'es']))(

@@ -1,32 +1,22 @@
-import type { Browser, CDPSession, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import type { CDPSession, Page } from 'playwright-core'
+import { beforeAll, beforeEach, expect } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { examples } from './fixtures/examples.ts'
 import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
-import { type Rig, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 import { openStage } from './show.ts'
 
 /** The CSS pixels that are left of a window of 1280 × 1024 at 400 %. */
 const zoomed = { width: 320, height: 256, deviceScaleFactor: 4, mobile: false }
 
 describeInBrowser('under hard conditions', () => {
-  let rig: Rig
-  let browser: Browser
-  let receiver: Receiver
-
-  beforeAll(async () => {
-    rig = await startRig()
-    receiver = await startReceiver()
-    await rig.addWebhook(receiver.url)
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await rig.close()
-    await receiver.close()
-  })
+  const rig = forAllTests(startRig)
+  const receiver = forAllTests(startReceiver)
+  beforeAll(() => rig.addWebhook(receiver.url))
+  const browser = forAllTests(launchBrowser)
   beforeEach(() => rig.newPerson().then(() => undefined))
 
   async function openPage(): Promise<{ page: Page; devtools: CDPSession }> {

@@ -1,8 +1,9 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { renderPage } from '../../service/src/registration/views/page.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { ciTest, everydayOr, npmTestOr, wholeRunTest } from '../long.ts'
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { examples } from './fixtures/examples.ts'
@@ -10,21 +11,10 @@ import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
 
 describeInBrowser('the hosted page', () => {
-  let rig: Rig
-  let browser: Browser
-  let receiver: Receiver
-
-  beforeAll(async () => {
-    rig = await startRig()
-    receiver = await startReceiver()
-    await rig.addWebhook(receiver.url)
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await rig.close()
-    await receiver.close()
-  })
+  const rig = forAllTests(startRig)
+  const receiver = forAllTests(startReceiver)
+  beforeAll(() => rig.addWebhook(receiver.url))
+  const browser = forAllTests(launchBrowser)
   beforeEach(() => rig.newPerson().then(() => undefined))
 
   type Opening = { script?: boolean; width?: number; link?: Parameters<Rig['mintLink']>[0] }

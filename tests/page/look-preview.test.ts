@@ -1,15 +1,11 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestService, type TestService } from '../rig.ts'
+import { expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { newVisitor } from './visitor.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(startTestService)
 
 function look(query = '') {
   return newVisitor(service.baseUrl).get(`/demo/look${query}`)
@@ -62,11 +58,7 @@ test('a live service has no such page', async () => {
 })
 
 describeInBrowser('the page on which a look is tried', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(() => browser.close())
+  const browser = forAllTests(launchBrowser)
 
   test.each([
     ['light', 320],

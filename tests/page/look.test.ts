@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { changePartner } from '../../service/src/partners/manage.ts'
-import { type Rig, startRig } from './rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startRig } from './rig.ts'
 import { newVisitor } from './visitor.ts'
 
-let rig: Rig
+const rig = forAllTests(startRig)
 beforeAll(async () => {
-  rig = await startRig()
   await rig.newPerson()
 })
-afterAll(() => rig.close())
 
 function set(settings: Parameters<typeof changePartner>[1]) {
   return changePartner(rig.partner.partnerId, settings, rig.running.manage)

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { ana } from './fixtures/parts.ts'
-import { type Rig, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Visitor } from './visitor.ts'
 
 // Every change that a person makes on the page is on record with its session and request.
 
-let rig: Rig
-beforeAll(async () => {
-  rig = await startRig({ startAt: Date.UTC(2027, 2, 10, 15) })
-})
-afterAll(() => rig.close())
+const rig = forAllTests(() => startRig({ startAt: Date.UTC(2027, 2, 10, 15) }))
 
 /** A browser that records the ids of its requests, redirects included. */
 function noting(): { visitor: Visitor; seen: Set<string> } {

@@ -1,9 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { npmTestOr } from '../long.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { examples } from './fixtures/examples.ts'
-import { type Rig, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 import { openStage } from './show.ts'
 
 /**
@@ -12,17 +12,8 @@ import { openStage } from './show.ts'
  * to be reviewed like any other change.
  */
 describeInBrowser('the reading order of every view', () => {
-  let rig: Rig
-  let browser: Browser
-
-  beforeAll(async () => {
-    rig = await startRig()
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await rig.close()
-  })
+  const rig = forAllTests(startRig)
+  const browser = forAllTests(launchBrowser)
 
   test.each(npmTestOr<readonly ('en' | 'es')[]>(['en'], ['en', 'es']))(
     'is as it was read and kept, in %s',

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 import { ana } from './fixtures/parts.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
 import { newVisitor, type Visitor } from './visitor.ts'
 
-let rig: Rig
-beforeAll(async () => {
-  rig = await startRig()
-})
-afterAll(() => rig.close())
+const rig = forAllTests(startRig)
 beforeEach(() => rig.newPerson().then(() => undefined))
 
 const minute = 60_000

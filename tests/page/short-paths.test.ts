@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { adaAsks } from '../rig.ts'
 import { ana } from './fixtures/parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Shown, type Visitor, wordsOf } from './visitor.ts'
 
-let rig: Rig
 // The middle of a month, because changes are locked on the last day before a boundary.
 const startAt = Date.UTC(2027, 2, 10, 15)
-beforeAll(async () => {
-  rig = await startRig({ startAt })
-})
+const rig = forAllTests(() => startRig({ startAt }))
 afterAll(async () => {
   const failures = rig.running.logged.filter(({ event }) => event === 'failure')
-  await rig.close()
   expect(failures).toEqual([])
 })
 

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { ageRule, catalogueOf, stateRule } from '../api/catalogue-of.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { ana } from './fixtures/parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { openLink, wordsOf } from './visitor.ts'
@@ -23,12 +24,10 @@ const catalogue = catalogueOf(
   ],
 )
 
-let rig: Rig
+const rig = forAllTests(() => startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 beforeAll(async () => {
-  rig = await startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') })
   await rig.running.publish(catalogue)
 })
-afterAll(() => rig.close())
 
 function client() {
   return rig.partner.client

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr } from '../long.ts'
 import { ana } from './fixtures/parts.ts'
-import { type Rig, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Shown, type Visitor, wordsOf } from './visitor.ts'
 
 type Language = 'en' | 'es'
 const languages = everydayOr<readonly ('en' | 'es')[]>(['en'], ['en', 'es'])
 
-let rig: Rig
+const rig = forAllTests(() => startRig({ startAt: Date.UTC(2027, 2, 10, 16) }))
 /** The partner's date, which only moves forward: always the tenth of a month at noon. */
 let today = '2027-03-10'
-beforeAll(async () => {
-  rig = await startRig({ startAt: Date.UTC(2027, 2, 10, 16) })
-})
 afterAll(async () => {
   const failures = rig.running.logged.filter(({ event }) => event === 'failure')
-  await rig.close()
   expect(failures).toEqual([])
 })
 

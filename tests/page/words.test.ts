@@ -1,15 +1,11 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { catalogueOf } from '../api/catalogue-of.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { type Rig, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 import { newVisitor, openLink, type Shown, wordsOf } from './visitor.ts'
 
-let rig: Rig
-beforeAll(async () => {
-  rig = await startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') })
-})
-afterAll(() => rig.close())
+const rig = forAllTests(() => startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 
 describe('the first view', () => {
   test.each(['registration', 'benefits', 'swap', 'offerchange'] as const)(
@@ -100,11 +96,7 @@ describe('copy', () => {
 })
 
 describeInBrowser('too many chosen', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(() => browser.close())
+  const browser = forAllTests(launchBrowser)
 
   test('is told where everyone sees it, not to screen readers alone, and goes when one is cleared', async () => {
     await rig.newPerson()

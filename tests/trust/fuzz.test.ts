@@ -1,9 +1,10 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../contract/src/index.ts'
 import { defaultRequestLimits } from '../../service/src/http/request-limits.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { isLong, timesOf } from '../long.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { ada, startTestService, type TestPartner } from '../rig.ts'
 
 // Thousands of damaged requests: each gets a documented answer or a closed connection, and harms no other.
 
@@ -13,22 +14,21 @@ const seed = isLong ? Date.now() % 2 ** 31 : 20_261_122
 const mostCpuMs = 100
 const atOnce = 10
 
-let service: TestService
-let partner: TestPartner
+const service = forAllTests(() =>
+  startTestService({
+    // Requests that never end are given up soon, so that the test is short.
+    requestLimits: { ...defaultRequestLimits, headersSeconds: 0.3, requestSeconds: 0.3 },
+  }),
+)
+const partner = forAllTests(() => service.newPartner())
 let client: TestPartner['client']
 let token: string
 beforeAll(async () => {
-  service = await startTestService({
-    // Requests that never end are given up soon, so that the test is short.
-    requestLimits: { ...defaultRequestLimits, headersSeconds: 0.3, requestSeconds: 0.3 },
-  })
-  partner = await service.newPartner()
   // Sent again, because a machine that stands still is too slow for these time limits and gets a 408.
   client = partner.connect({ tries: 9 })
   await client.createUser({ userid: 'living', ...ada, offername: 'starter' }, { idempotencyKey: 'living' })
   token = await partner.token()
 })
-afterAll(() => service[Symbol.asyncDispose]())
 
 /** Numbers below `limit`, the same for the same seed. */
 function openRandom(from: number) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Operation, type OperationIdOf, operations } from '../../contract/src/index.ts'
 import { changePartner, revokeKey } from '../../service/src/partners/manage.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
@@ -6,7 +6,8 @@ import { encodeUuid } from '../../service/src/vault/base62.ts'
 import { makeSecret } from '../../service/src/vault/secret.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { type Answer, send } from '../api/raw.ts'
-import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
 
 // The isolation matrix: every operation × whose id it names × whose credentials it has.
 
@@ -77,16 +78,12 @@ function rowOf(operation: Operation): Row {
   return rows[operation.id as OperationIdOf<'partner'>]
 }
 
-let service: TestService
-let own: TestPartner
-let other: TestPartner
+const service = forAllTests(startTestService)
+const own = forAllTests(() => service.newPartner())
+const other = forAllTests(() => service.newPartner())
 /** For each partner: the living things, and the deleted ones. */
 let things: { own: Named; living: Named; deleted: Named }
-
 beforeAll(async () => {
-  service = await startTestService()
-  own = await service.newPartner()
-  other = await service.newPartner()
   things = {
     own: await fill(own, 'own'),
     living: await fill(other, 'living'),
@@ -95,7 +92,6 @@ beforeAll(async () => {
   await other.client.eraseUser({ userid: 'deleted' })
   await other.client.deleteWebhook({ webhookid: things.deleted.webhookid })
 })
-afterAll(() => service[Symbol.asyncDispose]())
 
 async function fill({ client }: TestPartner, userid: string): Promise<Named> {
   await client.createUser({ userid, ...ada, offername: 'starter' })

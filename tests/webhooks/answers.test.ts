@@ -1,17 +1,15 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
+import { startReceiver } from './receiver.ts'
 
-let service: TestService
-let partner: TestPartner
-let receiver: Receiver
+const service = forAllTests(startTestService)
+const partner = forAllTests(() => service.newPartner())
+const receiver = forAllTests(startReceiver)
 let webhookid: string
 beforeAll(async () => {
-  service = await startTestService()
-  partner = await service.newPartner()
-  receiver = await startReceiver()
   const made = await partner.client.createWebhook({
     url: receiver.url,
     username: 'hook',
@@ -19,10 +17,6 @@ beforeAll(async () => {
     events: 'all',
   })
   webhookid = made.webhookid
-})
-afterAll(async () => {
-  await receiver.close()
-  await service[Symbol.asyncDispose]()
 })
 
 /** Raises one event of a user, has it attempted once with this answer, and returns the event's id. */

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { HOSTILE_HOSTS, HOSTILE_IPS, HOSTILE_TEXTS } from '../egress/hostile-addresses.ts'
-import { startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
 
 // A live service, because a sandbox accepts http and loopback addresses.
-let service: TestService
-let partner: TestPartner
-beforeAll(async () => {
-  service = await startTestService({ sandbox: false })
-  partner = await service.newPartner()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ sandbox: false }))
+const partner = forAllTests(() => service.newPartner())
 
 const addresses = [
   ...HOSTILE_IPS.map(ip => `https://${ip.includes(':') ? `[${ip}]` : ip}/hook`),

@@ -3,25 +3,22 @@ import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { runKeyed } from '../../service/src/idempotency/keyed.ts'
 import { addEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
-import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
+import { startPostgresProxy } from '../crash/postgres-proxy.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
-import { type DispatchRig, dispatchRig } from './rig.ts'
+import { dispatchRig } from './rig.ts'
 
 // A write about the partner as a whole, on a database that is reached through a proxy.
-let rig: DispatchRig
-let proxy: PostgresProxy
+const rig = forAllTests(dispatchRig)
+const proxy = forAllTests(() => startPostgresProxy(rig.address))
 let database: ReturnType<typeof openDatabase>
 beforeAll(async () => {
-  rig = await dispatchRig()
-  proxy = await startPostgresProxy(rig.address)
   // As in production: a connection that falls silent is given up soon after.
   database = openDatabase({ url: proxy.url }, { max: 2, ...patientDatabase, statementTimeoutMs: 5000 })
 })
 afterAll(async () => {
   await database.close()
-  await proxy.close()
-  await rig[Symbol.asyncDispose]()
 })
 
 function make(url: string, key: string | undefined) {

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService, type TestPartner } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
-import { type Delivery, type Receiver, startReceiver } from './receiver.ts'
+import { type Delivery, startReceiver } from './receiver.ts'
 
-let service: TestService
-let receiver: Receiver
-beforeAll(async () => {
-  service = await startTestService()
-  receiver = await startReceiver()
-})
-afterAll(async () => {
-  await receiver.close()
-  await service[Symbol.asyncDispose]()
-})
+const service = forAllTests(startTestService)
+const receiver = forAllTests(startReceiver)
 
 function idle() {
   return service.service().dispatcher.idle()

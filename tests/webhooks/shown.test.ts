@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { startReceiver } from './receiver.ts'
 
 const HOUR = 3_600_000
 
-let service: TestService
-let partner: TestPartner
-let receiver: Receiver
+const service = forAllTests(startTestService)
+const partner = forAllTests(() => service.newPartner())
+const receiver = forAllTests(startReceiver)
 let webhookid: string
 beforeAll(async () => {
-  service = await startTestService()
-  partner = await service.newPartner()
-  receiver = await startReceiver()
   const made = await partner.client.createWebhook({
     url: receiver.url,
     username: 'hook',
@@ -20,10 +18,6 @@ beforeAll(async () => {
     events: ['user_erased'],
   })
   webhookid = made.webhookid
-})
-afterAll(async () => {
-  await receiver.close()
-  await service[Symbol.asyncDispose]()
 })
 
 function idle() {
