@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
+import { eventNames } from '../../contract/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { ciTest } from '../long.ts'
 import { startTestService, type TestPartner } from '../rig.ts'
 import { run, runJson, runRefused, startCommand } from './process.ts'
 
@@ -197,7 +199,7 @@ describe('trigger', () => {
     const place = { env: environmentOf(partner) }
     const help = await runRefused(['trigger', 'nothing', '--userid', 'u'], place)
     const names = /one of (.+);/.exec(help)?.[1]?.split(', ') ?? []
-    expect(names.length).toBeGreaterThan(10)
+    expect(names.length).toBeGreaterThan(15)
     for (const name of names) {
       const answer = await runJson<{ raised: { eventids: string[] }[] }>(
         ['trigger', name, '--userid', `t-${name}`],
@@ -205,6 +207,41 @@ describe('trigger', () => {
       )
       expect([name, answer.raised[0]?.eventids.length]).toEqual([name, 1])
     }
+    // Of each other event it says how it comes about.
+    for (const name of eventNames.filter(one => !names.includes(one)))
+      expect(await runRefused(['trigger', name, '--userid', 'u'], place)).toMatch(
+        new RegExp(`^No request raises ${name} at once: .{20}`),
+      )
+  })
+
+  ciTest('what it says of the events that come with time is how they come', async () => {
+    await using moved = await startTestService({ startAt })
+    const partner = await moved.newPartner()
+    const env = { ...environmentOf(partner), BASE_URL: moved.baseUrl }
+    await run(['trigger', 'offer_action_required', '--userid', 'ended'], { env })
+    await run(['trigger', 'user_benefits_pendingswap', '--userid', 'swapped'], { env })
+    await run(['trigger', 'enrollment_successful', '--userid', 'failed'], { env })
+    await partner.client.swapBenefits({ userid: 'failed', add: ['identity'], remove: ['dental'] })
+    await partner.client.advanceClock({ advanceto: '2026-12-01T06:00:00.000Z' })
+    const last = async (userid: string) =>
+      (await partner.client.listEvents({ userid })).events.at(-1)?.eventname
+    expect([await last('ended'), await last('swapped'), await last('failed')]).toEqual([
+      'benefit_enrollment_ended',
+      'user_benefits_swap_successful',
+      'user_benefits_swap_failed',
+    ])
+    // The partner's clock decides what is later, not that of this machine.
+    await runJson(['trigger', 'benefit_enrollment_scheduled', '--userid', 'later'], { env })
+  })
+
+  test('takes a new user only, and says so of one that is there', async () => {
+    const partner = await service.newPartner()
+    await partner.client.prefillUser({ userid: 'taken' })
+    const words = ['trigger', 'enrollment_successful', '--userid', 'taken']
+    const place = { env: environmentOf(partner) }
+    expect(await runRefused(words, place)).toMatch(/^There is a user taken already/)
+    await partner.client.eraseUser({ userid: 'taken' })
+    expect((await run(words, place)).code).toBe(0)
   })
 
   test('repeats for other users, and delivers again what it raised', async () => {

@@ -13,10 +13,19 @@ export function prefillWith(more: { dob?: string; address?: { state: string }; z
 /** A prefill of Ada Rivera, born in 1990, from Florida: every offer admits her. */
 export const prefill = prefillWith({})
 
-/** Ada Rivera on an offer, with telehealth and dental as first picks. */
-export function createOn(offername: string): Step {
-  const known = { ...person, zipcode: '33101', state: 'FL', offername, benefits: ['telehealth', 'dental'] }
+/** Ada Rivera on an offer, with telehealth and dental as first picks unless others are given. */
+export function createOn(offername: string, benefits: readonly string[] = ['telehealth', 'dental']): Step {
+  const known = { ...person, zipcode: '33101', state: 'FL', offername, benefits }
   return (api, userid) => api.call('POST', '/user/account/create', { userid, ...known })
+}
+/** Ada Rivera on an offer that begins in thirty days, by the partner's own clock, which may have been moved. */
+export function createLaterOn(offername: string): Step {
+  return async (api, userid) => {
+    await prefill(api, userid)
+    const { createdat } = (await api.call('POST', '/user/account/get', { userid })) as { createdat: string }
+    const effectivedate = new Date(Date.parse(createdat) + 30 * 86_400_000).toISOString().slice(0, 10)
+    await api.call('POST', '/user/account/create', { userid, offername, benefits: ['dental'], effectivedate })
+  }
 }
 /** Ada Rivera on the offer starter. */
 export const create = createOn('starter')
@@ -24,6 +33,15 @@ export const create = createOn('starter')
 /** A change to another offer, `immediate` or for the `nextperiod`. */
 export function moveTo(offername: string, effective: string): Step {
   return (api, userid) => api.call('POST', '/user/offers', { userid, offername, effective })
+}
+
+/** A downgrade that takes effect at once, which needs a preview of what is lost. */
+export function downgradeTo(offername: string): Step {
+  return async (api, userid) => {
+    const change = { userid, offername, effective: 'immediate' }
+    const { previewid } = (await api.call('POST', '/user/offers/preview', change)) as { previewid: string }
+    await api.call('POST', '/user/offers', { ...change, previewid })
+  }
 }
 
 /** A cancel, `immediate` or at the `endofperiod`. */

@@ -1,11 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { type EventName, isEventName } from '@benefit-enrolment/contract/names'
+import { OperatorError } from '../../operator-error.ts'
 import { type Command, neededText, UsageError } from '../command.ts'
 import { eventsOf } from './logged-events.ts'
 import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.ts'
 import {
   cancel,
   create,
+  createLaterOn,
   createOn,
+  downgradeTo,
   erase,
   moveTo,
   post,
@@ -19,24 +23,47 @@ const undoSwap: Step = (api, userid) =>
   api.call('DELETE', `/user/benefits/swap/${encodeURIComponent(userid)}`)
 const undoOffer: Step = (api, userid) =>
   api.call('DELETE', `/user/offers/pending/${encodeURIComponent(userid)}`)
-const enrol = post('/user/benefits/enrol', { name: 'identity' })
+function enrol(name: string): Step {
+  return post('/user/benefits/enrol', { name })
+}
+const moveClock = 'then move the clock to the next month by POST /sandbox/clock'
 
-/** The steps that make a new user of the demo catalogue raise an event, through the API only. */
-const recipes: Readonly<Record<string, readonly Step[]>> = {
+/**
+ * How a new user of the demo catalogue comes to raise each event: the steps, through the API only; or, where no request
+ * raises it at once, what to do instead.
+ */
+const recipes: Readonly<Record<EventName, readonly Step[] | string>> = {
   enrollment_request_received: [prefill],
   enrollment_successful: [create],
   offer_activiation_successful: [create],
   offer_change_scheduled: [create, moveTo('plus', 'nextperiod')],
   offer_change_cancelled: [create, moveTo('plus', 'nextperiod'), undoOffer],
   offer_upgrade_successful: [create, moveTo('plus', 'immediate')],
+  offer_downgrade_successful: [createOn('plus'), downgradeTo('starter')],
   offer_cancel_scheduled: [create, cancel('endofperiod')],
   offer_cancel_successful: [create, cancel('immediate')],
   offer_reinstate_successful: [create, cancel('immediate'), reinstate],
+  offer_action_required: [
+    createOn('premier', []),
+    post('/user/account/update', { state: 'NY', zipcode: '10001' }),
+  ],
   user_update_successful: [create, post('/user/account/update', { phone: '3055550142' })],
   user_erased: [create, erase],
-  benefit_action_required: [createOn('plus'), enrol],
+  benefit_enrollment_corrected: 'the operator raises it, by `enrolment user correct` or at the console',
+  benefit_enrollment_scheduled: [createLaterOn('plus'), enrol('vision')],
+  benefit_enrollment_successful: [createOn('plus'), enrol('vision')],
+  benefit_enrollment_ended: `trigger offer_action_required, ${moveClock}`,
+  benefit_declined: [
+    createOn('plus'),
+    enrol('identity'),
+    post('/user/benefits/decline', { name: 'identity' }),
+  ],
+  benefit_action_required: [createOn('plus'), enrol('identity')],
   user_benefits_pendingswap: [create, swap],
   user_benefits_swap_cancelled: [create, swap, undoSwap],
+  user_benefits_swap_successful: `trigger user_benefits_pendingswap, ${moveClock}`,
+  user_benefits_swap_failed: `swap dental for identity without its consent (POST /user/benefits/swap), ${moveClock}`,
+  webhook_test: 'the test of a webhook sends it, POST /webhooks/WEBHOOKID/test',
 }
 
 /** `enrolment trigger`: takes a sandbox user through the steps that raise an event. */
@@ -54,8 +81,7 @@ export const trigger: Command = {
   },
   run: async input => {
     const eventname = input.positionals[0] ?? ''
-    const steps = recipes[eventname]
-    if (!steps) throw new UsageError(`EVENT must be one of ${Object.keys(recipes).join(', ')}; see --help.`)
+    const steps = stepsTo(eventname)
     const userid = neededText(input, 'userid')
     const repeat = numberOf(input.text('repeat') ?? '1', 'repeat', 1000)
     const delay = numberOf(input.text('delay') ?? '0', 'delay', 3600)
@@ -64,6 +90,7 @@ export const trigger: Command = {
     for (let count = 1; count <= repeat; count += 1) {
       if (count > 1 && delay > 0) await pause(delay * 1000)
       const name = count === 1 ? userid : `${userid}-${count}`
+      await requireNew(api, name)
       for (const step of steps) await step(api, name)
       const events = await eventsOf(api, name)
       const wanted = events.filter(event => event.eventname === eventname)
@@ -82,6 +109,22 @@ export const trigger: Command = {
       raised.map(one => `${eventname} for ${one.userid}: ${one.eventids.join(', ')}`),
     )
   },
+}
+
+function stepsTo(eventname: string): readonly Step[] {
+  const known = Object.entries(recipes).flatMap(([name, steps]) => (typeof steps === 'string' ? [] : [name]))
+  if (!isEventName(eventname)) throw new UsageError(`EVENT must be one of ${known.join(', ')}; see --help.`)
+  const recipe = recipes[eventname]
+  if (typeof recipe === 'string')
+    throw new OperatorError(`No request raises ${eventname} at once: ${recipe}.`)
+  return recipe
+}
+
+/** Refuses a userid that is taken: the steps are those of a new user, and their refusals would explain nothing. */
+async function requireNew(api: PartnerApi, userid: string): Promise<void> {
+  const { status, body } = await api.ask('POST', '/user/account/get', { userid })
+  if (status === 200 && (body as { status: string }).status !== 'erased')
+    throw new OperatorError(`There is a user ${userid} already: name one that does not exist yet.`)
 }
 
 /** How long an event may wait for its first attempt before it is requested again anyway. */
