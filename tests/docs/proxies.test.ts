@@ -130,7 +130,10 @@ describe.each(['nginx', 'haproxy'])('the example for %s', program => {
       const metadata = await get(port, '/.well-known/oauth-authorization-server/stage')
       expect(metadata.status).toBe(200)
       expect(JSON.parse(metadata.body)).toMatchObject({ issuer: expect.stringMatching(/\/stage$/) })
-      expect((await get(port, '/stage/docs')).body).toContain('<html')
+      for (const path of ['/stage', '/stage/', '/stage/docs']) {
+        const { status, body } = await get(port, path)
+        expect([path, status, body.includes('<html')]).toEqual([path, 200, true])
+      }
       for (const path of ['/healthz', '/register', '/.well-known/oauth-authorization-server'])
         expect([path, (await get(port, path)).status]).toEqual([path, 404])
     },
