@@ -110,7 +110,7 @@ async function asStranger(
     stranger: 'both',
     pieces: body => [body, ...Array.from({ length: 128 }, () => Buffer.alloc(strangerBytes / 128, ' '))],
   })
-  const eitherRemedy = 'One of the two is enough, as long as nobody else learns it; both are better.'
+  const isEnough = 'Checking one of the two, password or signature, is enough; both are better.'
   return [
     refused(
       'a stranger',
@@ -119,14 +119,24 @@ async function asStranger(
       'Check the Basic credentials, the signature, or both: anybody may post here.',
     ),
     isAccepted(password) || password.status === 401
-      ? refused('a wrong password', password, isAccepted(signature) ? 'fail' : 'warn', eitherRemedy)
+      ? refused(
+          'a wrong password',
+          password,
+          isAccepted(signature) ? 'fail' : 'warn',
+          `Answer 401 to a wrong Basic password. ${isEnough}`,
+        )
       : {
           check: 'a wrong password',
           verdict: 'warn' as const,
           told: tell(password),
           remedy: 'Answer 401: only then is the other pair sent while you change the password.',
         },
-    refused('a wrong signature', signature, isAccepted(password) ? 'fail' : 'warn', eitherRemedy),
+    refused(
+      'a wrong signature',
+      signature,
+      isAccepted(password) ? 'fail' : 'warn',
+      `Answer 401 to a signature that does not fit the body. ${isEnough}`,
+    ),
     refused(
       'an old one',
       stale,
