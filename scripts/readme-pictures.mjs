@@ -5,7 +5,8 @@ import { chromium } from 'playwright-core'
 
 const root = new URL('..', import.meta.url)
 const out = new URL('docs/pictures/', root)
-const shown = ['start', 'plan', 'benefits', 'done-enrolled-from']
+// Of one kind of visit, so that the numbers of their steps agree.
+const shown = ['start', 'details-review', 'benefits', 'done-enrolled-from']
 const style = `* { box-sizing: border-box } body { margin: 0; font: 15px/1.4 system-ui, 'DejaVu Sans', sans-serif; color: #1b2430; background: #eef2f7 }`
 
 const browser = await chromium.launch({
@@ -14,7 +15,7 @@ const browser = await chromium.launch({
 })
 mkdirSync(out, { recursive: true })
 await keep('page.webp', { width: 1200, height: 600 }, pageHtml())
-await keep('flow.webp', { width: 1200, height: 470 }, flowHtml())
+await keep('flow.webp', { width: 1200, height: 368 }, flowHtml())
 await browser.close()
 
 /** One picture of a document, with twice the pixels, so that it is sharp on any screen. */
@@ -65,5 +66,5 @@ footer { margin-top: 18px; background: #1b2430; color: #fff; border-radius: 14px
 footer span { color: #cbd5e0 }</style>
 <header><span>your server asks</span><span>the service does</span></header>
 <main>${boxes.join('')}</main>
-<footer><strong>one Node process, one PostgreSQL</strong><span>personal data sealed before it is stored</span><span>a 2xx is durable</span><span>each event delivered, or visibly dead</span></footer>`
+<footer><strong>one Node process, one PostgreSQL</strong><span>personal data sealed before it is stored</span><span>a 2xx is durable</span><span>each event delivered, or listed as dead</span></footer>`
 }
