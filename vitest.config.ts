@@ -4,14 +4,24 @@ import { Progress } from './tests/progress.ts'
 
 /** What takes longest, longest first. */
 const long = [
+  'tests/trust/exchange',
   'tests/life/model',
+  'tests/console/browser',
+  'tests/console/roles',
+  'tests/page/hosted',
   'tests/page/accessible',
-  'tests/command/',
+  'tests/page/embed.',
+  'tests/crash/',
   'tests/webhooks/crash',
+  'tests/life/refusals',
+  'tests/command/',
+  'tests/trust/',
   'tests/page/',
+  'tests/console/',
+  'tests/docs/',
   'embedded-postgres/',
   'tests/life/month-end',
-  'tests/crash/',
+  'tests/egress/',
   'tests/webhooks/',
 ]
 
@@ -33,9 +43,10 @@ export default defineConfig({
     globalSetup: ['tests/global-setup.ts'],
     reporters: process.stdout.isTTY ? ['default'] : ['default', new Progress()],
     sequence: { sequencer: LongestFirst },
-    // To load the packages anew takes more processor time than most files: a worker keeps them from file to file.
+    // To load our modules and packages anew, to compile the schemas, and to start a browser takes more processor time than
+    // most files: a worker keeps them from file to file.
     isolate: false,
-    setupFiles: ['tests/fresh-modules.ts'],
+    setupFiles: ['tests/between-files.ts'],
     // Bounds that only catch a hang, on a machine however busy.
     testTimeout: 600_000,
     expect: { poll: { timeout: 180_000 } },

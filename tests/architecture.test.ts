@@ -252,6 +252,12 @@ test('tests speak to the API through the client, but for those listed, each of w
   expect(beside.sort()).toEqual(Object.keys(besideTheClient).sort())
 })
 
+test('what tests share registers no hook when it is loaded: a worker loads it once, for all its files', () => {
+  const shared = tracked.filter(file => /(^tests|\/test)\/.*\.ts$/.test(file) && !file.endsWith('.test.ts'))
+  expect(shared.length).toBeGreaterThan(80)
+  expect(shared.filter(file => /^(before|after)(All|Each)\(/m.test(read(file)))).toEqual([])
+})
+
 describe('the code', () => {
   test('keeps to files of 300 lines, of 400 where a reason is listed, and of 600 where they hold tests', () => {
     const isTest = (file: string) => /\.test\.ts$|^tests\//.test(file)

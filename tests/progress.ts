@@ -33,8 +33,10 @@ export class Progress implements Reporter {
     this.#tests.delete(id)
   }
 
-  onTestModuleEnd({ moduleId }: TestModule): void {
+  onTestModuleEnd({ moduleId, children }: TestModule): void {
     this.#files.delete(moduleId)
+    // The beginning of a test may be reported after its end.
+    for (const { id } of children.allTests()) this.#tests.delete(id)
     this.#done += 1
   }
 

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Outgoing, OutgoingOptions } from '../../service/src/webhooks/egress/outgoing.ts'
 import { createResolver } from '../../service/src/webhooks/egress/resolver.ts'
 import { assess } from '../../service/src/webhooks/endpoint/backoff.ts'
 import { goByTicks } from '../ticks.ts'
 import { CERTIFICATES } from './certificates.ts'
 import { drip, type Endpoint, flood, reply, type Script } from './endpoint.ts'
-import { answering, cleanups, endpoint, openOutgoing } from './stage.ts'
+import { answering, endpoint, openOutgoing } from './stage.ts'
 
 const MEGABYTE = 1024 * 1024
 
@@ -45,12 +45,14 @@ describe('an endpoint without an answer is classified within the deadline', () =
   test('accepts nothing', async () => {
     const code = `require('net').createServer().listen(0,'127.0.0.1',1,function(){console.log(this.address().port)})`
     const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
-    cleanups.push(async () => child.kill('SIGKILL'))
+    onTestFinished(() => {
+      child.kill('SIGKILL')
+    })
     const [line] = (await once(child.stdout, 'data')) as [Buffer]
     child.kill('SIGSTOP')
     const port = Number(line.toString())
     const fillers = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}))
-    cleanups.push(async () => {
+    onTestFinished(async () => {
       for (const filler of fillers) filler.destroy()
     })
     await expect.poll(() => fillers.filter(filler => !filler.connecting).length).toBeGreaterThan(1)

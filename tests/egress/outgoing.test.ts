@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parseAllowList } from '../../service/src/webhooks/egress/address.ts'
 import { faultOf } from '../../service/src/webhooks/egress/outcome.ts'
 import type { Outgoing, OutgoingOptions } from '../../service/src/webhooks/egress/outgoing.ts'
@@ -11,7 +11,7 @@ import { CERTIFICATES } from './certificates.ts'
 import { type Endpoint, reply } from './endpoint.ts'
 import { HOSTILE_HOSTS, HOSTILE_IPS } from './hostile-addresses.ts'
 import { type NameServer, startNameServer } from './name-server.ts'
-import { answering, cleanups, endpoint, openOutgoing } from './stage.ts'
+import { answering, endpoint, openOutgoing } from './stage.ts'
 
 const SERVFAIL = 2
 const NXDOMAIN = 3
@@ -23,13 +23,13 @@ let resolver: NameResolver
 beforeEach(async () => {
   names = await startNameServer()
   resolver = lookUpWithin(20_000)
-  cleanups.push(names.close)
+  onTestFinished(names.close)
 })
 
 /** A resolver that asks the test's name server and waits for it only this long. */
 function lookUpWithin(timeoutMs: number): NameResolver {
   const made = createResolver({ servers: [names.address], timeoutMs })
-  cleanups.push(async () => made.close())
+  onTestFinished(async () => made.close())
   return made
 }
 

@@ -1,4 +1,4 @@
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import {
   createOutgoing,
   type Outgoing,
@@ -9,17 +9,10 @@ import { type Endpoint, type Script, startEndpoint } from './endpoint.ts'
 /** Far longer than any test takes, so that a limit that a test does not set itself never applies. */
 const patient = { deadlineMs: 50_000, connectMs: 50_000, tlsMs: 50_000 }
 
-/** The work at the end of each test, the latest first. */
-export const cleanups: (() => Promise<unknown>)[] = []
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-})
-
 /** A sender that is closed after the test. */
 export function openOutgoing(options: OutgoingOptions): Outgoing {
   const outgoing = createOutgoing({ ...patient, ...options })
-  cleanups.push(() => outgoing.close())
+  onTestFinished(() => outgoing.close())
   return outgoing
 }
 
@@ -29,7 +22,7 @@ export async function endpoint(
   options?: Parameters<typeof startEndpoint>[1],
 ): Promise<Endpoint> {
   const started = await startEndpoint(script, options)
-  cleanups.push(() => started.close())
+  onTestFinished(() => started.close())
   return started
 }
 

@@ -15,6 +15,11 @@ export function uuidv7(now: number): string {
   return `${timePart}${(COUNTER_BIT | counter).toString(16).slice(1)}${randomUUID().slice(18)}`
 }
 
+/** Lets the next UUID be the first, as in a new process: for tests, whose files share a process and set its clock back. */
+export function forgetLastUuid(): void {
+  lastTime = -1
+}
+
 /** The UUID that identifies nothing: the `serviceid` of a test event, which has no user. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
