@@ -323,6 +323,7 @@ CREATE TABLE public.installation (
     sandbox boolean NOT NULL,
     keyring_check bytea NOT NULL,
     root_key_id text NOT NULL,
+    wrapped_audit_key bytea NOT NULL,
     created_at timestamp with time zone NOT NULL,
     quiet_since timestamp with time zone,
     operator_policy jsonb DEFAULT '{}'::jsonb NOT NULL,

@@ -22,6 +22,7 @@ const inOrder = 'writes: whoever adds to a log raises its head in the same trans
 
 const owners: Readonly<Record<string, Table>> = {
   installation: ownedBy('installation.ts', {
+    audit: 'reads: blocks of entries without a partner are signed by the key there',
     console: 'writes: what needs a second person stands there',
     'quiet.ts': 'writes: a restored copy is marked until it may act on the world',
     db: 'writes: the probe changes the one row that every database has, to see whether writes work',

@@ -12,6 +12,9 @@ create table installation (
   keyring_check bytea not null,
   -- The id of the root key that made keyring_check, so that an error about a wrong keyring can name the right one.
   root_key_id text not null,
+  -- Signs audit blocks of entries that concern no partner; wrapped by the root key whose id it contains, as partners'
+  -- keys are.
+  wrapped_audit_key bytea not null,
   created_at timestamptz not null,
   -- Set while this copy must not act: no deliveries, no due changes, no writes (`serve --quiet`, `restore`).
   quiet_since timestamptz,

@@ -1,3 +1,4 @@
+import { newAuditKey, rewrappedAuditKey } from './audit/block-keys.ts'
 import type { Database, Executor } from './db/database.ts'
 import { sql, timestamp } from './db/sql.ts'
 import { OperatorError } from './operator-error.ts'
@@ -31,8 +32,9 @@ export async function claimInstallation(
   const { id, key } = keyring.rootKeys.current
   if (wanted !== 'either')
     await database.query(sql`
-    insert into installation (sandbox, keyring_check, root_key_id, created_at)
-    values (${wanted === 'sandbox'}, ${checkOf(key)}, ${id}, ${timestamp(now)}) on conflict do nothing`)
+    insert into installation (sandbox, keyring_check, root_key_id, wrapped_audit_key, created_at)
+    values (${wanted === 'sandbox'}, ${checkOf(key)}, ${id}, ${newAuditKey(keyring)}, ${timestamp(now)})
+    on conflict do nothing`)
   const [row] = await database.query<Row>(sql`select sandbox, keyring_check, root_key_id from installation`)
   if (!row) return { sandbox: false }
   if (!rootKeyOfMark(keyring, row.keyring_check)) {
@@ -62,10 +64,14 @@ export async function markedBy(db: Executor, keyring: Keyring): Promise<string |
   return row && rootKeyOfMark(keyring, row.keyring_check)
 }
 
-/** Makes the database's mark depend on the current root key. */
+/** Makes the database's mark, and the key that signs its audit blocks, depend on the current root key. */
 export async function markAnew(db: Executor, keyring: Keyring): Promise<void> {
   const { id, key } = keyring.rootKeys.current
-  await db.query(sql`update installation set keyring_check = ${checkOf(key)}, root_key_id = ${id}`)
+  const [row] = await db.query<{ wrapped_audit_key: Buffer }>(sql`select wrapped_audit_key from installation`)
+  if (!row) return
+  await db.query(sql`
+    update installation set keyring_check = ${checkOf(key)}, root_key_id = ${id},
+      wrapped_audit_key = ${rewrappedAuditKey(row.wrapped_audit_key, keyring)}`)
 }
 
 function checkOf(rootKey: Buffer): Buffer {

@@ -1,10 +1,16 @@
-import { expect, test, vi } from 'vitest'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openBlockKeys } from '../../service/src/audit/block-keys.ts'
-import { type AuditRow, listEntries, noPartner } from '../../service/src/audit/entries.ts'
-import { type Finding, sealBlocks, verifyPartner } from '../../service/src/audit/seal.ts'
+import { type AuditRow, addEntries, listEntries, noPartner } from '../../service/src/audit/entries.ts'
+import { verifyHeads } from '../../service/src/audit/heads.ts'
+import { blocksOf, type Finding, sealBlocks, verifyPartner } from '../../service/src/audit/seal.ts'
+import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { claimInstallation, markAnew } from '../../service/src/installation.ts'
+import { loadKeyring } from '../../service/src/vault/keyring.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ada, startTestService } from '../rig.ts'
+import { patientDatabase } from '../patient-database.ts'
+import { ada, freshDatabase, startTestService } from '../rig.ts'
 
 const service = forAllTests(startTestService)
 const partner = forAllTests(() => service.newPartner())
@@ -162,4 +168,79 @@ test('a removed, altered or added row no longer fits the signed blocks, nor does
     select partner_id, gen_random_uuid(), at, actor_kind, actor, action, result from audit_log
     where partner_id = ${own.partnerId} and action = 'getUser'`)
   expect(faults((await verify(own.partnerId)).findings)).toEqual(['audit_log added'])
+})
+
+test('a block that was signed anew, or removed with all before it, is not what was kept elsewhere', async () => {
+  await using live = await startTestService()
+  const { database } = live
+  const own = await live.newPartner()
+  const { partnerId } = own
+  const keys = openBlockKeys(database, live.keyring)
+  const seal = () => sealBlocks(database, keys, live.now() + 3_600_000)
+  const compared = () => verifyPartner(database, keys, { partnerId, erased: new Set() })
+  await own.client.prefillUser({ userid: 'a' })
+  await seal()
+  const heads = (await blocksOf(database, 'history', partnerId)).map(block => ({
+    partnerId,
+    source: 'history' as const,
+    number: block.number,
+    until: block.until_at,
+    hash: block.hash.toString('hex'),
+  }))
+  expect(heads.length).toBe(1)
+  expect(await verifyHeads(database, heads, 0)).toEqual([])
+  // Whoever has the keys rewrites history, and signs it as the service does.
+  await database.query(sql`update history set who = 'operator' where partner_id = ${partnerId}`)
+  const [signed] = await blocksOf(database, 'history', partnerId)
+  await database.query(sql`delete from audit_blocks where source = 'history'`)
+  await seal()
+  expect((await compared()).findings).toEqual([])
+  const forged = await blocksOf(database, 'history', partnerId)
+  expect(forged.map(({ number }) => number)).toEqual([1])
+  expect(forged[0]?.hash.equals(signed?.hash ?? Buffer.alloc(0))).toBe(false)
+  expect(faults(await verifyHeads(database, heads, 0))).toEqual(['history block altered'])
+
+  // The next block stays alone: what came before it is missed without any key.
+  live.advance(7_200_000)
+  await own.client.prefillUser({ userid: 'b' })
+  await seal()
+  await database.query(sql`
+    delete from audit_blocks where partner_id = ${partnerId} and source = 'history' and number = 1`)
+  await database.query(sql`
+    delete from history h using users u
+    where h.partner_id = ${partnerId} and u.partner_id = h.partner_id and u.service_id = h.service_id and u.userid = 'a'`)
+  expect(faults((await compared()).findings)).toContain('history block missing')
+  expect(faults(await verifyHeads(database, heads, live.now()))).toEqual(['history block missing'])
+  // Old blocks of the audit log are deleted in time, which is no finding.
+  const old = heads.map(head => ({ ...head, source: 'audit_log' as const, number: 1000 }))
+  expect(await verifyHeads(database, old, live.now() + 86_400_000)).toEqual([])
+  expect(faults(await verifyHeads(database, old, 0))).toEqual(['audit_log block missing'])
+})
+
+test('blocks of entries without a partner are compared after every key was rotated and retired', async () => {
+  const { address, drop } = await freshDatabase()
+  const database = openDatabase(address, { max: 2, ...patientDatabase })
+  onTestFinished(async () => {
+    await database.close()
+    await drop()
+  })
+  const [before, after] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
+  const old = loadKeyring({ rootKey: before })
+  await claimInstallation(database, { keyring: old, wanted: 'live', now: 1000 })
+  const entry = {
+    partnerId: noPartner,
+    actorKind: 'command',
+    actor: 'root',
+    action: 'backup',
+    result: 'done',
+  } as const
+  await addEntries(database, [{ ...entry, entryId: randomUUID(), at: 2000, times: 1 }])
+  expect(await sealBlocks(database, openBlockKeys(database, old), 3_600_000)).toBe(1)
+  // With both keys in hand the marks are made anew, and then the old ones are gone.
+  await markAnew(database, loadKeyring({ rootKey: `${after},${before}` }))
+  const keys = openBlockKeys(database, loadKeyring({ rootKey: after }))
+  const compared = () => verifyPartner(database, keys, { partnerId: noPartner, erased: new Set() })
+  expect(await compared()).toEqual({ rows: 1, findings: [] })
+  await database.query(sql`update audit_log set actor = 'somebody'`)
+  expect(faults((await compared()).findings)).toEqual(['audit_log altered'])
 })

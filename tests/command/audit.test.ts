@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -30,6 +32,26 @@ test('what an operator does is on record: who, what, with what result', async ()
     insert into audit_blocks (partner_id, source, number, from_at, until_at, rows, key_id, leaves, hash, sealed_at)
     values (${partnerid}, 'audit_log', 1, '2020-01-01', '2020-01-02', 1, 'partner', ''::bytea, ''::bytea, '2020-01-02')`)
   expect(await runRefused(['audit', 'verify', partnerid], place)).toContain('block altered')
-  const heads = await runJson<{ number: number }>(['audit', 'export', partnerid, '--heads'], place)
-  expect(heads.number).toBe(1)
+  const { stdout: head } = await run(['audit', 'export', partnerid, '--heads'], place)
+  expect(JSON.parse(head)).toMatchObject({ number: 1 })
+
+  // Kept elsewhere, it tells of a block that was signed anew, or is gone.
+  const file = join(place.cwd, 'heads')
+  await writeFile(file, head)
+  await database.query(sql`update audit_blocks set hash = '\\x01'::bytea`)
+  const withHeads = ['audit', 'verify', partnerid, '--heads', file]
+  expect(await runRefused(withHeads, place)).toContain('block altered')
+  await database.query(sql`delete from audit_blocks`)
+  expect(
+    await runRefused(withHeads, { ...place, env: { ...place.env, ENROLMENT_AUDIT_KEEP: '99y' } }),
+  ).toContain('block missing')
+  // Entries of that time have been deleted meanwhile, and their blocks with them.
+  expect(
+    await runJson(withHeads, { ...place, env: { ...place.env, ENROLMENT_AUDIT_KEEP: '1y' } }),
+  ).toMatchObject({
+    ok: true,
+    heads: 1,
+  })
+  await writeFile(file, 'nonsense\n')
+  expect(await runRefused(withHeads, place)).toContain('Line 1 of the file of --heads')
 })

@@ -1,34 +1,54 @@
 import type { Executor } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { findPartners } from '../partners/store.ts'
 import { keyedHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
+import { newKey, unwrapKey, wrapKey } from '../vault/seal.ts'
 import { noPartner } from './entries.ts'
 import type { BlockKeys } from './seal.ts'
 
 /**
- * The keys that sign audit blocks. A partner's block key is derived from its own hash key, which stays the same
- * when other keys are rotated; blocks of entries without a partner use a key derived from a pepper.
+ * The keys that sign audit blocks. They stay the same when root keys and peppers are rotated, because blocks are
+ * compared for years: a partner's is derived from its own hash key, that of entries without a partner from a key of the
+ * installation.
  */
 export function openBlockKeys(db: Executor, keyring: Keyring): BlockKeys {
   const ofPartner = async (partnerId: string): Promise<Buffer | undefined> => {
     const [row] = await findPartners(db, [partnerId])
     return row && keyedHash(partnerOf(row, keyring).hashKey, purpose)
   }
+  const ofNobody = async (): Promise<Buffer | undefined> => {
+    const [row] = await db.query<{ wrapped_audit_key: Buffer }>(
+      sql`select wrapped_audit_key from installation`,
+    )
+    return row && keyedHash(unwrapKey(keyring.rootKey, row.wrapped_audit_key, place), purpose)
+  }
+  const keyOf = (partnerId: string) => (partnerId === noPartner ? ofNobody() : ofPartner(partnerId))
   return {
     async current(partnerId) {
-      const { id, key: pepper } = keyring.peppers.current
-      if (partnerId === noPartner) return { id, key: keyedHash(pepper, purpose) }
-      const key = await ofPartner(partnerId)
-      return key && { id: partnerKeyId, key }
+      const key = await keyOf(partnerId)
+      return key && { id: idOf(partnerId), key }
     },
     async byId(partnerId, keyId) {
-      if (partnerId !== noPartner) return keyId === partnerKeyId ? ofPartner(partnerId) : undefined
-      const pepper = keyring.pepper(keyId)
-      return pepper && keyedHash(pepper, purpose)
+      return keyId === idOf(partnerId) ? keyOf(partnerId) : undefined
     },
   }
 }
 
+/** A new key of an installation for blocks of entries without a partner, wrapped by the current root key. */
+export function newAuditKey(keyring: Keyring): Buffer {
+  return wrapKey(keyring.rootKeys.current, newKey(), place)
+}
+
+/** The same key wrapped by the current root key. */
+export function rewrappedAuditKey(wrapped: Buffer, keyring: Keyring): Buffer {
+  return wrapKey(keyring.rootKeys.current, unwrapKey(keyring.rootKey, wrapped, place), place)
+}
+
 const purpose = 'audit_blocks.hash'
-const partnerKeyId = 'partner'
+const place = { purpose: 'installation.audit_key', partnerId: noPartner }
+/** Each block names its key, which allows for more keys without signing old blocks anew. */
+function idOf(partnerId: string): string {
+  return partnerId === noPartner ? 'installation' : 'partner'
+}

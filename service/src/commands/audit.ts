@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { openBlockKeys } from '../audit/block-keys.ts'
 import { type AuditRow, listEntries, noPartner } from '../audit/entries.ts'
+import { type KeptHead, verifyHeads } from '../audit/heads.ts'
 import { blocksOf, type Finding, sources, verifyPartner } from '../audit/seal.ts'
-import { DAY_MS, formatTimestamp } from '../calendar/calendar.ts'
+import { DAY_MS, formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -13,13 +15,24 @@ const verify: Command = {
   name: 'audit verify',
   arguments: ['[PARTNER]'],
   summary: 'Compare the audit record with its signed blocks; exits with 1 when a row was removed or altered.',
-  options: {},
+  options: {
+    heads: {
+      type: 'string',
+      value: 'FILE',
+      help: 'signatures that `audit export --heads` printed earlier; compares them, too',
+    },
+  },
   run: input =>
-    inWorkspace(input, async ({ database, keyring }) => {
+    inWorkspace(input, async ({ database, keyring, config, real }) => {
+      const heads = headsOf(input)
       const keys = openBlockKeys(database, keyring)
       const findings: Finding[] = []
       let rows = 0
+      let compared = 0
       for (const partnerId of await partnersOf(database, input)) {
+        const own = heads.filter(head => head.partnerId === partnerId)
+        compared += own.length
+        findings.push(...(await verifyHeads(database, own, real() - config.auditKeepMs)))
         const erased = await erasedUsers(database, partnerId)
         const found = await verifyPartner(database, keys, { partnerId, erased })
         rows += found.rows
@@ -32,8 +45,47 @@ const verify: Command = {
             .map(({ partnerId, source, name, fault }) => `${source} of ${partnerId}, ${name}: ${fault}`)
             .join('; ')}${findings.length > 20 ? `; and ${findings.length - 20} more` : ''}.`,
         )
-      input.print({ ok: true, rows }, [`${rows} rows are as they were signed`])
+      input.print({ ok: true, rows, ...(input.text('heads') === undefined ? {} : { heads: compared }) }, [
+        `${rows} rows are as they were signed`,
+        ...(input.text('heads') === undefined
+          ? []
+          : [`${compared} kept signatures are those of their blocks`]),
+      ])
     }),
+}
+
+/** The signatures in the file of --heads. Throws OperatorError for a file that holds anything else. */
+function headsOf(input: Input): readonly KeptHead[] {
+  const file = input.text('heads')
+  if (file === undefined) return []
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code = 'unknown error' } = error as { code?: string }
+    throw new OperatorError(`The file of --heads cannot be read (${code}).`)
+  }
+  return text
+    .split('\n')
+    .filter(line => line !== '')
+    .map((line, index) => {
+      const head = headOf(line)
+      if (!head)
+        throw new OperatorError(`Line ${index + 1} of the file of --heads is no signature of a block.`)
+      return head
+    })
+}
+
+function headOf(line: string): KeptHead | undefined {
+  try {
+    const { partnerid, source, number, until, hash } = JSON.parse(line) as Record<string, unknown>
+    const known = sources.find(one => one === source)
+    const at = parseTimestamp(String(until))
+    if (!known || at === undefined || typeof number !== 'number' || typeof hash !== 'string') return undefined
+    return { partnerId: String(partnerid), source: known, number, until: at, hash }
+  } catch {
+    return undefined
+  }
 }
 
 const exportAudit: Command = {
