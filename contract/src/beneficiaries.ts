@@ -160,7 +160,7 @@ export const getBeneficiaries = operation({
         Type.Array(Type.Enum(['versions'], { 'x-rule': 'must be versions' }), {
           maxItems: 1,
           'x-rule': 'must be a list that holds versions or nothing',
-          description: '`versions`: all there ever were, oldest first',
+          description: '`versions`: the newest 200 of all benefits together, oldest first',
         }),
       ),
     },

@@ -85,6 +85,10 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     ],
   },
   {
+    text: 'The timeline of a user has the newest 500 changes, and a user has at most 1,000 enrollments, past ones included: a change that would add one more is 400 `bad_request`.',
+    names: [],
+  },
+  {
     text: '`POST /user/linktoken/result` also takes a `sessionid`, and knows the outcomes `undone`, which was told as `changed`, and `challengefailed`. A link for a cancelled user, other than to register, is 409 `user_cancelled`.',
     names: ['ResultRequest', 'SessionResult', 'createLinkToken'],
   },

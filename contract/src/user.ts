@@ -94,7 +94,11 @@ export const User = Type.Object(
     ),
     createdat: Timestamp,
     updatedat: Timestamp,
-    timeline: Type.Optional(Type.Array(TimelineEntry)),
+    timeline: Type.Optional(
+      Type.Array(TimelineEntry, {
+        description: 'Oldest first: the lines of the newest 500 changes, then what is still to come',
+      }),
+    ),
   },
   { additionalProperties: false, title: 'User' },
 )

@@ -5,13 +5,12 @@ import { defaultRequestLimits } from '../../service/src/http/request-limits.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { isLong, timesOf } from '../long.ts'
 import { ada, startTestService, type TestPartner } from '../rig.ts'
+import { cpuMsOf, leastCpuMsOf, mostCpuMs } from './processor-time.ts'
 
 // Thousands of damaged requests: each gets a documented answer or a closed connection, and harms no other.
 
 const documented = new Set([200, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431])
 const seed = isLong ? Date.now() % 2 ** 31 : 20_261_122
-/** The most that one request may cost: twenty times what is usual, so that a busy machine does not matter; a stall shows. */
-const mostCpuMs = 100
 const atOnce = 10
 
 const service = forAllTests(() =>
@@ -130,27 +129,16 @@ function statusOf(bytes: string): Promise<number | 'closed'> {
   })
 }
 
-/** What a request costs this process, service and sender together; the least of some tries, as others work here, too. */
-async function costOf(bytes: string): Promise<number> {
-  const costs: number[] = []
-  for (let tries = 0; tries < 5; tries += 1) costs.push((await sendAll([bytes])).cpuMs)
-  return Math.min(...costs)
-}
-
-async function sendAll(requests: readonly string[]) {
-  const before = process.cpuUsage()
-  const statuses = await Promise.all(requests.map(statusOf))
-  const { user, system } = process.cpuUsage(before)
-  return { statuses, cpuMs: (user + system) / 1000 }
-}
-
 test(`damaged requests get documented answers, harm none, and each costs a bounded time (seed ${seed})`, async () => {
   const random = openRandom(seed)
   const times = timesOf(400, 100_000)
   const seen = new Map<number | 'closed', number>()
   for (let done = 0; done < times; done += atOnce) {
     const requests = Array.from({ length: atOnce }, () => requestOf(random))
-    const { statuses, cpuMs } = await sendAll(requests)
+    let statuses: (number | 'closed')[] = []
+    const cpuMs = await cpuMsOf(async () => {
+      statuses = await Promise.all(requests.map(statusOf))
+    })
     statuses.forEach((status, at) => {
       seen.set(status, (seen.get(status) ?? 0) + 1)
       if (status !== 'closed' && !documented.has(status))
@@ -159,7 +147,7 @@ test(`damaged requests get documented answers, harm none, and each costs a bound
     // Where all together stay below the bound of one, each does; else each is looked at alone.
     if (cpuMs > mostCpuMs)
       for (const request of requests)
-        expect(await costOf(request), JSON.stringify(request)).toBeLessThan(mostCpuMs)
+        expect(await leastCpuMsOf(() => statusOf(request)), JSON.stringify(request)).toBeLessThan(mostCpuMs)
     expect((await client.getUser({ userid: 'living' })).status).not.toBe('erased')
   }
   if (isLong) process.stdout.write(`fuzz: ${times} requests: ${JSON.stringify([...seen])}\n`)

@@ -129,7 +129,7 @@ const show: Command = {
       const terms = context.terms(partner, () => (residenceOf(person) ? person : undefined))
       const { timeline, ...view } = {
         ...viewUser(user, terms, 'en'),
-        timeline: viewTimeline(user, await reader.history(reading)),
+        timeline: viewTimeline(user, await reader.history(reading, 'all')),
       }
       const trace = traceOf(reading, terms)
       const now = formatTimestamp(reading.now)

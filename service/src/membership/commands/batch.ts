@@ -6,9 +6,17 @@ import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { retain } from '../erasures/retain.ts'
-import { type AppliedChange, applyDueChanges, projectPendingChanges } from '../rules/apply-due.ts'
+import { type AppliedChange, applyDueChanges } from '../rules/apply-due.ts'
 import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User, versionsOf } from '../rules/state.ts'
+import {
+  beforeOf,
+  type Decided,
+  growsTooLarge,
+  isOfNewUser,
+  tooManyEnrolments,
+  withPendingChanges,
+} from './after-change.ts'
 import type { BatchWrites } from './batch-writes.ts'
 import type { Change, Command, CommandContext, CommandResult, ExecutorContext } from './command.ts'
 import { sealConfirmation } from './confirmations.ts'
@@ -220,8 +228,14 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   const decided = command.decide(commandContext)
   if (isRefusal(decided)) return { ...decided, replayed: false }
   const change = decided.change ?? (steps.length > 0 && current ? { user: current, events: [] } : undefined)
+  const after = change && withPendingChanges(context, partner, { change, loaded, now, current })
+  // Neither the schedule nor an operator is ever refused for this: what is due has to happen, and a mistake be mended.
+  const isAsked = decided.change && (command.who === 'partner' || command.who === 'user')
+  if (after && isAsked && growsTooLarge(after, current))
+    return { ...refuse('bad_request', [tooManyEnrolments]), replayed: false }
   try {
-    const user = change ? applyChange(state, command, { change, steps, loaded, now, current }) : current
+    const user =
+      change && after ? applyChange(state, command, { change, after, steps, loaded, now, current }) : current
     if (!user) throw new Error('a command that neither changed nor found a user')
     const reply = decided.answer(user)
     if (command.reservation) spendKey(state, { reservation: command.reservation, partner, user, now, reply })
@@ -288,32 +302,19 @@ function spendKey(
   })
 }
 
-type Applied = {
-  change: Change
-  steps: readonly AppliedChange[]
-  loaded: LoadedUser | undefined
-  current: User | undefined
-  now: Instant
-}
+type Applied = Decided & { after: User; steps: readonly AppliedChange[] }
 
 /** Applies a change in memory, and adds it to the writes of the batch. */
 function applyChange(state: BatchState, command: Command<unknown>, applied: Applied): User {
-  const { context, users, writes } = state
+  const { users, writes } = state
   const { partner } = command
-  const { change, steps, loaded, now, current } = applied
+  const { change, after, steps, loaded, now } = applied
   writes.alongside.push(...(command.alongside ?? []))
-  const isNew = loaded === undefined || loaded.user.serviceId !== change.user.serviceId
-  const mine: LoadedUser = isNew ? newLoadedUser(partner, change.user) : loaded
+  const isNew = isOfNewUser(applied)
+  const mine: LoadedUser = isNew || !loaded ? newLoadedUser(partner, change.user) : loaded
   if (isNew && loaded)
     writes.renamed.push({ partnerId: loaded.user.partnerId, serviceId: loaded.user.serviceId })
-  const before = isNew ? nothingYet(change.user) : (current ?? change.user)
-  const person =
-    change.documents && 'profile' in change.documents ? (change.documents.profile as Person) : undefined
-  const terms = context.terms(partner, () => person ?? personOf(mine, partner, 'profile'))
-  const after =
-    change.user.status === 'active'
-      ? projectPendingChanges(change.user, terms, { user: before, at: now })
-      : change.user
+  const before = beforeOf(applied)
   const ownStep: AppliedChange = { at: now, before, after, events: change.events }
 
   const { real } = state
@@ -328,7 +329,7 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
       real,
     })
   mine.user = after
-  const hashOf = context.consentHash
+  const hashOf = state.context.consentHash
   writes.consents.push(...freshConsents(mine, before, { command, change, hashOf }))
   users.set(nameOf(after), mine)
   writes.changed.set(`${after.partnerId} ${after.serviceId}`, mine)
@@ -344,13 +345,6 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
     mine.people.clear()
   }
   return after
-}
-
-/** A new user before its first change. */
-function nothingYet(user: User): User {
-  const { partnerId, serviceId, userid, createdAt, designations } = user
-  const nothing = newUser({ partnerId, serviceId, userid, at: createdAt })
-  return designations.length === 0 ? nothing : { ...nothing, designations }
 }
 
 function writeDesignations(state: BatchState, partner: Partner, mine: LoadedUser, change: Change): void {

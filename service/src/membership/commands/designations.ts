@@ -87,18 +87,21 @@ type DesignationRow = {
 const MOST_VERSIONS = 200
 
 /**
- * A user's present and earlier beneficiaries, opened: the newest 200 versions of all benefits, by benefit and version.
+ * A user's present and earlier beneficiaries, opened: the newest 200 versions of all benefits together, or all of them,
+ * by benefit and version.
  */
 export async function readDesignations(
   db: Executor,
   of: { readonly partner: Partner; readonly user: Pick<User, 'partnerId' | 'serviceId'> },
+  which: 'newest' | 'all' = 'newest',
 ): Promise<readonly OpenDesignation[]> {
   const { partner, user } = of
+  const most = which === 'newest' ? MOST_VERSIONS : null
   const rows = await db.query<DesignationRow>(sql`
     select d.benefit, d.version, d.status, d.who, d.written_at, d.decided_at, d.sealed, k.wrapped_key
     from beneficiary_designations d join data_keys k using (partner_id, service_id)
     where d.partner_id = ${user.partnerId} and d.service_id = ${user.serviceId}
-    order by d.written_at desc, d.version desc limit ${MOST_VERSIONS}`)
+    order by d.written_at desc, d.version desc limit ${most}::integer`)
   const [first] = rows
   if (!first) return []
   const key = openDataKey(partner, user.serviceId, first.wrapped_key)

@@ -40,8 +40,11 @@ export type Reader = {
   termsFor(partner: Partner): Promise<Terms>
   /** The personal data of a user. */
   documents(partner: Partner, user: User): Promise<ReadonlyMap<DocumentKind, Person>>
-  /** The history of a user as read, oldest first. */
-  history(reading: Pick<Reading, 'user' | 'steps'>): Promise<HistoryLine[]>
+  /**
+   * The history of a user as read, oldest first: the newest 500 changes, or all of them. A partner may change a user
+   * as often as it likes, and no request may cost more for that.
+   */
+  history(reading: Pick<Reading, 'user' | 'steps'>, which?: 'newest' | 'all'): Promise<HistoryLine[]>
 }
 
 /** Opens the reader: reads that arrive together become one statement. */
@@ -167,8 +170,9 @@ export function openReader(
       const row = await load({ partnerId: partner.partnerId, userid: user.userid })
       return row && row.service_id === user.serviceId ? documentsOf(partner, row) : new Map()
     },
-    async history({ user, steps }) {
-      const written = await guarded(() => readHistory(context.database, user))
+    async history({ user, steps }, which = 'newest') {
+      const most = which === 'newest' ? NEWEST_CHANGES : null
+      const written = await guarded(() => readHistory(context.database, user, most))
       // Between the two reads the schedule may have written the due changes; they must appear only once.
       const until = written.at(-1)?.at ?? 0
       const late = steps.filter(step => step.at > until)
@@ -188,17 +192,21 @@ async function currentNow(
   return context.clock.now({ clockOffsetMs: row?.clock_offset_ms ?? partner.clockOffsetMs })
 }
 
-async function readHistory(database: Database, user: User): Promise<HistoryLine[]> {
+const NEWEST_CHANGES = 500
+
+/** The lines of the newest changes, oldest first; of all of them for `null`. */
+async function readHistory(database: Database, user: User, most: number | null): Promise<HistoryLine[]> {
   const rows = await database.query<{
     at: Instant
     who: Who
     lines: [what: string, from: string, to: string, why: string][]
   }>(sql`
     select at, who, lines from history
-    where partner_id = ${user.partnerId} and service_id = ${user.serviceId} order by version`)
-  return rows.flatMap(({ at, who, lines }) =>
-    lines.map(([what, from, to, why]) => ({ at, what, from, to, who, why })),
-  )
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId}
+    order by version desc limit ${most}::integer`)
+  return rows
+    .reverse()
+    .flatMap(({ at, who, lines }) => lines.map(([what, from, to, why]) => ({ at, what, from, to, who, why })))
 }
 
 async function guarded<T>(work: () => Promise<T>): Promise<T> {

@@ -21,7 +21,7 @@ export type UserExport = {
   /** The consents, how each one reached us, and the evidence that an operator noted for it. */
   readonly consents: readonly unknown[]
   readonly confirmations: readonly unknown[]
-  /** The beneficiaries: the newest 200 versions. */
+  /** The beneficiaries, in all versions. */
   readonly beneficiaries: readonly unknown[]
   /** The events of the last 30 days, as the partner got them. */
   readonly events: readonly unknown[]
@@ -43,11 +43,11 @@ export async function exportUser(
     exportedat: formatTimestamp(real()),
     partnerid: partner.partnerId,
     user: viewUser(user, terms, 'en'),
-    timeline: viewTimeline(user, await reader.history(reading)),
+    timeline: viewTimeline(user, await reader.history(reading, 'all')),
     documents: Object.fromEntries(await reader.documents(partner, user)),
     consents: await consentsOf(database, partner, user),
     confirmations: await confirmationsOf(database, partner, user),
-    beneficiaries: (await readDesignations(database, { partner, user })).map(designationRecord),
+    beneficiaries: (await readDesignations(database, { partner, user }, 'all')).map(designationRecord),
     events: await eventsOf(database, user),
     visits: await visitsOf(database, user),
   }

@@ -1,0 +1,68 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { projectPendingChanges } from '../rules/apply-due.ts'
+import { because } from '../rules/refusal.ts'
+import { newUser, type User } from '../rules/state.ts'
+import type { Change, ExecutorContext } from './command.ts'
+import type { Person } from './documents.ts'
+import { type LoadedUser, personOf } from './loaded-user.ts'
+
+/** A change that a command decided on, and the user as read, with everything due applied. */
+export type Decided = {
+  change: Change
+  loaded: LoadedUser | undefined
+  current: User | undefined
+  now: Instant
+}
+
+/** Whether a change is about a user who was not read: a new one, perhaps under the name of an erased one. */
+export function isOfNewUser({ change, loaded }: Decided): boolean {
+  return loaded?.user.serviceId !== change.user.serviceId
+}
+
+/** The user before a change; a new one is still nothing. */
+export function beforeOf(decided: Decided): User {
+  const { change, current } = decided
+  return isOfNewUser(decided) ? nothingYet(change.user) : (current ?? change.user)
+}
+
+/** The user after a change, with what is pending planned anew. */
+export function withPendingChanges(
+  context: Pick<ExecutorContext, 'terms'>,
+  partner: Partner,
+  decided: Decided,
+): User {
+  const { change, loaded, now } = decided
+  if (change.user.status !== 'active') return change.user
+  const person =
+    change.documents && 'profile' in change.documents ? (change.documents.profile as Person) : undefined
+  const stored = isOfNewUser(decided) ? undefined : loaded
+  const terms = context.terms(partner, () => person ?? (stored && personOf(stored, partner, 'profile')))
+  return projectPendingChanges(change.user, terms, { user: beforeOf(decided), at: now })
+}
+
+/**
+ * Every enrolment of a user is read with the user, so a partner that swaps and undoes without end would make its own
+ * requests, and with them the waiting of others, ever longer. No life comes near this number.
+ */
+const mostEnrolments = 1000
+
+/** Why such a change is refused. */
+export const tooManyEnrolments = because(
+  'userid',
+  'too_many',
+  `userid has ${mostEnrolments} enrollments, past and present, the most that a user can have`,
+)
+
+/** Whether a change would leave a user with more enrolments than anybody needs. */
+export function growsTooLarge(after: User, current: User | undefined): boolean {
+  const { length } = after.enrolments
+  return length > mostEnrolments && length > (current?.enrolments.length ?? 0)
+}
+
+/** A new user before its first change. */
+function nothingYet(user: User): User {
+  const { partnerId, serviceId, userid, createdAt, designations } = user
+  const nothing = newUser({ partnerId, serviceId, userid, at: createdAt })
+  return designations.length === 0 ? nothing : { ...nothing, designations }
+}
