@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { insertRequest } from '../../service/src/console/requests/store.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
+import { newVisitor, recordsAgreed } from '../page/visitor.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+
+/** The columns by which a row belongs to a user. */
+const naming = ['service_id', 'userid', 'userid_hash']
+
+/**
+ * What is left in each table that can hold a row of a user, and why. A table that is missing here fails, so whoever
+ * adds one decides what an erasure does to it.
+ */
+const left: Readonly<Record<string, 'nothing' | `kept: ${string}`>> = {
+  beneficiary_designations: 'nothing',
+  confirmations: 'nothing',
+  consents: 'nothing',
+  data_keys: 'nothing',
+  deliveries: 'nothing',
+  documents: 'nothing',
+  enrolments: 'nothing',
+  events: 'nothing',
+  page_sessions: 'nothing',
+  refused_creates: 'nothing',
+  search_hashes: 'nothing',
+  audit_log: 'kept: who looked at this serviceid',
+  erasures: 'kept: when it was erased',
+  history: 'kept: when something changed, and by whom',
+  idempotency_keys: 'kept: hashes that answer a repeat, until they lapse',
+  operator_requests: 'kept: that operators decided something, without its content',
+  retained_records: 'kept: sealed under a key of its own, until its term is over',
+  users: 'kept: a keyed hash of the name',
+}
+/** Written by the erasure itself. */
+const madeByErasure = ['erasures', 'retained_records']
+
+let service: TestService
+let partner: TestPartner
+let receiver: Receiver
+beforeAll(async () => {
+  service = await startTestService()
+  receiver = await startReceiver()
+  partner = await service.newPartner({ retain: '7y' })
+})
+afterAll(async () => {
+  await receiver.close()
+  await service[Symbol.asyncDispose]()
+})
+
+const userid = 'ada.lovelace@userid-canary.example'
+const canaries = [
+  userid,
+  ada.firstname,
+  ada.lastname,
+  ada.email,
+  ada.phone,
+  ada.address.addline1,
+  'Gracecanary',
+  'answer-canary',
+  'deceased',
+]
+
+/** A row of the user in every table that can have one. */
+async function fillEveryTable(): Promise<string> {
+  const { client, partnerId } = partner
+  // Refused first, while there is no user of that name.
+  await expect(
+    client.createUser({ userid, ...ada, dob: '2024-01-01', offername: 'plus' }),
+  ).rejects.toMatchObject({ status: 422 })
+  receiver.answer = () => response => response.writeHead(422).end('answer-canary')
+  await client.createWebhook({ url: receiver.url, username: 'hook', password: 'pass', events: 'all' })
+  await client.prefillUser({ userid, ...ada })
+  const { linkurl } = await client.createLinkToken({ userid, offername: 'premier' })
+  const visitor = newVisitor(service.baseUrl)
+  await visitor.post(linkurl ?? '')
+  await visitor.get('/register/benefits')
+  await visitor.post('/register/benefits', { benefit: ['identity'] })
+  expect(
+    (
+      await visitor.post('/register/enrol', {
+        ...recordsAgreed,
+        'consent.identity': '2026-01',
+        'consent.life': '2026-01',
+      })
+    ).view,
+  ).toBe('DONE')
+  await client.proposeBeneficiaries({
+    userid,
+    name: 'life',
+    beneficiaries: [{ kind: 'primary', name: 'Gracecanary', relationship: 'spouse', share: 100 }],
+  })
+  await client.prefillUser({ userid, ...ada }, { idempotencyKey: 'again' }).catch(() => undefined)
+  await client.cancelUser({ userid, reason: 'deceased' })
+  const user = await client.getUser({ userid })
+  const { serviceid } = user
+  await service.database.query(
+    insertRequest({
+      partner_id: partnerId,
+      request_id: randomUUID(),
+      action: 'void',
+      service_id: serviceid,
+      sealed: Buffer.from('sealed'),
+      asked_by: randomUUID(),
+      asked_at: service.now(),
+      expires_at: service.now() + 3_600_000,
+    }),
+  )
+  await service.service().dispatcher.idle()
+  return serviceid
+}
+
+type Column = { table: string; column: string }
+
+/** The tables with a column that names a user. */
+async function namingTables(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const columns = await service.database.query<Column>(sql`
+    select c.relname as table, a.attname as column from pg_attribute a
+    join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'public' and c.relkind in ('r', 'p') and not c.relispartition and a.attname = any(${naming}::text[])
+    order by 1, 2`)
+  const tables = new Map<string, string[]>()
+  for (const { table, column } of columns) tables.set(table, [...(tables.get(table) ?? []), column])
+  return tables
+}
+
+/** How many rows of the partner each of these tables has; all of them are of the one user. */
+async function countRows(tables: Iterable<string>): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {}
+  for (const name of tables) {
+    const [row] = await service.database.query<{ count: number }>({
+      name: '',
+      text: `select count(*)::int as count from "${name}" where partner_id = '${partner.partnerId}'`,
+      values: [],
+    })
+    counts[name] = row?.count ?? 0
+  }
+  return counts
+}
+
+/** What of the canaries stands in any table, as text or in hexadecimal. */
+async function canariesFound(): Promise<string[]> {
+  const tables = await service.database.query<{ name: string }>(sql`
+    select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'public' and c.relkind = 'r'`)
+  const found: string[] = []
+  for (const { name } of tables) {
+    const rows = await service.database.query<{ text: string }>({
+      name: '',
+      text: `select t::text as text from "${name}" t`,
+      values: [],
+    })
+    // The catalogue speaks of nobody, and has words of its own.
+    if (name === 'catalogue_versions') continue
+    for (const canary of canaries)
+      for (const form of [canary, Buffer.from(canary).toString('hex')])
+        if (rows.some(({ text }) => text.includes(form))) found.push(`${name}: ${canary}`)
+  }
+  return found
+}
+
+test('an erasure reaches every table that can hold a row of a user, and nothing is left that names the person', async () => {
+  const serviceid = await fillEveryTable()
+  const tables = await namingTables()
+  expect([...tables.keys()].sort()).toEqual(Object.keys(left).sort())
+  const before = await vi.waitFor(
+    async () => {
+      const counts = await countRows(tables.keys())
+      // Entries of the audit log and refused creates are written apart from their requests.
+      expect(
+        Object.entries(counts).filter(([name, count]) => count === 0 && !madeByErasure.includes(name)),
+      ).toEqual([])
+      return counts
+    },
+    { timeout: 180_000, interval: 100 },
+  )
+  expect(before['delivery_attempts']).toBeUndefined()
+  // What the search looks for is really found while the user is there.
+  expect(await canariesFound()).toContain(`users: ${userid}`)
+
+  receiver.answer = () => 200
+  expect(await partner.client.eraseUser({ userid })).toMatchObject({ serviceid, status: 'erased' })
+  // Deliveries that were refused once are tried again, and then nothing waits any more.
+  service.advance(3_600_000)
+  await vi.waitFor(
+    async () => {
+      await service.service().dispatcher.idle()
+      expect((await countRows(['deliveries']))['deliveries']).toBe(0)
+    },
+    { timeout: 180_000, interval: 100 },
+  )
+  await cleanUpWebhooks(service.database, service.now() + 86_400_000)
+  const after = await countRows(tables.keys())
+  const wanted = Object.entries(left).map(([name, what]) => [name, what === 'nothing'])
+  expect(Object.entries(after).map(([name, count]) => [name, count === 0])).toEqual(
+    wanted.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
+  )
+  expect(await canariesFound()).toEqual([])
+  // The hash is still found: the erasure is repeated by its name, and so is its answer.
+  expect(await partner.client.eraseUser({ userid })).toMatchObject({ serviceid, status: 'erased' })
+  expect(await partner.client.getUser({ userid })).toMatchObject({ serviceid, status: 'erased' })
+})
