@@ -10,6 +10,7 @@ import { readWholeCatalogue } from '../service/src/catalogue/bring-files.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
 import type { ProviderSettings } from '../service/src/console/operators/provider-settings.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
+import { rewriteTable } from '../service/src/db/rewrite-table.ts'
 import { type AdmissionLimits, defaultLimits } from '../service/src/http/shedding/admission.ts'
 import { claimInstallation } from '../service/src/installation.ts'
 import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
@@ -113,6 +114,8 @@ export async function startTestService(
     trustProxy?: readonly string[]
     /** The identity provider at which the console's operators sign in. */
     signIn?: ProviderSettings
+    /** Whether it rewrites the table of data keys by itself, as the embedded database is kept. */
+    rewritesKeys?: boolean
   } = {},
 ): Promise<TestService> {
   const { sandbox = true } = options
@@ -153,6 +156,7 @@ export async function startTestService(
       // A slow machine does not count as overload unless a test says so.
       limits: options.limits ?? { ...defaultLimits, loopDelayMs: 60_000, loopShare: 1 },
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
+      ...(options.rewritesKeys ? { rewriteKeys: () => rewriteTable(address, 'data_keys') } : {}),
       ...(options.console ? { console: { ...placeOf(options.console), signIn: options.signIn } } : {}),
     })
   let service = await start()

@@ -25,7 +25,8 @@ export type Journal = {
 /** `pauseMs`: how long each writer rests after a write, for a load that others can work beside. */
 export type JournalOptions = { readonly writers: number; readonly name: string; readonly pauseMs?: number }
 
-const passing = new Set(['network', 'timeout', 'unavailable'])
+/** A 408 says that the machine stood still before the request had arrived whole. */
+const passing = new Set(['network', 'timeout', 'unavailable', 'request_timeout'])
 /** The code that says that an earlier attempt took effect and its answer was lost. */
 const doneBefore: Readonly<Record<Entry['kind'], string>> = {
   prefill: 'user_exists',

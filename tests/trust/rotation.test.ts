@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { webhooks } from '../../client/src/index.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { type Delivery, type Receiver, startReceiver } from '../webhooks/receiver.ts'
+
+// The credentials and the secret of a webhook are replaced while events pour in; `exchange.test.ts` does so with client
+// secret, API key, root key and pepper.
+
+let service: TestService
+let partner: TestPartner
+let receiver: Receiver
+beforeAll(async () => {
+  service = await startTestService()
+  partner = await service.newPartner()
+  receiver = await startReceiver()
+})
+afterAll(async () => {
+  await receiver.close()
+  await service[Symbol.asyncDispose]()
+})
+
+function basic(password: string): string {
+  return `Basic ${Buffer.from(`hook:${password}`).toString('base64')}`
+}
+
+/** Writers that raise events until they are stopped. */
+function pourIn(count: number) {
+  // A machine that stands still answers 503 now and then.
+  const client = partner.connect({ tries: 9 })
+  let isStopped = false
+  let raised = 0
+  const writers = Array.from({ length: count }, async (_, writer) => {
+    for (let number = 0; !isStopped; number += 1) {
+      await client.prefillUser(
+        { userid: `w${writer}-${number}`, ...ada },
+        { idempotencyKey: `w${writer}-${number}` },
+      )
+      raised += 1
+    }
+  })
+  return {
+    raised: () => raised,
+    async stop() {
+      isStopped = true
+      await Promise.all(writers)
+    },
+  }
+}
+
+test('password and secret of a webhook replaced again and again under load: each event arrives at its first attempt, signed for whom it is sent to', async () => {
+  const { webhookid, webhooksecret = '' } = await partner.client.createWebhook({
+    url: receiver.url,
+    username: 'hook',
+    password: 'password-0',
+    events: 'all',
+  })
+  // What the partner's receiver accepts, which follows the service's later, as in life.
+  let password = 'password-0'
+  let secret = webhooksecret
+  // For one event it does not change its mind between the two requests of an attempt, which would only cost that event a
+  // second attempt.
+  const wanted = new Map<string, string>()
+  receiver.answer = ({ key, authorization }: Delivery) => {
+    wanted.set(key, wanted.get(key) ?? basic(password))
+    return authorization === wanted.get(key) ? 200 : 401
+  }
+  const load = pourIn(6)
+  const more = async (events: number) => {
+    const until = receiver.deliveries.length + events
+    await vi.waitFor(() => expect(receiver.deliveries.length).toBeGreaterThan(until), { timeout: 180_000 })
+  }
+  const secretAt = new Map<number, string>()
+  const use = (next: string) => {
+    secret = next
+    secretAt.set(receiver.deliveries.length, next)
+  }
+  use(secret)
+  for (const round of [1, 2, 3]) {
+    await more(20)
+    await partner.client.updateWebhook({ webhookid, password: `password-${round}` })
+    const { webhooksecret: newer = '' } = await partner.client.updateWebhook({
+      webhookid,
+      rotatesecret: true,
+    })
+    await more(20)
+    password = `password-${round}`
+    use(newer)
+    await more(20)
+  }
+  await load.stop()
+  await service.service().dispatcher.idle()
+  await vi.waitFor(
+    async () => {
+      const waiting = await service.database.query(sql`
+        select from deliveries where partner_id = ${partner.partnerId}`)
+      expect(waiting).toEqual([])
+    },
+    { timeout: 180_000, interval: 100 },
+  )
+
+  const accepted = new Set(receiver.deliveries.map(({ key }) => key))
+  expect(accepted.size).toBe(load.raised())
+  // A refusal of new credentials is followed at once by the present ones: nothing waits for a second attempt.
+  expect(receiver.deliveries.filter(({ attempt }) => attempt !== 1)).toEqual([])
+  const attempts = await service.database.query<{ statuses: number[] }>(sql`
+    select array_agg(a.status order by a.started_at, a.attempt_id) as statuses from delivery_attempts a
+    where a.partner_id = ${partner.partnerId} group by a.event_id`)
+  expect(attempts.filter(({ statuses }) => statuses.at(-1) !== 200)).toEqual([])
+  expect(attempts.some(({ statuses }) => statuses[0] === 401)).toBe(true)
+  // Each was signed by the secret that its receiver had at that moment.
+  let known = ''
+  for (const [index, delivery] of receiver.deliveries.entries()) {
+    known = secretAt.get(index) ?? known
+    await webhooks.verify(
+      { headers: delivery.headers, body: delivery.body },
+      { secret: known, now: service.now() },
+    )
+  }
+})
