@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { insertRequest } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
+import { forAllTests } from '../for-all-tests.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { ada, startTestService } from '../rig.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
 
 /** The columns by which a row belongs to a user. */
 const naming = ['service_id', 'userid', 'userid_hash']
@@ -37,18 +38,9 @@ const left: Readonly<Record<string, 'nothing' | `kept: ${string}`>> = {
 /** Written by the erasure itself. */
 const madeByErasure = ['erasures', 'retained_records']
 
-let service: TestService
-let partner: TestPartner
-let receiver: Receiver
-beforeAll(async () => {
-  service = await startTestService()
-  receiver = await startReceiver()
-  partner = await service.newPartner({ retain: '7y' })
-})
-afterAll(async () => {
-  await receiver.close()
-  await service[Symbol.asyncDispose]()
-})
+const service = forAllTests(startTestService)
+const receiver = forAllTests(startReceiver)
+const partner = forAllTests(() => service.newPartner({ retain: '7y' }))
 
 const userid = 'ada.lovelace@userid-canary.example'
 const canaries = [

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type Delivery, type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
+import { type Delivery, startReceiver } from '../webhooks/receiver.ts'
 
 // The credentials and the secret of a webhook are replaced while events pour in; `exchange.test.ts` does so with client
 // secret, API key, root key and pepper.
 
-let service: TestService
-let partner: TestPartner
-let receiver: Receiver
-beforeAll(async () => {
-  service = await startTestService()
-  partner = await service.newPartner()
-  receiver = await startReceiver()
-})
-afterAll(async () => {
-  await receiver.close()
-  await service[Symbol.asyncDispose]()
-})
+const service = forAllTests(startTestService)
+const partner = forAllTests(() => service.newPartner())
+const receiver = forAllTests(startReceiver)
 
 function basic(password: string): string {
   return `Basic ${Buffer.from(`hook:${password}`).toString('base64')}`
