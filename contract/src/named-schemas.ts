@@ -1,3 +1,5 @@
+import { meaningOf } from './meanings.ts'
+
 type Json = Record<string, unknown>
 
 /** Schemas by their titles: a description contains each once and refers to it everywhere else. */
@@ -21,6 +23,8 @@ export function collectSchemas(): NamedSchemas {
     const inner = Object.fromEntries(Object.entries(value).map(([name, item]) => [name, replace(item)]))
     const { title } = inner
     if (typeof title !== 'string') return inner
+    if (inner['properties'])
+      inner['properties'] = withMeanings(title, inner['properties'] as Record<string, Json>)
     const text = JSON.stringify(inner)
     const known = named.get(title)
     if (known && known.text !== text) throw new Error(`two different schemas are named ${title}`)
@@ -34,4 +38,13 @@ export function collectSchemas(): NamedSchemas {
         [...named].sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, { body }]) => [name, body]),
       ),
   }
+}
+
+/** Adds what the fields mean that do not say it. A reference stays alone, because some tools ignore what is beside it. */
+function withMeanings(title: string, fields: Record<string, Json>): Json {
+  const described = Object.entries(fields).map(([name, field]) => {
+    const description = '$ref' in field ? undefined : (field['description'] ?? meaningOf(title, name))
+    return [name, description === undefined ? field : { ...field, description }]
+  })
+  return Object.fromEntries(described)
 }

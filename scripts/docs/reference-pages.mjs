@@ -1,6 +1,14 @@
 // Generates the reference from the contract: a page for each group of operations, with samples in curl, TypeScript
 // and Python.
-import { commonErrors, events, exampleEvent, operations, scopes, tags } from '../../contract/dist/index.js'
+import {
+  commonErrors,
+  events,
+  exampleEvent,
+  meaningOf,
+  operations,
+  scopes,
+  tags,
+} from '../../contract/dist/index.js'
 import { samplesOf } from './samples.mjs'
 
 const shown = Object.values(operations)
@@ -102,7 +110,8 @@ function fields(schema, prefix = '') {
     if (seen.has(name)) return []
     seen.add(name)
     const isRequired = schema.required?.includes(name)
-    const rule = [field.description, field['x-rule']].filter(Boolean).join('; ')
+    const meaning = field.description ?? (field['x-rule'] ? undefined : meaningOf(schema.title, name))
+    const rule = [meaning, field['x-rule']].filter(Boolean).join('; ')
     const inner = field.items
       ? fields(field.items, `${prefix}${name}[].`)
       : fields(field, `${prefix}${name}.`)

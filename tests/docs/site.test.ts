@@ -93,6 +93,21 @@ test('the reference names every operation, event and scope, with samples in curl
   for (const name of [...eventNames, ...scopeNames]) expect(text).toContain(`<code>${name}</code>`)
 })
 
+test('the reference and the description say of every field what it means', () => {
+  for (const [path, text] of reached)
+    if (path.startsWith('/docs/reference'))
+      expect([path, text.includes('<td></td></tr>')]).toEqual([path, false])
+  const { components } = JSON.parse(reached.get('/openapi.json') ?? '') as {
+    components: { schemas: Record<string, { properties?: Record<string, Record<string, unknown>> }> }
+  }
+  const silent = Object.entries(components.schemas).flatMap(([name, { properties = {} }]) =>
+    Object.entries(properties)
+      .filter(([, field]) => !['$ref', 'description', 'x-rule'].some(word => word in field))
+      .map(([field]) => `${name}.${field}`),
+  )
+  expect(silent).toEqual([])
+})
+
 test('each error has a page at the address of its problem, with cause, remedy and an example', () => {
   for (const [code, { status, title, remedy }] of Object.entries(errors)) {
     const text = reached.get(`/docs/errors/${code}`) ?? ''
