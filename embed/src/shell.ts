@@ -67,6 +67,7 @@ function show(parent: Element, box: HTMLElement, address: string, told: Told): S
   root.adoptedStyleSheets = [sheet]
   const frame = document.createElement('iframe')
   frame.title = titleOf(told.locale)
+  // Downloads, because the page offers a copy of what was agreed as a file.
   frame.setAttribute('sandbox', 'allow-scripts allow-same-origin allow-forms allow-popups allow-downloads')
   frame.allow = ''
   frame.referrerPolicy = 'no-referrer'
