@@ -67,6 +67,8 @@ export function createServer(context: ServerContext): FastifyInstance {
     keepAliveTimeout: 65_000,
     maxRequestsPerSocket: 1000,
     forceCloseConnections: 'idle',
+    // A request that still arrives on an open connection is served: Fastify's own 503 would refuse it during a rolling
+    // restart, without a Request-Id and in a form that no description has.
     return503OnClosing: false,
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
