@@ -240,6 +240,7 @@ CREATE TABLE public.enrolments (
     ends_at timestamp with time zone,
     own_end_at timestamp with time zone,
     own_end_reason text,
+    corrected_end_at timestamp with time zone,
     action_due_at timestamp with time zone,
     close_reason text,
     is_single boolean DEFAULT false NOT NULL,
@@ -248,7 +249,8 @@ CREATE TABLE public.enrolments (
     CONSTRAINT enrolments_check1 CHECK (((state <> 'endscheduled'::text) OR (ends_at IS NOT NULL))),
     CONSTRAINT enrolments_check2 CHECK (((state <> 'ended'::text) OR (ends_at IS NOT NULL))),
     CONSTRAINT enrolments_check3 CHECK (((own_end_at IS NULL) = (own_end_reason IS NULL))),
-    CONSTRAINT enrolments_check4 CHECK (((planned_by IS NULL) OR (state <> ALL (ARRAY['enrolled'::text, 'endscheduled'::text, 'ended'::text])))),
+    CONSTRAINT enrolments_check4 CHECK (((corrected_end_at IS NULL) OR (own_end_reason = 'ineligible'::text))),
+    CONSTRAINT enrolments_check5 CHECK (((planned_by IS NULL) OR (state <> ALL (ARRAY['enrolled'::text, 'endscheduled'::text, 'ended'::text])))),
     CONSTRAINT enrolments_planned_by_check CHECK ((planned_by = ANY (ARRAY['offer'::text, 'swap'::text]))),
     CONSTRAINT enrolments_state_check CHECK ((state = ANY (ARRAY['selected'::text, 'actionrequired'::text, 'scheduled'::text, 'enrolled'::text, 'endscheduled'::text, 'ended'::text, 'withdrawn'::text, 'declined'::text, 'rejected'::text, 'void'::text])))
 );
@@ -725,6 +727,10 @@ CREATE INDEX history_recorded ON public.history USING brin (recorded_at) WITH (a
 CREATE INDEX idempotency_keys_answers ON public.idempotency_keys USING btree (partner_id, service_id) WHERE (sealed_answer IS NOT NULL);
 
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (partner_id, expires_at);
+
+CREATE INDEX operator_requests_newest ON public.operator_requests USING btree (request_id);
+
+CREATE INDEX operator_requests_waiting ON public.operator_requests USING btree (request_id) WHERE (outcome IS NULL);
 
 CREATE INDEX page_sessions_age ON public.page_sessions USING btree (partner_id, created_at) WHERE (created_at IS NOT NULL);
 

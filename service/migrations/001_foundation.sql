@@ -192,6 +192,8 @@ create table enrolments (
   -- The enrolment's own end, independent of pending changes.
   own_end_at timestamptz,
   own_end_reason text,
+  -- The end that an operator gave, while an earlier end of a person whom the benefit does not admit stands before it.
+  corrected_end_at timestamptz,
   action_due_at timestamptz,
   close_reason text,
   -- The user asked for this benefit alone and not with an offer, so an event of its own reports its start.
@@ -203,6 +205,7 @@ create table enrolments (
   check (state <> 'endscheduled' or ends_at is not null),
   check (state <> 'ended' or ends_at is not null),
   check ((own_end_at is null) = (own_end_reason is null)),
+  check (corrected_end_at is null or own_end_reason = 'ineligible'),
   check (planned_by is null or state not in ('enrolled', 'endscheduled', 'ended')),
   -- The enrolments of one benefit never overlap in time.
   exclude using gist (

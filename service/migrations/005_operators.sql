@@ -68,3 +68,6 @@ create table operator_requests (
   check ((decided_at is null) = (outcome is null)),
   check (decided_by is null or decided_by <> asked_by)
 );
+-- The list shows those that wait, and the newest of the others.
+create index operator_requests_waiting on operator_requests (request_id) where outcome is null;
+create index operator_requests_newest on operator_requests (request_id);

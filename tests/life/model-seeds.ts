@@ -100,6 +100,29 @@ export function testSeeds(seeds: readonly number[]): void {
     await live(both, ofOne(corrected))
   })
 
+  test('the service lives as the model does where an end that an operator gave meets a move and a cancel', async () => {
+    const person = { state: 'FL', dob: '1990-03-27' }
+    const kept: readonly Step[] = [
+      { op: 'create', offer: 'mid', picks: ['dental', 'art'], days: 0, agreed: [], ...person },
+      { op: 'moveend', place: 2, days: 40 },
+      { op: 'moveend', place: 3, days: 20 },
+      { op: 'update', state: 'NY' },
+      { op: 'movestart', place: 2, days: -3 },
+      { op: 'update', state: 'FL' },
+      { op: 'cancel', effective: 'immediate' },
+      { op: 'reinstate' },
+      { op: 'update', state: 'NY' },
+      { op: 'cancel', effective: 'endofperiod' },
+      { op: 'update', state: 'FL' },
+      { op: 'reinstate' },
+      { op: 'cancel', effective: 'immediate' },
+      { op: 'clock', to: 'days', n: 28, late: false },
+      { op: 'reinstate' },
+      { op: 'clock', to: 'after', n: 2, late: false },
+    ]
+    await live(both, ofOne(kept))
+  })
+
   test.each(seeds)('the service lives as the model does, seed %i', { timeout: 1_800_000 }, async seed => {
     await fc.assert(fc.asyncProperty(twoZones, fiftyCommands, live), {
       seed,

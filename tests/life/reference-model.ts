@@ -16,7 +16,7 @@ let counter = 0
 
 /**
  * A benefit held from an instant on. `own` is its own end, and `why` what set it: a state that does not admit the
- * person, or an operator; otherwise an age. `lapse` is its end while it waits, `to` the end that it came to. The start of
+ * person, or an operator; otherwise an age. `kept` is the operator's while a state ends it earlier. `lapse` is its end while it waits, `to` the end that it came to. The start of
  * a `single` one still needs its event, and so does a start that is moved ahead of one that was picked `alone`.
  */
 export type Window = {
@@ -29,6 +29,7 @@ export type Window = {
   from: number
   own: number
   why: '' | 'ineligible' | 'corrected'
+  kept: number
   lapse: number
   to: number
 }
@@ -137,6 +138,7 @@ export function take(u: Life, { add: b, remove }: Pair, t: number, promised = 0)
       single: false,
       alone: false,
       why: '',
+      kept: never,
       from: t,
       lapse,
       to: never,

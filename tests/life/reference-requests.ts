@@ -81,9 +81,11 @@ const ops: { [K in Op['op']]: Does<K> } = {
     for (const one of isSame ? [] : held(u)) {
       const month = monthAfter(now, u.person.zone)
       if (admits(u.offer, one.b, u.person, one.from)) {
-        if (one.why !== 'corrected') Object.assign(one, { own: ageEnd(one.b, u.person, one.from), why: '' })
+        if (one.kept < never) Object.assign(one, { own: one.kept, why: 'corrected', kept: never })
+        else if (one.why !== 'corrected')
+          Object.assign(one, { own: ageEnd(one.b, u.person, one.from), why: '' })
       } else if (!isOn(one, now)) one.to = now
-      else if (one.own > month) Object.assign(one, { own: month, why: 'ineligible' })
+      else if (one.own > month) Object.assign(one, { own: month, why: 'ineligible', kept: byOperator(one) })
     }
     const didFit = u.fits
     if (!isSame) u.fits = takes(u.offer, u.person)
@@ -112,8 +114,10 @@ const ops: { [K in Op['op']]: Does<K> } = {
     const from = (one: Window) => Math.max(now, cancelled ? u.since : one.from)
     const lost = back.filter(one => {
       const isOverdue = !cancelled && one.waits && one.lapse <= now
-      if (isOverdue || take(u, { add: one.b }, from(one)).length > 0) return true
+      const own = byOperator(one)
+      if (isOverdue || own <= from(one) || take(u, { add: one.b }, from(one)).length > 0) return true
       const again = find(u, one.b)
+      if (again && own < never) Object.assign(again, { own, why: 'corrected' })
       if (again?.waits && !cancelled) again.lapse = one.lapse
       return false
     })
@@ -237,12 +241,16 @@ const ops: { [K in Op['op']]: Does<K> } = {
     if (end <= now) one.to = end
     else {
       const isSame = one.own === end
-      Object.assign(one, { own: end, why: 'corrected' })
+      Object.assign(one, { own: end, why: 'corrected', kept: never })
       // What changes nothing that can be seen is refused; before the start, its own end is not seen.
       if (isOn(one, now) ? shownEnd(u, one, now) === before : isSame) return 'bad_request'
     }
     tellCorrection(u, b, now)
   },
+}
+/** The end that an operator gave. */
+function byOperator({ why, own, kept }: Window) {
+  return why === 'corrected' ? own : kept
 }
 /** Whether a window that is over was cover once. */
 function wasOn(one: Window) {

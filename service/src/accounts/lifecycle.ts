@@ -2,10 +2,13 @@ import { boundaryAfter, type Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import {
   closed,
+  correctedEndOf,
+  endByCorrection,
   mergeConsents,
   newEnrolment,
   withAgeEnd,
   withEnrolment,
+  withOwnEnd,
 } from '../membership/rules/enrolments.ts'
 import { type Raised, raise } from '../membership/rules/events.ts'
 import { applyCancel, type Changed } from '../membership/rules/intents.ts'
@@ -109,8 +112,8 @@ export function updateAccount(user: User, hasMoved: boolean, now: Instant, terms
 
 /**
  * Judges all cover by the benefits' own rules. A benefit that no longer admits the user ends at the period's end, or is
- * withdrawn if it has not begun; a benefit that admits the user again loses such an end. A pending swap is checked
- * again only at its boundary (contract §8).
+ * withdrawn if it has not begun; a benefit that admits the user again loses such an end, and has the end again that an
+ * operator gave it before. A pending swap is checked again only at its boundary (contract §8).
  */
 function rejudge(user: User, now: Instant, terms: Terms): User {
   const boundary = boundaryAfter(now, terms.zone)
@@ -122,12 +125,16 @@ function rejudge(user: User, now: Instant, terms: Terms): User {
       const benefit = heldTerms(terms, enrolment)
       if (isStillAdmitted(benefit, enrolment, terms)) {
         const free =
-          enrolment.ownEnd?.reason === 'ineligible' ? { ...enrolment, ownEnd: undefined } : enrolment
+          enrolment.ownEnd?.reason === 'ineligible'
+            ? withOwnEnd(enrolment, endByCorrection(enrolment.correctedEnd))
+            : enrolment
         return withAgeEnd(free, benefit, terms)
       }
       if (!isInForce(enrolment)) return closed(enrolment, now, 'ineligible')
       if (enrolment.ownEnd && enrolment.ownEnd.at <= boundary) return enrolment
-      return { ...enrolment, ownEnd: { at: boundary, reason: 'ineligible' } }
+      const ending: Enrolment = { ...enrolment, ownEnd: { at: boundary, reason: 'ineligible' } }
+      const corrected = correctedEndOf(enrolment)
+      return corrected === undefined ? ending : { ...ending, correctedEnd: corrected }
     }),
   }
 }

@@ -1,7 +1,12 @@
 import { type Instant, reinstatableUntil } from '../calendar/calendar.ts'
 import { judgeHeldOffer, type Verdict } from '../catalogue/eligibility.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
-import { newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
+import {
+  correctedEndOf,
+  endByCorrection,
+  newEnrolment,
+  withEnrolment,
+} from '../membership/rules/enrolments.ts'
 import { raise } from '../membership/rules/events.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
@@ -34,7 +39,8 @@ type Cancel = { readonly at: Instant; readonly requestedAt: Instant }
 
 /**
  * Undoes a pending cancel as if it had never been made, or restores offer and picks from now on if the cancel took
- * effect less than 30 days ago; eligibility is judged again. Pending changes that the cancel dropped stay dropped.
+ * effect less than 30 days ago; eligibility is judged again. Pending changes that the cancel dropped stay dropped, and
+ * an end that an operator gave a benefit still holds.
  */
 export function reinstateAccount(user: User, now: Instant, terms: Terms): Reinstated | Refusal {
   if (!user.cancel || !user.offer) return refuse('not_cancelled')
@@ -140,8 +146,14 @@ function restore(user: User, restoring: Restoring): { user: User; notRestored: N
         notRestored.push({ name, ...lapsedReason })
         continue
       }
+      const corrected = correctedEndOf(enrolment)
+      if (corrected !== undefined && corrected <= found.startsAt) {
+        notRestored.push({ name, ...endedReason })
+        continue
+      }
       back = withEnrolment(back, {
         ...again,
+        ownEnd: endByCorrection(corrected) ?? again.ownEnd,
         pickedAt: found.pickedAt,
         version: found.version,
         actionDueAt: waits ? enrolment.actionDueAt : again.actionDueAt,
@@ -172,6 +184,13 @@ const lapsedReason = {
   text: {
     en: 'What was missing for this benefit did not come in time.',
     es: 'Lo que faltaba para este beneficio no llegó a tiempo.',
+  },
+}
+const endedReason = {
+  code: 'cover_ended',
+  text: {
+    en: 'The cover of this benefit was to end before.',
+    es: 'La cobertura de este beneficio debía terminar antes.',
   },
 }
 const fullReason = {

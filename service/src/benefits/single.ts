@@ -2,7 +2,7 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import { isBoundaryLocked } from '../membership/rules/boundary.ts'
 import { completeEnrolment, eventsOfPick } from '../membership/rules/complete.ts'
-import { mergeConsents, newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
+import { mergeConsents, newEnrolment, withEnrolment, withOwnEnd } from '../membership/rules/enrolments.ts'
 import { type Raised, raise } from '../membership/rules/events.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, isRefusal, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
@@ -149,7 +149,7 @@ function declinedRow(
   const isFixed = offer.fixed.includes(benefit.name)
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt: now }
   const enrolment = newEnrolment(user, terms, fresh)
-  return { ...enrolment, state: 'declined', endsAt: now, ownEnd: undefined, closeReason: 'declined' }
+  return { ...withOwnEnd(enrolment, undefined), state: 'declined', endsAt: now, closeReason: 'declined' }
 }
 
 /** Declining a benefit that a swap would bring keeps the benefit that the swap would have removed; other pairs stay. */

@@ -38,7 +38,8 @@ function usersOf({ layout }: Executor, names: readonly UserName[], withDocuments
           e.catalogue_version, (extract(epoch from e.picked_at) * 1000)::bigint,
           (extract(epoch from e.starts_at) * 1000)::bigint, (extract(epoch from e.ends_at) * 1000)::bigint,
           (extract(epoch from e.own_end_at) * 1000)::bigint, e.own_end_reason,
-          (extract(epoch from e.action_due_at) * 1000)::bigint, e.close_reason, e.is_single, e.corrects)
+          (extract(epoch from e.action_due_at) * 1000)::bigint, e.close_reason, e.is_single, e.corrects,
+          (extract(epoch from e.corrected_end_at) * 1000)::bigint)
           order by e.picked_at, e.enrolment_id)
         from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id
           ${naming(part`e.partner_id`)}

@@ -67,6 +67,7 @@ export type EnrolmentRow = [
   closeReason: CloseReason | null,
   isSingle: boolean,
   corrects: string | null,
+  correctedEndAt: Instant | null,
 ]
 
 /** A row of `consents` as a JSON array. */
@@ -138,6 +139,7 @@ function pairOf(pair: { add: string | null; remove: string | null }): SwapPair {
 
 function enrolmentOf(row: EnrolmentRow): Enrolment {
   const corrects = row[15]
+  const correctedEnd = row[16]
   // Not spread from parts: V8 takes 0.05 µs for this literal, and 5.7 µs for one that begins with `...{ … }`.
   const enrolment: Enrolment = {
     id: row[0],
@@ -155,7 +157,12 @@ function enrolmentOf(row: EnrolmentRow): Enrolment {
     closeReason: row[13] ?? undefined,
     isSingle: row[14],
   }
-  return corrects === null ? enrolment : { ...enrolment, corrects }
+  if (corrects === null && correctedEnd === null) return enrolment
+  return {
+    ...enrolment,
+    ...(corrects === null ? {} : { corrects }),
+    ...(correctedEnd === null ? {} : { correctedEnd }),
+  }
 }
 
 function consentOf([name, version, agreedAt, locale, channel]: ConsentRow): Consent {

@@ -26,7 +26,7 @@ export function saveEnrolments(entries: BatchWrites['enrolments']): Query {
   return sql`
     insert into enrolments as e (partner_id, service_id, enrolment_id, benefit, offer, is_fixed, state, planned_by,
       catalogue_version, picked_at, starts_at, ends_at, own_end_at, own_end_reason, action_due_at, close_reason,
-      is_single, corrects)
+      is_single, corrects, corrected_end_at)
     select * from unnest(${partners}::uuid[], ${services}::uuid[], ${uuids(rows.map(row => row.id))}::uuid[],
       ${texts(rows.map(row => row.benefit))}::text[], ${texts(rows.map(row => row.offer))}::text[],
       ${booleans(rows.map(row => row.isFixed))}::boolean[], ${texts(rows.map(row => row.state))}::text[],
@@ -38,11 +38,12 @@ export function saveEnrolments(entries: BatchWrites['enrolments']): Query {
       ${texts(rows.map(row => row.ownEnd?.reason ?? null))}::text[],
       ${timestamps(rows.map(row => row.actionDueAt))}::timestamptz[],
       ${texts(rows.map(row => row.closeReason ?? null))}::text[],
-      ${booleans(rows.map(row => row.isSingle))}::boolean[], ${uuids(rows.map(row => row.corrects ?? null))}::uuid[])
+      ${booleans(rows.map(row => row.isSingle))}::boolean[], ${uuids(rows.map(row => row.corrects ?? null))}::uuid[],
+      ${timestamps(rows.map(row => row.correctedEnd))}::timestamptz[])
     on conflict (partner_id, service_id, enrolment_id) do update set offer = excluded.offer,
       is_fixed = excluded.is_fixed, state = excluded.state, planned_by = excluded.planned_by,
       starts_at = excluded.starts_at, ends_at = excluded.ends_at, own_end_at = excluded.own_end_at,
-      own_end_reason = excluded.own_end_reason, action_due_at = excluded.action_due_at,
+      own_end_reason = excluded.own_end_reason, corrected_end_at = excluded.corrected_end_at, action_due_at = excluded.action_due_at,
       close_reason = excluded.close_reason, is_single = excluded.is_single`
 }
 

@@ -1,7 +1,7 @@
 import { addDays, type Instant, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
 import { projectPendingChanges } from './apply-due.ts'
 import { dropMisfitSwap, nextBoundary } from './boundary.ts'
-import { withEnrolment } from './enrolments.ts'
+import { endByCorrection, withEnrolment, withOwnEnd } from './enrolments.ts'
 import { raise } from './events.ts'
 import type { Changed } from './intents.ts'
 import { because, type Refusal, refuse } from './refusal.ts'
@@ -117,17 +117,15 @@ function moved(
   const right = { ...wrong, id: terms.newId(), corrects: wrong.id, startsAt }
   if (isOver)
     return {
-      ...right,
+      ...withOwnEnd(right, undefined),
       state: 'ended',
       endsAt: until,
-      ownEnd: undefined,
       closeReason: endsAt === undefined ? wrong.closeReason : 'corrected',
     }
   return {
-    ...right,
+    ...(endsAt === undefined ? right : withOwnEnd(right, endByCorrection(endsAt))),
     state: startsAt <= now ? 'enrolled' : 'scheduled',
     endsAt: undefined,
-    ownEnd: endsAt === undefined ? wrong.ownEnd : { at: endsAt, reason: 'corrected' },
   }
 }
 

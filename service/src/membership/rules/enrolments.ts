@@ -55,6 +55,24 @@ export function withAgeEnd(enrolment: Enrolment, benefit: Benefit | undefined, t
   }
 }
 
+/** The enrolment with an own end, or without one; an end that an operator gave before is forgotten. */
+export function withOwnEnd(
+  { correctedEnd: _, ...enrolment }: Enrolment,
+  ownEnd: Enrolment['ownEnd'],
+): Enrolment {
+  return { ...enrolment, ownEnd }
+}
+
+/** The end that an operator gave, whether it applies now or an earlier one stands before it. */
+export function correctedEndOf({ ownEnd, correctedEnd }: Enrolment): Instant | undefined {
+  return ownEnd?.reason === 'corrected' ? ownEnd.at : correctedEnd
+}
+
+/** The end that an operator gave, as an enrolment's own. */
+export function endByCorrection(at: Instant | undefined): Enrolment['ownEnd'] {
+  return at === undefined ? undefined : { at, reason: 'corrected' }
+}
+
 /** The enrolment closed at `at`: ended if its cover was in force, else withdrawn. */
 export function closed(enrolment: Enrolment, at: Instant, closeReason: CloseReason): Enrolment {
   return {

@@ -21,6 +21,8 @@ export type Enrolment = {
   readonly endsAt: Instant | undefined
   /** An end that is the enrolment's own, and not the effect of a pending change. */
   readonly ownEnd: { readonly at: Instant; readonly reason: OwnEndReason } | undefined
+  /** The end that an operator gave, while an earlier end of a person whom the benefit does not admit stands before it. */
+  readonly correctedEnd?: Instant
   /** The instant by which what is missing must be given; see `lapsesAt`. */
   readonly actionDueAt: Instant | undefined
   /** The user asked for this benefit alone and not with an offer, so an event of its own reports its start. */
