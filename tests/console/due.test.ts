@@ -66,6 +66,36 @@ describe('what is due to many people at one instant', () => {
     expect([seen.length, new Set(seen).size]).toEqual([PEOPLE, PEOPLE])
   })
 
+  test('is shown latest first by its heading, with the file in the same order', async () => {
+    const now = new Date(service.now())
+    const late = new Date(service.now() + 5 * 86_400_000)
+    await service.database.query(sql`
+      insert into users (partner_id, service_id, userid, status, created_at, updated_at, offer, offer_since, offer_version,
+        offer_in_force, cancel_at, cancel_requested_at, cancel_reason, due_at)
+      values (${partner.partnerId}, gen_random_uuid(), 'last-of-all', 'active', ${now}, ${now}, 'starter', ${now}, 1, true,
+        ${late}, ${now}, 'voluntary', ${late})`)
+    const { text: soonest } = await admin.get(`/due?partner=${partner.partnerId}&days=7`)
+    expect(soonest).toContain('aria-sort="ascending"')
+    const link = /<th scope="col" aria-sort="ascending"><a href="([^"]+)"/
+      .exec(soonest)?.[1]
+      ?.replaceAll('&amp;', '&')
+    const { text } = await admin.get(link ?? '')
+    expect(/>(leaving-\d+|last-of-all)<\/a>/.exec(text)?.[1]).toBe('last-of-all')
+    const seen: string[] = []
+    let path = link
+    while (path !== undefined) {
+      const page: { text: string } = await admin.get(path)
+      seen.push(
+        ...[...page.text.matchAll(/>(leaving-\d+|last-of-all)<\/a>/g)].map(([, userid]) => userid ?? ''),
+      )
+      path = /href="(\/due\?[^"]*after=[^"]+)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&')
+    }
+    expect([seen.length, new Set(seen).size]).toEqual([PEOPLE + 1, PEOPLE + 1])
+    const lines = (await (await fileOf('&sort=-at')).text()).trim().split('\r\n').slice(1)
+    expect([...new Set(lines.map(line => line.split(',').at(-2)))]).toEqual(seen)
+    await service.database.query(sql`delete from users where userid = 'last-of-all'`)
+  })
+
   test('is counted by day and kind beside the requests, all of it', async () => {
     const path = `/due?partner=${partner.partnerId}&days=7`
     await expect

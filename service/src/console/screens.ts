@@ -10,9 +10,11 @@ import { findScreens } from './find/screens.ts'
 import { passkeyScreens } from './page/passkey-screens.ts'
 import type { Screen } from './page/screen.ts'
 import { partnerScreens } from './partner/screens.ts'
+import { requestListScreens } from './requests/list.ts'
 import { requestScreens } from './requests/screens.ts'
 import { serviceScreens } from './service/screens.ts'
 import { userScreens } from './user/screens.ts'
+import { deliveryScreens } from './webhooks/deliveries.ts'
 import { webhookScreens } from './webhooks/screens.ts'
 
 /** Every address of the console that needs a session, with the lowest role that may see it. */
@@ -26,8 +28,10 @@ export const screens: readonly Screen[] = [
   ...resendScreens,
   ...dueScreens,
   ...webhookScreens,
+  ...deliveryScreens,
   ...partnerScreens,
   ...catalogueScreens,
+  ...requestListScreens,
   ...requestScreens,
   ...auditScreens,
   ...passkeyScreens,

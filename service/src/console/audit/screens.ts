@@ -11,6 +11,8 @@ import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { isUuid, ownPartner, ownPartners } from '../partners.ts'
+import { sortField } from '../views/list.ts'
+import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
 import { actionForm, facts, part, table, tag, when } from '../views/parts.ts'
 import { findEntries, type NamedEntry, sealedUntil } from './store.ts'
 
@@ -31,6 +33,8 @@ type Wish = {
   readonly from: string
   readonly until: string
   readonly operatorsOnly: boolean
+  /** The user whom the entries concern, if the address names one. */
+  readonly serviceId: string | undefined
 }
 
 async function wishOf(visit: Visit): Promise<Wish & { partners: Awaited<ReturnType<typeof ownPartners>> }> {
@@ -52,19 +56,35 @@ async function wishOf(visit: Visit): Promise<Wish & { partners: Awaited<ReturnTy
     from: day('from', addDays(today, -30)),
     until: day('until', today),
     operatorsOnly: query.get('who') !== 'all',
+    serviceId: idIn(query, 'user'),
   }
 }
 
-/** The id of the entry that an address continues after, if it names one. */
-function firstBefore({ query }: Visit): string | undefined {
-  const before = query.get('before') ?? ''
-  return isUuid(before) ? before : undefined
+/** The id in an address; `undefined` without one, or for a damaged one. */
+function idIn(query: URLSearchParams, name: string): string | undefined {
+  const id = query.get(name)?.toLowerCase() ?? ''
+  return isUuid(id) ? id : undefined
+}
+
+function listOf({ query }: Visit, wish: Wish): LongList {
+  return {
+    path: '/audit',
+    filters: {
+      partner: wish.partnerId,
+      from: wish.from,
+      until: wish.until,
+      who: wish.operatorsOnly ? 'operators' : 'all',
+      ...(wish.serviceId === undefined ? {} : { user: wish.serviceId }),
+    },
+    column: 'at',
+    isDown: isDownIn(query, 'at', true),
+  }
 }
 
 async function entriesOf(
   visit: Visit,
   wish: Wish,
-  before: string | undefined,
+  after: string | undefined,
   limit: number,
 ): Promise<NamedEntry[]> {
   return findEntries(visit.context.database, {
@@ -72,14 +92,17 @@ async function entriesOf(
     from: startOfDate(wish.from as `${number}-${number}-${number}`, 'UTC'),
     until: startOfDate(addDays(wish.until as `${number}-${number}-${number}`, 1), 'UTC'),
     operatorsOnly: wish.operatorsOnly,
-    before,
+    serviceId: wish.serviceId,
+    isNewestFirst: listOf(visit, wish).isDown,
+    after,
     limit,
   })
 }
 
 async function list(visit: Visit): Promise<Answer> {
   const wish = await wishOf(visit)
-  const entries = await entriesOf(visit, wish, firstBefore(visit), ENTRIES_A_PAGE + 1)
+  const after = idIn(visit.query, 'after')
+  const entries = await entriesOf(visit, wish, after, ENTRIES_A_PAGE + 1)
   const shown = entries.slice(0, ENTRIES_A_PAGE)
   const sees = hasRole(visit.operator, 'support')
   const blocks = await sealedUntil(visit.context.database, wish.partnerId)
@@ -88,13 +111,8 @@ async function list(visit: Visit): Promise<Answer> {
     result: 'shown',
     ...(wish.partner ? { partner: wish.partner } : {}),
   })
-  const address = new URLSearchParams({
-    partner: wish.partnerId,
-    from: wish.from,
-    until: wish.until,
-    who: wish.operatorsOnly ? 'operators' : 'all',
-  })
-  const last = shown.at(-1)?.entry_id
+  const list = listOf(visit, wish)
+  const next = entries.length > ENTRIES_A_PAGE ? shown.at(-1)?.entry_id : undefined
   return {
     title: 'Audit',
     body: html`<form method="get" action="/audit" class="row">
@@ -102,12 +120,13 @@ async function list(visit: Visit): Promise<Answer> {
 <p class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${wish.from}"></p>
 <p class="field"><label for="until">Until</label><input id="until" name="until" type="date" value="${wish.until}"></p>
 <p class="field"><label for="who">Who</label><select id="who" name="who">${option('operators', 'Operators and commands', wish.operatorsOnly ? 'operators' : 'all')}${option('all', 'Everybody', wish.operatorsOnly ? 'operators' : 'all')}</select></p>
-<button class="secondary">Show</button></form>
+<p class="field"><label for="user">User (Service ID)</label><input id="user" name="user" value="${wish.serviceId ?? ''}" autocomplete="off" spellcheck="false"></p>
+${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${part(
   'What was done',
   html`${table({
-    caption: 'Entries of the audit log, newest first, times in UTC',
-    columns: ['When (UTC)', 'Who', 'What', 'To whom', ...(sees ? ['Because'] : [])],
+    caption: 'Entries of the audit log, times in UTC',
+    columns: [longHeading(list, 'When (UTC)'), 'Who', 'What', 'To whom', ...(sees ? ['Because'] : [])],
     rows: shown.map(entry => [
       when(entry.at, 'UTC'),
       html`${whoOf(entry)}<br><span class="hint">${entry.actor_kind}</span>`,
@@ -119,8 +138,8 @@ ${part(
     ]),
     empty: 'Nothing in this time.',
   })}
-${entries.length > ENTRIES_A_PAGE && last !== undefined && html`<p><a href="/audit?${address.toString()}&amp;before=${last}">Older entries</a></p>`}`,
-  sees && html`<a href="/audit.csv?${address.toString()}">CSV</a>`,
+${longPages(list, { isFirst: after === undefined, next, label: list.isDown ? 'Older entries' : 'Newer entries' })}`,
+  sees && html`<a href="/audit.csv?${queryOf(list)}">CSV</a>`,
 )}
 ${part(
   'The record itself',
@@ -141,7 +160,7 @@ async function exportList(visit: Visit): Promise<Answer> {
   }
 }
 
-/** The file, slice by slice, newest first, with the entry about the file itself. */
+/** The file, slice by slice, in the order of the screen, with the entry about the file itself. */
 async function* entryLines(visit: Visit, wish: Wish): AsyncGenerator<string> {
   const head = [
     'at',
@@ -156,13 +175,13 @@ async function* entryLines(visit: Visit, wish: Wish): AsyncGenerator<string> {
     'reason',
   ]
   yield `${csvLine(head)}\r\n`
-  let before: string | undefined = firstBefore(visit)
+  let after: string | undefined = idIn(visit.query, 'after')
   for (;;) {
-    const place: string | undefined = before
+    const place: string | undefined = after
     const entries = await visit.context.slow.inTurn(() => entriesOf(visit, wish, place, ENTRIES_A_SLICE))
     if (entries.length > 0)
       yield entries.map(entry => `${csvLine(cellsOf(entry, reasonOf(visit, wish, entry)))}\r\n`).join('')
-    before = entries.at(-1)?.entry_id
+    after = entries.at(-1)?.entry_id
     if (entries.length < ENTRIES_A_SLICE) return
   }
 }

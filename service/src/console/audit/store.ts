@@ -1,53 +1,61 @@
 import type { AuditRow } from '../../audit/entries.ts'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { sql, timestamp } from '../../db/sql.ts'
+import { nothing, part, sql, timestamp } from '../../db/sql.ts'
 
 /** An entry with the name of the operator behind it. */
 export type NamedEntry = AuditRow & { operator: string | null }
 
-/** Which entries to find: of one partner, from a time on, older than an entry. */
+/** Which entries to find: of one partner, from a time on until another, after an entry. */
 export type EntryQuery = {
   readonly partnerId: string
   readonly from: Instant
   readonly until: Instant
   /** Only entries of operators. */
   readonly operatorsOnly: boolean
+  /** Only entries about this user. */
+  readonly serviceId: string | undefined
+  readonly isNewestFirst: boolean
   /** The id of the last entry on the page before. */
-  readonly before: string | undefined
+  readonly after: string | undefined
   readonly limit: number
 }
 
 /**
- * The newest entries that match. The search ends at the ids of its first day, because an id is never older than its
- * entry.
+ * The next entries that match. Their ids grow with their times, so the search begins and ends at the ids of its first
+ * and last day: it reads no other days, however many entries they have.
  */
 export function findEntries(db: Executor, query: EntryQuery): Promise<NamedEntry[]> {
-  const before = query.before ?? LAST_ID
-  // Two statements, because PostgreSQL uses the index of operators' entries only if the condition is a literal part of
-  // the statement.
-  if (query.operatorsOnly)
-    return db.query<NamedEntry>(sql`
-      select a.partner_id, a.entry_id, a.at, a.actor_kind, a.actor, a.source, a.action, a.service_id, a.result,
-        a.sealed_reason, a.request_id, a.times,
-        (select o.name from operators o where a.actor_kind = 'operator' and o.operator_id::text = a.actor) as operator
-      from audit_log a
-      where a.partner_id = ${query.partnerId} and a.entry_id < ${before}::uuid
-        and a.entry_id >= ${firstIdAt(query.from)}::uuid and a.actor_kind in ('operator', 'command')
-        and a.at >= ${timestamp(query.from)} and a.at < ${timestamp(query.until)}
-      order by a.entry_id desc limit ${query.limit}`)
+  const { isNewestFirst, after, serviceId } = query
+  const first = firstIdAt(query.from)
+  const last = firstIdAt(query.until + MOST_APART_MS)
+  // Parts of the statement, and no values: PostgreSQL uses the index of operators' entries only if its condition is
+  // written there.
+  const whose = query.operatorsOnly ? part`and a.actor_kind in ('operator', 'command')` : nothing
+  const about = serviceId === undefined ? nothing : part`and a.service_id = ${serviceId}::uuid`
+  const window = isNewestFirst
+    ? part`and a.entry_id >= ${first}::uuid and a.entry_id < ${earlier(after, last)}::uuid`
+    : part`and a.entry_id > ${later(after, first)}::uuid and a.entry_id < ${last}::uuid`
   return db.query<NamedEntry>(sql`
     select a.partner_id, a.entry_id, a.at, a.actor_kind, a.actor, a.source, a.action, a.service_id, a.result,
       a.sealed_reason, a.request_id, a.times,
       (select o.name from operators o where a.actor_kind = 'operator' and o.operator_id::text = a.actor) as operator
     from audit_log a
-    where a.partner_id = ${query.partnerId} and a.entry_id < ${before}::uuid
-      and a.entry_id >= ${firstIdAt(query.from)}::uuid
+    where a.partner_id = ${query.partnerId} ${window} ${whose} ${about}
       and a.at >= ${timestamp(query.from)} and a.at < ${timestamp(query.until)}
-    order by a.entry_id desc limit ${query.limit}`)
+    order by a.entry_id ${isNewestFirst ? part`desc` : part`asc`} limit ${query.limit}`)
 }
 
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+/** An entry's id was made within a day of its time, also for a command that runs for hours. */
+const MOST_APART_MS = 86_400_000
+
+function earlier(id: string | undefined, other: string): string {
+  return id !== undefined && id < other ? id : other
+}
+
+function later(id: string | undefined, other: string): string {
+  return id !== undefined && id > other ? id : other
+}
 
 /** The lowest id that an entry of an instant can have: ids are UUIDs v7, which begin with their time. */
 function firstIdAt(instant: Instant): string {

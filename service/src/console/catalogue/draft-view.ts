@@ -1,7 +1,8 @@
-import { type Difference, shortened } from '../../catalogue/difference.ts'
+import type { Difference } from '../../catalogue/difference.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
-import { part, table, tag } from '../views/parts.ts'
+import { part, table } from '../views/parts.ts'
 import type { Counting } from './counting.ts'
+import { differenceColumns } from './lists.ts'
 import { closedNames, type ImpactCounts, type NameCounts, sumOf } from './tally.ts'
 
 /** What a draft changes, and what publishing it would do to which users, as far as that has been counted. */
@@ -10,19 +11,11 @@ export function draftView(differences: readonly Difference[], counting: Counting
 ${part('What it would do', impactView(counting))}`
 }
 
-/** The differences of two versions. */
-export function differencesTable(differences: readonly Difference[]): Html {
+function differencesTable(differences: readonly Difference[]): Html {
   return table({
     caption: 'How the two versions differ',
-    columns: ['Benefit or offer', 'What', 'Before', 'After'],
-    rows: differences.map(one => {
-      const { from, to } = shortened(one)
-      const name = html`${one.kind} <code>${one.name}</code>`
-      if (one.field !== '') return [name, one.field, from || '–', to || '–']
-      return one.from === ''
-        ? [name, tag('new', 'good'), '–', to]
-        : [name, tag('left out', 'bad'), from, 'closed to newcomers; its holders keep it']
-    }),
+    columns: differenceColumns.map(({ label }) => label),
+    rows: differences.map(one => differenceColumns.map(({ cell }) => cell(one))),
     empty: 'They say the same.',
   })
 }

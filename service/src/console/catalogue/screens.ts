@@ -1,4 +1,4 @@
-import { differencesOf } from '../../catalogue/difference.ts'
+import { type Difference, differencesOf } from '../../catalogue/difference.ts'
 import type { Catalogue } from '../../catalogue/model.ts'
 import { listPublications, type Publication, readVersion } from '../../catalogue/published.ts'
 import { storeFiles } from '../../files/store.ts'
@@ -8,10 +8,12 @@ import { record } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { needsSecondPerson } from '../requests/ask.ts'
 import { tokenField } from '../views/layout.ts'
-import { actionForm, part, reasonField, table, tag, when } from '../views/parts.ts'
+import { csvLink, type List, listFile, listTable } from '../views/list.ts'
+import { actionForm, part, reasonField, table } from '../views/parts.ts'
 import { countingOf } from './counting.ts'
 import { type Draft, openDraft, readUpload, sealDraft } from './draft.ts'
-import { differencesTable, draftView } from './draft-view.ts'
+import { draftView } from './draft-view.ts'
+import { benefitList, differenceList, versionList } from './lists.ts'
 import { draftNow, publishDraft } from './publish.ts'
 
 const section = 'catalogue'
@@ -19,8 +21,17 @@ const section = 'catalogue'
 /** The versions of the catalogue, how they differ, and publishing the next one after seeing its effect. */
 export const catalogueScreens: readonly Screen[] = [
   { method: 'GET', path: '/catalogue', role: 'viewer', section, answer: visit => list(visit) },
+  { method: 'GET', path: '/catalogue.csv', role: 'support', section, answer: versionsFile },
   { method: 'GET', path: '/catalogue/versions/:version', role: 'viewer', section, answer: show },
+  {
+    method: 'GET',
+    path: '/catalogue/versions/:version/benefits.csv',
+    role: 'support',
+    section,
+    answer: benefitsFile,
+  },
   { method: 'GET', path: '/catalogue/diff', role: 'viewer', section, answer: compare },
+  { method: 'GET', path: '/catalogue/diff.csv', role: 'support', section, answer: differencesFile },
   {
     method: 'POST',
     path: '/catalogue/check',
@@ -44,6 +55,7 @@ export const catalogueScreens: readonly Screen[] = [
 
 async function list(visit: Visit, told?: Slot, status = 200): Promise<Answer> {
   const versions = await listPublications(visit.context.database)
+  const sees = hasRole(visit.operator, 'support')
   const mayPublish = hasRole(visit.operator, 'admin') && visit.operator.partners === undefined
   return {
     title: 'Catalogue',
@@ -51,19 +63,8 @@ async function list(visit: Visit, told?: Slot, status = 200): Promise<Answer> {
     body: html`${told}
 <div class="columns"><div>${part(
       'Versions',
-      table({
-        caption: 'Published versions, newest first, times in UTC',
-        columns: ['Version', 'Published (UTC)', 'By', 'Changes'],
-        rows: versions.map(({ version, publishedAt, by }, index) => [
-          html`<a href="/catalogue/versions/${version}">${version}</a>${index === 0 && html` ${tag('in use', 'good')}`}`,
-          when(publishedAt, 'UTC'),
-          by,
-          version > 1
-            ? html`<a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">from ${version - 1} to ${version}</a>`
-            : '–',
-        ]),
-        empty: 'Nothing is published yet.',
-      }),
+      listTable(versionList(versions), visit.query),
+      sees && csvLink(versionList(versions), visit.query),
     )}
 ${versions.length > 1 && part('Compare two', compareForm(versions))}</div>
 <div>${mayPublish && part('Publish the next version', uploadForm(visit))}</div></div>`,
@@ -88,10 +89,7 @@ function uploadForm(visit: Visit): Slot {
 async function show(visit: Visit): Promise<Answer> {
   const version = numberOf(visit.params['version'])
   const catalogue = await required(visit, version)
-  const offersOf = (name: string) =>
-    [...catalogue.offers.values()]
-      .filter(offer => offer.fixed.includes(name) || offer.selectable.includes(name))
-      .map(offer => `${offer.displayname.en}${offer.fixed.includes(name) ? ' (fixed)' : ''}`)
+  const benefits = benefitList(catalogue, version)
   return {
     title: `Version ${version}`,
     body: html`<p><a href="/catalogue">All versions</a>${version > 1 && html` · <a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">What it changed</a>`}</p>
@@ -112,29 +110,45 @@ ${part(
 )}
 ${part(
   'Benefits',
-  table({
-    caption: 'Benefits by name',
-    columns: ['Benefit', 'Type', 'Rules', 'In'],
-    rows: [...catalogue.benefits.values()].map(one => [
-      html`${one.displayname.en} <code>${one.name}</code>`,
-      one.benefittype,
-      one.rules.map(rule => rule.text.en).join(' ') || 'everyone',
-      offersOf(one.name).join(', ') || 'no offer',
-    ]),
-    empty: 'No benefit.',
-  }),
+  listTable(benefits, visit.query),
+  hasRole(visit.operator, 'support') && csvLink(benefits, visit.query),
 )}`,
   }
 }
 
 async function compare(visit: Visit): Promise<Answer> {
-  const [from, to] = [numberOf(visit.query.get('from')), numberOf(visit.query.get('to'))]
-  const [before, after] = [await required(visit, from), await required(visit, to)]
+  const list = await comparison(visit)
+  const { from = '', to = '' } = list.filters
   return {
     title: `From version ${from} to ${to}`,
     body: html`<p><a href="/catalogue">All versions</a> · <a href="/catalogue/diff?from=${to}&amp;to=${from}">The other way round</a></p>
-${part('What differs', differencesTable(differencesOf(before, after)))}`,
+${part('What differs', listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
   }
+}
+
+async function comparison(visit: Visit): Promise<List<Difference>> {
+  const [from, to] = [numberOf(visit.query.get('from')), numberOf(visit.query.get('to'))]
+  const [before, after] = [await required(visit, from), await required(visit, to)]
+  return differenceList(differencesOf(before, after), { from, to })
+}
+
+async function versionsFile(visit: Visit): Promise<Answer> {
+  const list = versionList(await listPublications(visit.context.database))
+  await record(visit, { action: 'export catalogue' })
+  return listFile(list, visit.query, 'catalogue.csv')
+}
+
+async function benefitsFile(visit: Visit): Promise<Answer> {
+  const version = numberOf(visit.params['version'])
+  const list = benefitList(await required(visit, version), version)
+  await record(visit, { action: 'export catalogue' })
+  return listFile(list, visit.query, `benefits-of-version-${version}.csv`)
+}
+
+async function differencesFile(visit: Visit): Promise<Answer> {
+  const list = await comparison(visit)
+  await record(visit, { action: 'export catalogue' })
+  return listFile(list, visit.query, `catalogue-${list.filters['from']}-${list.filters['to']}.csv`)
 }
 
 function numberOf(text: string | null | undefined): number {

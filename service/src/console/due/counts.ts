@@ -3,7 +3,8 @@ import type { Executor } from '../../db/database.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { ConsoleCloses, type SlowWork } from '../slow-work.ts'
-import { type DueUser, FIRST_PLACE, nextDue } from './store.ts'
+import type { Place } from '../views/long-list.ts'
+import { type DueUser, nextDue, placeOfUser } from './store.ts'
 
 /** How many changes of each kind are due on each day. */
 export type DueDays = ReadonlyMap<PlainDate, ReadonlyMap<string, number>>
@@ -41,7 +42,7 @@ export function openDueCounts(
 ): DueCounts {
   const counted = new Map<string, Counting>()
   const count = async (counting: Counting, partner: Partner, until: Instant) => {
-    let after = FIRST_PLACE
+    let after: Place | undefined
     while (counting.state === 'counting') {
       const place = after
       const users = await slow.inTurn(() =>
@@ -49,7 +50,8 @@ export function openDueCounts(
       )
       addToDays(counting.days, users, partner)
       counting.users += users.length
-      after = users.at(-1) ?? after
+      const last = users.at(-1)
+      after = last ? placeOfUser(last) : after
       if (users.length < USERS_A_SLICE) counting.state = 'whole'
       else if (counting.users >= MOST_USERS_COUNTED) counting.state = 'limit'
     }

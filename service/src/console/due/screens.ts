@@ -5,18 +5,21 @@ import type { Partner } from '../../partners/partner.ts'
 import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
-import { isUuid, ownPartner, ownPartners } from '../partners.ts'
+import { ownPartner, ownPartners } from '../partners.ts'
+import { sortField } from '../views/list.ts'
+import {
+  isDownIn,
+  type LongList,
+  longHeading,
+  longPages,
+  type Place,
+  placeOf,
+  placeText,
+  queryOf,
+} from '../views/long-list.ts'
 import { part, table, tag, when, writeDay, writeInstant } from '../views/parts.ts'
 import { countDays, type DueCount, MOST_USERS_COUNTED } from './counts.ts'
-import {
-  countLate,
-  DUE_KINDS,
-  type DuePlace,
-  type DueUser,
-  FIRST_PLACE,
-  MOST_LATE,
-  nextDue,
-} from './store.ts'
+import { countLate, DUE_KINDS, type DueUser, MOST_LATE, nextDue, placeOfUser } from './store.ts'
 
 /** What will happen by itself in the next days, to which users, and what is overdue. */
 export const dueScreens: readonly Screen[] = [
@@ -31,7 +34,7 @@ type Wish = {
   readonly now: Instant
   /** The end of the last day. */
   readonly until: Instant
-  readonly query: string
+  readonly list: LongList
 }
 
 async function wishOf(visit: Visit): Promise<Wish> {
@@ -43,14 +46,18 @@ async function wishOf(visit: Visit): Promise<Wish> {
   const now = context.clock.now(partner)
   const days = query.get('days') === '30' ? 30 : 7
   const kind = DUE_KINDS.find(one => one === query.get('kind')) ?? 'all'
-  const address = new URLSearchParams({ partner: partner.partnerId, days: String(days), kind })
   return {
     partner,
     days,
     kind,
     now,
     until: startOfDate(addDays(dateAt(now, partner.timezone), days + 1), partner.timezone),
-    query: address.toString(),
+    list: {
+      path: '/due',
+      filters: { partner: partner.partnerId, days: String(days), kind },
+      column: 'at',
+      isDown: isDownIn(query, 'at', false),
+    },
   }
 }
 
@@ -61,21 +68,22 @@ const MOST_SEARCHED = 1000
 const LATE_MS = 120_000
 
 /** The users of a page, and the place after which the next page begins, if there is one. */
-type DuePage = { readonly users: readonly DueUser[]; readonly next: DuePlace | undefined }
+type DuePage = { readonly users: readonly DueUser[]; readonly next: Place | undefined }
 
-async function readPage({ context }: Visit, wish: Wish, after: DuePlace): Promise<DuePage> {
-  const { partner, until } = wish
+async function readPage({ context }: Visit, wish: Wish, after: Place | undefined): Promise<DuePage> {
+  const { partner, until, list } = wish
   const users: DueUser[] = []
   let last = after
   for (let searched = 0; searched < MOST_SEARCHED; searched += USERS_A_PAGE) {
     const found = await nextDue(context.database, {
       partnerId: partner.partnerId,
       until,
+      isLatestFirst: list.isDown,
       after: last,
       most: USERS_A_PAGE + 1,
     })
     for (const user of found.slice(0, USERS_A_PAGE)) {
-      last = user
+      last = placeOfUser(user)
       const fitting = ofKind(user, wish)
       if (fitting.changes.length > 0) users.push(fitting)
       if (users.length === USERS_A_PAGE) return { users, next: user === found.at(-1) ? undefined : last }
@@ -89,24 +97,18 @@ function ofKind(user: DueUser, { kind }: Wish): DueUser {
   return kind === 'all' ? user : { ...user, changes: user.changes.filter(change => change.kind === kind) }
 }
 
-/** A place as an address carries it. */
-function placeOf(text: string): DuePlace {
-  const [, at, serviceId = ''] = /^(\d{1,15})_([\da-f-]{36})$/.exec(text) ?? []
-  return at !== undefined && isUuid(serviceId) ? { dueAt: Number(at), serviceId } : FIRST_PLACE
-}
-
 async function list(visit: Visit): Promise<Answer> {
   const wish = await wishOf(visit)
-  const { partner, days, kind, now, until, query } = wish
+  const { partner, days, kind, now, until } = wish
   const { database, dueCounts } = visit.context
-  const after = placeOf(visit.query.get('after') ?? '')
+  const after = placeOf(visit.query.get('after'))
   const [partners, page, late] = await Promise.all([
     ownPartners(visit),
     readPage(visit, wish, after),
     countLate(database, { partnerId: partner.partnerId, before: now - LATE_MS }),
   ])
   // All that is due is on this page, so the count is of this moment. Otherwise it is of the last minute.
-  const isAll = after === FIRST_PLACE && page.next === undefined
+  const isAll = after === undefined && page.next === undefined
   const count: DueCount = isAll
     ? { users: page.users.length, days: countDays(page.users, partner), state: 'whole' }
     : dueCounts.of(partner, until)
@@ -118,7 +120,7 @@ async function list(visit: Visit): Promise<Answer> {
 <p class="field"><label for="partner">Partner</label><select id="partner" name="partner">${partners.map(one => html`<option value="${one.partnerId}"${one.partnerId === partner.partnerId ? html` selected` : ''}>${one.name}</option>`)}</select></p>
 <p class="field"><label for="days">Next</label><select id="days" name="days">${[7, 30].map(one => html`<option value="${one}"${one === days ? html` selected` : ''}>${one} days</option>`)}</select></p>
 <p class="field"><label for="kind">What</label><select id="kind" name="kind">${['all', ...DUE_KINDS].map(one => html`<option value="${one}"${one === kind ? html` selected` : ''}>${one}</option>`)}</select></p>
-<button class="secondary">Show</button></form>
+${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${
   late > 0
     ? html`<section class="notice bad"><h2>${written(late)}${late === MOST_LATE && ' or more'} ${late === 1 ? 'person was' : 'people were'} due and nothing has happened</h2><p>The schedule stands still, or works through a backlog. Readers see these changes as done already.</p></section>`
@@ -127,16 +129,23 @@ ${
 <div class="columns"><div>${part(
       'Who',
       html`${usersTable(wish, page.users, sees)}
-${page.next && html`<p class="row"><a href="/due?${query}&amp;after=${page.next.dueAt}_${page.next.serviceId}">${page.users.length < USERS_A_PAGE ? `Search on: ${written(MOST_SEARCHED)} people were looked through` : `Next ${USERS_A_PAGE}`}</a></p>`}`,
-      sees && html`<a href="/due.csv?${query}">CSV</a>`,
+${longPages(wish.list, {
+  isFirst: after === undefined,
+  next: page.next && placeText(page.next),
+  label:
+    page.users.length < USERS_A_PAGE
+      ? `Search on: ${written(MOST_SEARCHED)} people were looked through`
+      : `Next ${USERS_A_PAGE}`,
+})}`,
+      sees && html`<a href="/due.csv?${queryOf(wish.list)}">CSV</a>`,
     )}</div><div>${part('By day', html`${countedPart(count)}${daysTable(wish, count)}`)}</div></div>`,
   }
 }
 
-function usersTable({ partner, now }: Wish, users: readonly DueUser[], sees: boolean): Slot {
+function usersTable({ partner, now, list }: Wish, users: readonly DueUser[], sees: boolean): Slot {
   return table({
-    caption: 'To whom something is due, soonest first',
-    columns: ['Who', 'When and what'],
+    caption: 'To whom something is due',
+    columns: ['Who', longHeading(list, 'When and what')],
     rows: users.map(user => [
       html`<a href="/users/${user.serviceId}">${sees ? user.userid : user.serviceId}</a>`,
       html`<ul class="rules">${user.changes.map(({ at, kind, what }) => html`<li>${when(at, partner.timezone)} ${at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(kind, kind.endsWith('ends') ? 'bad' : 'plain')} ${what}</li>`)}</ul>`,
@@ -191,14 +200,20 @@ const USERS_A_SLICE = 250
 
 /** The file, slice by slice, in the order of the screen. */
 async function* dueLines({ context }: Visit, wish: Wish): AsyncGenerator<string> {
-  const { partner, until } = wish
+  const { partner, until, list } = wish
   yield `${csvLine(['at', 'kind', 'what', 'userid', 'serviceid'])}\r\n`
   const textOf = rememberLast((at: Instant) => writeInstant(at, partner.timezone))
-  let after: DuePlace | undefined = FIRST_PLACE
-  while (after) {
-    const place: DuePlace = after
+  let after: Place | undefined
+  for (;;) {
+    const place: Place | undefined = after
     const users = await context.slow.inTurn(() =>
-      nextDue(context.database, { partnerId: partner.partnerId, until, after: place, most: USERS_A_SLICE }),
+      nextDue(context.database, {
+        partnerId: partner.partnerId,
+        until,
+        isLatestFirst: list.isDown,
+        after: place,
+        most: USERS_A_SLICE,
+      }),
     )
     const lines = users.flatMap(user =>
       ofKind(user, wish).changes.map(({ at, kind, what }) =>
@@ -206,7 +221,9 @@ async function* dueLines({ context }: Visit, wish: Wish): AsyncGenerator<string>
       ),
     )
     if (lines.length > 0) yield `${lines.join('\r\n')}\r\n`
-    after = users.length < USERS_A_SLICE ? undefined : users.at(-1)
+    const last = users.at(-1)
+    if (users.length < USERS_A_SLICE || !last) return
+    after = placeOfUser(last)
   }
 }
 

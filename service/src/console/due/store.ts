@@ -1,6 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { sql, timestamp } from '../../db/sql.ts'
+import { nothing, part, sql, timestamp } from '../../db/sql.ts'
+import type { Place } from '../views/long-list.ts'
 
 /** The kinds of due changes, as the page names them. */
 export const DUE_KINDS = [
@@ -22,20 +23,40 @@ export type DueChange = {
 }
 
 /** A user with a change that is due, and all changes of this user until the end of the search, soonest first. */
-export type DueUser = DuePlace & { readonly userid: string; readonly changes: readonly DueChange[] }
+export type DueUser = {
+  /** When the earliest of them is due. */
+  readonly dueAt: Instant
+  readonly serviceId: string
+  readonly userid: string
+  readonly changes: readonly DueChange[]
+}
 
-/** The place of a user in the order of what is due: the earliest due change, then the id. */
-export type DuePlace = { readonly dueAt: Instant; readonly serviceId: string }
+/** Which users to find: those with a change due before an instant, in the order of their earliest change. */
+export type DueQuery = {
+  readonly partnerId: string
+  readonly until: Instant
+  /** The latest come first instead of the soonest. */
+  readonly isLatestFirst?: boolean
+  /** The place of the last user that was found before; the id decides among those of one instant. */
+  readonly after: Place | undefined
+  readonly most: number
+}
 
-/** Before every user. */
-export const FIRST_PLACE: DuePlace = { dueAt: 0, serviceId: '00000000-0000-0000-0000-000000000000' }
+/** The place of a user in that order. */
+export function placeOfUser({ dueAt, serviceId }: DueUser): Place {
+  return { at: dueAt, id: serviceId }
+}
 
-/** The next users of a partner with a change due before an instant, after a place, in the order of their places. */
-export async function nextDue(
-  db: Executor,
-  { partnerId, until, after, most }: { partnerId: string; until: Instant; after: DuePlace; most: number },
-): Promise<DueUser[]> {
+/** The next users of a partner with something due. */
+export async function nextDue(db: Executor, query: DueQuery): Promise<DueUser[]> {
+  const { partnerId, until, isLatestFirst = false, after, most } = query
   const end = timestamp(until)
+  const place =
+    after &&
+    (isLatestFirst
+      ? part`and (due_at, service_id) < (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
+      : part`and (due_at, service_id) > (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`)
+  const order = isLatestFirst ? part`desc` : part`asc`
   // The places come from the index alone. An enrolment's state is in no condition of its own, because PostgreSQL would
   // then search the index of overlapping times, which takes longer than that of the primary key.
   const rows = await db.query<
@@ -45,8 +66,8 @@ export async function nextDue(
     from (
       select due_at, service_id from users
       where partner_id = ${partnerId} and due_at < ${end}
-        and (due_at, service_id) > (${timestamp(after.dueAt)}::timestamptz, ${after.serviceId}::uuid)
-      order by due_at, service_id limit ${most}) next
+        ${place ?? nothing}
+      order by due_at ${order}, service_id ${order} limit ${most}) next
     join users u on u.partner_id = ${partnerId} and u.service_id = next.service_id
     left join lateral (
       select * from (values
@@ -65,7 +86,7 @@ export async function nextDue(
       from enrolments e
       where e.partner_id = ${partnerId} and e.service_id = u.service_id
     ) due on due.at < ${end}
-    order by next.due_at, next.service_id, due.at, due.kind, due.what`)
+    order by next.due_at ${order}, next.service_id ${order}, due.at, due.kind, due.what`)
   const users: (DueUser & { changes: DueChange[] })[] = []
   for (const row of rows) {
     let user = users.at(-1)

@@ -6,7 +6,7 @@ import { notHere, type Visit } from '../page/screen.ts'
 import { isUuid, ownPartner, ownPartners } from '../partners.ts'
 import { requestKinds } from './kinds.ts'
 import { openedRequest, type RequestKind, type SecondPersonRequest } from './request.ts'
-import { findRequest, pastRequests, type RequestRow, waitingRequests } from './store.ts'
+import { findRequest, type RequestRow } from './store.ts'
 
 /** A request with its kind; `request` is `undefined` when it can no longer be opened. */
 export type Known = {
@@ -30,44 +30,30 @@ export async function requiredRequest(visit: Visit): Promise<Known> {
   const id = visit.params['requestid'] ?? ''
   const partners = await visiblePartners(visit)
   const row = isUuid(id) ? await findRequest(visit.context.database, partners, id) : undefined
-  const [known] = row ? await knownOnes(visit, [row]) : []
+  const known = row && (await knownOf(visit, row))
   if (!known) throw notHere('request')
   return known
 }
 
-/** The requests that the operator may see: the waiting ones, and the newest of the others. */
-export async function visibleRequests(visit: Visit): Promise<{ waiting: Known[]; past: Known[] }> {
-  const { database, real } = visit.context
-  const partners = await visiblePartners(visit)
-  const [waiting, past] = [
-    await waitingRequests(database, partners, real()),
-    await pastRequests(database, partners, real()),
-  ]
-  return { waiting: await knownOnes(visit, waiting), past: await knownOnes(visit, past) }
-}
-
 /** Only operators for all partners see requests that concern no partner. */
-async function visiblePartners(visit: Visit): Promise<readonly string[]> {
+export async function visiblePartners(visit: Visit): Promise<readonly string[]> {
   const own = (await ownPartners(visit)).map(({ partnerId }) => partnerId)
   return visit.operator.partners === undefined ? [...own, noPartner] : own
 }
 
-async function knownOnes(visit: Visit, rows: readonly RequestRow[]): Promise<Known[]> {
-  const known: Known[] = []
-  const same = await findSamePerson(visit.context.database, visit.operator.operatorId)
-  for (const row of rows) {
-    const kind = requestKinds.find(one => one.action === row.action)
-    if (!kind) continue
-    const partner = row.partner_id === noPartner ? undefined : await ownPartner(visit, row.partner_id)
-    known.push({
-      row,
-      kind,
-      partner,
-      request: openedRequest(visit.context.keyring, partner, row),
-      isOwn: same.has(row.asked_by),
-    })
+async function knownOf(visit: Visit, row: RequestRow): Promise<Known | undefined> {
+  const { database, keyring } = visit.context
+  const kind = requestKinds.find(one => one.action === row.action)
+  if (!kind) return undefined
+  const same = await findSamePerson(database, visit.operator.operatorId)
+  const partner = row.partner_id === noPartner ? undefined : await ownPartner(visit, row.partner_id)
+  return {
+    row,
+    kind,
+    partner,
+    request: openedRequest(keyring, partner, row),
+    isOwn: same.has(row.asked_by),
   }
-  return known
 }
 
 /** Whether the operator may decide another operator's request; `false` for the operator's own. */

@@ -2,14 +2,13 @@ import { html, type Slot } from '../../http/html.ts'
 import { listOperators } from '../operators/store.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
-import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
+import { actionForm, facts, part, reasonField, when } from '../views/parts.ts'
 import { confirm, refuse, withdraw } from './decide.ts'
-import { type Known, mayDecide, requiredRequest, SAME_PERSON, visibleRequests } from './read.ts'
-import type { RequestRow } from './store.ts'
+import { stateOf, stateTag } from './list.ts'
+import { type Known, mayDecide, requiredRequest, SAME_PERSON } from './read.ts'
 
-/** The waiting requests to a second person, and the results of earlier ones. */
+/** One request to a second person, and its decision. */
 export const requestScreens: readonly Screen[] = [
-  { method: 'GET', path: '/requests', role: 'support', section: 'requests', answer: list },
   { method: 'GET', path: '/requests/:requestid', role: 'support', section: 'requests', answer: show },
   ...(
     [
@@ -28,27 +27,6 @@ export const requestScreens: readonly Screen[] = [
     }),
   ),
 ]
-
-async function list(visit: Visit): Promise<Answer> {
-  const { waiting, past } = await visibleRequests(visit)
-  const names = await operatorNames(visit)
-  await record(visit, { action: 'look at requests', result: 'shown' })
-  const rows = (shown: readonly Known[]) =>
-    shown.map(({ row, kind, partner }) => [
-      html`<a href="/requests/${row.request_id}">${kind.title}</a>`,
-      partner?.name ?? 'all partners',
-      names.get(row.asked_by) ?? '–',
-      when(row.asked_at, 'UTC'),
-      stateTag(visit, row),
-    ])
-  const columns = ['What', 'Partner', 'Asked by', 'Asked (UTC)', 'State']
-  return {
-    title: 'Requests',
-    body: html`<p class="lead">What one operator asked for and another has to confirm.</p>
-${part('Waiting', table({ caption: 'Requests that wait, the oldest first', columns, rows: rows(waiting), empty: 'Nothing waits.' }))}
-${part('Decided', table({ caption: 'Requests that wait no longer, the newest first', columns, rows: rows(past), empty: 'Nothing yet.' }))}`,
-  }
-}
 
 async function show(visit: Visit): Promise<Answer> {
   const known = await requiredRequest(visit)
@@ -72,12 +50,12 @@ async function show(visit: Visit): Promise<Answer> {
       ['Asked by', names.get(row.asked_by) ?? row.asked_by],
       ['Asked', when(row.asked_at, zone)],
       ['Because', request?.reason ?? '–'],
-      ['State', stateTag(visit, row)],
+      ['State', stateTag(row, visit.context.real())],
       row.decided_by !== null && ['Decided by', names.get(row.decided_by) ?? row.decided_by],
       row.decided_at !== null && ['Decided', when(row.decided_at, zone)],
       row.outcome === null && ['Lapses', when(row.expires_at, zone)],
     ])}
-${isWaiting(visit, row) && (await decision(visit, known))}
+${stateOf(row, visit.context.real()) === 'waiting' && (await decision(visit, known))}
 <p><a href="/requests">All requests</a></p>`,
   }
 }
@@ -112,15 +90,6 @@ ${actionForm(visit, { action: `${path}/refuse`, button: 'Refuse it', look: 'dang
   )
 }
 ${!isOwn && !mayDecide(visit, known) && html`<p class="hint">To decide it takes the role ${kind.role}.</p>`}`
-}
-
-function isWaiting({ context }: Visit, row: RequestRow): boolean {
-  return row.outcome === null && row.expires_at > context.real()
-}
-
-function stateTag(visit: Visit, row: RequestRow): Slot {
-  if (isWaiting(visit, row)) return tag('waiting', 'wait')
-  return tag(row.outcome ?? 'lapsed', row.outcome === 'done' ? 'good' : 'plain')
 }
 
 async function operatorNames({ context }: Visit): Promise<ReadonlyMap<string, string>> {

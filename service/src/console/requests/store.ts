@@ -64,28 +64,36 @@ export function requestsAbout(db: Executor, partnerId: string, serviceId: string
     from operator_requests where partner_id = ${partnerId} and service_id = ${serviceId} order by request_id`)
 }
 
+/** A request in the list, without what it would do. */
+export type ListedRequest = Omit<RequestRow, 'sealed'>
+
+/** The most waiting requests that are listed, and the most others. */
+export const MOST_LISTED = 2000
+
 /** The requests of these partners that wait at an instant, oldest first. */
 export function waitingRequests(
   db: Executor,
   partners: readonly string[],
   at: Instant,
-): Promise<RequestRow[]> {
-  return db.query<RequestRow>(sql`
-    select partner_id, request_id, action, service_id, sealed, asked_by, asked_at, expires_at, decided_by, decided_at,
-      outcome
+): Promise<ListedRequest[]> {
+  return db.query<ListedRequest>(sql`
+    select partner_id, request_id, action, service_id, asked_by, asked_at, expires_at, decided_by, decided_at, outcome
     from operator_requests
     where partner_id = any(${partners}::uuid[]) and outcome is null and expires_at > ${timestamp(at)}
-    order by request_id limit 200`)
+    order by request_id limit ${MOST_LISTED}`)
 }
 
 /** The requests of these partners that no longer wait, newest first. */
-export function pastRequests(db: Executor, partners: readonly string[], at: Instant): Promise<RequestRow[]> {
-  return db.query<RequestRow>(sql`
-    select partner_id, request_id, action, service_id, sealed, asked_by, asked_at, expires_at, decided_by, decided_at,
-      outcome
+export function pastRequests(
+  db: Executor,
+  partners: readonly string[],
+  at: Instant,
+): Promise<ListedRequest[]> {
+  return db.query<ListedRequest>(sql`
+    select partner_id, request_id, action, service_id, asked_by, asked_at, expires_at, decided_by, decided_at, outcome
     from operator_requests
     where partner_id = any(${partners}::uuid[]) and (outcome is not null or expires_at <= ${timestamp(at)})
-    order by request_id desc limit 50`)
+    order by request_id desc limit ${MOST_LISTED}`)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { openReason } from '../../audit/reason.ts'
+import { dateAt, type Instant } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { ConsentRecord } from '../../membership/commands/consent-records.ts'
 import type { Person } from '../../membership/commands/documents.ts'
@@ -55,7 +56,7 @@ ${part('Why not', whyNot(standings({ user, terms, now }), isPersonShown), html`<
 ${part('Consents', consentsTable(details, shown.consents, isPersonShown))}
 ${part('Links and page sessions', linksTable(shown))}
 ${personPart(visit, shown)}
-${part('Who looked and worked here', seenTable(visit, shown))}
+${part('Who looked and worked here', seenTable(visit, shown), allSeen(details, user.createdAt))}
 </div><div>
 ${part('Timeline', timeline(visit, details), html`<span class="hint">Newest first, times of ${zone}</span>`)}
 </div></div>`,
@@ -75,7 +76,7 @@ ${facts([
   ['Erased', when(erasedAt, partner.timezone)],
 ])}
 ${hasRole(visit.operator, 'support') && html`<p><a href="/users/${serviceId}/certificate">Certificate of erasure</a> <span class="hint">for who asked for it or confirmed it</span></p>`}
-${part('Who looked and worked here', seenRows(visit, { partner, serviceId, seen }))}`,
+${part('Who looked and worked here', seenRows(visit, { partner, serviceId, seen }), allSeen(details, createdAt))}`,
   }
 }
 
@@ -171,7 +172,7 @@ function words({ code, why, looked }: Objection, isPersonShown: boolean): Slot {
 function linksTable({ details, links }: Shown): Slot {
   const zone = details.partner.timezone
   return table({
-    caption: 'Links made for this user, and what became of them',
+    caption: 'Links made for this user, and what became of them: the newest 20',
     columns: ['Made', 'For', 'What became of it'],
     rows: links.map(link => [
       when(link.created_at, zone),
@@ -261,6 +262,15 @@ const LABELS: Readonly<Record<string, string>> = {
   zipcode: 'ZIP code',
 }
 
+/** The way to the whole list, of which the page shows the newest entries. */
+function allSeen(
+  { partner, serviceId }: Pick<ErasedUserDetails, 'partner' | 'serviceId'>,
+  since: Instant,
+): Slot {
+  const filters = { partner: partner.partnerId, user: serviceId, who: 'all', from: dateAt(since, 'UTC') }
+  return html`<a href="/audit?${new URLSearchParams(filters).toString()}">All entries</a>`
+}
+
 function seenTable(visit: Visit, { details, seen }: Shown): Slot {
   return seenRows(visit, { partner: details.partner, serviceId: details.serviceId, seen })
 }
@@ -275,7 +285,7 @@ function seenRows(
 ): Slot {
   const sees = hasRole(visit.operator, 'support')
   return table({
-    caption: 'Who looked at this user, and who worked on it',
+    caption: 'Who looked at this user, and who worked on it: the newest entries',
     columns: ['When', 'Who', 'What', ...(sees ? ['Because'] : [])],
     rows: seen.map(row => [
       when(row.at, partner.timezone),

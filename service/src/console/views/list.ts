@@ -14,6 +14,8 @@ export type Column<Row> = {
 /** A list that the query of an address sorts, filters and pages. */
 export type List<Row> = {
   readonly path: string
+  /** The address of its file, where that is not `path` with `.csv`. */
+  readonly filePath?: string
   readonly caption: string
   readonly empty: string
   readonly columns: readonly Column<Row>[]
@@ -46,25 +48,42 @@ export function listTable<Row>(list: List<Row>, query: URLSearchParams): Html {
   const shown = rows.slice((page - 1) * ROWS_A_PAGE, page * ROWS_A_PAGE)
   const to = (more: Readonly<Record<string, string>>) =>
     `${path}?${new URLSearchParams({ ...filters, ...(sort === '' ? {} : { sort }), ...more })}`
-  const heading = ({ name, label }: Column<Row>) => {
-    const [state, next] =
-      sort === name ? ['ascending', `-${name}`] : [sort === `-${name}` ? 'descending' : 'none', name]
-    const arrow = { ascending: ' ↑', descending: ' ↓' }[state] ?? ''
-    return html`<th scope="col" aria-sort="${state}"><a href="${to({ sort: next })}">${label}<span aria-hidden="true">${arrow}</span></a></th>`
-  }
+  const heading = ({ name, label }: Column<Row>) =>
+    sortHeading({ name, label, sort, to: next => to({ sort: next }) })
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption class="unseen">${caption}</caption>
 <thead><tr>${columns.map(heading)}</tr></thead>
 <tbody>${shown.map(row => html`<tr>${columns.map(column => html`<td>${column.cell(row)}</td>`)}</tr>`)}</tbody></table></div>
 ${pages > 1 && html`<p class="row">${page > 1 && html`<a href="${to({ page: String(page - 1) })}">Previous</a>`}<span class="hint">Page ${page} of ${pages}, ${rows.length} in all</span>${page < pages && html`<a href="${to({ page: String(page + 1) })}">Next</a>`}</p>`}`
 }
 
+/** A heading that is a link: it sorts by its column, and reverses the order where that is the order already. */
+export function sortHeading(heading: {
+  readonly name: string
+  readonly label: string
+  /** The present order, such as `-waiting`. */
+  readonly sort: string
+  readonly to: (sort: string) => string
+}): Html {
+  const { name, label, sort, to } = heading
+  const [state, next] =
+    sort === name ? ['ascending', `-${name}`] : [sort === `-${name}` ? 'descending' : 'none', name]
+  const arrow = { ascending: ' ↑', descending: ' ↓' }[state] ?? ''
+  return html`<th scope="col" aria-sort="${state}"><a href="${to(next)}">${label}<span aria-hidden="true">${arrow}</span></a></th>`
+}
+
+/** The field with which a form of filters keeps the order. */
+export function sortField(query: URLSearchParams): Slot {
+  const sort = query.get('sort') ?? ''
+  return sort !== '' && html`<input type="hidden" name="sort" value="${sort}">`
+}
+
 /** The link to the same list as a file. */
 export function csvLink(
-  { path, filters }: Pick<List<unknown>, 'path' | 'filters'>,
+  { path, filePath = `${path}.csv`, filters }: Pick<List<unknown>, 'path' | 'filePath' | 'filters'>,
   query: URLSearchParams,
 ): Html {
   const sort = query.get('sort')
-  return html`<a href="${`${path}.csv?${new URLSearchParams({ ...filters, ...(sort === null ? {} : { sort }) })}`}">CSV</a>`
+  return html`<a href="${`${filePath}?${new URLSearchParams({ ...filters, ...(sort === null ? {} : { sort }) })}`}">CSV</a>`
 }
 
 /** All rows of a list as a file. */

@@ -73,16 +73,16 @@ export function reasonField(id: string, label = 'Reason'): Html {
 <span class="hint" id="${id}-hint">Kept in the audit log, sealed. Name the ticket or the call, not the person.</span></p>`
 }
 
-/** A table with a caption for screen readers; a sentence when it is empty. */
+/** A table with a caption for screen readers; a sentence when it is empty. A column that sorts brings its own heading. */
 export function table(shown: {
   caption: string
-  columns: readonly string[]
+  columns: readonly (string | Html)[]
   rows: readonly (readonly Slot[])[]
   empty: string
 }): Html {
   if (shown.rows.length === 0) return html`<p class="hint">${shown.empty}</p>`
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${shown.caption}"><table><caption class="unseen">${shown.caption}</caption>
-<thead><tr>${shown.columns.map(name => html`<th scope="col">${name}</th>`)}</tr></thead>
+<thead><tr>${shown.columns.map(one => (typeof one === 'string' ? html`<th scope="col">${one}</th>` : one))}</tr></thead>
 <tbody>${shown.rows.map(row => html`<tr>${row.map(cell => html`<td>${cell}</td>`)}</tr>`)}</tbody></table></div>`
 }
 

@@ -9,15 +9,15 @@ import {
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
-import { findLastAttempts } from '../../webhooks/log/event-log.ts'
 import { type ReplayOutcome, replayTo, type Selection } from '../../webhooks/log/replay.ts'
 import { hasRole } from '../operators/operator.ts'
 import { record, recordAlongside } from '../page/record.ts'
-import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
-import { isUuid, ownPartner, ownPartners } from '../partners.ts'
+import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../page/screen.ts'
+import { ownPartners } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
-import { csvLink, type List, listFile, listTable } from '../views/list.ts'
+import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
+import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { type EndpointLine, findEndpointLines, findOpenLines, MOST_COUNTED, type OpenLine } from './store.ts'
 
 /** Endpoints by their health, and the actions on one of them. */
@@ -107,7 +107,7 @@ async function showList(visit: Visit): Promise<Answer> {
     title: 'Webhooks',
     body: html`<form method="get" action="/webhooks" class="row">
 <p class="field"><label for="partner">Partner</label><select id="partner" name="partner"><option value="">all</option>${partners.map(one => html`<option value="${one.partnerId}"${one.partnerId === partner ? html` selected` : ''}>${one.name}</option>`)}</select></p>
-<p class="field"><label for="state">Show</label><select id="state" name="state">${['all', ...STATES].map(one => html`<option value="${one}"${one === state ? html` selected` : ''}>${one}</option>`)}</select></p><button class="secondary">Show</button></form>
+<p class="field"><label for="state">Show</label><select id="state" name="state">${['all', ...STATES].map(one => html`<option value="${one}"${one === state ? html` selected` : ''}>${one}</option>`)}</select></p>${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${part('Endpoints, those in trouble first', listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
   }
 }
@@ -119,13 +119,11 @@ async function download(visit: Visit): Promise<Answer> {
 }
 
 async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
-  const { partner, line } = await find(visit)
-  const open = await findOpenLines(visit.context.database, {
-    partnerId: partner.partnerId,
-    endpointId: line.endpoint_id,
-  })
+  const { partner, line } = await requiredEndpoint(visit)
+  const open = await firstOpenLines(visit, { partner, line })
   const sees = hasRole(visit.operator, 'support')
-  const answers = sees ? await answersOf(visit, { partner, line, open }) : new Map<string, string>()
+  const ids = [...open.map(one => one.event_id), ...(line.last_event === null ? [] : [line.last_event])]
+  const answers = sees ? await answersOf(visit, { partner, line }, ids) : new Map<string, string>()
   const now = visit.context.real()
   const zone = partner.timezone
   const today = dateAt(now, zone)
@@ -161,6 +159,8 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
         ]),
         empty: 'Nothing waits, and nothing was given up.',
       }),
+      open.length > 0 &&
+        html`<span><a href="/webhooks/${line.endpoint_id}/deliveries?state=waiting">All that waits</a> · <a href="/webhooks/${line.endpoint_id}/deliveries?state=given+up">All given up</a></span>`,
     )}</div><div>
 ${
   sees &&
@@ -185,26 +185,26 @@ ${actionForm(visit, { action: action('enable'), button: 'Enable', look: 'primary
   }
 }
 
-/** The first line of what the endpoint answered last to each of these events, on record, since receivers echo what they like. */
-async function answersOf(
-  visit: Visit,
-  { partner, line, open }: { partner: Partner; line: EndpointLine; open: readonly OpenLine[] },
-): Promise<ReadonlyMap<string, string>> {
-  const ids = [...open.map(one => one.event_id), ...(line.last_event === null ? [] : [line.last_event])]
-  const last = await findLastAttempts(visit.context.database, partner, [...new Set(ids)])
-  const answers = new Map<string, string>()
-  for (const id of ids) {
-    const [first = ''] = (last.get(`${id} ${line.endpoint_id}`)?.answer ?? '').split(/[\r\n]+/)
-    if (first !== '') answers.set(id, first.slice(0, ANSWER_CHARACTERS))
+/** The first of what waits, and of what was given up. */
+async function firstOpenLines({ context }: Visit, { partner, line }: NamedEndpoint): Promise<OpenLine[]> {
+  const first = {
+    partnerId: partner.partnerId,
+    endpointId: line.endpoint_id,
+    isDown: false,
+    after: undefined,
+    limit: FIRST_LINES,
   }
-  if (answers.size > 0) await record(visit, { action: 'look at answers', result: 'shown', partner })
-  return answers
+  const [waiting, givenUp] = await Promise.all([
+    findOpenLines(context.database, { ...first, state: 'waiting' }),
+    findOpenLines(context.database, { ...first, state: 'given up' }),
+  ])
+  return [...waiting, ...givenUp]
 }
 
-const ANSWER_CHARACTERS = 200
+const FIRST_LINES = 10
 
 async function replay(visit: Visit): Promise<Answer> {
-  const { partner, line } = await find(visit)
+  const { partner, line } = await requiredEndpoint(visit)
   const { form, context } = visit
   const isMeant = form.get('sure') === 'yes'
   const reason = isMeant ? reasonOf(visit) : undefined
@@ -260,7 +260,7 @@ function selectionOf(form: URLSearchParams, partner: Partner): Selection {
 }
 
 async function pause(visit: Visit): Promise<Answer> {
-  const { partner, line } = await find(visit)
+  const { partner, line } = await requiredEndpoint(visit)
   const reason = reasonOf(visit)
   const { database, real, onWebhookChange } = visit.context
   const named = { partnerId: partner.partnerId, endpointId: line.endpoint_id }
@@ -273,7 +273,7 @@ async function pause(visit: Visit): Promise<Answer> {
 }
 
 async function enable(visit: Visit): Promise<Answer> {
-  const { partner, line } = await find(visit)
+  const { partner, line } = await requiredEndpoint(visit)
   const reason = reasonOf(visit)
   const { database, real, onWebhookChange } = visit.context
   const named = { partnerId: partner.partnerId, endpointId: line.endpoint_id }
@@ -283,15 +283,6 @@ async function enable(visit: Visit): Promise<Answer> {
   })
   onWebhookChange()
   return { to: `/webhooks/${line.endpoint_id}` }
-}
-
-async function find(visit: Visit): Promise<{ partner: Partner; line: EndpointLine }> {
-  const { database, real } = visit.context
-  const id = visit.params['endpointid'] ?? ''
-  const partners = (await ownPartners(visit)).map(({ partnerId }) => partnerId)
-  const [line] = isUuid(id) ? await findEndpointLines(database, partners, real(), id) : []
-  if (!line) throw notHere('webhook')
-  return { line, partner: await ownPartner(visit, line.partner_id) }
 }
 
 const STATES = ['disabled', 'failing', 'paused', 'ok'] as const

@@ -1,7 +1,8 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { sql, timestamp } from '../../db/sql.ts'
+import { nothing, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
+import type { Place } from '../views/long-list.ts'
 
 /** An endpoint in the list, with its last answer if it fails. */
 export type EndpointLine = {
@@ -74,27 +75,64 @@ export type OpenLine = {
   eventname: string
   state: 'waiting' | 'given up'
   attempts: number
+  created_at: Instant
+  /** When its next try is due, or when it was given up. */
   at: Instant
 }
 
-/** The first deliveries that wait or were given up. */
-export function findOpenLines(
-  db: Executor,
-  { partnerId, endpointId }: { partnerId: string; endpointId: string },
-): Promise<OpenLine[]> {
-  return db.query<OpenLine>(sql`
-    select open.event_id, e.service_id, e.eventname, open.state, open.attempts, open.at
+/** Which deliveries to find: in the order of their next try, or those that were given up in the order of their events. */
+export type OpenQuery = {
+  readonly partnerId: string
+  readonly endpointId: string
+  readonly state: OpenLine['state']
+  readonly isDown: boolean
+  readonly after: Place | undefined
+  readonly limit: number
+}
+
+/** The place of a delivery in that order; events' ids grow with their time. */
+export function placeOfLine({ state, at, created_at, event_id }: OpenLine): Place {
+  return { at: state === 'waiting' ? at : created_at, id: event_id }
+}
+
+/** The next deliveries that wait or were given up. */
+export function findOpenLines(db: Executor, query: OpenQuery): Promise<OpenLine[]> {
+  return db.query<OpenLine>(query.state === 'waiting' ? waitingLines(query) : givenUpLines(query))
+}
+
+function waitingLines({ partnerId, endpointId, isDown, after, limit }: OpenQuery): Query {
+  const order = isDown ? part`desc` : part`asc`
+  const place =
+    after &&
+    (isDown
+      ? part`and (d.due_at, d.event_id) < (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
+      : part`and (d.due_at, d.event_id) > (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`)
+  // The index has the kind of work before the time, so each kind is searched for itself.
+  return sql`
+    select open.event_id, e.service_id, e.eventname, 'waiting' as state, open.attempts, e.created_at, open.due_at as at
     from (
-      (select d.event_id, 'waiting' as state, d.attempts, d.due_at as at
+      select d.event_id, d.attempts, d.due_at
       from unnest(array['retry', 'fresh', 'replay']) as kind (work)
       cross join lateral (
-        select * from deliveries d
+        select d.event_id, d.attempts, d.due_at from deliveries d
         where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = kind.work and not d.parked
-        order by d.due_at, d.event_id limit 25) d)
-      union all
-      (select event_id, 'given up', attempts, died_at from dead_deliveries
-      where partner_id = ${partnerId} and endpoint_id = ${endpointId} order by event_id limit 25)
-    ) open
+          ${place ?? nothing}
+        order by d.due_at ${order}, d.event_id ${order} limit ${limit}) d
+      order by d.due_at ${order}, d.event_id ${order} limit ${limit}) open
     join events e on e.partner_id = ${partnerId} and e.event_id = open.event_id
-    order by open.at`)
+    order by open.due_at ${order}, open.event_id ${order}`
+}
+
+function givenUpLines({ partnerId, endpointId, isDown, after, limit }: OpenQuery): Query {
+  const order = isDown ? part`desc` : part`asc`
+  const place =
+    after && (isDown ? part`and d.event_id < ${after.id}::uuid` : part`and d.event_id > ${after.id}::uuid`)
+  return sql`
+    select open.event_id, e.service_id, e.eventname, 'given up' as state, open.attempts, e.created_at, open.died_at as at
+    from (
+      select d.event_id, d.attempts, d.died_at from dead_deliveries d
+      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} ${place ?? nothing}
+      order by d.event_id ${order} limit ${limit}) open
+    join events e on e.partner_id = ${partnerId} and e.event_id = open.event_id
+    order by open.event_id ${order}`
 }

@@ -1,0 +1,118 @@
+import { formatTimestamp } from '../../calendar/calendar.ts'
+import { type Difference, shortened } from '../../catalogue/difference.ts'
+import type { Benefit, Catalogue } from '../../catalogue/model.ts'
+import type { Publication } from '../../catalogue/published.ts'
+import { html } from '../../http/html.ts'
+import type { List } from '../views/list.ts'
+import { tag, when } from '../views/parts.ts'
+
+/** The published versions, newest first. */
+export function versionList(versions: readonly Publication[]): List<Publication> {
+  const newest = versions[0]?.version
+  return {
+    path: '/catalogue',
+    caption: 'Published versions, times in UTC',
+    empty: 'Nothing is published yet.',
+    filters: {},
+    rows: versions,
+    columns: [
+      {
+        name: 'version',
+        label: 'Version',
+        value: ({ version }) => version,
+        cell: ({ version }) =>
+          html`<a href="/catalogue/versions/${version}">${version}</a>${version === newest && html` ${tag('in use', 'good')}`}`,
+      },
+      {
+        name: 'published',
+        label: 'Published (UTC)',
+        value: ({ publishedAt }) => formatTimestamp(publishedAt),
+        cell: ({ publishedAt }) => when(publishedAt, 'UTC'),
+      },
+      { name: 'by', label: 'By', value: ({ by }) => by, cell: ({ by }) => by },
+      {
+        name: 'changes',
+        label: 'Changes',
+        value: ({ version }) => (version > 1 ? `from ${version - 1} to ${version}` : ''),
+        cell: ({ version }) =>
+          version > 1
+            ? html`<a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">from ${version - 1} to ${version}</a>`
+            : '–',
+      },
+    ],
+  }
+}
+
+/** How two versions differ, benefits before offers. */
+export function differenceList(
+  differences: readonly Difference[],
+  versions: { readonly from: number; readonly to: number },
+): List<Difference> {
+  return {
+    path: '/catalogue/diff',
+    caption: 'How the two versions differ',
+    empty: 'They say the same.',
+    filters: { from: String(versions.from), to: String(versions.to) },
+    rows: differences,
+    columns: differenceColumns,
+  }
+}
+
+/** The columns of differences. */
+export const differenceColumns: List<Difference>['columns'] = [
+  {
+    name: 'name',
+    label: 'Benefit or offer',
+    value: ({ kind, name }) => `${kind} ${name}`,
+    cell: ({ kind, name }) => html`${kind} <code>${name}</code>`,
+  },
+  {
+    name: 'what',
+    label: 'What',
+    value: one => (one.field === '' ? (one.from === '' ? 'new' : 'left out') : one.field),
+    cell: one =>
+      one.field === '' ? (one.from === '' ? tag('new', 'good') : tag('left out', 'bad')) : one.field,
+  },
+  { name: 'before', label: 'Before', value: ({ from }) => from, cell: one => shortened(one).from || '–' },
+  {
+    name: 'after',
+    label: 'After',
+    value: one => (isLeftOut(one) ? KEPT : one.to),
+    cell: one => (isLeftOut(one) ? KEPT : shortened(one).to || '–'),
+  },
+]
+
+const KEPT = 'closed to newcomers; its holders keep it'
+
+function isLeftOut({ field, from }: Difference): boolean {
+  return field === '' && from !== ''
+}
+
+/** The benefits of a version, in the order of its file. */
+export function benefitList(catalogue: Catalogue, version: number): List<Benefit> {
+  const rulesOf = ({ rules }: Benefit) => rules.map(rule => rule.text.en).join(' ') || 'everyone'
+  const offersOf = ({ name }: Benefit) =>
+    [...catalogue.offers.values()]
+      .filter(offer => offer.fixed.includes(name) || offer.selectable.includes(name))
+      .map(offer => `${offer.displayname.en}${offer.fixed.includes(name) ? ' (fixed)' : ''}`)
+      .join(', ') || 'no offer'
+  return {
+    path: `/catalogue/versions/${version}`,
+    filePath: `/catalogue/versions/${version}/benefits.csv`,
+    caption: 'Benefits',
+    empty: 'No benefit.',
+    filters: {},
+    rows: [...catalogue.benefits.values()],
+    columns: [
+      {
+        name: 'benefit',
+        label: 'Benefit',
+        value: one => one.name,
+        cell: one => html`${one.displayname.en} <code>${one.name}</code>`,
+      },
+      { name: 'type', label: 'Type', value: one => one.benefittype, cell: one => one.benefittype },
+      { name: 'rules', label: 'Rules', value: rulesOf, cell: rulesOf },
+      { name: 'in', label: 'In', value: offersOf, cell: offersOf },
+    ],
+  }
+}

@@ -1,0 +1,165 @@
+import { formatTimestamp } from '../../calendar/calendar.ts'
+import { csvLine } from '../../csv.ts'
+import { html } from '../../http/html.ts'
+import { hasRole } from '../operators/operator.ts'
+import { record } from '../page/record.ts'
+import type { Answer, Screen, Visit } from '../page/screen.ts'
+import { sortField } from '../views/list.ts'
+import {
+  isDownIn,
+  type LongList,
+  longHeading,
+  longPages,
+  type Place,
+  placeOf,
+  placeText,
+  queryOf,
+} from '../views/long-list.ts'
+import { part, table, when } from '../views/parts.ts'
+import { answersOf, lastAnswers, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
+import { findOpenLines, type OpenLine, placeOfLine } from './store.ts'
+
+/** What waits at an endpoint or was given up there, page by page and as a file. */
+export const deliveryScreens: readonly Screen[] = [
+  {
+    method: 'GET',
+    path: '/webhooks/:endpointid/deliveries',
+    role: 'viewer',
+    section: 'webhooks',
+    answer: show,
+  },
+  {
+    method: 'GET',
+    path: '/webhooks/:endpointid/deliveries.csv',
+    role: 'support',
+    section: 'webhooks',
+    answer: download,
+  },
+]
+
+const LINES_A_PAGE = 100
+const LINES_A_SLICE = 250
+const STATES = ['waiting', 'given up'] as const
+
+type Wish = NamedEndpoint & { readonly state: OpenLine['state']; readonly list: LongList }
+
+async function wishOf(visit: Visit): Promise<Wish> {
+  const endpoint = await requiredEndpoint(visit)
+  const state = STATES.find(one => one === visit.query.get('state')) ?? 'waiting'
+  const path = `/webhooks/${endpoint.line.endpoint_id}/deliveries`
+  const column = COLUMN[state].name
+  return {
+    ...endpoint,
+    state,
+    list: { path, filters: { state }, column, isDown: isDownIn(visit.query, column, false) },
+  }
+}
+
+/** The column with an index in each state. */
+const COLUMN = {
+  waiting: { name: 'due', label: 'Next try' },
+  'given up': { name: 'raised', label: 'Raised' },
+} as const
+
+function linesOf({ context }: Visit, wish: Wish, after: Place | undefined, limit: number) {
+  const { partner, line, state, list } = wish
+  return findOpenLines(context.database, {
+    partnerId: partner.partnerId,
+    endpointId: line.endpoint_id,
+    state,
+    isDown: list.isDown,
+    after,
+    limit,
+  })
+}
+
+async function show(visit: Visit): Promise<Answer> {
+  const wish = await wishOf(visit)
+  const { partner, line, state, list } = wish
+  const after = placeOf(visit.query.get('after'))
+  const found = await linesOf(visit, wish, after, LINES_A_PAGE + 1)
+  const shown = found.slice(0, LINES_A_PAGE)
+  const last = shown.at(-1)
+  const sees = hasRole(visit.operator, 'support')
+  const answers = sees
+    ? await answersOf(
+        visit,
+        wish,
+        shown.map(one => one.event_id),
+      )
+    : new Map<string, string>()
+  const host = new URL(line.url).host
+  const { timezone } = partner
+  const sorted = longHeading(list, COLUMN[state].label)
+  return {
+    title: `Deliveries of ${host}`,
+    body: html`<p><a href="/webhooks/${line.endpoint_id}">Webhook ${host}</a> of ${partner.name}</p>
+<form method="get" action="${list.path}" class="row">
+<p class="field"><label for="state">Show</label><select id="state" name="state">${STATES.map(one => html`<option value="${one}"${one === state ? html` selected` : ''}>${one}</option>`)}</select></p>
+${sortField(visit.query)}<button class="secondary">Show</button></form>
+${part(
+  state === 'waiting' ? 'What waits' : 'What was given up',
+  html`${table({
+    caption: `Deliveries by state, times of ${timezone}`,
+    columns: [
+      'Event',
+      ...(state === 'waiting' ? ['Raised', sorted] : [sorted, 'Given up']),
+      'Tries',
+      ...(sees ? ['Answered last'] : []),
+    ],
+    rows: shown.map(one => [
+      html`<a href="/users/${one.service_id}#event-${one.event_id}">${one.eventname}</a>`,
+      when(one.created_at, timezone),
+      when(one.at, timezone),
+      one.attempts,
+      ...(sees ? [html`<code>${answers.get(one.event_id) ?? '–'}</code>`] : []),
+    ]),
+    empty: state === 'waiting' ? 'Nothing waits.' : 'Nothing was given up.',
+  })}
+${longPages(list, {
+  isFirst: after === undefined,
+  next: found.length > LINES_A_PAGE && last ? placeText(placeOfLine(last)) : undefined,
+})}`,
+  sees && html`<a href="${list.path}.csv?${queryOf(list)}">CSV</a>`,
+)}`,
+  }
+}
+
+async function download(visit: Visit): Promise<Answer> {
+  const wish = await wishOf(visit)
+  await record(visit, { action: 'export deliveries', partner: wish.partner })
+  return {
+    file: wish.state === 'waiting' ? 'waiting.csv' : 'given-up.csv',
+    type: 'text/csv; charset=utf-8',
+    content: fileLines(visit, wish),
+  }
+}
+
+/** The file, slice by slice, in the order of the screen. */
+async function* fileLines(visit: Visit, wish: Wish): AsyncGenerator<string> {
+  const at = wish.state === 'waiting' ? 'nexttry' : 'givenup'
+  yield `${csvLine(['event', 'eventid', 'serviceid', 'raised', at, 'tries', 'answeredlast'])}\r\n`
+  let after: Place | undefined
+  for (;;) {
+    const place: Place | undefined = after
+    const lines = await visit.context.slow.inTurn(() => linesOf(visit, wish, place, LINES_A_SLICE))
+    const ids = lines.map(one => one.event_id)
+    const answers = await visit.context.slow.inTurn(() => lastAnswers(visit, wish, ids))
+    if (lines.length > 0) yield lines.map(one => `${csvLine(cellsOf(one, answers))}\r\n`).join('')
+    const last = lines.at(-1)
+    if (lines.length < LINES_A_SLICE || !last) return
+    after = placeOfLine(last)
+  }
+}
+
+function cellsOf(one: OpenLine, answers: ReadonlyMap<string, string>): (string | number)[] {
+  return [
+    one.eventname,
+    one.event_id,
+    one.service_id,
+    formatTimestamp(one.created_at),
+    formatTimestamp(one.at),
+    one.attempts,
+    answers.get(one.event_id) ?? '',
+  ]
+}

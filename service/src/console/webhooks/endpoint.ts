@@ -1,0 +1,47 @@
+import type { Partner } from '../../partners/partner.ts'
+import { findLastAttempts } from '../../webhooks/log/event-log.ts'
+import { record } from '../page/record.ts'
+import { notHere, type Visit } from '../page/screen.ts'
+import { isUuid, ownPartner, ownPartners } from '../partners.ts'
+import { type EndpointLine, findEndpointLines } from './store.ts'
+
+/** An endpoint with its partner. */
+export type NamedEndpoint = { readonly partner: Partner; readonly line: EndpointLine }
+
+/** The endpoint of an address. Throws the refusal of an unknown one when the operator does not work for its partner. */
+export async function requiredEndpoint(visit: Visit): Promise<NamedEndpoint> {
+  const { database, real } = visit.context
+  const id = visit.params['endpointid'] ?? ''
+  const partners = (await ownPartners(visit)).map(({ partnerId }) => partnerId)
+  const [line] = isUuid(id) ? await findEndpointLines(database, partners, real(), id) : []
+  if (!line) throw notHere('webhook')
+  return { line, partner: await ownPartner(visit, line.partner_id) }
+}
+
+/** The first line of what the endpoint answered last to each of these events, on record, since receivers echo what they like. */
+export async function answersOf(
+  visit: Visit,
+  { partner, line }: NamedEndpoint,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const answers = await lastAnswers(visit, { partner, line }, ids)
+  if (answers.size > 0) await record(visit, { action: 'look at answers', result: 'shown', partner })
+  return answers
+}
+
+/** The same, without a record. */
+export async function lastAnswers(
+  { context }: Visit,
+  { partner, line }: NamedEndpoint,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const last = await findLastAttempts(context.database, partner, [...new Set(ids)])
+  const answers = new Map<string, string>()
+  for (const id of ids) {
+    const [first = ''] = (last.get(`${id} ${line.endpoint_id}`)?.answer ?? '').split(/[\r\n]+/)
+    if (first !== '') answers.set(id, first.slice(0, ANSWER_CHARACTERS))
+  }
+  return answers
+}
+
+const ANSWER_CHARACTERS = 200
