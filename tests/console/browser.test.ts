@@ -146,6 +146,22 @@ describeInBrowser('the console in a browser', () => {
     }
   })
 
+  test('the longest userid leaves every column of a table in sight', async () => {
+    const userid = `longest-${'x'.repeat(120)}`
+    await partner.client.createUser({ ...ada, userid, offername: 'starter', benefits: [] })
+    await partner.client.cancelUser({ userid })
+    for (const width of [768, 1280]) {
+      const { context, page } = await open({ viewport: { width, height: 900 } })
+      await page.goto(`${consoleOf(service)}/due?days=30&partner=${partner.partnerId}`)
+      await page.getByRole('link', { name: userid }).waitFor()
+      const hidden = await page
+        .locator('.scroll')
+        .evaluateAll(all => all.map(one => one.scrollWidth - one.clientWidth).filter(more => more > 0))
+      expect([width, hidden]).toEqual([width, []])
+      await context.close()
+    }
+  })
+
   test('works with script off, and the back button leads back', async () => {
     const { context, page } = await open({ javaScriptEnabled: false })
     await page.getByLabel('Find a user, event or request').fill('rider-1')

@@ -3,7 +3,7 @@ import type { Executor } from '../../db/database.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { ConsoleCloses, type SlowWork } from '../slow-work.ts'
-import type { Place } from '../views/long-list.ts'
+import type { Place } from '../views/place.ts'
 import { type DueUser, nextDue, placeOfUser } from './store.ts'
 
 /** How many changes of each kind are due on each day. */

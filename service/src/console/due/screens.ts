@@ -7,17 +7,9 @@ import { record } from '../page/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { ownPartner, ownPartners } from '../partners.ts'
 import { sortField } from '../views/list.ts'
-import {
-  isDownIn,
-  type LongList,
-  longHeading,
-  longPages,
-  type Place,
-  placeOf,
-  placeText,
-  queryOf,
-} from '../views/long-list.ts'
+import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
 import { part, table, tag, when, writeDay, writeInstant } from '../views/parts.ts'
+import { type Place, placeOf, placeText } from '../views/place.ts'
 import { countDays, type DueCount, MOST_USERS_COUNTED } from './counts.ts'
 import { countLate, DUE_KINDS, type DueUser, MOST_LATE, nextDue, placeOfUser } from './store.ts'
 

@@ -28,7 +28,7 @@ async function show(visit: Visit): Promise<Answer> {
   const offers = [...(await todaysOffers(visit)).values()].sort((a, b) => a.rank - b.rank)
   return {
     title: `Settings of ${partner.name}`,
-    body: html`<p class="hint">The same as \`enrolment partner update\`, by the same checks. Logo, scopes and how long records outlive an erasure are set by the command.</p>
+    body: html`<p class="hint">The same as <code>enrolment partner update</code>, by the same checks. Logo, scopes and how long records outlive an erasure are set by the command.</p>
 ${actionForm(visit, {
   action: `/partners/${partner.partnerId}/settings`,
   button: 'Save the settings',

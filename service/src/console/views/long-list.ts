@@ -1,5 +1,4 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import { isUuid } from '../partners.ts'
 import { sortHeading } from './list.ts'
 
 /**
@@ -46,18 +45,4 @@ export function longPages(
   if (isFirst && next === undefined) return ''
   const address = `${list.path}?${queryOf(list)}`
   return html`<p class="row">${!isFirst && html`<a href="${address}">First page</a>`}${next !== undefined && html`<a href="${address}&amp;after=${next}">${label}</a>`}</p>`
-}
-
-/** A row's place in an order by an instant and an id, as an address carries it. */
-export type Place = { readonly at: number; readonly id: string }
-
-/** The text of a place. */
-export function placeText({ at, id }: Place): string {
-  return `${at}_${id}`
-}
-
-/** The place of a text; `undefined` for a damaged one, which leads to the first page. */
-export function placeOf(text: string | null): Place | undefined {
-  const [, at, id = ''] = /^(\d{1,15})_([\da-f-]{36})$/.exec(text ?? '') ?? []
-  return at !== undefined && isUuid(id) ? { at: Number(at), id } : undefined
 }

@@ -10,8 +10,13 @@ export function when(instant: Instant, zone: Zone): Html {
 
 /** An instant as text, such as `Mar 3, 2026, 12:00 AM EST`. */
 export function writeInstant(instant: Instant, zone: Zone): string {
-  return formatOf(zone).format(instant).replaceAll(' ', ' ')
+  // Rows beside each other often have the same instant, such as the end of a month.
+  if (instant !== last.instant || zone !== last.zone)
+    last = { instant, zone, text: formatOf(zone).format(instant).replaceAll('\u202f', ' ') }
+  return last.text
 }
+
+let last = { instant: Number.NaN, zone: '', text: '' }
 
 /** The day of an instant as text, such as `March 3, 2026`. */
 export function writeDay(instant: Instant, zone: Zone): string {

@@ -5,17 +5,9 @@ import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { sortField } from '../views/list.ts'
-import {
-  isDownIn,
-  type LongList,
-  longHeading,
-  longPages,
-  type Place,
-  placeOf,
-  placeText,
-  queryOf,
-} from '../views/long-list.ts'
+import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
 import { part, table, when } from '../views/parts.ts'
+import { type Place, placeOf, placeText } from '../views/place.ts'
 import { answersOf, lastAnswers, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { findOpenLines, type OpenLine, placeOfLine } from './store.ts'
 
