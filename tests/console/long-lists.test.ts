@@ -1,29 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type AuditEntry, addEntries } from '../../service/src/audit/entries.ts'
 import { findEntries } from '../../service/src/console/audit/store.ts'
 import { insertRequest } from '../../service/src/console/requests/store.ts'
 import type { Executor } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
-import { ada, demoCatalogue, startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { type OperatorBrowser, signIn } from './operator-browser.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, demoCatalogue, startTestService } from '../rig.ts'
+import { signIn } from './operator-browser.ts'
 
 // Lists that are too long for one page: sorted by the links of their headings, read page by page, and saved as files, all
 // in the same order.
 
 const DAY_MS = 86_400_000
 
-let service: TestService
-let partner: TestPartner
-let admin: OperatorBrowser
-let viewer: OperatorBrowser
-
-beforeAll(async () => {
-  service = await startTestService({ console: true })
-  partner = await service.newPartner({ name: 'Harbor Rides' })
-  admin = await signIn(service, 'admin')
-  viewer = await signIn(service, 'viewer')
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = forAllTests(() => startTestService({ console: true }))
+const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides' }))
+const admin = forAllTests(() => signIn(service, 'admin'))
+const viewer = forAllTests(() => signIn(service, 'viewer'))
 
 /** What a pattern finds on a page and on all that its link to the next page leads to, and how many pages there are. */
 async function allPages(first: string, { pattern, next }: { pattern: RegExp; next: string }) {
