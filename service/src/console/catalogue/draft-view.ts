@@ -27,6 +27,12 @@ function impactView({ users, impact, hasFailed }: Counting): Slot {
     return html`<p role="status">Counting, ${users} users so far. Nothing is changed by that. Look again in a while.</p>`
   const total = sumOf(impact.partners.map(({ counts }) => counts))
   const closed = closedNames(total, { today: impact.today, next: impact.next })
+  // Those of whom most would be called off come first; with a thousand partners, a page of all would hold up requests
+  // while it is made, and be read by nobody.
+  const touched = impact.partners
+    .filter(({ counts }) => counts.users > 0)
+    .sort((a, b) => b.counts.calledoff - a.counts.calledoff || b.counts.users - a.counts.users)
+  const detailed = touched.filter(({ counts }) => counts.calledoff > 0 && impact.partners.length > 1)
   return html`<p>${total.users} users were looked at: ${total.members} members, ${total.applicants} applicants. What is held stays, by the terms under which it began.</p>
 ${closed.length > 0 && html`<p>Closed to newcomers, kept by holders: ${closed.map(({ name, keep }) => `${name} (${keep})`).join(', ')}.</p>`}
 ${table({
@@ -34,8 +40,8 @@ ${table({
   columns: ['Partner', 'Users', 'Called off', 'See less', 'See more', 'Marked offerineligible'],
   rows: [
     ['All', ...totalsOf(total)],
-    ...impact.partners
-      .filter(({ counts }) => counts.users > 0)
+    ...touched
+      .slice(0, MOST_PARTNERS)
       .map(({ partner, counts }) => [
         html`<a href="/partners/${partner.partnerId}">${partner.name}</a>`,
         ...totalsOf(counts),
@@ -43,10 +49,11 @@ ${table({
   ],
   empty: '',
 })}
+${(touched.length > MOST_PARTNERS || detailed.length > MOST_DETAILED) && html`<p class="hint">The ${MOST_PARTNERS} partners with the most called off are listed, and the first ${MOST_DETAILED} of them by benefit and offer. <code>enrolment catalogue impact FILE</code> counts all.</p>`}
 ${namesTable('By benefit', total.benefits)}
 ${namesTable('By offer', total.offers)}
-${impact.partners
-  .filter(({ counts }) => counts.calledoff > 0 && impact.partners.length > 1)
+${detailed
+  .slice(0, MOST_DETAILED)
   .map(
     ({ partner, counts }) =>
       html`<details><summary>${partner.name}: by benefit and offer</summary>${namesTable(`Benefits of ${partner.name}`, counts.benefits)}${namesTable(`Offers of ${partner.name}`, counts.offers)}</details>`,
@@ -54,6 +61,9 @@ ${impact.partners
 ${total.unknown > 0 && html`<p class="hint">Of ${total.unknown} applicants the birth date, the state or the ZIP code is not known yet, so what they will see cannot be said.</p>`}
 <p class="hint">Pending changes are called off at their own time, not on the day of publishing. Nobody is marked by a new version: an offer is judged by the rules under which it began.</p>`
 }
+
+const MOST_PARTNERS = 100
+const MOST_DETAILED = 20
 
 function totalsOf(counts: ImpactCounts): Slot[] {
   return [
