@@ -302,7 +302,7 @@ describe('the deliveries of an endpoint', () => {
 
   test('are reached from the page of the endpoint, which shows the first of them', async () => {
     const { text } = await viewer.get(path.replace('/deliveries', ''))
-    expect([...text.matchAll(/#event-/g)]).toHaveLength(20)
+    expect([...text.matchAll(/#event-/g)]).toHaveLength(30)
     for (const state of ['waiting', 'given+up']) expect(text).toContain(`href="${path}?state=${state}"`)
   })
 })

@@ -309,16 +309,29 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       await keyboard.follow(keyboard.link(new URL(populated.receiver.url).host))
       expect(await page.textContent('main')).toContain('answer-canary of the receiver')
       await keyboard.send('Count what was given up')
+      const save = async (file: string) => {
+        const csv = await keyboard.download(keyboard.link('CSV'))
+        expect(csv.suggestedFilename()).toContain(file)
+      }
+      await keyboard.follow(keyboard.link('All that waits'))
+      await looksRight(page)
+      await save('waiting')
       for (const [key, file] of [
         ['d', 'due'],
         ['w', 'webhooks'],
         ['p', 'partners'],
         ['a', 'audit'],
+        ['r', 'requests'],
+        ['c', 'catalogue'],
       ] as const) {
         await keyboard.go(key)
-        const csv = await keyboard.download(keyboard.link('CSV'))
-        expect(csv.suggestedFilename()).toContain(file)
+        await save(file)
       }
+      await keyboard.follow(keyboard.link('from 1 to 2'))
+      await save('catalogue-1-2')
+      await keyboard.go('c')
+      await keyboard.follow(keyboard.link('2'))
+      await save('benefits-of-version-2')
 
       for (const path of pathsOf('support').closed) {
         const answer = await page.goto(consoleOf(populated.service) + addressOf(path))
@@ -337,7 +350,10 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
         'ask for erase asked because',
         'erase on request done because',
         'download certificate done',
-        ...['what is due', 'webhooks', 'partners', 'audit'].map(name => `export ${name} done`),
+        ...['deliveries', 'what is due', 'webhooks', 'partners', 'audit', 'requests'].map(
+          name => `export ${name} done`,
+        ),
+        ...['catalogue', 'catalogue', 'catalogue'].map(name => `export ${name} done`),
         ...pathsOf('support').closed.map(path => `GET ${path} refused`),
       ])
       expect(await actsOf(second.operatorId)).toEqual([

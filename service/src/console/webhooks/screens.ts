@@ -185,7 +185,7 @@ ${actionForm(visit, { action: action('enable'), button: 'Enable', look: 'primary
   }
 }
 
-/** The first of what waits, and of what was given up. */
+/** The first of what was tried and waits, of what waits for its first try, and of what was given up. */
 async function firstOpenLines({ context }: Visit, { partner, line }: NamedEndpoint): Promise<OpenLine[]> {
   const first = {
     partnerId: partner.partnerId,
@@ -194,11 +194,12 @@ async function firstOpenLines({ context }: Visit, { partner, line }: NamedEndpoi
     after: undefined,
     limit: FIRST_LINES,
   }
-  const [waiting, givenUp] = await Promise.all([
-    findOpenLines(context.database, { ...first, state: 'waiting' }),
+  const found = await Promise.all([
+    findOpenLines(context.database, { ...first, state: 'waiting', work: ['retry'] }),
+    findOpenLines(context.database, { ...first, state: 'waiting', work: ['fresh', 'replay'] }),
     findOpenLines(context.database, { ...first, state: 'given up' }),
   ])
-  return [...waiting, ...givenUp]
+  return found.flat()
 }
 
 const FIRST_LINES = 10

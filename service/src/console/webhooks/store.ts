@@ -85,6 +85,8 @@ export type OpenQuery = {
   readonly partnerId: string
   readonly endpointId: string
   readonly state: OpenLine['state']
+  /** Of what waits, only deliveries of these kinds. */
+  readonly work?: readonly ('retry' | 'fresh' | 'replay')[]
   readonly isDown: boolean
   readonly after: Place | undefined
   readonly limit: number
@@ -100,7 +102,8 @@ export function findOpenLines(db: Executor, query: OpenQuery): Promise<OpenLine[
   return db.query<OpenLine>(query.state === 'waiting' ? waitingLines(query) : givenUpLines(query))
 }
 
-function waitingLines({ partnerId, endpointId, isDown, after, limit }: OpenQuery): Query {
+function waitingLines(query: OpenQuery): Query {
+  const { partnerId, endpointId, work = ['retry', 'fresh', 'replay'], isDown, after, limit } = query
   const order = isDown ? part`desc` : part`asc`
   const place =
     after &&
@@ -112,7 +115,7 @@ function waitingLines({ partnerId, endpointId, isDown, after, limit }: OpenQuery
     select open.event_id, e.service_id, e.eventname, 'waiting' as state, open.attempts, e.created_at, open.due_at as at
     from (
       select d.event_id, d.attempts, d.due_at
-      from unnest(array['retry', 'fresh', 'replay']) as kind (work)
+      from unnest(${work}::text[]) as kind (work)
       cross join lateral (
         select d.event_id, d.attempts, d.due_at from deliveries d
         where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = kind.work and not d.parked
