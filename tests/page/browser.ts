@@ -3,15 +3,31 @@ import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 import { describe } from 'vitest'
 
-const executablePath = '/usr/bin/chromium'
+// The shell is Chromium without what makes windows: it draws and runs the same pages with half of the work.
+const installed = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
+const executablePath = process.env['CHROMIUM'] ?? installed.find(path => existsSync(path))
 
 /** `describe` if Chromium is installed; otherwise the tests are skipped, and the output says so. */
-export const describeInBrowser = existsSync(executablePath) ? describe : skipped()
+export const describeInBrowser = executablePath === undefined ? skipped() : describe
 
-/** A browser of its own, without a profile; its time-outs only catch a hang, on however busy a machine. */
+// A start costs more than most tests, so all files of a worker use one browser. It is kept where a file finds it that has
+// loaded its modules anew, and ends with the worker's process.
+const kept = globalThis as { browserOfTests?: Promise<Browser> }
+
+/**
+ * A browser without a profile, whose `close` closes all that was opened in it. Its time-outs only catch a hang, on however busy
+ * a machine.
+ */
 export async function launchBrowser(): Promise<Browser> {
+  const running = await kept.browserOfTests
+  if (running?.isConnected()) return running
+  kept.browserOfTests = launch()
+  return kept.browserOfTests
+}
+
+async function launch(): Promise<Browser> {
   const browser = await chromium.launch({
-    executablePath,
+    executablePath: executablePath ?? '',
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -21,7 +37,10 @@ export async function launchBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
     ],
+    // It would wait for the browser to end in order, and be killed meanwhile.
+    handleSIGTERM: false,
   })
+  process.once('SIGTERM', () => process.exit())
   // A page that the browser opens itself passes here, too.
   const newContext = browser.newContext.bind(browser)
   browser.newContext = async options => {
@@ -29,12 +48,15 @@ export async function launchBrowser(): Promise<Browser> {
     context.setDefaultTimeout(120_000)
     return context
   }
+  browser.close = async () => {
+    await Promise.all(browser.contexts().map(context => context.close()))
+  }
   return browser
 }
 
 function skipped() {
   console.warn(
-    `\n!!! BROWSER TESTS SKIPPED: there is no Chromium at ${executablePath} (apt-get install chromium) !!!\n`,
+    `\n!!! BROWSER TESTS SKIPPED: there is no ${installed.join(' and no ')} (apt-get install chromium-headless-shell) !!!\n`,
   )
   return describe.skip
 }
