@@ -43,6 +43,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['views', 'browser-files.ts'],
   ],
   webhooks: [['delivery', 'api'], ['endpoint'], ['egress', 'log']],
+  membership: [['erasures', 'export'], ['commands'], ['records'], ['rules']],
 }
 
 // Imports within a layer, each with its reason; never in a circle.

@@ -16,7 +16,9 @@ const delivery = 'webhooks/delivery'
 const endpoint = 'webhooks/endpoint'
 
 const screens = { console: 'reads: a screen of the operators shows it' } as const
-const exports = { 'membership/records': 'reads: an export of one person contains it' } as const
+const records = 'membership/records'
+const exports = { 'membership/export': 'reads: an export of one person contains it' } as const
+const erased = 'writes: an erasure deletes them'
 const answers = 'reads: what an endpoint answered is sealed with the key of its user'
 const inOrder = 'writes: whoever adds to a log raises its head in the same transaction'
 
@@ -51,6 +53,7 @@ const owners: Readonly<Record<string, Table>> = {
   }),
   data_keys: ownedBy(executor, {
     ...screens,
+    [records]: 'reads: what is sealed for a user is opened with the key of that user',
     ...exports,
     rosters: 'reads: a roster names its people',
     [delivery]: answers,
@@ -61,12 +64,12 @@ const owners: Readonly<Record<string, Table>> = {
     schedule: 'writes: old drafts are deleted',
   }),
   enrolments: ownedBy(executor, { ...screens, rosters: 'reads: a roster is made of periods of coverage' }),
-  consents: ownedBy(executor),
-  beneficiary_designations: ownedBy(executor),
-  confirmations: ownedBy(executor, {
+  consents: ownedBy(records, { [executor]: erased }),
+  beneficiary_designations: ownedBy(records, { [executor]: erased }),
+  confirmations: ownedBy(records, {
     ...screens,
     ...exports,
-    'membership/erasures': 'reads: what the law keeps beyond an erasure is made of them',
+    [executor]: erased,
   }),
   search_hashes: ownedBy(executor),
   history: ownedBy(executor, {
@@ -87,7 +90,7 @@ const owners: Readonly<Record<string, Table>> = {
     schedule: 'writes: the remains of keys are removed from files, and that is noted',
     [log]: 'writes: the events of an erased user are removed, and that is noted',
   }),
-  retained_records: ownedBy('membership/erasures', {
+  retained_records: ownedBy(records, {
     commands: 'reads: a partner is not deleted while the law keeps records of it',
   }),
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { openRetained } from '../../service/src/membership/erasures/retained-rows.ts'
+import { openRetained } from '../../service/src/membership/records/retained-rows.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
 import { forAllTests } from '../for-all-tests.ts'

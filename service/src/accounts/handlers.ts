@@ -16,7 +16,6 @@ import type { Handler } from '../http/mount.ts'
 import { badField, badFields, fieldError, ServiceError } from '../http/service-error.ts'
 import { type AccountCommands, activeAccount } from '../membership/commands/account-command.ts'
 import type { CommandContext } from '../membership/commands/command.ts'
-import { type Person, residenceOf } from '../membership/commands/documents.ts'
 import { erasedAnswer } from '../membership/commands/key-decisions.ts'
 import type { Reader } from '../membership/commands/reader.ts'
 import type { NoteRefused } from '../membership/commands/refused-creates.ts'
@@ -28,7 +27,9 @@ import {
   checkBirthDate,
   mergePerson,
   missingForAccount,
+  type Person,
   personOf,
+  residenceOf,
   updatedPerson,
 } from '../membership/rules/person.ts'
 import { isRefusal, refuse } from '../membership/rules/refusal.ts'

@@ -8,10 +8,10 @@ import {
   judgeOffer,
   type Verdict,
 } from '../catalogue/eligibility.ts'
-import { residenceOf } from '../membership/commands/documents.ts'
 import { openCommandExecutor } from '../membership/commands/executor.ts'
 import type { Reading } from '../membership/commands/reader.ts'
 import { findRefusedCreates } from '../membership/commands/refused-creates.ts'
+import { residenceOf } from '../membership/rules/person.ts'
 import { isRefusal } from '../membership/rules/refusal.ts'
 import { isHeld } from '../membership/rules/state.ts'
 import { factsAt, knownBenefit, offerOf, partnerOffers, type Terms } from '../membership/rules/terms.ts'

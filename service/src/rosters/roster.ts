@@ -4,7 +4,8 @@
  */
 import { addDays, dateAt, type PlainDate, startOfDate } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { openDataKey, openDocument, type Person } from '../membership/commands/documents.ts'
+import { openDataKey, openDocument } from '../membership/records/documents.ts'
+import type { Person } from '../membership/rules/person.ts'
 import type { Partner } from '../partners/partner.ts'
 import { type CoverageRow, FIRST_SERVICE_ID, findCoverage, type Span } from './store.ts'
 

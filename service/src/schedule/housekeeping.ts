@@ -1,7 +1,7 @@
 import { DAY_MS, type Instant } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
-import { deleteLapsedRecords } from '../membership/erasures/retained-rows.ts'
+import { deleteLapsedRecords } from '../membership/records/retained-rows.ts'
 import type { Clock } from '../partners/partner.ts'
 import { deleteExpiredTokens } from '../partners/tokens.ts'
 

@@ -1,5 +1,5 @@
 import { html, type Slot } from '../../http/html.ts'
-import type { ConsentRecord } from '../../membership/commands/consent-records.ts'
+import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { ConsentChannel } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
 import { table, when } from '../views/parts.ts'

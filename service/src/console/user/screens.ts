@@ -1,4 +1,4 @@
-import { readConsentRecords } from '../../membership/commands/consent-records.ts'
+import { readConsentRecords } from '../../membership/records/consents.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'

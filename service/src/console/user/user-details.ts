@@ -1,6 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { type DocumentKind, type Person, residenceOf } from '../../membership/commands/documents.ts'
+import type { DocumentKind } from '../../membership/records/documents.ts'
 import { type HistoryLine, linesOf } from '../../membership/rules/history.ts'
+import { type Person, residenceOf } from '../../membership/rules/person.ts'
 import type { User } from '../../membership/rules/state.ts'
 import type { Terms } from '../../membership/rules/terms.ts'
 import type { Partner } from '../../partners/partner.ts'

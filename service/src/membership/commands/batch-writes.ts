@@ -1,11 +1,13 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Query } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
-import type { RetainedRow } from '../erasures/retained-rows.ts'
+import type { ConfirmationRow } from '../records/confirmations.ts'
+import type { ConsentWrite } from '../records/consents.ts'
+import type { DesignationWrite } from '../records/designations.ts'
+import type { DocumentKind } from '../records/documents.ts'
+import type { RetainedRow } from '../records/retained-rows.ts'
 import type { HistoryLine, Who } from '../rules/history.ts'
-import type { Consent, ConsentChannel, Designation, Enrolment, User } from '../rules/state.ts'
-import type { ConfirmationRow } from './confirmations.ts'
-import type { DocumentKind } from './documents.ts'
+import type { Enrolment, User } from '../rules/state.ts'
 import type { LoadedUser } from './loaded-user.ts'
 import type { SearchHash } from './search-hashes.ts'
 
@@ -52,13 +54,6 @@ export type DocumentChange = {
   readonly found?: readonly SearchHash[] | undefined
 }
 
-/** A version of a person's beneficiaries, in the form in which it is stored. */
-export type DesignationWrite = {
-  readonly user: Pick<User, 'partnerId' | 'serviceId'>
-  readonly designation: Designation
-  readonly sealed: Buffer
-}
-
 /** A user to write, if it still has the version that was read. */
 export type ChangedUser = Pick<LoadedUser, 'user' | 'readVersion' | 'version' | 'wrappedKey'>
 
@@ -71,17 +66,6 @@ export type ErasedUserRow = {
    * The key that opens the user's sealed records until the erasure is committed; `undefined`: nothing was ever sealed.
    */
   readonly key: Buffer | undefined
-}
-
-/** A consent in the form in which it is stored. */
-export type ConsentWrite = {
-  readonly user: User
-  readonly consent: Consent
-  readonly textHash: Buffer | undefined
-  readonly channel: ConsentChannel
-  /** The operator who put the consent on record. */
-  readonly recordedBy: string | undefined
-  readonly sealedEvidence: Buffer | undefined
 }
 
 /** Everything that one batch writes. */

@@ -5,7 +5,7 @@ import { type Query, sql } from '../../db/sql.ts'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import { retain } from '../erasures/retain.ts'
+import { type DocumentKind, sealAnswer } from '../records/documents.ts'
 import { type AppliedChange, applyDueChanges } from '../rules/apply-due.ts'
 import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User, versionsOf } from '../rules/state.ts'
@@ -18,18 +18,15 @@ import {
   withPendingChanges,
 } from './after-change.ts'
 import type { BatchWrites } from './batch-writes.ts'
-import type { Change, Command, CommandContext, CommandResult, ExecutorContext } from './command.ts'
-import { sealConfirmation } from './confirmations.ts'
-import { freshConsents } from './consent-records.ts'
-import { sealDesignation } from './designations.ts'
-import { type DocumentKind, type Person, sealAnswer, sealDocument } from './documents.ts'
+import type { Command, CommandContext, CommandResult, ExecutorContext } from './command.ts'
 import { erasedName } from './erased-name.ts'
 import { judgeKey, type KeyDecision, keyName, reservedKey, type SeenKey, seenKeyOf } from './key-decisions.ts'
 import { loadKeys, loadUsersWithDocuments } from './load.ts'
 import { dataKeyOf, type LoadedUser, loadedUserOf, newLoadedUser, personOf } from './loaded-user.ts'
+import { retain } from './retain.ts'
 import type { UserRow } from './rows.ts'
-import { searchHashesOf } from './search-hashes.ts'
-import { designationName, noWrites, recordChange, type Writes, writesOf } from './writes.ts'
+import { writeSealed } from './write-sealed.ts'
+import { noWrites, recordChange, type Writes, writesOf } from './writes.ts'
 
 /** The result of one command in a batch. */
 export type Result = Settled<CommandResult<unknown>>
@@ -329,13 +326,10 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
       real,
     })
   mine.user = after
-  const hashOf = state.context.consentHash
-  writes.consents.push(...freshConsents(mine, before, { command, change, hashOf }))
   users.set(nameOf(after), mine)
   writes.changed.set(`${after.partnerId} ${after.serviceId}`, mine)
-  writeDocuments(state, partner, mine, { change, lapsed: steps.some(hasLapsed), now })
-  writeDesignations(state, partner, mine, change)
-  writeConfirmation(state, partner, mine, change)
+  const lapsed = steps.some(hasLapsed)
+  writeSealed(writes, mine, { context: state.context, command, before, change, lapsed, now })
   if (after.status === 'erased') {
     const key = dataKeyOf(mine, partner)
     writes.erased.push({ user: after, name: erasedName(partner, after.userid), partner, key })
@@ -347,48 +341,6 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
   return after
 }
 
-function writeDesignations(state: BatchState, partner: Partner, mine: LoadedUser, change: Change): void {
-  const { user } = mine
-  for (const designation of change.designations ?? []) {
-    const key = dataKeyOf(mine, partner)
-    if (!key) return
-    const sealed = sealDesignation(key, designation.beneficiaries, user)
-    state.writes.named.set(designationName(user, designation), sealed)
-  }
-}
-
-function writeConfirmation(state: BatchState, partner: Partner, mine: LoadedUser, change: Change): void {
-  const { user } = mine
-  const confirmation = change.confirmation?.(user)
-  const key = confirmation && dataKeyOf(mine, partner)
-  if (!confirmation || !key) return
-  const createdAt = state.context.clock.real()
-  const { reference, content } = confirmation
-  const sealed = sealConfirmation(key, content, user)
-  state.writes.confirmations.push({ user, id: uuidv7(createdAt), reference, sealed, createdAt })
-}
-
 function hasLapsed(step: AppliedChange): boolean {
   return step.before.entryExpiresAt !== undefined && step.after.entryExpiresAt === undefined
-}
-
-function writeDocuments(
-  state: BatchState,
-  partner: Partner,
-  mine: LoadedUser,
-  { change, lapsed, now }: { change: Change; lapsed: boolean; now: Instant },
-): void {
-  const { user } = mine
-  const changes = lapsed ? { prefill: null, draft: null, ...change.documents } : (change.documents ?? {})
-  for (const kind of Object.keys(changes) as DocumentKind[]) {
-    const content: unknown = changes[kind]
-    const key = content === null || content === undefined ? undefined : dataKeyOf(mine, partner)
-    const sealed =
-      key && sealDocument(key, content, { kind, partnerId: user.partnerId, serviceId: user.serviceId })
-    if (!sealed && !mine.documents.has(kind)) continue
-    const found = kind === 'profile' && sealed ? searchHashesOf(partner, content as Person) : undefined
-    state.writes.documents.set(`${user.serviceId} ${kind}`, { user, kind, sealed, writtenAt: now, found })
-    mine.documents.set(kind, sealed)
-    mine.people.set(kind, (content ?? undefined) as Person | undefined)
-  }
 }

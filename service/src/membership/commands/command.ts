@@ -3,14 +3,15 @@ import type { Database } from '../../db/database.ts'
 import type { Query } from '../../db/sql.ts'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { Clock, Partner } from '../../partners/partner.ts'
+import type { Confirmation } from '../records/confirmations.ts'
+import type { NewDesignation } from '../records/designations.ts'
+import type { DocumentKind } from '../records/documents.ts'
 import type { Raised } from '../rules/events.ts'
 import type { Who } from '../rules/history.ts'
+import type { Person } from '../rules/person.ts'
 import type { Refusal } from '../rules/refusal.ts'
 import type { Consent, User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
-import type { Confirmation } from './confirmations.ts'
-import type { NewDesignation } from './designations.ts'
-import type { DocumentKind, Person } from './documents.ts'
 
 /** The user as a command sees it: the state with all due changes applied, and the personal data on demand. */
 export type Member = { readonly user: User; readonly person: (kind: DocumentKind) => Person | undefined }

@@ -2,9 +2,9 @@ import type { ErasedUser, ErrorCode } from '@benefit-enrolment/contract'
 import { DAY_MS, formatTimestamp, type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { Partner } from '../../partners/partner.ts'
+import { openAnswer } from '../records/documents.ts'
 import type { User } from '../rules/state.ts'
 import type { ReservedKey } from './batch-writes.ts'
-import { openAnswer } from './documents.ts'
 import type { KeyRow } from './load.ts'
 
 /** A key that was used before. */

@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { bytes, texts, uuids } from '../../db/binary-array.ts'
 import type { Executor } from '../../db/database.ts'
 import { namingPartners, ofAnyLength, part, type Query, sql } from '../../db/sql.ts'
-import type { DocumentKind } from './documents.ts'
+import type { DocumentKind } from '../records/documents.ts'
 import type { UserRow } from './rows.ts'
 
 /** Names a user as the partner does. */

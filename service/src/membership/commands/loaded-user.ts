@@ -1,7 +1,8 @@
 import type { Partner } from '../../partners/partner.ts'
 import { newKey } from '../../vault/seal.ts'
+import { type DocumentKind, openDataKey, openDocument, wrapDataKey } from '../records/documents.ts'
+import type { Person } from '../rules/person.ts'
 import type { User } from '../rules/state.ts'
-import { type DocumentKind, openDataKey, openDocument, type Person, wrapDataKey } from './documents.ts'
 import { type UserRow, userOf } from './rows.ts'
 
 /** A user in a batch: the state as decided so far, and the sealed data, which is opened only when it is needed. */

@@ -3,9 +3,9 @@ import type { Published } from '../../catalogue/published.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { ELECTRONIC_RECORDS } from '../rules/electronic-records.ts'
+import { type Person, residenceOf } from '../rules/person.ts'
 import type { Consent } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
-import { type Person, residenceOf } from './documents.ts'
 
 /** The rules for a partner's users, by the published catalogue. */
 export function openTerms(context: { published: Published; real: () => number }) {

@@ -1,5 +1,6 @@
 import type { EnrolmentState } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
+import type { DocumentKind } from '../records/documents.ts'
 import type {
   CloseReason,
   Consent,
@@ -10,7 +11,6 @@ import type {
   User,
   UserStatus,
 } from '../rules/state.ts'
-import type { DocumentKind } from './documents.ts'
 
 /** A row of `users` as the loading statement returns it, with its dependent rows. */
 export type UserRow = {

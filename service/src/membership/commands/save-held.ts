@@ -1,9 +1,9 @@
 import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
 import type { Layout } from '../../db/database.ts'
 import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
+import { ids } from '../records/user-ids.ts'
 import type { Enrolment } from '../rules/state.ts'
 import type { BatchWrites, DocumentChange } from './batch-writes.ts'
-import { ids } from './save-users.ts'
 
 /**
  * Puts rows that are voided or closed before rows that open, because the enrolments of one benefit must not overlap at

@@ -2,8 +2,8 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
 import type { Layout } from '../../db/database.ts'
 import { namingPartners, part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { ids } from '../records/user-ids.ts'
 import type { BatchWrites, HistoryRow, ReservedKey } from './batch-writes.ts'
-import { ids } from './save-users.ts'
 
 /** Adds a row for each change. */
 export function insertHistory(rows: readonly HistoryRow[], recordedAt: Instant): Query {

@@ -1,8 +1,8 @@
 import { bytes, texts } from '../../db/binary-array.ts'
 import type { Layout } from '../../db/database.ts'
 import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
+import { ids } from '../records/user-ids.ts'
 import type { User } from '../rules/state.ts'
-import { ids } from './save-users.ts'
 import type { SearchHash } from './search-hashes.ts'
 
 type Row = { readonly user: User } & SearchHash

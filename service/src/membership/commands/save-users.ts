@@ -1,19 +1,12 @@
 import { type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
-import { booleans, bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
+import { booleans, bytes, documents, integers, texts, timestamps } from '../../db/binary-array.ts'
 import type { Layout } from '../../db/database.ts'
 import { namingPartners, ofAnyLength, part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { ids } from '../records/user-ids.ts'
 import { dueAt } from '../rules/apply-due.ts'
 import type { User } from '../rules/state.ts'
 import type { BatchWrites, ChangedUser, ErasedUserRow } from './batch-writes.ts'
 import { refusedHash } from './refused-creates.ts'
-
-/** The two parts of the users' primary keys, as columns. */
-export function ids(users: readonly { partnerId: string; serviceId: string }[]) {
-  return {
-    partners: uuids(users.map(user => user.partnerId)),
-    services: uuids(users.map(user => user.serviceId)),
-  }
-}
 
 /** Releases the names of erased users for the new users of these names. */
 export function giveUpNames(users: BatchWrites['renamed'], { isSpread }: Layout): Query {

@@ -1,6 +1,6 @@
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
-import type { Person } from './documents.ts'
+import type { Person } from '../rules/person.ts'
 
 /** The data by which an account can be found, other than its names. */
 const SEARCH_KINDS = ['email', 'phone'] as const

@@ -1,7 +1,38 @@
 import type { CreateUser, Prefill, UpdateUser } from '@benefit-enrolment/contract'
-import { dateAt, type Instant, type Zone } from '../../calendar/calendar.ts'
+import { dateAt, type Instant, type PlainDate, type Zone } from '../../calendar/calendar.ts'
 import { badField } from '../../http/service-error.ts'
-import type { Person, PersonAddress } from '../commands/documents.ts'
+import type { Residence } from './terms.ts'
+
+/** An address in the form in which it is kept; absent means not given. */
+export type PersonAddress = {
+  readonly addline1?: string
+  readonly addline2?: string
+  readonly addline3?: string
+  readonly city?: string
+  readonly state?: string
+  readonly zipcode?: string
+}
+
+/** Personal data of one user; absent means not given. */
+export type Person = {
+  readonly firstname?: string
+  readonly lastname?: string
+  readonly email?: string
+  readonly zipcode?: string
+  readonly state?: string
+  readonly dob?: string
+  readonly phone?: string
+  readonly gender?: string
+  readonly address?: PersonAddress
+}
+
+/** Where the person lives and when they were born; `undefined` while one of the two is unknown. */
+export function residenceOf(person: Person | undefined): Residence | undefined {
+  const state = person?.state ?? person?.address?.state
+  const zipcode = person?.zipcode ?? person?.address?.zipcode
+  if (!person?.dob || !state || !zipcode) return undefined
+  return { dob: person.dob as PlainDate, state, zipcode }
+}
 
 const fields = ['firstname', 'lastname', 'email', 'zipcode', 'state', 'dob', 'phone', 'gender'] as const
 const addressFields = ['addline1', 'addline2', 'addline3', 'city', 'state', 'zipcode'] as const

@@ -1,6 +1,10 @@
-import type { Person, PersonAddress } from '../../membership/commands/documents.ts'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
-import { missingForAccount, type NeededField } from '../../membership/rules/person.ts'
+import {
+  missingForAccount,
+  type NeededField,
+  type Person,
+  type PersonAddress,
+} from '../../membership/rules/person.ts'
 import { detailsGroups } from '../views/details.ts'
 import type { CleanDetails } from '../views/form.ts'
 import type { Details, DetailsGroup } from '../views/parts.ts'

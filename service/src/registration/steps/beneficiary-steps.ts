@@ -1,6 +1,6 @@
 import { decideProposalOf, nameBeneficiariesOf, namingBenefits } from '../../accounts/beneficiaries.ts'
 import type { Benefit } from '../../catalogue/model.ts'
-import { type OpenDesignation, readDesignations } from '../../membership/commands/designations.ts'
+import { type OpenDesignation, readDesignations } from '../../membership/records/designations.ts'
 import { confirmedDesignation, proposedDesignation } from '../../membership/rules/designations.ts'
 import { heldEnrolment, isLive } from '../../membership/rules/state.ts'
 import { hasBeneficiary, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'

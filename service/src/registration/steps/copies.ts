@@ -6,9 +6,9 @@ import {
   type Confirmation,
   listConfirmations,
   readConfirmation,
-} from '../../membership/commands/confirmations.ts'
-import type { NewDesignation } from '../../membership/commands/designations.ts'
-import type { Person } from '../../membership/commands/documents.ts'
+} from '../../membership/records/confirmations.ts'
+import type { NewDesignation } from '../../membership/records/designations.ts'
+import type { Person } from '../../membership/rules/person.ts'
 import { isLive, type User } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
 import { rootOf, type Visit } from '../session/visit.ts'

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@benefit-enrolment/contract'
 import { createAccount } from '../../accounts/lifecycle.ts'
 import type { Benefit } from '../../catalogue/model.ts'
-import type { Person } from '../../membership/commands/documents.ts'
+import type { Person } from '../../membership/rules/person.ts'
 import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
 import type { Consent } from '../../membership/rules/state.ts'
 import { answeredPerson, detailsOf, missingGroups } from '../session/answers.ts'

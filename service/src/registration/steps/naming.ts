@@ -1,5 +1,5 @@
 import type { Benefit } from '../../catalogue/model.ts'
-import type { NewDesignation } from '../../membership/commands/designations.ts'
+import type { NewDesignation } from '../../membership/records/designations.ts'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import { confirmedDesignation, withDesignation } from '../../membership/rules/designations.ts'
 import { heldEnrolment, type User } from '../../membership/rules/state.ts'

@@ -1,4 +1,4 @@
-import type { Person } from '../../membership/commands/documents.ts'
+import type { Person } from '../../membership/rules/person.ts'
 import { type Draft, saysTheSame } from '../session/answers.ts'
 import { draftOf, registering, type Visit } from '../session/visit.ts'
 import { changeOwn, isAnybody } from './change-own.ts'

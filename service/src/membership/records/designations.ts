@@ -6,9 +6,8 @@ import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
 import type { NamedBeneficiary } from '../rules/beneficiaries.ts'
 import type { Designation, User } from '../rules/state.ts'
-import type { DesignationWrite } from './batch-writes.ts'
 import { openDataKey } from './documents.ts'
-import { ids } from './save-users.ts'
+import { ids } from './user-ids.ts'
 
 /** The beneficiaries of a new version; the version itself is part of the user's state. */
 export type NewDesignation = Pick<Designation, 'benefit' | 'version'> & {
@@ -17,6 +16,13 @@ export type NewDesignation = Pick<Designation, 'benefit' | 'version'> & {
 
 /** A version with its beneficiaries. */
 export type OpenDesignation = Designation & { readonly beneficiaries: readonly NamedBeneficiary[] }
+
+/** A version of a person's beneficiaries, in the form in which it is stored. */
+export type DesignationWrite = {
+  readonly user: Pick<User, 'partnerId' | 'serviceId'>
+  readonly designation: Designation
+  readonly sealed: Buffer
+}
 
 type Place = { readonly partnerId: string; readonly serviceId: string }
 type Content = { readonly schema: 1; readonly beneficiaries: readonly NamedBeneficiary[] }

@@ -1,14 +1,14 @@
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import type { ErasedUserRow } from '../commands/batch-writes.ts'
-import type { ConfirmationRow } from '../commands/confirmations.ts'
-import { openConfirmation } from '../commands/confirmations.ts'
-import { openEvidence, readEvidence } from '../commands/consent-records.ts'
-import { designationRecord, openDesignation, readDesignations } from '../commands/designations.ts'
-import { designationName, type Writes } from '../commands/writes.ts'
+import type { ConfirmationRow } from '../records/confirmations.ts'
+import { openConfirmation } from '../records/confirmations.ts'
+import { openEvidence, readEvidence } from '../records/consents.ts'
+import { designationRecord, openDesignation, readDesignations } from '../records/designations.ts'
+import { type RetainedKind, type RetainedRow, sealRetained } from '../records/retained-rows.ts'
 import type { User } from '../rules/state.ts'
-import { type RetainedKind, type RetainedRow, sealRetained } from './retained-rows.ts'
+import type { ErasedUserRow } from './batch-writes.ts'
+import { designationName, type Writes } from './writes.ts'
 
 /** A user whose erasure is about to be committed, while all of the user's data can still be read. */
 type Erasing = ErasedUserRow & {

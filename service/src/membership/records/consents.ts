@@ -4,57 +4,31 @@ import type { Executor } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
-import type { ConsentChannel, User } from '../rules/state.ts'
-import type { ConsentWrite } from './batch-writes.ts'
-import type { Change, Command, ExecutorContext } from './command.ts'
+import type { Consent, ConsentChannel, User } from '../rules/state.ts'
 import { openDataKey } from './documents.ts'
-import { dataKeyOf, type LoadedUser } from './loaded-user.ts'
-import { ids } from './save-users.ts'
+import { ids } from './user-ids.ts'
 
 type Place = { readonly partnerId: string; readonly serviceId: string }
 
+/** A consent in the form in which it is stored. */
+export type ConsentWrite = {
+  readonly user: User
+  readonly consent: Consent
+  readonly textHash: Buffer | undefined
+  readonly channel: ConsentChannel
+  /** The operator who put the consent on record. */
+  readonly recordedBy: string | undefined
+  readonly sealedEvidence: Buffer | undefined
+}
+
 /** Seals the evidence of a consent with the user's data key. */
-function sealEvidence(dataKey: Buffer, evidence: string, { partnerId, serviceId }: Place): Buffer {
+export function sealEvidence(dataKey: Buffer, evidence: string, { partnerId, serviceId }: Place): Buffer {
   return seal(dataKey, evidence, { purpose: 'consents.evidence', partnerId, serviceId })
 }
 
 /** Opens what `sealEvidence` sealed. Throws for another key or another user. */
 export function openEvidence(dataKey: Buffer, sealed: Buffer, { partnerId, serviceId }: Place): string {
   return unseal(dataKey, sealed, { purpose: 'consents.evidence', partnerId, serviceId }).toString('utf8')
-}
-
-/**
- * The consents of a change in the form in which they are stored. Throws when a consent that an operator puts on record
- * has no evidence, because it must not be stored without.
- */
-export function freshConsents(
-  mine: LoadedUser,
-  before: User,
-  by: {
-    command: Pick<Command<unknown>, 'partner' | 'who' | 'actor'>
-    change: Pick<Change, 'evidence'>
-    hashOf: ExecutorContext['consentHash']
-  },
-): ConsentWrite[] {
-  const { command, change, hashOf } = by
-  const { user } = mine
-  return user.consents
-    .filter(consent => !before.consents.includes(consent))
-    .map(consent => {
-      const written = { user, consent, textHash: hashOf(consent) }
-      if (consent.channel === undefined) {
-        const channel = command.who === 'user' ? 'page' : 'partner'
-        return { ...written, channel, recordedBy: undefined, sealedEvidence: undefined }
-      }
-      const key = dataKeyOf(mine, command.partner)
-      if (!key || change.evidence === undefined) throw new Error('a consent without its evidence')
-      return {
-        ...written,
-        channel: consent.channel,
-        recordedBy: command.actor,
-        sealedEvidence: sealEvidence(key, change.evidence, user),
-      }
-    })
 }
 
 /** Writes consents. */

@@ -1,0 +1,95 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { uuidv7 } from '../../vault/uuid.ts'
+import { sealConfirmation } from '../records/confirmations.ts'
+import { type ConsentWrite, sealEvidence } from '../records/consents.ts'
+import { sealDesignation } from '../records/designations.ts'
+import { type DocumentKind, sealDocument } from '../records/documents.ts'
+import type { Person } from '../rules/person.ts'
+import type { User } from '../rules/state.ts'
+import type { Change, Command, ExecutorContext } from './command.ts'
+import { dataKeyOf, type LoadedUser } from './loaded-user.ts'
+import { searchHashesOf } from './search-hashes.ts'
+import { designationName, type Writes } from './writes.ts'
+
+/** A decided change, with all that its sealed records depend on. */
+type Sealing = {
+  readonly context: Pick<ExecutorContext, 'clock' | 'consentHash'>
+  readonly command: Pick<Command<unknown>, 'partner' | 'who' | 'actor'>
+  /** The user before the change. */
+  readonly before: User
+  readonly change: Change
+  /** Whether prefilled data and a draft have expired, so that they are deleted. */
+  readonly lapsed: boolean
+  readonly now: Instant
+}
+
+/**
+ * Adds to the writes of a batch what a change writes beside the user's state, sealed with the user's data key: consents,
+ * documents, beneficiaries, and the confirmation. Throws when a consent that an operator puts on record has no evidence,
+ * because it must not be stored without.
+ */
+export function writeSealed(writes: Writes, mine: LoadedUser, decided: Sealing): void {
+  writes.consents.push(...consentsOf(mine, decided))
+  writeDocuments(writes, mine, decided)
+  writeDesignations(writes, mine, decided)
+  writeConfirmation(writes, mine, decided)
+}
+
+function consentsOf(mine: LoadedUser, { context, command, before, change }: Sealing): ConsentWrite[] {
+  const { user } = mine
+  return user.consents
+    .filter(consent => !before.consents.includes(consent))
+    .map(consent => {
+      const written = { user, consent, textHash: context.consentHash(consent) }
+      if (consent.channel === undefined) {
+        const channel = command.who === 'user' ? 'page' : 'partner'
+        return { ...written, channel, recordedBy: undefined, sealedEvidence: undefined }
+      }
+      const key = dataKeyOf(mine, command.partner)
+      if (!key || change.evidence === undefined) throw new Error('a consent without its evidence')
+      return {
+        ...written,
+        channel: consent.channel,
+        recordedBy: command.actor,
+        sealedEvidence: sealEvidence(key, change.evidence, user),
+      }
+    })
+}
+
+function writeDocuments(writes: Writes, mine: LoadedUser, { command, change, lapsed, now }: Sealing): void {
+  const { user } = mine
+  const { partner } = command
+  const changes = lapsed ? { prefill: null, draft: null, ...change.documents } : (change.documents ?? {})
+  for (const kind of Object.keys(changes) as DocumentKind[]) {
+    const content: unknown = changes[kind]
+    const key = content === null || content === undefined ? undefined : dataKeyOf(mine, partner)
+    const sealed =
+      key && sealDocument(key, content, { kind, partnerId: user.partnerId, serviceId: user.serviceId })
+    if (!sealed && !mine.documents.has(kind)) continue
+    const found = kind === 'profile' && sealed ? searchHashesOf(partner, content as Person) : undefined
+    writes.documents.set(`${user.serviceId} ${kind}`, { user, kind, sealed, writtenAt: now, found })
+    mine.documents.set(kind, sealed)
+    mine.people.set(kind, (content ?? undefined) as Person | undefined)
+  }
+}
+
+function writeDesignations(writes: Writes, mine: LoadedUser, { command, change }: Sealing): void {
+  const { user } = mine
+  for (const designation of change.designations ?? []) {
+    const key = dataKeyOf(mine, command.partner)
+    if (!key) return
+    const sealed = sealDesignation(key, designation.beneficiaries, user)
+    writes.named.set(designationName(user, designation), sealed)
+  }
+}
+
+function writeConfirmation(writes: Writes, mine: LoadedUser, { context, command, change }: Sealing): void {
+  const { user } = mine
+  const confirmation = change.confirmation?.(user)
+  const key = confirmation && dataKeyOf(mine, command.partner)
+  if (!confirmation || !key) return
+  const createdAt = context.clock.real()
+  const { reference, content } = confirmation
+  const sealed = sealConfirmation(key, content, user)
+  writes.confirmations.push({ user, id: uuidv7(createdAt), reference, sealed, createdAt })
+}
