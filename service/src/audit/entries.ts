@@ -28,7 +28,7 @@ export async function addEntries(db: Executor, entries: readonly AuditEntry[]): 
   await db.query(entriesStatement(entries))
 }
 
-/** Adds an entry unless one of its id is stored, as where it was committed with what it tells of. */
+/** Adds an entry unless one of its id is stored, as when it was committed together with the act that it records. */
 export async function addUnlessThere(db: Executor, entry: AuditEntry): Promise<void> {
   const { partnerId, entryId } = entry
   const there = await db.query(sql`

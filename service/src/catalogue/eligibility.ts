@@ -35,12 +35,12 @@ export type Verdict = {
 
 /** Whether a person may newly take a benefit. Every rule is decided, even after one has failed. */
 export function judgeBenefit(benefit: Benefit, facts: Facts): Verdict {
-  return conclude(benefit.rules.map(rule => judgeRule(rule, facts)))
+  return verdictOf(benefit.rules.map(rule => judgeRule(rule, facts)))
 }
 
 /** Whether a newcomer may take an offer on `date`: its availability, then every rule. */
 export function judgeOffer(offer: Offer, facts: Facts, date: PlainDate): Verdict {
-  return conclude([...judgeAvailability(offer, date), ...offer.rules.map(rule => judgeRule(rule, facts))])
+  return verdictOf([...judgeAvailability(offer, date), ...offer.rules.map(rule => judgeRule(rule, facts))])
 }
 
 /**
@@ -48,13 +48,13 @@ export function judgeOffer(offer: Offer, facts: Facts, date: PlainDate): Verdict
  * its holders.
  */
 export function judgeHeldOffer(offer: Offer, facts: Facts): Verdict {
-  return conclude(offer.rules.map(rule => judgeRule(rule, facts)))
+  return verdictOf(offer.rules.map(rule => judgeRule(rule, facts)))
 }
 
 type Decision = { readonly reason: Reason; readonly step: TraceStep }
 type Answer = { readonly passed: boolean; readonly why: string }
 
-function conclude(decisions: readonly Decision[]): Verdict {
+function verdictOf(decisions: readonly Decision[]): Verdict {
   const reasons = decisions.filter(({ step }) => !step.passed).map(({ reason }) => reason)
   return { admitted: reasons.length === 0, reasons, trace: decisions.map(({ step }) => step) }
 }

@@ -237,9 +237,9 @@ async function partnersOf(
   if (wanted.length === 0) return undefined
   const known = new Set((await listPartners(database)).map(row => row.partner_id))
   const ids = [...new Set(wanted.map(id => id.toLowerCase()))]
-  const stranger = ids.find(id => !known.has(id))
-  if (stranger !== undefined)
-    throw new OperatorError(`There is no partner ${stranger}: see \`enrolment partner list\`.`)
+  const unknown = ids.find(id => !known.has(id))
+  if (unknown !== undefined)
+    throw new OperatorError(`There is no partner ${unknown}: see \`enrolment partner list\`.`)
   return ids
 }
 

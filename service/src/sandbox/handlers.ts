@@ -36,7 +36,7 @@ export function sandboxHandlers(context: ClockContext & { readonly directory: Di
   return { advanceClock: advance }
 }
 
-/** What it takes to move a clock. */
+/** What moving a clock needs from the other parts of the service. */
 export type ClockContext = {
   readonly database: Database
   readonly directory: Pick<Directory, 'forget'>

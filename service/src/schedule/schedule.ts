@@ -63,7 +63,7 @@ export function openSchedule(context: {
   const failing = new Map<string, Failing>()
   /**
    * Users that were found due although nothing had to be applied. If they are found again, their row is written
-   * again.
+   * again, which corrects its due time.
    */
   let idle = new Set<string>()
   let quota = changesOfARound

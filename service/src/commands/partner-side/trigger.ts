@@ -74,7 +74,7 @@ export const trigger: Command = {
   options: {
     ...partnerOptions,
     userid: { type: 'string', value: 'USERID', help: 'a user that does not exist yet' },
-    repeat: { type: 'string', value: 'N', help: 'so many users: USERID, USERID-2, USERID-3 …' },
+    repeat: { type: 'string', value: 'N', help: 'this many users: USERID, USERID-2, USERID-3 …' },
     delay: { type: 'string', value: 'SECONDS', help: 'wait so long between two of them' },
     duplicate: { type: 'boolean', help: 'deliver each event a second time, with the same key' },
     'out-of-order': { type: 'boolean', help: "deliver each user's first event again after the last" },

@@ -13,7 +13,7 @@ const MOST_KEPT = 4
 const countings = new WeakMap<Database, Map<string, Counting>>()
 
 /**
- * The count for a draft, found by the id of its effect; begun if this process has none yet. It uses at most half a
+ * The count for a draft, found by the id of its effect. The first call in this process starts it. It uses at most half a
  * processor, so that requests are answered meanwhile.
  */
 export function countingOf(

@@ -18,8 +18,8 @@ const SIGN_IN = 'sign in'
 const algorithms = [-7, -8, -257]
 
 /**
- * Why there can be no passkeys here: browsers make them for names alone, so not for `127.0.0.1`; and the package that reads
- * what authenticators send is an optional peer, which an operator installs who wants them.
+ * Why there can be no passkeys here: browsers make them only for host names, so not for `127.0.0.1`; and the package
+ * that verifies the answers of authenticators is optional, so it is there only if it was installed beside the service.
  */
 export function noPasskeysFor(origin: string): 'number' | 'package' | undefined {
   const { hostname } = new URL(origin)

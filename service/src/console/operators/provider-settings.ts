@@ -29,8 +29,8 @@ const mostSecretBytes = 4096
 /** Reads the file that ENROLMENT_CONSOLE_SIGN_IN names. Throws OperatorError that says what to correct. */
 export function readProviderSettings(path: string): ProviderSettings {
   const document = readDocument(path)
-  const stranger = Object.keys(document).find(key => !keys.includes(key))
-  if (stranger !== undefined) throw wrong(`has ${stranger}, which is none of ${keys.join(', ')}`)
+  const unknown = Object.keys(document).find(key => !keys.includes(key))
+  if (unknown !== undefined) throw wrong(`has ${unknown}, which is none of ${keys.join(', ')}`)
   const issuer = readIssuer(document['issuer'])
   const clientAuth = document['clientauth'] ?? 'basic'
   if (clientAuth !== 'basic' && clientAuth !== 'post') throw wrong('needs clientauth basic or post, or none')
@@ -79,9 +79,9 @@ function readGroups(list: unknown): readonly GroupRights[] {
     throw wrong('needs groups: a list of group, role and partners')
   return list.map((one: unknown) => {
     const { group, role, partners, ...others } = (one ?? {}) as Record<string, unknown>
-    const stranger = Object.keys(others)[0]
-    if (stranger !== undefined)
-      throw wrong(`has ${stranger} in a group, which is none of ${groupKeys.join(', ')}`)
+    const unknown = Object.keys(others)[0]
+    if (unknown !== undefined)
+      throw wrong(`has ${unknown} in a group, which is none of ${groupKeys.join(', ')}`)
     if (!isText(group)) throw wrong('needs the name of each group, in quotes where it is a number')
     if (!ROLES.some(known => known === role)) throw wrong(`needs role ${ROLES.join(', ')} for ${group}`)
     const isList = isTexts(partners) && partners.length > 0 && partners.every(id => uuidForm.test(id))

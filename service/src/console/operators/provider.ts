@@ -9,7 +9,7 @@ import type { ProviderSettings } from './provider-settings.ts'
 export type ProviderIdentity = {
   readonly subject: string
   readonly name: string
-  /** Where the provider tells it and does not say that it is unverified. */
+  /** Only if the provider sends it, and does not say that it is unverified. */
   readonly email: string | undefined
   readonly groups: readonly string[]
 }
@@ -91,7 +91,7 @@ export function openProvider(settings: ProviderSettings, real: () => Instant): P
           throw new Error('there is no subject, or a longer one than the standard has')
         const isThere = signed[settings.claim] !== undefined && signed['email'] !== undefined
         const { userinfo_endpoint: more } = config.serverMetadata()
-        // Some providers return groups or the email only there. The library refuses an answer about another subject.
+        // Some providers return groups or the email only from this endpoint. The library refuses an answer about another subject.
         const told =
           isThere || more === undefined
             ? signed

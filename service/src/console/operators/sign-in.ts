@@ -7,12 +7,12 @@ import { makeSecret, parseSecret, type SecretKind, type SecretMode } from '../..
 import { uuidv7 } from '../../vault/uuid.ts'
 import type { Operator } from './operator.ts'
 import {
+  type ActiveSession,
   findLink,
   findSession,
   insertLink,
   insertSession,
-  type LivingLink,
-  type LivingSession,
+  type OpenLink,
   spendLink,
 } from './store.ts'
 
@@ -47,7 +47,7 @@ export async function mintLink(context: SignInContext, operator: Operator): Prom
 }
 
 /** The link of a token; `undefined` when the token is wrong, used or expired, or its operator is disabled. */
-export async function linkOf(context: SignInContext, token: string): Promise<LivingLink | undefined> {
+export async function linkOf(context: SignInContext, token: string): Promise<OpenLink | undefined> {
   const id = idOf(context, token, 'ol')
   const link = id && (await findLink(context.database, id, context.real()))
   return link && isRight(context, link, LINK, token) ? link : undefined
@@ -57,7 +57,7 @@ export async function linkOf(context: SignInContext, token: string): Promise<Liv
  * Uses a link and opens a session; returns the session's secret, or `undefined` when another request used the link
  * first.
  */
-export async function openSessionBy(context: SignInContext, link: LivingLink): Promise<string | undefined> {
+export async function openSessionBy(context: SignInContext, link: OpenLink): Promise<string | undefined> {
   const isOwn = await spendLink(context.database, link.linkId, context.real())
   return isOwn ? openSession(context, link.operator) : undefined
 }
@@ -84,7 +84,7 @@ export async function openSession(
 }
 
 /** A session with the token for its forms. */
-export type OpenSession = LivingSession & { readonly formToken: string }
+export type OpenSession = ActiveSession & { readonly formToken: string }
 
 /**
  * The session of a secret; `undefined` when the secret is wrong, the session has ended or expired, or its operator is
@@ -99,7 +99,7 @@ export async function sessionOf(context: SignInContext, secret: string): Promise
 }
 
 /** Whether a form carries the token of the session it was made for. */
-export function isOwnForm(context: SignInContext, session: LivingSession, sent: string): boolean {
+export function isOwnForm(context: SignInContext, session: ActiveSession, sent: string): boolean {
   const pepper = context.keyring.pepper(session.pepperId)
   return pepper !== undefined && sameHash(keyedHash(pepper, CSRF_HASH, sent), session.csrfHash)
 }

@@ -58,7 +58,7 @@ export async function disableOperator(db: Executor, name: string, at: Instant): 
   return true
 }
 
-/** Gives the console back to an operator who was disabled; what was open then stays ended. False when the name is unknown. */
+/** Enables a disabled operator again; sessions and links that were ended stay ended. False when the name is unknown. */
 export async function enableOperator(db: Executor, name: string): Promise<boolean> {
   const rows = await db.query(sql`update operators set disabled_at = null where name = ${name} returning 1`)
   return rows.length > 0
@@ -66,7 +66,7 @@ export async function enableOperator(db: Executor, name: string): Promise<boolea
 
 /**
  * The operators who are known to be the same person as this one, itself included: by the email, or by the subject at an
- * identity provider, whatever address that has now. Who has two accounts without either in common is not known as one.
+ * identity provider, whatever address that has now. A person whose two accounts share neither is taken for two people.
  */
 export async function findSamePerson(db: Executor, operatorId: string): Promise<ReadonlySet<string>> {
   const rows = await db.query<{ operator_id: string }>(sql`
@@ -82,8 +82,8 @@ export async function findSamePerson(db: Executor, operatorId: string): Promise<
 /** A secret as it is stored: its keyed hash, and the pepper of that hash. */
 type Hashed = { readonly pepperId: string; readonly hash: Buffer }
 
-/** A sign-in link that lives. */
-export type LivingLink = Hashed & { readonly linkId: string; readonly operator: Operator }
+/** A sign-in link that can still be used. */
+export type OpenLink = Hashed & { readonly linkId: string; readonly operator: Operator }
 
 /** Stores a sign-in link; earlier links of the operator become invalid. */
 export async function insertLink(
@@ -100,7 +100,7 @@ export async function insertLink(
 }
 
 /** The link of an id, unless it is used or expired or its operator is disabled. */
-export async function findLink(db: Executor, linkId: string, at: Instant): Promise<LivingLink | undefined> {
+export async function findLink(db: Executor, linkId: string, at: Instant): Promise<OpenLink | undefined> {
   const [row] = await db.query<OperatorRow & { pepper_id: string; hash: Buffer }>(sql`
     select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, o.issuer, o.email,
       l.pepper_id, l.hash
@@ -119,8 +119,8 @@ export async function spendLink(db: Executor, linkId: string, at: Instant): Prom
   return rows.length > 0
 }
 
-/** A living session, with its operator's present rights. */
-export type LivingSession = Hashed & {
+/** An active session, with its operator's present rights. */
+export type ActiveSession = Hashed & {
   readonly sessionId: string
   readonly csrfHash: Buffer
   readonly lastSeenAt: Instant
@@ -151,7 +151,7 @@ export async function findSession(
   db: Executor,
   sessionId: string,
   at: Instant,
-): Promise<LivingSession | undefined> {
+): Promise<ActiveSession | undefined> {
   const [row] = await db.query<
     OperatorRow & {
       pepper_id: string

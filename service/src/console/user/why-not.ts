@@ -13,7 +13,7 @@ export type Standing = {
   readonly against: readonly Objection[]
 }
 
-/** One rule that says no, and what of the person it looked at, where it looked at something. */
+/** One rule that refuses, and the data of the person that it used, if it used any. */
 export type Objection = {
   readonly code: string
   readonly why: string

@@ -61,7 +61,7 @@ export async function retain(
   return rows
 }
 
-/** The same date so many years later; for February 29 the day after, in a year without it. */
+/** The same date that many years later; February 29 becomes March 1 in a year without it. */
 function yearsAfter(at: Instant, years: number): Instant {
   const date = new Date(at)
   return date.setUTCFullYear(date.getUTCFullYear() + years)

@@ -31,7 +31,7 @@ const day = 24 * hour
 export const linkLifetimes = { embed: 15 * minute, hosted: 15 * minute, sms: day, email: 7 * day } as const
 const resultLifetime = day
 
-/** What link tokens need of their surroundings. */
+/** What link tokens need from the other parts of the service. */
 export type LinkContext = {
   readonly database: Database
   readonly reader: Reader
@@ -172,9 +172,9 @@ async function checkLink(context: LinkContext, partner: Partner, body: LinkToken
   if (body.redirecturl && !partner.redirects.includes(body.redirecturl)) {
     throw badField('redirecturl', 'not_registered', 'must equal a registered redirect address exactly')
   }
-  const stranger = (body.origins ?? []).findIndex(origin => !partner.origins.includes(origin))
-  if (stranger >= 0)
-    throw badField(`origins[${stranger}]`, 'not_registered', 'must equal a registered origin exactly')
+  const unregistered = (body.origins ?? []).findIndex(origin => !partner.origins.includes(origin))
+  if (unregistered >= 0)
+    throw badField(`origins[${unregistered}]`, 'not_registered', 'must equal a registered origin exactly')
   if (body.deeplinkdata && !parseDeepLink(body.deeplinkdata)) {
     throw badField(
       'deeplinkdata',

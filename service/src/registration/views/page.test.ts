@@ -91,7 +91,7 @@ test('a state of a benefit that we do not know is shown as text and cannot be ch
   expect(rendered).not.toContain('type="checkbox"')
 })
 
-test('a choice tells of swaps only where a benefit is left over to swap for', () => {
+test('a choice mentions swaps only where a benefit is left over to swap for', () => {
   const cards = ['dental', 'vision'].map(
     (name): BenefitCard => ({
       name,

@@ -22,7 +22,7 @@ export function webhookOf(row: ListedEndpoint, partner: Partner, now: Instant): 
   return { ...closedWebhookOf(row, now), oldsecretuntiltimestamp: optional(oldSecret?.until) }
 }
 
-/** The same without opening the secrets, so without the end of an older secret. */
+/** The same without opening the secrets, so it does not say when an older secret ends. */
 export function closedWebhookOf(row: ListedEndpoint, now: Instant): Webhook {
   const { breaker, disabled_at: disabledAt, failing_since: failingSince } = row
   const isOpen = breaker.open !== null && breaker.open.until > now

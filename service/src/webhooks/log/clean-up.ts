@@ -97,9 +97,9 @@ async function giveUpOld(db: Executor, partnerId: string, now: Instant): Promise
 }
 
 /**
- * Frees parked deliveries with nothing before them, which were behind deliveries that this run gave up, or that ended
- * between its two statements. This is the only way in which such deliveries come about, so none stays parked for longer
- * than from one run to the next.
+ * Lets parked deliveries be sent that have no earlier delivery of their user left to wait for. That happens when the
+ * earlier delivery is given up by this run, or ends while it runs, and in no other way: so none stays parked beyond the
+ * next run.
  */
 async function freeHeads(db: Executor, partnerId: string): Promise<number> {
   const rows = await db.query(sql`

@@ -8,7 +8,7 @@ export type ListedDelivery = {
   endpoint_id: string
   event_id: string
   eventname: string
-  /** Empty where the event has left the log. */
+  /** Empty if the event has been removed from the log. */
   userid: string
   status: 'waiting' | 'dead' | 'delivered'
   attempts: number
