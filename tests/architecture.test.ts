@@ -43,7 +43,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['views', 'browser-files.ts'],
   ],
   webhooks: [['delivery', 'api'], ['endpoint'], ['egress', 'log']],
-  membership: [['erasures', 'export'], ['commands'], ['records'], ['rules']],
+  membership: [['erasures', 'export', 'requests'], ['commands'], ['records'], ['rules']],
 }
 
 // Imports within a layer, each with its reason; never in a circle.
@@ -181,6 +181,13 @@ describe('the arrows of the service', () => {
       const [above, below] = [roomOf(file), roomOf(normalize(join(dirname(file), target)))]
       return above !== below && floorOf(below) <= floorOf(above)
     })
+    expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
+  })
+
+  test('of a rule never lead to the errors of the API: a rule returns its refusal, and a handler answers it', () => {
+    const wrong = arrows.filter(
+      ({ file, to }) => file.startsWith(`${source}/membership/rules/`) && to === 'http',
+    )
     expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
   })
 

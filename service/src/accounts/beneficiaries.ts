@@ -1,6 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Benefit, Naming } from '../catalogue/model.ts'
 import { badField, badFields } from '../http/service-error.ts'
+import { checkBenefits } from '../membership/requests/known-benefits.ts'
 import {
   type DesignationFault,
   faultsOfDesignation,
@@ -10,7 +11,6 @@ import { completeEnrolment } from '../membership/rules/complete.ts'
 import { decided, proposedDesignation, withDesignation } from '../membership/rules/designations.ts'
 import { type Raised, raise } from '../membership/rules/events.ts'
 import type { Changed } from '../membership/rules/intents.ts'
-import { checkBenefits } from '../membership/rules/known-benefits.ts'
 import { because, type Refusal, refuse } from '../membership/rules/refusal.ts'
 import { type Designation, heldEnrolment, isLive, type User } from '../membership/rules/state.ts'
 import { knownBenefit, offerOf, type Terms } from '../membership/rules/terms.ts'

@@ -20,11 +20,11 @@ import { erasedAnswer } from '../membership/commands/key-decisions.ts'
 import type { Reader } from '../membership/commands/reader.ts'
 import type { NoteRefused } from '../membership/commands/refused-creates.ts'
 import type { ListedErasure } from '../membership/erasures/list.ts'
+import { checkBirthDate } from '../membership/requests/birth-date.ts'
+import { consentsOf } from '../membership/requests/consents.ts'
+import { checkBenefits, consentNames } from '../membership/requests/known-benefits.ts'
 import { projectPendingChanges } from '../membership/rules/apply-due.ts'
-import { consentsOf } from '../membership/rules/consents.ts'
-import { checkBenefits, consentNames } from '../membership/rules/known-benefits.ts'
 import {
-  checkBirthDate,
   mergePerson,
   missingForAccount,
   type Person,

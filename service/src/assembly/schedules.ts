@@ -1,5 +1,6 @@
 import { openBlockKeys } from '../audit/block-keys.ts'
 import { deleteBefore, sealBlocks } from '../audit/seal.ts'
+import { DAY_MS, HOUR_MS } from '../calendar/calendar.ts'
 import { tidyConsole } from '../console/tidy.ts'
 import { describeCause } from '../log.ts'
 import { deleteOldRefusedCreates } from '../membership/commands/refused-creates.ts'
@@ -77,8 +78,8 @@ function openScrub({ database, rewriteKeys, real, log }: ServiceOptions): () => 
 }
 
 /** Together well below the day within which the keys of erased users leave the files. */
-const scrubEveryMs = 3_600_000
-const scrubAfterMs = 12 * 3_600_000
+const scrubEveryMs = HOUR_MS
+const scrubAfterMs = 12 * HOUR_MS
 /** A block is sealed about this late, after the two minutes in which its rows may still be written. */
 const sealEveryMs = 30_000
-const sixYearsMs = 6 * 366 * 86_400_000
+const sixYearsMs = 6 * 366 * DAY_MS

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { noPartner } from '../../audit/entries.ts'
-import type { Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import { type FileSource, readCatalogueWith, type WholeCatalogue } from '../../catalogue/bring-files.ts'
 import { type Difference, differencesOf } from '../../catalogue/difference.ts'
 import { type CatalogueDocument, readCatalogue } from '../../catalogue/document.ts'
@@ -95,7 +95,7 @@ export function draftOf(
 }
 
 const binding = { purpose: 'console.catalogue_draft', partnerId: noPartner }
-const DRAFT_MS = 86_400_000
+const DRAFT_MS = DAY_MS
 
 /**
  * A draft as a form field. Nobody can alter it, so exactly the checked content is published, whichever process gets the

@@ -1,4 +1,4 @@
-import type { Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { decodeUuid, encodeUuid } from '../../vault/base62.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
@@ -17,9 +17,9 @@ import {
 } from './store.ts'
 
 /** How long an unused sign-in link stays valid. */
-export const LINK_LIFETIME_MS = 24 * 3_600_000
+export const LINK_LIFETIME_MS = DAY_MS
 /** A working day; on the next day operators sign in again. */
-export const SESSION_LIFETIME_MS = 8 * 3_600_000
+export const SESSION_LIFETIME_MS = 8 * HOUR_MS
 
 /** What signing in needs from the other parts. */
 export type SignInContext = {

@@ -1,4 +1,4 @@
-import type { Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import type { Operator, Role } from './operator.ts'
@@ -217,7 +217,7 @@ export async function deleteOldSignIns(db: Executor, now: Instant): Promise<void
   await db.query(sql`delete from operator_sessions where expires_at < ${before}`)
 }
 
-const KEPT_MS = 30 * 86_400_000
+const KEPT_MS = 30 * DAY_MS
 
 function operatorOf(row: OperatorRow): Operator {
   return {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../calendar/calendar.ts'
 /** The actions that a second operator must confirm, unless the policy switches that off. */
 export const SECOND_PERSON_ACTIONS = ['void', 'move', 'erase', 'publish'] as const
 /** One of these actions. */
@@ -12,4 +13,4 @@ export function needsSecond(policy: SecondPersonPolicy, action: SecondPersonActi
 }
 
 /** How long a request waits for a decision; long enough for a weekend and a holiday. */
-export const REQUEST_LIFETIME_MS = 7 * 86_400_000
+export const REQUEST_LIFETIME_MS = 7 * DAY_MS

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../calendar/calendar.ts'
 import { readConsentRecords } from '../../membership/records/consents.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
@@ -24,7 +25,7 @@ export const userScreens: readonly Screen[] = [
   },
 ]
 
-const YEAR_MS = 366 * 86_400_000
+const YEAR_MS = 366 * DAY_MS
 
 async function show(visit: Visit, reason?: string): Promise<Answer> {
   const serviceId = visit.params['serviceid'] ?? ''

@@ -1,4 +1,5 @@
 import type { TimelineEntry } from '@benefit-enrolment/contract'
+import { HOUR_MS } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { viewTimeline } from '../../membership/rules/view.ts'
 import { hasRole } from '../operators/operator.ts'
@@ -45,7 +46,7 @@ ${(actor !== undefined || requestId !== undefined) && html`<p class="hint">${act
 ${events.length > 0 && html`<ul class="events">${events.map(event => eventItem(event, { zone, sees }))}</ul>`}</li>`
 }
 
-const LATE_MS = 3_600_000
+const LATE_MS = HOUR_MS
 
 function move({ what, from, to }: { what: string; from: string; to: string }, zone: string): Slot {
   // The history contains the date of a pending cancel in the form of the API.

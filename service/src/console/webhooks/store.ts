@@ -1,4 +1,4 @@
-import type { Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { nothing, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
@@ -66,7 +66,7 @@ export function findEndpointLines(
     order by w.partner_id, w.endpoint_id limit 2000`)
 }
 
-const YEAR_MS = 366 * 86_400_000
+const YEAR_MS = 366 * DAY_MS
 
 /** A delivery that waits at an endpoint or was given up there. */
 export type OpenLine = {

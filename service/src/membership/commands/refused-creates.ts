@@ -1,4 +1,4 @@
-import { HOUR_MS, type Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../../calendar/calendar.ts'
 import { coalesce } from '../../db/coalesce.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
@@ -90,7 +90,7 @@ export async function findRefusedCreates(
 }
 
 /** As long as a prefill lives, because a person who was refused may return until then. */
-const KEPT_MS = 90 * 86_400_000
+const KEPT_MS = 90 * DAY_MS
 
 /** Deletes records that are past this time. */
 export async function deleteOldRefusedCreates(db: Executor, now: Instant): Promise<void> {

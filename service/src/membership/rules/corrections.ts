@@ -1,4 +1,4 @@
-import { addDays, type Instant, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
+import { addDays, DAY_MS, type Instant, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
 import { projectPendingChanges } from './apply-due.ts'
 import { dropMisfitSwap, nextBoundary } from './boundary.ts'
 import { endByCorrection, withEnrolment, withOwnEnd } from './enrolments.ts'
@@ -148,7 +148,7 @@ function refusedStart(
 }
 
 /** A start further back most likely has a mistyped year. */
-const MOST_BACK_MS = 366 * 86_400_000
+const MOST_BACK_MS = 366 * DAY_MS
 
 function refusedEnd(
   user: User,

@@ -1,6 +1,5 @@
 import type { CreateUser, Prefill, UpdateUser } from '@benefit-enrolment/contract'
-import { dateAt, type Instant, type PlainDate, type Zone } from '../../calendar/calendar.ts'
-import { badField } from '../../http/service-error.ts'
+import type { PlainDate } from '../../calendar/calendar.ts'
 import type { Residence } from './terms.ts'
 
 /** An address in the form in which it is kept; absent means not given. */
@@ -93,11 +92,4 @@ export function missingForAccount(person: Person): NeededField[] {
   if (!person.state && !person.address?.state) missing.push('state')
   if (!person.zipcode && !person.address?.zipcode) missing.push('zipcode')
   return missing
-}
-
-/** Refuses a birth date after today in the partner's zone. */
-export function checkBirthDate(dob: string | null | undefined, now: Instant, zone: Zone): void {
-  if (dob && dob > dateAt(now, zone)) {
-    throw badField('dob', 'format', 'must be a real date YYYY-MM-DD from 1900-01-01 to today')
-  }
 }

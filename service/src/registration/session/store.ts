@@ -1,5 +1,5 @@
 import type { SessionOutcome } from '@benefit-enrolment/contract'
-import type { Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 
@@ -145,7 +145,7 @@ export async function bindSession(db: Executor, name: SessionName, serviceId: st
 export const mostTriesOfLink = 5
 /** How many wrong birth dates all links of a user together allow within the period below. */
 const mostTriesOfUser = 10
-const triesLastMs = 30 * 86_400_000
+const triesLastMs = 30 * DAY_MS
 
 /** The user whose birth date is asked, and the link that asks it. */
 export type TriedBy = SessionName & { readonly userid: string }
@@ -275,7 +275,7 @@ export async function completeSession(
       and (outcome, reference) is distinct from (${result.outcome}, ${result.reference})`)
 }
 
-const keptMs = 30 * 86_400_000
+const keptMs = 30 * DAY_MS
 
 /**
  * Deletes links and sessions that are older than 30 days, at most 10,000 of each partner at once. If a birth date was

@@ -2,8 +2,8 @@ import type { GivenConsents, Locale } from '@benefit-enrolment/contract'
 import type { Static } from 'typebox'
 import { type Instant, parseTimestamp } from '../../calendar/calendar.ts'
 import { badField } from '../../http/service-error.ts'
-import type { Consent } from './state.ts'
-import { openBenefit, type Terms } from './terms.ts'
+import type { Consent } from '../rules/state.ts'
+import { openBenefit, type Terms } from '../rules/terms.ts'
 
 /**
  * The consents of a request in the form in which they are kept. Refuses a consent that no benefit asks for in this

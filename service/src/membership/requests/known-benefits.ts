@@ -1,7 +1,7 @@
 import type { FieldProblem } from '@benefit-enrolment/contract'
 import { ServiceError } from '../../http/service-error.ts'
-import type { User } from './state.ts'
-import { knownBenefit, openBenefit, type Terms } from './terms.ts'
+import type { User } from '../rules/state.ts'
+import { knownBenefit, openBenefit, type Terms } from '../rules/terms.ts'
 
 /** A benefit that a request names, and where. */
 export type NamedBenefit = { readonly field: string; readonly name: string }
