@@ -43,6 +43,18 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['views', 'browser-files.ts'],
   ],
   webhooks: [['delivery', 'api'], ['endpoint'], ['egress', 'log']],
+  console: [
+    ['listener'],
+    ['screens.ts'],
+    ['user', 'decisions', 'tidy.ts'],
+    ['acts', 'catalogue', 'audit', 'due', 'find', 'partner', 'passkeys', 'service', 'webhooks'],
+    ['requests', 'user-data'],
+    ['views', 'partners.ts', 'reason.ts'],
+    ['page'],
+    ['console-context.ts'],
+    ['background', 'operators'],
+    ['place.ts'],
+  ],
   membership: [['erasures', 'export', 'requests'], ['commands'], ['records'], ['rules']],
 }
 

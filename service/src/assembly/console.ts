@@ -1,4 +1,4 @@
-import { type ConsoleOptions, type RunningConsole, startConsole } from '../console/page/listener.ts'
+import { type ConsoleOptions, type RunningConsole, startConsole } from '../console/listener/listener.ts'
 import type { Delivery } from './delivery.ts'
 import { listErasure } from './operations.ts'
 import type { Shared } from './shared.ts'

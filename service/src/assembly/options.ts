@@ -1,5 +1,5 @@
 import type { RequestLimits } from '@benefit-enrolment/contract'
-import type { ConsoleOptions } from '../console/page/listener.ts'
+import type { ConsoleOptions } from '../console/listener/listener.ts'
 import type { Database } from '../db/database.ts'
 import type { Rewritten } from '../db/rewrite-table.ts'
 import type { AdmissionLimits } from '../http/shedding/admission.ts'

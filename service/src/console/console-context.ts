@@ -8,9 +8,9 @@ import type { Person } from '../membership/rules/person.ts'
 import type { Terms } from '../membership/rules/terms.ts'
 import type { Directory } from '../partners/directory.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
-import type { DueCounts } from './due/counts.ts'
+import type { DueCounts } from './background/due-counts.ts'
+import type { SlowWork } from './background/slow-work.ts'
 import type { SignInContext } from './operators/sign-in.ts'
-import type { SlowWork } from './slow-work.ts'
 
 /** What every screen can use: the other parts of the service, and what the console keeps for itself. */
 export type ConsoleContext = ConsoleParts & {

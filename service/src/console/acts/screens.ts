@@ -7,7 +7,7 @@ import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '.
 import { reasonOf } from '../reason.ts'
 import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
 import type { SecondPersonAction } from '../requests/second-person.ts'
-import { isErased, openUserDetails, type UserDetails } from '../user/user-details.ts'
+import { isErased, openUserDetails, type UserDetails } from '../user-data/user-details.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'

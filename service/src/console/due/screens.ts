@@ -2,16 +2,23 @@ import { addDays, dateAt, type Instant, startOfDate } from '../../calendar/calen
 import { csvLine } from '../../csv.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
+import { countDays, type DueCount, MOST_USERS_COUNTED } from '../background/due-counts.ts'
+import {
+  countLate,
+  DUE_KINDS,
+  type DueUser,
+  MOST_LATE,
+  nextDue,
+  placeOfUser,
+} from '../background/due-store.ts'
 import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { ownPartner, ownPartners } from '../partners.ts'
+import { type Place, placeOf, placeText } from '../place.ts'
 import { sortField } from '../views/list.ts'
 import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
 import { part, table, tag, when, writeDay, writeInstant } from '../views/parts.ts'
-import { type Place, placeOf, placeText } from '../views/place.ts'
-import { countDays, type DueCount, MOST_USERS_COUNTED } from './counts.ts'
-import { countLate, DUE_KINDS, type DueUser, MOST_LATE, nextDue, placeOfUser } from './store.ts'
 
 /** What will happen by itself in the next days, to which users, and what is overdue. */
 export const dueScreens: readonly Screen[] = [

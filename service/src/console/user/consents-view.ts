@@ -2,8 +2,8 @@ import { html, type Slot } from '../../http/html.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { ConsentChannel } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
+import type { UserDetails } from '../user-data/user-details.ts'
 import { table, when } from '../views/parts.ts'
-import type { UserDetails } from './user-details.ts'
 
 /** The person's consents and how each was given; the evidence only together with the person's data. */
 export function consentsTable(

@@ -3,8 +3,8 @@ import { readConsentRecords } from '../../membership/records/consents.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
-import { readLinks, readSeen } from './store.ts'
-import { isErased, openUserDetails } from './user-details.ts'
+import { readLinks, readSeen } from '../user-data/store.ts'
+import { isErased, openUserDetails } from '../user-data/user-details.ts'
 import { erasedPage, userPage } from './view.ts'
 
 /** One user on one screen, and the same with the person's data shown. */

@@ -4,9 +4,9 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import { viewTimeline } from '../../membership/rules/view.ts'
 import { hasRole } from '../operators/operator.ts'
 import type { Visit } from '../page/screen.ts'
+import type { EndpointStory, EventStory } from '../user-data/stories.ts'
+import type { Change, UserDetails } from '../user-data/user-details.ts'
 import { tag, when } from '../views/parts.ts'
-import type { EndpointStory, EventStory } from './stories.ts'
-import type { Change, UserDetails } from './user-details.ts'
 
 /** Coming and past changes, newest first, with the webhooks of each change. */
 export function timeline(visit: Visit, details: UserDetails): Html {

@@ -2,7 +2,7 @@ import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { nothing, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
-import type { Place } from '../views/place.ts'
+import type { Place } from '../place.ts'
 
 /** An endpoint in the list, with its last answer if it fails. */
 export type EndpointLine = {

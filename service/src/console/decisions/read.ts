@@ -4,9 +4,9 @@ import { hasRole } from '../operators/operator.ts'
 import { findSamePerson } from '../operators/store.ts'
 import { notHere, type Visit } from '../page/screen.ts'
 import { isUuid, ownPartner, ownPartners } from '../partners.ts'
+import { openedRequest, type RequestKind, type SecondPersonRequest } from '../requests/request.ts'
+import { findRequest, type RequestRow } from '../requests/store.ts'
 import { requestKinds } from './kinds.ts'
-import { openedRequest, type RequestKind, type SecondPersonRequest } from './request.ts'
-import { findRequest, type RequestRow } from './store.ts'
 
 /** A request with its kind; `request` is `undefined` when it can no longer be opened. */
 export type Known = {

@@ -2,9 +2,9 @@ import { dateAt, type Instant, type PlainDate } from '../../calendar/calendar.ts
 import type { Executor } from '../../db/database.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { ConsoleCloses, type SlowWork } from '../slow-work.ts'
-import type { Place } from '../views/place.ts'
-import { type DueUser, nextDue, placeOfUser } from './store.ts'
+import type { Place } from '../place.ts'
+import { type DueUser, nextDue, placeOfUser } from './due-store.ts'
+import { ConsoleCloses, type SlowWork } from './slow-work.ts'
 
 /** How many changes of each kind are due on each day. */
 export type DueDays = ReadonlyMap<PlainDate, ReadonlyMap<string, number>>

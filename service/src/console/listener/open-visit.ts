@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { isOwnForm, sessionOf } from '../operators/sign-in.ts'
 import { touchSession } from '../operators/store.ts'
+import { ConsoleRefusal, type Visit } from '../page/screen.ts'
 import type { ConsoleServer } from './console-server.ts'
 import { readForm } from './form.ts'
 import { originOf, sessionCookie } from './guard.ts'
-import { ConsoleRefusal, type Visit } from './screen.ts'
 
 const touchEveryMs = 60_000
 

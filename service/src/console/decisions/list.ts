@@ -5,11 +5,11 @@ import { listOperators } from '../operators/store.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { ownPartners } from '../partners.ts'
+import { type ListedRequest, MOST_LISTED, pastRequests, waitingRequests } from '../requests/store.ts'
 import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
 import { part, tag, when } from '../views/parts.ts'
 import { requestKinds } from './kinds.ts'
 import { visiblePartners } from './read.ts'
-import { type ListedRequest, MOST_LISTED, pastRequests, waitingRequests } from './store.ts'
 
 /** The requests to a second person, as a table and as a file. */
 export const requestListScreens: readonly Screen[] = [

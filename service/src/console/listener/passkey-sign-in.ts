@@ -3,10 +3,10 @@ import { describeCause } from '../../log.ts'
 import { noPasskeysFor, optionsToSignIn, signInWithPasskey } from '../operators/passkeys.ts'
 import { ownPath } from '../operators/provider-flow.ts'
 import { openSession } from '../operators/sign-in.ts'
+import { record } from '../page/record.ts'
 import { noPasskeyPage, passkeyRefused, signInWithPasskeyPage } from '../views/passkeys.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
 import { cookieHeader, originOf } from './guard.ts'
-import { record } from './record.ts'
 
 const PATH = '/sign-in/passkey'
 

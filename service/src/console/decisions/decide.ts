@@ -3,8 +3,8 @@ import type { Partner } from '../../partners/partner.ts'
 import { record, recordAlongside } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
+import { decideRequest } from '../requests/store.ts'
 import { type Known, mayDecide, requiredRequest, SAME_PERSON } from './read.ts'
-import { decideRequest } from './store.ts'
 
 /**
  * Does what another operator requested, if it would still have the same effect; otherwise shows the new effect and does

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import type { ConsoleContext } from '../console-context.ts'
 import type { Provider } from '../operators/provider.ts'
+import type { ConsoleFiles } from '../page/console-files.ts'
+import type { Page } from '../page/screen.ts'
 import { plainDocument } from '../views/layout.ts'
-import type { ConsoleFiles } from './console-files.ts'
 import type { ConsolePlace } from './guard.ts'
-import type { Page } from './screen.ts'
 
 /** The context for every answer of the console. */
 export type ConsoleServer = {

@@ -1,4 +1,4 @@
-import { ConsoleRefusal, type UploadedFile } from './screen.ts'
+import { ConsoleRefusal, type UploadedFile } from '../page/screen.ts'
 
 /** The content of a posted form. */
 export type SentForm = { readonly form: URLSearchParams; readonly files: readonly UploadedFile[] }

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { linkOf, openSessionBy } from '../operators/sign-in.ts'
+import { record } from '../page/record.ts'
 import { linkEnded, signInWithLink } from '../views/sign-in.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
 import { cookieHeader } from './guard.ts'
-import { record } from './record.ts'
 
 /** Mounts signing in by a single-use link: opening it shows a button, and pressing the button uses it up. */
 export function mountSignIn(app: FastifyInstance, server: ConsoleServer): void {

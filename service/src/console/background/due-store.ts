@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { nothing, part, sql, timestamp } from '../../db/sql.ts'
-import type { Place } from '../views/place.ts'
+import type { Place } from '../place.ts'
 
 /** The kinds of due changes, as the page names them. */
 export const DUE_KINDS = [
