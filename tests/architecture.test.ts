@@ -110,8 +110,6 @@ const listedAsLong: Readonly<Record<string, string>> = {
   'contract/src/webhooks.ts': 'the nine operations on endpoints, with their examples',
   'service/src/console/webhooks/screens.ts': 'the screens of webhooks, mostly markup',
   'service/src/http/server.ts': 'the server: what happens to every request, in its order',
-  'service/src/membership/commands/batch.ts':
-    'one batch from its reading to its writing, and what happens when it fails',
   'service/src/registration/views/model.ts': 'the views of the page and what each shows, as types',
   'service/src/registration/views/texts.en.ts': 'the words of the page, side by side with the Spanish ones',
   'service/src/registration/views/texts.es.ts': 'the words of the page, side by side with the English ones',

@@ -7,6 +7,7 @@ import type { Command } from '../../service/src/membership/commands/command.ts'
 import { type CommandExecutor, openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
 import { openTerms } from '../../service/src/membership/commands/open-terms.ts'
 import { raise } from '../../service/src/membership/rules/events.ts'
+import { refuse } from '../../service/src/membership/rules/refusal.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { clockOn, type Partner } from '../../service/src/partners/partner.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
@@ -28,7 +29,10 @@ async function newPartner(): Promise<Partner> {
   return partnerOf(row, service.keyring)
 }
 
-function openExecutor(own: (database: Database) => Database = database => database): CommandExecutor {
+function openExecutor(
+  own: (database: Database) => Database = database => database,
+  sandbox = true,
+): CommandExecutor {
   const pool = openDatabase(service.address, { max: 4, ...patientDatabase })
   databases.push(pool)
   const database = own(pool)
@@ -38,7 +42,7 @@ function openExecutor(own: (database: Database) => Database = database => databa
   })
   const clock = clockOn(Date.now)
   const told = { onEvents: () => {}, onWritten: () => {} }
-  return openCommandExecutor({ database, clock, sandbox: true, terms, prepareTerms, consentHash, ...told })
+  return openCommandExecutor({ database, clock, sandbox, terms, prepareTerms, consentHash, ...told })
 }
 
 /** Stores an entry: one more prefill, one event. */
@@ -102,7 +106,8 @@ test('processes that write the same users at once lose no change and never deadl
       Array.from({ length: rounds }, (_, round) =>
         userids.map((_, index) => {
           const userid = userids[(index * ([1, 5, 7][process] ?? 1) + round) % userids.length] ?? ''
-          return executor.submit(storing(partner, userid))
+          // One of the processes takes every user for a new one at first.
+          return executor.submit(storing(partner, userid, { startsAnew: process === 0 }))
         }),
       ).flat(),
     ),
@@ -172,7 +177,10 @@ test('one key at two processes at once has one effect, and everybody else is tol
   const outcomes = await Promise.all(
     Array.from({ length: 400 }, (_, index) =>
       executors[index % 2]?.submit(
-        storing(partner, 'u1', { reservation: { ...key, attemptId: randomUUID(), mode: 'prefill' } }),
+        storing(partner, 'u1', {
+          reservation: { ...key, attemptId: randomUUID(), mode: 'prefill' },
+          startsAnew: index % 3 === 0,
+        }),
       ),
     ),
   )
@@ -251,4 +259,88 @@ test('a repeat that reads its user just before the first try commits, and its ke
   expect(await executor.submit(keyed())).toEqual({ reply: 'stored 1', replayed: true })
   expect(reads).toBe(2)
   expect(await changesOf(partner)).toHaveLength(1)
+})
+
+/** An executor of a live service, and what it sent: `read` or `commit`. */
+function openWatched(): { executor: CommandExecutor; sent: string[] } {
+  const sent: string[] = []
+  const executor = openExecutor(
+    database => ({
+      ...database,
+      together(work) {
+        sent.push('read')
+        return database.together(work)
+      },
+      commit(statements, lockMs) {
+        sent.push('commit')
+        return database.commit(statements, lockMs)
+      },
+    }),
+    false,
+  )
+  return { executor, sent }
+}
+
+test('new users with new keys are written without a read; for one who is there already everything is read and decided again', async () => {
+  const partner = await newPartner()
+  const { executor, sent } = openWatched()
+  const newKey = () => ({
+    operation: 'prefillUser',
+    keyHash: randomBytes(32),
+    requestHash: randomBytes(32),
+    attemptId: randomUUID(),
+    mode: 'prefill' as const,
+  })
+  const prefill = (userid: string, reservation = newKey()) =>
+    executor.submit(storing(partner, userid, { startsAnew: true, reservation }))
+  const first = newKey()
+  expect(await prefill('a', first)).toEqual({ reply: 'stored 1', replayed: false })
+  expect(sent.splice(0)).toEqual(['commit'])
+
+  const both = await Promise.all([prefill('a'), prefill('b')])
+  expect(both.map(outcome => 'reply' in outcome && outcome.reply)).toEqual(['stored 2', 'stored 1'])
+  expect(sent.splice(0)).toEqual(['commit', 'read', 'commit'])
+  // Once wrong, the next ones are read.
+  await prefill('c')
+  expect(sent.splice(0)).toEqual(['read', 'commit'])
+  expect((await changesOf(partner)).map(({ userid, version }) => [userid, version])).toEqual([
+    ['a', 1],
+    ['a', 2],
+    ['b', 1],
+    ['c', 1],
+  ])
+})
+
+test('a key that was spent is found although nothing was read, also when its request now names a new user', async () => {
+  const partner = await newPartner()
+  const key = { operation: 'prefillUser', keyHash: randomBytes(32), requestHash: randomBytes(32) }
+  const repeat = { attemptId: randomUUID(), mode: 'prefill' } as const
+  await openExecutor().submit(storing(partner, 'a', { reservation: { ...key, ...repeat } }))
+  const told = async (userid: string, requestHash: Buffer) => {
+    const reservation = { ...key, ...repeat, requestHash, attemptId: randomUUID() }
+    const outcome = await openWatched().executor.submit(
+      storing(partner, userid, { startsAnew: true, reservation }),
+    )
+    return 'refused' in outcome && outcome.refused
+  }
+  expect(await told('a', key.requestHash)).toBe('user_exists')
+  expect(await told('z', randomBytes(32))).toBe('idempotency_key_reused')
+  expect(await changesOf(partner)).toHaveLength(1)
+})
+
+test('a refusal or a failure that was decided without a read is decided again, on the user who is there', async () => {
+  const partner = await newPartner()
+  await openExecutor().submit(storing(partner, 'a'))
+  const decideOr = (nobody: () => ReturnType<Command<string>['decide']>) => {
+    const command = storing(partner, 'a', { startsAnew: true })
+    const { executor, sent } = openWatched()
+    const decide: Command<string>['decide'] = context => (context.member ? command.decide(context) : nobody())
+    return executor.submit({ ...command, decide }).then(outcome => ({ outcome, sent }))
+  }
+  const refused = await decideOr(() => refuse('user_not_found'))
+  const failed = await decideOr(() => {
+    throw new Error('nobody is there')
+  })
+  expect(refused).toEqual({ outcome: { reply: 'stored 2', replayed: false }, sent: ['read', 'commit'] })
+  expect(failed).toEqual({ outcome: { reply: 'stored 3', replayed: false }, sent: ['read', 'commit'] })
 })

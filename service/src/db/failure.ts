@@ -42,7 +42,7 @@ export function failureOf(error: unknown): Failure {
     // After a statement that timed out the state of the session is unknown, so the client is discarded.
     connectionIsUnsafe: lost || code === '57014' || code === '25P03',
     retryTransaction: retryCodes.has(code),
-    lostRace: lostRaceCodes.has(code),
+    lostRace: lostRaceCodes.has(code) || isTakenKey(error, code),
     lockTimedOut: code === '55P03',
     unavailable: lost || unavailableCodes.has(code),
     followsAnother: code === '25P02',
@@ -53,6 +53,15 @@ function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
     ? error.code
     : ''
+}
+
+/** The coordinator of a cluster reports a violated unique key of rows that it copies to a node as an internal error. */
+function isTakenKey(error: unknown, code: string): boolean {
+  return (
+    code === 'XX000' &&
+    error instanceof Error &&
+    error.message.startsWith('duplicate key value violates unique constraint')
+  )
 }
 
 /** How the coordinator of a cluster reports, as an internal error, that a node has just gone away, or a partner's rows moved. */

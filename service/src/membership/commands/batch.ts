@@ -1,6 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Settled } from '../../db/coalesce.ts'
-import type { Executor } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { Partner } from '../../partners/partner.ts'
@@ -8,7 +7,7 @@ import { uuidv7 } from '../../vault/uuid.ts'
 import { type DocumentKind, sealAnswer } from '../records/documents.ts'
 import { type AppliedChange, applyDueChanges } from '../rules/apply-due.ts'
 import { isRefusal, refuse } from '../rules/refusal.ts'
-import { newUser, type User, versionsOf } from '../rules/state.ts'
+import { newUser, type User } from '../rules/state.ts'
 import {
   beforeOf,
   type Decided,
@@ -18,15 +17,15 @@ import {
   withPendingChanges,
 } from './after-change.ts'
 import type { BatchWrites } from './batch-writes.ts'
-import type { Command, CommandContext, CommandResult, ExecutorContext } from './command.ts'
+import type { Command, CommandContext, CommandResult } from './command.ts'
 import { erasedName } from './erased-name.ts'
-import { judgeKey, type KeyDecision, keyName, reservedKey, type SeenKey, seenKeyOf } from './key-decisions.ts'
-import { loadKeys, loadUsersWithDocuments } from './load.ts'
-import { dataKeyOf, type LoadedUser, loadedUserOf, newLoadedUser, personOf } from './loaded-user.ts'
+import { judgeKey, type KeyDecision, keyName, reservedKey } from './key-decisions.ts'
+import { dataKeyOf, type LoadedUser, newLoadedUser, personOf } from './loaded-user.ts'
+import type { BatchContext } from './newcomers.ts'
+import { type BatchState, nameOf, ReadTooEarly, readState } from './read-batch.ts'
 import { retain } from './retain.ts'
-import type { UserRow } from './rows.ts'
 import { writeSealed } from './write-sealed.ts'
-import { noWrites, recordChange, type Writes, writesOf } from './writes.ts'
+import { recordChange, type Writes, writesOf } from './writes.ts'
 
 /** The result of one command in a batch. */
 export type Result = Settled<CommandResult<unknown>>
@@ -47,25 +46,17 @@ export class PartialDecision extends Error {
   override name = 'PartialDecision'
 }
 
-/** A key was read whose command was committed just after its user had been read: both must be read again. */
-export class ReadTooEarly extends Error {
-  override name = 'ReadTooEarly'
-}
-
-/** The name of a user within a batch. */
-export function nameOf(name: { partnerId: string; userid: string }): string {
-  return `${name.partnerId} ${name.userid}`
-}
-
 /**
  * Reads what the commands need, and decides one command after the other in memory; each sees the changes of those
- * before it. Nothing is locked. Throws `PartialDecision` and `ReadTooEarly`.
+ * before it. Nothing is locked. Nothing is read for the commands that `unread` holds. Throws `PartialDecision` and
+ * `ReadTooEarly`.
  */
 export async function decideBatch(
-  context: ExecutorContext,
+  context: BatchContext,
   commands: readonly Command<unknown>[],
+  unread: ReadonlySet<Command<unknown>>,
 ): Promise<DecidedBatch> {
-  const state = await readState(context, commands)
+  const state = await readState(context, commands, unread)
   const results = commands.map(command => decideSafely(state, command))
   const { writes } = state
   const retained = await retain(context.database, writes)
@@ -80,91 +71,6 @@ export async function decideBatch(
       context.onEvents(new Set(writes.events.map(event => event.user.partnerId)), writes.events.length)
     },
   }
-}
-
-/** The state of a batch in memory: the users that were read, with the changes decided so far. */
-type BatchState = {
-  readonly context: ExecutorContext
-  /** The real time at which the batch was read. */
-  readonly real: Instant
-  readonly users: Map<string, LoadedUser>
-  readonly seenKeys: Map<string, SeenKey>
-  readonly clockOffsets: ReadonlyMap<string, number>
-  readonly writes: Writes
-}
-
-async function readState(
-  context: ExecutorContext,
-  commands: readonly Command<unknown>[],
-): Promise<BatchState> {
-  const names = namesOf(commands)
-  const reservations = commands.flatMap(({ partner: { partnerId }, reservation }) =>
-    reservation ? [{ partnerId, operation: reservation.operation, keyHash: reservation.keyHash }] : [],
-  )
-  // In this order, so that a key's information about its user is at least as new as the user that was read, never
-  // older.
-  const [rows, keys, clockOffsets] = await context.database.together(db =>
-    Promise.all([
-      loadUsersWithDocuments(db, names),
-      reservations.length > 0 ? loadKeys(db, reservations) : [],
-      context.sandbox ? loadOffsets(db, names) : new Map<string, number>(),
-    ]),
-  )
-  const users = new Map<string, LoadedUser>()
-  for (const row of [...rows, ...(await loadErased(context, commands, rows))]) {
-    const loaded = loadedUserOf(row)
-    users.set(nameOf(loaded.user), loaded)
-  }
-  await context.prepareTerms([...users.values()].flatMap(({ user }) => versionsOf(user)))
-  const seenKeys = new Map(
-    keys.map(row => [keyName(row.partner_id, row.operation, row.key_hash), seenKeyOf(row)]),
-  )
-  return { context, real: context.clock.real(), users, seenKeys, clockOffsets, writes: noWrites() }
-}
-
-/**
- * A userid without a user may belong to an erased user, who is stored under a hash of the userid. Commands that create
- * a missing user do the same for an erased one, so they skip this look-up.
- */
-async function loadErased(
-  context: ExecutorContext,
-  commands: readonly Command<unknown>[],
-  found: readonly UserRow[],
-): Promise<UserRow[]> {
-  const asked = commands.filter(command => !command.startsAnew)
-  if (asked.length === 0) return []
-  const known = new Set(found.map(row => nameOf({ partnerId: row.partner_id, userid: row.userid })))
-  const missing = new Map<string, { partnerId: string; userid: string; plain: string }>()
-  for (const { partner, userid } of asked) {
-    const { partnerId } = partner
-    if (known.has(nameOf({ partnerId, userid }))) continue
-    const name = { partnerId, userid: erasedName(partner, userid) }
-    missing.set(nameOf(name), { ...name, plain: userid })
-  }
-  if (missing.size === 0) return []
-  const rows = await loadUsersWithDocuments(context.database, [...missing.values()])
-  return rows.map(row => ({
-    ...row,
-    userid: missing.get(nameOf({ partnerId: row.partner_id, userid: row.userid }))?.plain ?? row.userid,
-  }))
-}
-
-function namesOf(commands: readonly Command<unknown>[]): { partnerId: string; userid: string }[] {
-  const names = new Map<string, { partnerId: string; userid: string }>()
-  for (const { partner, userid } of commands) {
-    const name = { partnerId: partner.partnerId, userid }
-    names.set(nameOf(name), name)
-  }
-  return [...names.values()]
-}
-
-async function loadOffsets(
-  db: Executor,
-  names: readonly { partnerId: string }[],
-): Promise<Map<string, number>> {
-  const rows = await db.query<{ partner_id: string; clock_offset_ms: number }>(sql`
-    select partner_id, clock_offset_ms from partners where partner_id = any(${names.map(name => name.partnerId)}::uuid[])`)
-  return new Map(rows.map(row => [row.partner_id, row.clock_offset_ms]))
 }
 
 /**
@@ -184,12 +90,22 @@ function proofOf({ events, keys }: Writes): Query | undefined {
 }
 
 function decideSafely(state: BatchState, command: Command<unknown>): Result {
+  const { context, unread, writes } = state
+  const recorded = writes.history.length
+  let result: Result
   try {
-    return { ok: true, value: decide(state, command) }
+    result = { ok: true, value: decide(state, command) }
   } catch (error) {
     if (error instanceof PartialDecision || error instanceof ReadTooEarly) throw error
-    return { ok: false, error }
+    result = { ok: false, error }
   }
+  if (unread.has(command) && writes.history.length === recorded) {
+    // Only a write would show whether the user is new. The next commands of this kind are read at once, because their
+    // neighbors would be delayed, too.
+    context.newcomers.learn(command, false)
+    throw new ReadTooEarly('nothing was read')
+  }
+  return result
 }
 
 function decide(state: BatchState, command: Command<unknown>): CommandResult<unknown> {

@@ -4,15 +4,10 @@ import { CommitUnknown, type Database, lockTimeoutMs } from '../../db/database.t
 import { failureOf } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
 import { ServiceError } from '../../http/service-error.ts'
-import {
-  type DecidedBatch,
-  decideBatch,
-  nameOf,
-  PartialDecision,
-  ReadTooEarly,
-  type Result,
-} from './batch.ts'
+import { type DecidedBatch, decideBatch, PartialDecision, type Result } from './batch.ts'
 import type { Command, CommandResult, ExecutorContext } from './command.ts'
+import { type BatchContext, openNewcomers } from './newcomers.ts'
+import { nameOf, ReadTooEarly } from './read-batch.ts'
 import { statementsOf } from './save.ts'
 import { openWaitingRoom } from './waiting-room.ts'
 
@@ -28,7 +23,8 @@ export type CommandExecutor = {
  * Opens the executor. Commands that arrive together are decided one after the other in memory and written in one
  * transaction; each sees the changes of those before it. A command that fails does not fail its neighbors.
  */
-export function openCommandExecutor(context: ExecutorContext, maxBatch = 128): CommandExecutor {
+export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): CommandExecutor {
+  const context: BatchContext = { ...given, newcomers: openNewcomers() }
   const waitingRoom = openWaitingRoom((command, longestMs) =>
     runIsolated(context, [command], { endsAt: performance.now() + longestMs }),
   )
@@ -85,6 +81,8 @@ const batchLockMs = 100
 /** After this many lost races a batch is split, so that a command that always loses delays fewer others. */
 const mostRaces = 2
 
+const nothing: ReadonlySet<Command<unknown>> = new Set()
+
 /** Another session has locked a row that the batch needs. */
 class LockTimedOut extends Error {
   override name = 'LockTimedOut'
@@ -97,11 +95,7 @@ class LockTimedOut extends Error {
 type Run = { readonly endsAt?: number; readonly lostCommits?: number }
 
 /** Runs a batch; when one command fails it, runs the commands one by one. Rejects only with `LockTimedOut`. */
-async function runIsolated(
-  context: ExecutorContext,
-  commands: Command<unknown>[],
-  run: Run,
-): Promise<Result[]> {
+async function runIsolated(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
   try {
     return await runBatch(context, commands, run)
   } catch (error) {
@@ -133,12 +127,14 @@ function unavailable(cause: unknown): ServiceError {
  * Reads, decides and writes a batch. If another process wrote first, the batch is read and decided again; after two
  * lost races it is split. If the answer to the commit was lost, finds out whether the commit took place.
  */
-async function runBatch(context: ExecutorContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
+async function runBatch(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
   const endsAt = run.endsAt ?? performance.now() + patientMs
-  for (let races = 1; ; races += 1) {
+  // Only the first time: a command that runs again has met somebody.
+  let unread = run.endsAt === undefined ? context.newcomers.guess(commands) : nothing
+  for (let races = 1; ; ) {
     let decided: DecidedBatch | undefined
     try {
-      decided = await decideBatch(context, commands)
+      decided = await decideBatch(context, commands, unread)
       if (decided.writes)
         await context.database.commit(
           statementsOf(decided.writes, context.database.layout),
@@ -152,18 +148,19 @@ async function runBatch(context: ExecutorContext, commands: Command<unknown>[], 
       const isLost = failureOf(error).lostRace || error instanceof ReadTooEarly
       const isHeld = failureOf(error).lockTimedOut && run.endsAt !== undefined
       if (!isLost && !isHeld) throw error
+      if (isLost && unread.size > 0) {
+        unread = nothing
+        continue
+      }
       if (performance.now() > endsAt - (isHeld ? lockTimeoutMs : 0)) throw unavailable(error)
       if (races >= mostRaces && commands.length > 1) return runHalves(context, commands, run)
+      races += 1
     }
   }
 }
 
 /** Runs the two halves of a batch one after the other; the commands of one user stay together and in order. */
-async function runHalves(
-  context: ExecutorContext,
-  commands: Command<unknown>[],
-  run: Run,
-): Promise<Result[]> {
+async function runHalves(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
   const names = commands.map(({ partner, userid }) => nameOf({ partnerId: partner.partnerId, userid }))
   const users = [...new Set(names)]
   const firstUsers = new Set(users.slice(0, Math.ceil(users.length / 2)))
@@ -193,7 +190,7 @@ type LostCommit = {
  * were applied, and waits for a transaction that is still open. Other commands must not run again; their callers are
  * told that the result is unknown.
  */
-async function afterLostCommit(context: ExecutorContext, lost: LostCommit): Promise<Result[]> {
+async function afterLostCommit(context: BatchContext, lost: LostCommit): Promise<Result[]> {
   const { commands, decided, error, run } = lost
   const lostCommits = (run.lostCommits ?? 0) + 1
   if (await tookPlace(context.database, decided.proof)) {

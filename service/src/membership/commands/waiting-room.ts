@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../http/service-error.ts'
-import { nameOf, type Result } from './batch.ts'
+import type { Result } from './batch.ts'
 import type { Command } from './command.ts'
+import { nameOf } from './read-batch.ts'
 
 /** Where commands wait whose user is locked by another session, so that they delay no other commands. */
 export type WaitingRoom = {

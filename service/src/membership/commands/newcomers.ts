@@ -1,0 +1,42 @@
+import type { Command, ExecutorContext } from './command.ts'
+
+/**
+ * Says which commands may be decided without reading anything, because they very likely name a user and a key that do
+ * not exist yet, as almost all prefills do. Where that is wrong, the unique index of the users or of the keys fails the
+ * transaction, and the batch is read and decided again. So a guess can cost time, never a wrong answer.
+ */
+export type Newcomers = {
+  /** The commands of a batch for which nothing needs to be read at first. */
+  guess(commands: readonly Command<unknown>[]): ReadonlySet<Command<unknown>>
+  /** Learns whether the guess for a command was right, or would have been: its user and its key are new. */
+  learn(command: Command<unknown>, isNew: boolean): void
+}
+
+/** What a batch needs. */
+export type BatchContext = ExecutorContext & { readonly newcomers: Newcomers }
+
+/**
+ * A batch that was decided in vain costs about eight times what reading it would have cost, and a batch holds some forty
+ * commands.
+ */
+const readAfterAMiss = 300
+
+/** Opens the guessing. A partner's commands of one kind are taken for new until one is not; the next 300 are then read. */
+export function openNewcomers(): Newcomers {
+  const toRead = new Map<string, number>()
+  return {
+    guess: commands =>
+      new Set(commands.filter(command => command.startsAnew && !toRead.has(kindOf(command)))),
+    learn(command, isNew) {
+      if (!command.startsAnew) return
+      const kind = kindOf(command)
+      const left = isNew ? (toRead.get(kind) ?? 0) - 1 : readAfterAMiss
+      if (left > 0) toRead.set(kind, left)
+      else toRead.delete(kind)
+    },
+  }
+}
+
+function kindOf({ partner, why }: Command<unknown>): string {
+  return `${partner.partnerId} ${why}`
+}

@@ -1,0 +1,129 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { versionsOf } from '../rules/state.ts'
+import type { Command } from './command.ts'
+import { erasedName } from './erased-name.ts'
+import { keyName, type SeenKey, seenKeyOf } from './key-decisions.ts'
+import { loadKeys, loadUsersWithDocuments, type UserName } from './load.ts'
+import { type LoadedUser, loadedUserOf } from './loaded-user.ts'
+import type { BatchContext } from './newcomers.ts'
+import type { UserRow } from './rows.ts'
+import { noWrites, type Writes } from './writes.ts'
+
+/** The state of a batch in memory: the users that were read, with the changes decided so far. */
+export type BatchState = {
+  readonly context: BatchContext
+  /** The real time at which the batch was read. */
+  readonly real: Instant
+  readonly users: Map<string, LoadedUser>
+  readonly seenKeys: Map<string, SeenKey>
+  readonly clockOffsets: ReadonlyMap<string, number>
+  /** Commands for which nothing was read, because they are assumed to create a user, with a key that nobody has used. */
+  readonly unread: ReadonlySet<Command<unknown>>
+  readonly writes: Writes
+}
+
+/**
+ * The decision needs what was not read: a key whose command was committed just after its user had been read, or a command
+ * that was assumed to create a user. All must be read again.
+ */
+export class ReadTooEarly extends Error {
+  override name = 'ReadTooEarly'
+}
+
+/** The name of a user within a batch. */
+export function nameOf(name: UserName): string {
+  return `${name.partnerId} ${name.userid}`
+}
+
+/** Reads the users and keys of all commands but the `unread` ones. */
+export async function readState(
+  context: BatchContext,
+  commands: readonly Command<unknown>[],
+  unread: ReadonlySet<Command<unknown>>,
+): Promise<BatchState> {
+  const asked = unread.size === 0 ? commands : commands.filter(command => !unread.has(command))
+  const names = namesOf(asked)
+  const reservations = asked.flatMap(({ partner: { partnerId }, reservation }) =>
+    reservation ? [{ partnerId, operation: reservation.operation, keyHash: reservation.keyHash }] : [],
+  )
+  // In this order, so that a key's information about its user is at least as new as the user that was read, never
+  // older.
+  const [rows, keys, clockOffsets] =
+    asked.length > 0 || context.sandbox
+      ? await context.database.together(db =>
+          Promise.all([
+            names.length > 0 ? loadUsersWithDocuments(db, names) : [],
+            reservations.length > 0 ? loadKeys(db, reservations) : [],
+            context.sandbox ? loadOffsets(db, commands) : new Map<string, number>(),
+          ]),
+        )
+      : [[], [], new Map<string, number>()]
+  const users = new Map<string, LoadedUser>()
+  for (const row of [...rows, ...(await loadErased(context, asked, rows))]) {
+    const loaded = loadedUserOf(row)
+    users.set(nameOf(loaded.user), loaded)
+  }
+  await context.prepareTerms([...users.values()].flatMap(({ user }) => versionsOf(user)))
+  const seenKeys = new Map(
+    keys.map(row => [keyName(row.partner_id, row.operation, row.key_hash), seenKeyOf(row)]),
+  )
+  for (const command of asked) context.newcomers.learn(command, isUnknown(command, users, seenKeys))
+  return { context, real: context.clock.real(), users, seenKeys, clockOffsets, unread, writes: noWrites() }
+}
+
+function isUnknown(
+  { partner: { partnerId }, userid, reservation }: Command<unknown>,
+  users: ReadonlyMap<string, LoadedUser>,
+  seenKeys: ReadonlyMap<string, SeenKey>,
+): boolean {
+  if (users.has(nameOf({ partnerId, userid }))) return false
+  return !reservation || !seenKeys.has(keyName(partnerId, reservation.operation, reservation.keyHash))
+}
+
+/**
+ * A userid without a user may belong to an erased user, who is stored under a hash of the userid. Commands that create
+ * a missing user do the same for an erased one, so they skip this look-up.
+ */
+async function loadErased(
+  context: BatchContext,
+  commands: readonly Command<unknown>[],
+  found: readonly UserRow[],
+): Promise<UserRow[]> {
+  const asked = commands.filter(command => !command.startsAnew)
+  if (asked.length === 0) return []
+  const known = new Set(found.map(row => nameOf({ partnerId: row.partner_id, userid: row.userid })))
+  const missing = new Map<string, UserName & { plain: string }>()
+  for (const { partner, userid } of asked) {
+    const { partnerId } = partner
+    if (known.has(nameOf({ partnerId, userid }))) continue
+    const name = { partnerId, userid: erasedName(partner, userid) }
+    missing.set(nameOf(name), { ...name, plain: userid })
+  }
+  if (missing.size === 0) return []
+  const rows = await loadUsersWithDocuments(context.database, [...missing.values()])
+  return rows.map(row => ({
+    ...row,
+    userid: missing.get(nameOf({ partnerId: row.partner_id, userid: row.userid }))?.plain ?? row.userid,
+  }))
+}
+
+function namesOf(commands: readonly Command<unknown>[]): UserName[] {
+  const names = new Map<string, UserName>()
+  for (const { partner, userid } of commands) {
+    const name = { partnerId: partner.partnerId, userid }
+    names.set(nameOf(name), name)
+  }
+  return [...names.values()]
+}
+
+async function loadOffsets(
+  db: Executor,
+  commands: readonly Command<unknown>[],
+): Promise<Map<string, number>> {
+  const partnerIds = [...new Set(commands.map(({ partner }) => partner.partnerId))]
+  const rows = await db.query<{ partner_id: string; clock_offset_ms: number }>(sql`
+    select partner_id, clock_offset_ms from partners where partner_id = any(${partnerIds}::uuid[])`)
+  return new Map(rows.map(row => [row.partner_id, row.clock_offset_ms]))
+}
