@@ -311,6 +311,29 @@ test('new users with new keys are written without a read; for one who is there a
   ])
 })
 
+test('a database that refuses a user who is there already does not name the user in its error', async ({
+  skip,
+}) => {
+  // A cluster names the key; docs/privacy.md says so.
+  if (service.database.layout.isSpread) skip()
+  const partner = await newPartner()
+  const failures: object[] = []
+  const watched = (database: Database): Database => ({
+    ...database,
+    commit: (statements, lockMs) =>
+      database.commit(statements, lockMs).catch(error => {
+        failures.push(error)
+        throw error
+      }),
+  })
+  await openExecutor().submit(storing(partner, 'one@example.org'))
+  await openExecutor(watched, false).submit(storing(partner, 'one@example.org', { startsAnew: true }))
+  expect(failures).toHaveLength(1)
+  const told = failures.map(error => JSON.stringify(error, Object.getOwnPropertyNames(error)))
+  expect(told.join()).toContain('division by zero')
+  expect(told.join()).not.toContain('one@example.org')
+})
+
 test('a key that was spent is found although nothing was read, also when its request now names a new user', async () => {
   const partner = await newPartner()
   const key = { operation: 'prefillUser', keyHash: randomBytes(32), requestHash: randomBytes(32) }

@@ -31,11 +31,15 @@ export function isPrefillOnly(user: User): boolean {
   )
 }
 
-/** Adds users who only have a prefill; one who exists already fails the transaction. */
-export function insertUsers(entries: readonly ChangedUser[]): Query {
+/**
+ * Adds users who only have a prefill; one who exists already fails the transaction. The unique index would fail it, too,
+ * but its message names the userid, and PostgreSQL writes it to its error log. A cluster allows no such check of what
+ * was added.
+ */
+export function insertUsers(entries: readonly ChangedUser[], { isSpread }: Layout): Query {
   const users = entries.map(entry => entry.user)
   const { partners, services } = ids(users)
-  return sql`
+  const insert = part`
     insert into users (partner_id, service_id, userid, version, status, created_at, updated_at, prefill_count,
       prefill_written_at, entry_expires_at, due_at)
     select partner_id, service_id, userid, version, 'prefilled', created_at, created_at, 1, created_at, expires_at,
@@ -45,6 +49,11 @@ export function insertUsers(entries: readonly ChangedUser[]): Query {
       ${timestamps(users.map(user => user.createdAt))}::timestamptz[],
       ${timestamps(users.map(user => prefillExpiresAt(user.createdAt)))}::timestamptz[])
       as row (partner_id, service_id, userid, version, created_at, expires_at)`
+  return isSpread
+    ? sql`${insert}`
+    : sql`
+    with added as (${insert} on conflict do nothing returning 1)
+    select 1 / (count(*) = ${entries.length})::integer as are_all from added`
 }
 
 /** Adds the wrapped data keys of new users. */
