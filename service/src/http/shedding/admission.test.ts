@@ -163,6 +163,11 @@ describe('time of the event loop', () => {
     expect(takesTooMuchTime({ ownMs: 10, allMs: 300, partners: 2 }, 250)).toBe(false)
   })
 
+  test('among a thousand partners one whose few requests met a garbage collection is not refused', () => {
+    expect(takesTooMuchTime({ ownMs: 12, allMs: 1900, partners: 1000 }, 1500)).toBe(false)
+    expect(takesTooMuchTime({ ownMs: 120, allMs: 1900, partners: 1000 }, 1500)).toBe(true)
+  })
+
   test('urgent requests have more room than others, and no bound is no bound', () => {
     expect(loopRoomFor('ordinary', { ...defaultLimits, loopShare: 0.5 })).toBe(loopMemoryMs / 2)
     expect(loopRoomFor('urgent', { ...defaultLimits, loopShare: 0.5 })).toBe((loopMemoryMs * 3) / 4)

@@ -69,12 +69,23 @@ export function loopRoomFor(rank: Rank, { loopShare = 1 }: AdmissionLimits): num
 const overPart = 1.25
 
 /**
+ * The part of the event loop up to which nobody is refused for time. Among a thousand partners the equal part is so small
+ * that one garbage collection, charged to the request in which it falls, would exceed it.
+ */
+const harmlessPart = 0.05
+
+/**
  * Whether a partner takes too much time to begin another request: the loop is busier than its room, other partners are
- * active, and this partner is well above its equal part. So a partner may use all the room that others leave, and a
- * partner that is alone is never refused for time.
+ * active, and this partner is well above its equal part and takes enough to slow the others. So a partner may use all
+ * the room that others leave, and a partner that is alone is never refused for time.
  */
 export function takesTooMuchTime(use: LoopUse, room: number): boolean {
-  return use.partners > 1 && use.allMs >= room && use.ownMs * use.partners >= overPart * use.allMs
+  return (
+    use.partners > 1 &&
+    use.allMs >= room &&
+    use.ownMs >= harmlessPart * loopMemoryMs &&
+    use.ownMs * use.partners >= overPart * use.allMs
+  )
 }
 
 /**
