@@ -1,5 +1,5 @@
 import { EmbeddedPostgresError } from '@benefit-enrolment/embedded-postgres/error'
-import { type Command, helpOf, readInput, UsageError } from './commands/command.ts'
+import { type Command, helpOf, readInput, UsageError, usageOf } from './commands/command.ts'
 import { describeCause } from './log.ts'
 import { OperatorError } from './operator-error.ts'
 import { serviceVersion } from './version.ts'
@@ -58,14 +58,12 @@ async function overview(word?: string): Promise<string> {
   const commands = await load(near.length > 0 ? near : groups)
   const shown = commands.filter(command => command.name.startsWith(`${word} `))
   const listed = shown.length > 0 ? shown : commands
-  const width = Math.max(...listed.map(command => [command.name, ...command.arguments].join(' ').length)) + 2
+  const width = Math.max(...listed.map(command => usageOf(command).length)) + 2
   return [
     'enrolment: the Benefit Enrolment Integration Service',
     '',
     'Commands:',
-    ...listed.map(
-      command => `  ${[command.name, ...command.arguments].join(' ').padEnd(width)}${command.summary}`,
-    ),
+    ...listed.map(command => `  ${usageOf(command).padEnd(width)}${command.summary}`),
     '',
     'Each command takes --data DIR (the embedded database, default ./data), --json and --help.',
     'DATABASE_URL names another database and wins. `enrolment --version` tells the version.',

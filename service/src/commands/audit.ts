@@ -8,7 +8,7 @@ import type { Database } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { OperatorError } from '../operator-error.ts'
 import { listPartners } from '../partners/store.ts'
-import { type Command, type Input, UsageError } from './command.ts'
+import { type Command, flag, type Input, UsageError, valued } from './command.ts'
 import { inWorkspace } from './workspace.ts'
 
 const verify: Command = {
@@ -16,11 +16,7 @@ const verify: Command = {
   arguments: ['[PARTNER]'],
   summary: 'Compare the audit record with its signed blocks; exits with 1 when a row was removed or altered.',
   options: {
-    heads: {
-      type: 'string',
-      value: 'FILE',
-      help: 'signatures that `audit export --heads` printed earlier; compares them, too',
-    },
+    heads: valued('FILE', 'signatures that `audit export --heads` printed earlier; compares them, too'),
   },
   run: input =>
     inWorkspace(input, async ({ database, keyring, config, real }) => {
@@ -94,9 +90,9 @@ const exportAudit: Command = {
   summary:
     'Print who did what, one JSON line per entry; with --heads the last signature of each partner, to keep elsewhere.',
   options: {
-    from: { type: 'string', value: 'DATE', help: 'entries from this day on (UTC; default: all)' },
-    until: { type: 'string', value: 'DATE', help: 'entries before this day (UTC)' },
-    heads: { type: 'boolean', help: 'the last block of each partner instead of entries' },
+    from: valued('DATE', 'entries from this day on (UTC; default: all)'),
+    until: valued('DATE', 'entries before this day (UTC)'),
+    heads: flag('the last block of each partner instead of entries'),
   },
   run: input =>
     inWorkspace(input, async ({ database, real }) => {

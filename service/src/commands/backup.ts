@@ -13,7 +13,6 @@ const backup: Command = {
   arguments: ['DIR'],
   summary:
     'Copy the embedded database into the new directory DIR, while the service runs; the keys are not in it.',
-  options: {},
   run: async input => {
     const config = embeddedOnly(input)
     const dataDir = dataDirOf(input, config)
@@ -67,7 +66,6 @@ const restore: Command = {
   name: 'restore',
   arguments: ['DIR'],
   summary: 'Restore a backup into a data directory without a database; the restored copy is quiet.',
-  options: {},
   run: async input => {
     const config = embeddedOnly(input)
     const dataDir = dataDirOf(input, config)
@@ -96,9 +94,7 @@ const restore: Command = {
 
 const resumeCopy: Command = {
   name: 'resume',
-  arguments: [],
   summary: 'Let a quiet copy write, deliver and apply due changes, once the original has ended for good.',
-  options: {},
   run: input =>
     onDatabase(input, 'take', async ({ database }) => {
       await reach(database, 'take')

@@ -11,9 +11,7 @@ import { inWorkspace } from './workspace.ts'
 /** Lists the published versions. */
 export const list: Command = {
   name: 'catalogue list',
-  arguments: [],
   summary: 'List the published versions, newest first: when, and by whom.',
-  options: {},
   run: input =>
     inWorkspace(input, async ({ database }) => {
       const versions = (await listPublications(database)).map(({ version, publishedAt, by }) => ({
@@ -35,7 +33,6 @@ export const diff: Command = {
   name: 'catalogue diff',
   arguments: ['FROM|FILE', '[TO]'],
   summary: 'Show how two versions differ, or the newest version and a file; each is a number or a file.',
-  options: {},
   run: input =>
     inWorkspace(input, async ({ database }) => {
       const [first = '', second] = input.positionals

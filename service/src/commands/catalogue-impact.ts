@@ -11,7 +11,6 @@ export const impact: Command = {
   name: 'catalogue impact',
   arguments: ['FILE'],
   summary: 'Count what publishing a file would do to the existing users; changes nothing.',
-  options: {},
   run: async input => {
     const parsed = await readCatalogueFile(input.positionals[0] ?? '')
     await inWorkspace(input, async ({ database, keyring, real }) => {

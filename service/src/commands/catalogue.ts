@@ -10,7 +10,6 @@ const check: Command = {
   name: 'catalogue check',
   arguments: ['FILE'],
   summary: 'Check a catalogue file, alone and against the versions published before.',
-  options: {},
   run: async input => {
     const parsed = await readCatalogueFile(input.positionals[0] ?? '')
     // Without a database, there is no earlier version.
@@ -31,7 +30,6 @@ const publish: Command = {
   name: 'catalogue publish',
   arguments: ['FILE'],
   summary: 'Publish a catalogue file as the next version; running services use it within a second.',
-  options: {},
   run: async input => {
     const parsed = await readCatalogueFile(input.positionals[0] ?? '')
     await inWorkspace(
@@ -54,9 +52,7 @@ const publish: Command = {
 
 const schema: Command = {
   name: 'catalogue schema',
-  arguments: [],
   summary: 'Print the JSON Schema of catalogue files, by which an editor completes and checks them.',
-  options: {},
   run: async input => input.print(CATALOGUE_SCHEMA, [JSON.stringify(CATALOGUE_SCHEMA, null, 2)]),
 }
 

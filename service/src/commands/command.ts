@@ -11,13 +11,28 @@ export type Option = {
   readonly help: string
 }
 
+/** An option with a value; the help calls it `value`. */
+export function valued(value: string, help: string): Option {
+  return { type: 'string', value, help }
+}
+
+/** An option with a value that may be given several times. */
+export function repeatable(value: string, help: string): Option {
+  return { ...valued(value, help), multiple: true }
+}
+
+/** An option without a value. */
+export function flag(help: string): Option {
+  return { type: 'boolean', help }
+}
+
 /** One command of the operator. */
 export type Command = {
   /** The command's words, for example `partner create`. */
   readonly name: string
-  readonly arguments: readonly string[]
+  readonly arguments?: readonly string[]
   readonly summary: string
-  readonly options: Readonly<Record<string, Option>>
+  readonly options?: Readonly<Record<string, Option>>
   readonly run: (input: Input) => Promise<void>
 }
 
@@ -38,13 +53,9 @@ export type Input = {
 
 /** The options that every command has. */
 const everyOption: Readonly<Record<string, Option>> = {
-  data: {
-    type: 'string',
-    value: 'DIR',
-    help: 'directory of the embedded database and the keys (default ./data)',
-  },
-  json: { type: 'boolean', help: 'answer with one JSON object' },
-  help: { type: 'boolean', help: 'show this help' },
+  data: valued('DIR', 'directory of the embedded database and the keys (default ./data)'),
+  json: flag('answer with one JSON object'),
+  help: flag('show this help'),
 }
 
 /** Words that are no valid command line: the command prints the message and exits with 2. */
@@ -62,16 +73,8 @@ export function neededText(input: Input, name: string): string {
 /** The options with which a command takes a secret: from a file, from standard input, or on the command line. */
 export function secretOptions(name: string, what: string): Readonly<Record<string, Option>> {
   return {
-    [name]: {
-      type: 'string',
-      value: name.toUpperCase(),
-      help: `${what}; better in a file, as others can see it here`,
-    },
-    [`${name}-file`]: {
-      type: 'string',
-      value: 'FILE',
-      help: `file that holds the ${what}; - is standard input`,
-    },
+    [name]: valued(name.toUpperCase(), `${what}; better in a file, as others can see it here`),
+    [`${name}-file`]: valued('FILE', `file that holds the ${what}; - is standard input`),
   }
 }
 
@@ -129,11 +132,12 @@ export function readInput(
 ): Input {
   const options = { ...command.options, ...everyOption }
   const parsed = parse(command, words, options)
-  const wanted = command.arguments.filter(name => !name.startsWith('['))
+  const named = command.arguments ?? []
+  const wanted = named.filter(name => !name.startsWith('['))
   if (parsed.positionals.length < wanted.length && parsed.values['help'] !== true) {
     throw new UsageError(`\`enrolment ${command.name}\` needs ${wanted.join(' and ')}; see --help.`)
   }
-  if (parsed.positionals.length > command.arguments.length) {
+  if (parsed.positionals.length > named.length) {
     throw new UsageError(`\`enrolment ${command.name}\` takes no "${parsed.positionals.at(-1)}"; see --help.`)
   }
   const isJson = parsed.values['json'] === true
@@ -175,6 +179,11 @@ function parse(command: Command, words: readonly string[], options: Readonly<Rec
   }
 }
 
+/** The name of a command with its arguments. */
+export function usageOf({ name, arguments: named = [] }: Command): string {
+  return [name, ...named].join(' ')
+}
+
 /** The help of one command. */
 export function helpOf(command: Command): string {
   const rows = Object.entries({ ...command.options, ...everyOption }).map(([name, option]) => {
@@ -183,7 +192,7 @@ export function helpOf(command: Command): string {
   })
   const width = Math.max(...rows.map(([left]) => left.length)) + 2
   return [
-    `enrolment ${[command.name, ...command.arguments].join(' ')} [options]`,
+    `enrolment ${usageOf(command)} [options]`,
     '',
     command.summary,
     '',

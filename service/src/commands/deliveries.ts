@@ -2,12 +2,13 @@ import { type Instant, isRealDate, parseTimestamp, startOfDate, type Zone } from
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
+import { isUuid } from '../vault/uuid.ts'
 import { attemptOf, replayedOf } from '../webhooks/api/view.ts'
 import { getEndpoint } from '../webhooks/endpoint/endpoints.ts'
 import { findEventsOfUser, listDeliveries } from '../webhooks/log/deliveries.ts'
 import { findLastAttempts } from '../webhooks/log/event-log.ts'
 import { replayTo, type Selection } from '../webhooks/log/replay.ts'
-import { type Command, choiceOf, type Input, UsageError } from './command.ts'
+import { type Command, choiceOf, flag, type Input, repeatable, UsageError, valued } from './command.ts'
 import { inWorkspace } from './workspace.ts'
 
 const deliveries: Command = {
@@ -15,11 +16,11 @@ const deliveries: Command = {
   arguments: ['PARTNER'],
   summary: 'List deliveries of a partner that wait, were given up, or arrived, each with its last answer.',
   options: {
-    status: { type: 'string', value: 'STATUS', help: 'waiting, dead or delivered (default: all)' },
-    user: { type: 'string', value: 'USERID', help: 'only those about this user' },
-    event: { type: 'string', value: 'ID', help: 'only those of this event' },
-    webhook: { type: 'string', value: 'ID', help: 'only those to this endpoint' },
-    limit: { type: 'string', value: 'N', help: 'how many at most (default 50)' },
+    status: valued('STATUS', 'waiting, dead or delivered (default: all)'),
+    user: valued('USERID', 'only those about this user'),
+    event: valued('ID', 'only those of this event'),
+    webhook: valued('ID', 'only those to this endpoint'),
+    limit: valued('N', 'how many at most (default 50)'),
   },
   run: async input => {
     const status = choiceOf(input, 'status', ['waiting', 'dead', 'delivered'])
@@ -85,7 +86,7 @@ export function answeredLine(attempt: ReturnType<typeof attemptOf> | null): stri
 /** An option whose value is an id; `undefined` when it is not given. Throws UsageError when the value is no id. */
 function uuidOf(input: Input, name: string): string | undefined {
   const text = input.text(name)
-  if (text !== undefined && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text))
+  if (text !== undefined && !isUuid(text))
     throw new UsageError(`--${name} must be an id like 019abc12-0000-7000-8000-000000000000; see --help.`)
   return text
 }
@@ -102,15 +103,14 @@ const replay: Command = {
   arguments: ['PARTNER', 'WEBHOOK'],
   summary: 'Send past events to an endpoint again, oldest first, with the same key and bytes.',
   options: {
-    status: { type: 'string', value: 'STATUS', help: 'dead or waiting' },
-    from: {
-      type: 'string',
-      value: 'TIME',
-      help: "events raised from this time on, YYYY-MM-DDTHH:mm:ss.sssZ, or from this day of the partner's on, YYYY-MM-DD",
-    },
-    to: { type: 'string', value: 'TIME', help: 'and before this time or day (default: now)' },
-    event: { type: 'string', multiple: true, value: 'ID', help: 'these events' },
-    'dry-run': { type: 'boolean', help: 'only count' },
+    status: valued('STATUS', 'dead or waiting'),
+    from: valued(
+      'TIME',
+      "events raised from this time on, YYYY-MM-DDTHH:mm:ss.sssZ, or from this day of the partner's on, YYYY-MM-DD",
+    ),
+    to: valued('TIME', 'and before this time or day (default: now)'),
+    event: repeatable('ID', 'these events'),
+    'dry-run': flag('only count'),
   },
   run: async input => {
     const selected = selectionOf(input)
@@ -119,8 +119,7 @@ const replay: Command = {
       const [partner = '', webhook = ''] = input.positionals
       const row = await requirePartner(database, partner)
       const selection = selected(row.timezone, real())
-      const isUuid = /^[0-9a-f-]{36}$/.test(webhook)
-      if (!isUuid || !(await getEndpoint(database, row.partner_id, webhook))) {
+      if (!isUuid(webhook) || !(await getEndpoint(database, row.partner_id, webhook))) {
         throw new OperatorError(
           `There is no webhook ${webhook} of this partner: see \`enrolment webhook list ${partner}\`.`,
         )
@@ -160,8 +159,7 @@ function selectionOf(input: Input): (zone: Zone, now: number) => Selection {
   if (from === undefined && input.text('to') !== undefined)
     throw new UsageError('--to goes with --from only; see --help.')
   if (ids.length > 0) {
-    if (!ids.every(id => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id)))
-      throw new UsageError('--event must be an event id; see --help.')
+    if (!ids.every(isUuid)) throw new UsageError('--event must be an event id; see --help.')
     return () => ({ kind: 'ids', ids })
   }
   if (status !== undefined) return () => ({ kind: 'status', status })

@@ -23,7 +23,6 @@ const publisher = 'enrolment dev'
 /** `enrolment dev`: what `npm start` runs. */
 export const dev: Command = {
   name: 'dev',
-  arguments: [],
   summary: 'Run a sandbox to try things out: demo catalogue, demo partner and its site, curl lines.',
   options: servingOptions,
   run: async input => {

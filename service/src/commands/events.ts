@@ -2,6 +2,7 @@ import { formatTimestamp } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
+import { isUuid } from '../vault/uuid.ts'
 import { attemptOf, eventOf } from '../webhooks/api/view.ts'
 import { findAttempts, findEvent, findOpenDeliveries, findOwnerOfEvent } from '../webhooks/log/event-log.ts'
 import { type Command, UsageError } from './command.ts'
@@ -13,11 +14,10 @@ const show: Command = {
   arguments: ['ID'],
   summary:
     'Show an event of any partner: its content, its open deliveries, and every attempt with its answer.',
-  options: {},
   run: async input => {
     const [text = ''] = input.positionals
     const eventId = text.toLowerCase()
-    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(eventId))
+    if (!isUuid(eventId))
       throw new UsageError('ID is the eventid, which is the Idempotency-Key of each delivery; see --help.')
     await inWorkspace(input, async ({ database, keyring, record }) => {
       const partnerId = await findOwnerOfEvent(database, eventId)

@@ -50,9 +50,7 @@ function lineOf({ id, kind, state, inuse }: Shown): string {
 
 const show: Command = {
   name: 'keyring show',
-  arguments: [],
   summary: 'List the root keys and peppers by their ids, and how much data still depends on each.',
-  options: {},
   run: input =>
     inWorkspace(input, async workspace => {
       const keys = await shownKeys(workspace)
@@ -82,7 +80,6 @@ const rotate: Command = {
   arguments: ['[root|pepper]'],
   summary:
     'Make a new root key, pepper or both, and use it from now on without a gap; older data stays readable.',
-  options: {},
   run: input => {
     const wanted = wantedKinds(input)
     return inWorkspace(input, async workspace => {
@@ -107,9 +104,7 @@ const rotate: Command = {
 
 const rewrap: Command = {
   name: 'keyring rewrap',
-  arguments: [],
   summary: 'Rewrap with the current root key what older ones wrap; `rotate` does so itself.',
-  options: {},
   run: input =>
     inWorkspace(input, async workspace => {
       const rewrapped = await rewrapAll(workspace)
@@ -122,7 +117,6 @@ const retire: Command = {
   name: 'keyring retire',
   arguments: ['KEYID'],
   summary: 'Remove an old key from the keyring forever; refused while any data depends on it.',
-  options: {},
   run: input =>
     inWorkspace(input, async workspace => {
       requireFile(

@@ -12,10 +12,8 @@ const DAYS_AHEAD = 60
  */
 export const maintain: Command = {
   name: 'maintain',
-  arguments: [],
   summary:
     'Do the work that only the owner of the tables may do; run it daily if `serve` may not create tables.',
-  options: {},
   run: input =>
     onDatabase(input, 'take', async ({ database, address, real }) => {
       await reach(database, 'take')

@@ -1,17 +1,13 @@
 import { spreadGrown, spreadState } from '../db/spread.ts'
-import type { Command } from './command.ts'
+import { type Command, flag } from './command.ts'
 import { onDatabase, reach } from './workspace.ts'
 
 /** `enrolment migrate`: updates the database schema. */
 export const migrateSchema: Command = {
   name: 'migrate',
-  arguments: [],
   summary: 'Update the database schema while services serve; safe to run twice at once.',
   options: {
-    spread: {
-      type: 'boolean',
-      help: 'spread a database that grew up on one node of a Citus cluster, while no service runs',
-    },
+    spread: flag('spread a database that grew up on one node of a Citus cluster, while no service runs'),
   },
   run: input =>
     onDatabase(input, 'bring up', async ({ database }) => {

@@ -2,7 +2,7 @@ import { formatTimestamp } from '../calendar/calendar.ts'
 import { listPasskeys, removePasskeys } from '../console/operators/passkey-store.ts'
 import { endSessions, findOperator } from '../console/operators/store.ts'
 import { OperatorError } from '../operator-error.ts'
-import type { Command } from './command.ts'
+import { type Command, flag } from './command.ts'
 import { inWorkspace } from './workspace.ts'
 
 /** `enrolment operator passkeys`: shows an operator's passkeys, or removes all of them. */
@@ -11,7 +11,7 @@ export const passkeys: Command = {
   arguments: ['NAME'],
   summary: 'List the passkeys of an operator, or remove them all.',
   options: {
-    remove: { type: 'boolean', help: 'remove all, and end open sessions: for a lost device' },
+    remove: flag('remove all, and end open sessions: for a lost device'),
   },
   run: input =>
     inWorkspace(input, async ({ database, real, alongside }) => {

@@ -15,7 +15,7 @@ import { claimInstallation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import { listPartners } from '../partners/store.ts'
 import { uuidv7 } from '../vault/uuid.ts'
-import { type Command, choiceOf, type Input, UsageError } from './command.ts'
+import { type Command, choiceOf, type Input, repeatable, UsageError, valued } from './command.ts'
 import { passkeys } from './operator-passkeys.ts'
 import { inWorkspace, type Workspace } from './workspace.ts'
 
@@ -24,18 +24,12 @@ const add: Command = {
   arguments: ['NAME'],
   summary: 'Create an operator of the console; prints a sign-in link that works once.',
   options: {
-    role: { type: 'string', value: ROLES.join('|'), help: 'what the person may do (needed)' },
-    partner: {
-      type: 'string',
-      multiple: true,
-      value: 'ID',
-      help: 'only for this partner (default: all, those to come included)',
-    },
-    email: {
-      type: 'string',
-      value: 'EMAIL',
-      help: 'by which another account of the same person is known, which then cannot confirm what this one asks for',
-    },
+    role: valued(ROLES.join('|'), 'what the person may do (needed)'),
+    partner: repeatable('ID', 'only for this partner (default: all, those to come included)'),
+    email: valued(
+      'EMAIL',
+      'by which another account of the same person is known, which then cannot confirm what this one asks for',
+    ),
   },
   run: async input => {
     const [name = ''] = input.positionals
@@ -80,7 +74,6 @@ const link: Command = {
   name: 'operator link',
   arguments: ['NAME'],
   summary: 'Print a new sign-in link for an operator; the earlier one stops working.',
-  options: {},
   run: input =>
     inWorkspace(input, async workspace => {
       const operator = await required(workspace, input.positionals[0] ?? '')
@@ -101,9 +94,7 @@ const link: Command = {
 
 const list: Command = {
   name: 'operator list',
-  arguments: [],
   summary: 'List the operators of the console.',
-  options: {},
   run: input =>
     inWorkspace(input, async ({ database }) => {
       const operators = (await listOperators(database)).map(one => ({
@@ -130,7 +121,6 @@ const disable: Command = {
   name: 'operator disable',
   arguments: ['NAME'],
   summary: 'Disable an operator of the console: sessions and links end at once.',
-  options: {},
   run: input =>
     inWorkspace(input, async ({ database, real, alongside }) => {
       const [name = ''] = input.positionals
@@ -147,7 +137,6 @@ const enable: Command = {
   arguments: ['NAME'],
   summary:
     'Give the console back to an operator who was disabled, with the same role, partners and passkeys.',
-  options: {},
   run: input =>
     inWorkspace(input, async ({ database, alongside }) => {
       const [name = ''] = input.positionals
@@ -169,7 +158,6 @@ const policy: Command = {
   arguments: ['[ACTION]', '[on|off]'],
   summary:
     'Show or set which actions at the console need a second operator; all do until they are switched off.',
-  options: {},
   run: input => {
     const [wanted, state] = input.positionals
     const action = SECOND_PERSON_ACTIONS.find(one => one === wanted)

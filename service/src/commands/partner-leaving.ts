@@ -12,7 +12,7 @@ import { requirePartner } from '../partners/manage.ts'
 import type { Partner } from '../partners/partner.ts'
 import { deletePartner, deletePartnerRows } from '../partners/remove.ts'
 import type { PartnerRow } from '../partners/store.ts'
-import { type Command, neededText } from './command.ts'
+import { type Command, neededText, valued } from './command.ts'
 import { erasureListOf } from './erasures.ts'
 import { memberContext, openMemberReader } from './members.ts'
 import { viewPartner } from './partner-settings.ts'
@@ -63,7 +63,7 @@ const remove: Command = {
     'Erase all users of a disabled partner and delete all its data; prints which records must be kept.',
   options: {
     ...reasonOption,
-    name: { type: 'string', value: 'NAME', help: 'its name, so that no other partner is deleted (needed)' },
+    name: valued('NAME', 'its name, so that no other partner is deleted (needed)'),
   },
   run: async input => {
     const reason = neededText(input, 'reason')

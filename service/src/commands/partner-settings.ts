@@ -6,47 +6,34 @@ import { clientIdOf } from '../oauth/client-credentials.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { PartnerSettings } from '../partners/manage.ts'
 import type { PartnerRow } from '../partners/store.ts'
-import { choiceOf, type Input, type Option, UsageError } from './command.ts'
+import { choiceOf, flag, type Input, type Option, repeatable, UsageError, valued } from './command.ts'
 
 /** The options for the settings of a partner. */
 export const settingOptions: Readonly<Record<string, Option>> = {
-  name: { type: 'string', value: 'NAME', help: 'name of the partner' },
-  alias: { type: 'string', multiple: true, value: 'NAME', help: 'further name that partnername may carry' },
-  timezone: { type: 'string', value: 'ZONE', help: 'IANA time zone of its dates (default America/New_York)' },
-  locale: { type: 'string', value: 'en|es', help: 'language of its pages (default en)' },
-  origin: { type: 'string', multiple: true, value: 'ORIGIN', help: 'web origin that may embed the page' },
-  redirect: { type: 'string', multiple: true, value: 'URL', help: 'address the page may lead back to' },
-  'help-phone': { type: 'string', value: 'NUMBER', help: 'where its users find help; "" takes it away' },
-  'help-email': { type: 'string', value: 'ADDRESS', help: 'the same by email' },
-  'help-url': { type: 'string', value: 'URL', help: 'the same on the web, an https address' },
-  'privacy-url': {
-    type: 'string',
-    value: 'URL',
-    help: 'privacy notice that its pages link; "" takes it away',
-  },
-  'terms-url': { type: 'string', value: 'URL', help: 'terms that its pages link' },
-  'operator-line': { type: 'string', value: 'TEXT', help: 'the line that names who operates the benefits' },
-  'operator-line-es': { type: 'string', value: 'TEXT', help: 'the same in Spanish' },
-  logo: { type: 'string', value: 'FILE', help: 'PNG or WebP mark for page and copy; "" takes it away' },
-  scheme: { type: 'string', value: 'auto|light|dark', help: 'light or dark, or as the device says (auto)' },
-  colors: { type: 'string', value: 'JSON', help: 'colors, like {"light":{"accent":"#0b4f9e"}}' },
-  radius: { type: 'string', value: 'N', help: 'radius of corners, 0 to 24' },
-  font: { type: 'string', value: 'NAME', help: `one of ${Object.keys(FONTS).join(', ')}` },
-  offer: { type: 'string', multiple: true, value: 'OFFER', help: 'offer it may give (default: all offers)' },
-  scope: {
-    type: 'string',
-    multiple: true,
-    value: 'SCOPE',
-    help: 'scope it may ask for (default: all but beneficiaries:read and :write)',
-  },
-  retain: {
-    type: 'string',
-    value: 'YEARS',
-    help: 'how long what was agreed and covered outlives an erasure, like 7y (default none)',
-  },
-  rate: { type: 'string', value: 'N/s', help: 'requests a second it may send (0/s takes the limit away)' },
-  'api-key-optional': { type: 'boolean', help: 'x-api-key may be left out' },
-  'api-key-required': { type: 'boolean', help: 'x-api-key must be sent (the default)' },
+  name: valued('NAME', 'name of the partner'),
+  alias: repeatable('NAME', 'further name that partnername may carry'),
+  timezone: valued('ZONE', 'IANA time zone of its dates (default America/New_York)'),
+  locale: valued('en|es', 'language of its pages (default en)'),
+  origin: repeatable('ORIGIN', 'web origin that may embed the page'),
+  redirect: repeatable('URL', 'address the page may lead back to'),
+  'help-phone': valued('NUMBER', 'where its users find help; "" takes it away'),
+  'help-email': valued('ADDRESS', 'the same by email'),
+  'help-url': valued('URL', 'the same on the web, an https address'),
+  'privacy-url': valued('URL', 'privacy notice that its pages link; "" takes it away'),
+  'terms-url': valued('URL', 'terms that its pages link'),
+  'operator-line': valued('TEXT', 'the line that names who operates the benefits'),
+  'operator-line-es': valued('TEXT', 'the same in Spanish'),
+  logo: valued('FILE', 'PNG or WebP mark for page and copy; "" takes it away'),
+  scheme: valued('auto|light|dark', 'light or dark, or as the device says (auto)'),
+  colors: valued('JSON', 'colors, like {"light":{"accent":"#0b4f9e"}}'),
+  radius: valued('N', 'radius of corners, 0 to 24'),
+  font: valued('NAME', `one of ${Object.keys(FONTS).join(', ')}`),
+  offer: repeatable('OFFER', 'offer it may give (default: all offers)'),
+  scope: repeatable('SCOPE', 'scope it may ask for (default: all but beneficiaries:read and :write)'),
+  retain: valued('YEARS', 'how long what was agreed and covered outlives an erasure, like 7y (default none)'),
+  rate: valued('N/s', 'requests a second it may send (0/s takes the limit away)'),
+  'api-key-optional': flag('x-api-key may be left out'),
+  'api-key-required': flag('x-api-key must be sent (the default)'),
 }
 
 /** The settings in these options. Throws UsageError on values that a setting cannot have. */

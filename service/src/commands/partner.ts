@@ -18,11 +18,13 @@ import { checkWebhookUrl } from '../webhooks/egress/address.ts'
 import {
   type Command,
   choiceOf,
+  flag,
   type Input,
   neededSecret,
   neededText,
   secretOptions,
   UsageError,
+  valued,
 } from './command.ts'
 import { settingOptions, settingsOf, viewPartner } from './partner-settings.ts'
 import { addForOperator, eventsOf } from './webhook.ts'
@@ -106,18 +108,13 @@ async function createFor(
 
 const create: Command = {
   name: 'partner create',
-  arguments: [],
   summary: 'Make a partner with a client secret and an API key; both are shown once.',
   options: {
     ...settingOptions,
-    'webhook-url': { type: 'string', value: 'URL', help: 'https address that hears of its events' },
-    'webhook-username': { type: 'string', value: 'NAME', help: 'user name of the webhook, without a colon' },
+    'webhook-url': valued('URL', 'https address that hears of its events'),
+    'webhook-username': valued('NAME', 'user name of the webhook, without a colon'),
     ...secretOptions('webhook-password', 'password of the webhook'),
-    events: {
-      type: 'string',
-      value: 'a,b|all',
-      help: 'events it wants (default offer_activiation_successful)',
-    },
+    events: valued('a,b|all', 'events it wants (default offer_activiation_successful)'),
   },
   run: async input => {
     neededText(input, 'name')
@@ -128,9 +125,7 @@ const create: Command = {
 
 const list: Command = {
   name: 'partner list',
-  arguments: [],
   summary: 'List the partners.',
-  options: {},
   run: input =>
     inWorkspace(input, async ({ database }) => {
       const partners = (await listPartners(database)).map(row => ({
@@ -152,7 +147,6 @@ const show: Command = {
   name: 'partner show',
   arguments: ['ID'],
   summary: 'Show a partner, its settings and its credentials (never the secrets).',
-  options: {},
   run: input =>
     inWorkspace(input, async workspace => {
       const { offers } = await manageContextOf(workspace)
@@ -180,8 +174,8 @@ const update: Command = {
   summary: 'Change settings of a partner; a repeatable option replaces the whole list.',
   options: {
     ...settingOptions,
-    'all-offers': { type: 'boolean', help: 'it may give all offers again' },
-    enable: { type: 'boolean', help: 'enable it again after `partner disable`' },
+    'all-offers': flag('it may give all offers again'),
+    enable: flag('enable it again after `partner disable`'),
   },
   run: async input => {
     const settings = await settingsOf(input)
@@ -198,7 +192,6 @@ const disable: Command = {
   name: 'partner disable',
   arguments: ['ID'],
   summary: 'Refuse all calls of a partner within a second; none of its data is deleted.',
-  options: {},
   run: input =>
     inWorkspace(input, async workspace => {
       const context = await manageContextOf(workspace)
@@ -211,7 +204,7 @@ const rotate: Command = {
   name: 'key rotate',
   arguments: ['PARTNER'],
   summary: 'Make a second live client secret or API key; revoke the older once the partner uses the new one.',
-  options: { kind: { type: 'string', value: 'KIND', help: 'client_secret (default) or api_key' } },
+  options: { kind: valued('KIND', 'client_secret (default) or api_key') },
   run: async input => {
     const kind = choiceOf(input, 'kind', ['client_secret', 'api_key']) ?? 'client_secret'
     await inWorkspace(input, async workspace => {
@@ -237,7 +230,6 @@ const revoke: Command = {
   name: 'key revoke',
   arguments: ['PARTNER', 'ID'],
   summary: 'Revoke a client secret or API key by its id; tokens issued from it end within a second.',
-  options: {},
   run: input =>
     inWorkspace(input, async workspace => {
       const [partner = '', id = ''] = input.positionals

@@ -7,7 +7,7 @@ import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
 import { listPartners } from '../partners/store.ts'
 import { type RosterEntry, readRoster } from '../rosters/roster.ts'
-import { type Command, type Input, neededText, UsageError } from './command.ts'
+import { type Command, flag, type Input, neededText, UsageError, valued } from './command.ts'
 import { inWorkspace } from './workspace.ts'
 
 const columns = [
@@ -28,19 +28,17 @@ const columns = [
 /** Prints the people covered by a benefit on a day: the list for an insurer. */
 export const roster: Command = {
   name: 'roster',
-  arguments: [],
   summary:
     'List the people covered by a benefit on a day, with their dates of cover. Contains personal data.',
   options: {
-    benefit: { type: 'string', value: 'NAME', help: 'the benefit, by its name in the catalogue' },
-    on: { type: 'string', value: 'DATE', help: 'the day, YYYY-MM-DD, in the time zone of each partner' },
-    since: {
-      type: 'string',
-      value: 'DATE',
-      help: 'also says who was added, ended or kept since that day; whoever ended is listed, too',
-    },
-    partner: { type: 'string', value: 'ID', help: 'only this partner (default: all)' },
-    csv: { type: 'boolean', help: 'answer with a CSV file' },
+    benefit: valued('NAME', 'the benefit, by its name in the catalogue'),
+    on: valued('DATE', 'the day, YYYY-MM-DD, in the time zone of each partner'),
+    since: valued(
+      'DATE',
+      'also says who was added, ended or kept since that day; whoever ended is listed, too',
+    ),
+    partner: valued('ID', 'only this partner (default: all)'),
+    csv: flag('answer with a CSV file'),
   },
   run: async input => {
     const query = { benefit: neededText(input, 'benefit'), on: dateOf(input, 'on'), since: sinceOf(input) }

@@ -16,14 +16,14 @@ import type { Service } from '../service.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { serviceVersion } from '../version.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
-import { type Input, type Option, UsageError } from './command.ts'
+import { type Input, type Option, UsageError, valued } from './command.ts'
 import { eraseListed, erasureListOf } from './erasures.ts'
 import { dataDirOf, reach, webhookRulesOf } from './workspace.ts'
 
 /** The options of the commands that serve. */
 export const servingOptions: Readonly<Record<string, Option>> = {
-  port: { type: 'string', value: 'PORT', help: 'port to listen on (default 8080; 0 picks a free one)' },
-  host: { type: 'string', value: 'HOST', help: 'address to listen on (default 127.0.0.1)' },
+  port: valued('PORT', 'port to listen on (default 8080; 0 picks a free one)'),
+  host: valued('HOST', 'address to listen on (default 127.0.0.1)'),
 }
 
 /** The parts that exist once the service runs. */

@@ -1,22 +1,15 @@
 import { readConfig } from '../config.ts'
-import type { Command } from './command.ts'
+import { type Command, flag } from './command.ts'
 import { runService, servingOptions } from './run-service.ts'
 
 /** `enrolment serve`: production. */
 export const serve: Command = {
   name: 'serve',
-  arguments: [],
   summary: 'Run the service in production, on DATABASE_URL or on the embedded database of --data DIR.',
   options: {
     ...servingOptions,
-    'insecure-http': {
-      type: 'boolean',
-      help: 'listen on other than loopback addresses without an https ENROLMENT_BASE_URL',
-    },
-    quiet: {
-      type: 'boolean',
-      help: 'answer reads alone: no writes, no deliveries, no due changes, until `enrolment resume`',
-    },
+    'insecure-http': flag('listen on other than loopback addresses without an https ENROLMENT_BASE_URL'),
+    quiet: flag('answer reads alone: no writes, no deliveries, no due changes, until `enrolment resume`'),
   },
   run: input => runService(input, readConfig(input.environment), 'live'),
 }

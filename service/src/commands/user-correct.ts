@@ -8,7 +8,7 @@ import { type Enrolment, isLive, type User } from '../membership/rules/state.ts'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
-import { type Command, type Input, neededText, UsageError } from './command.ts'
+import { type Command, flag, type Input, neededText, UsageError, valued } from './command.ts'
 import { memberContext, openMemberReader } from './members.ts'
 import { inWorkspace, systemUser } from './workspace.ts'
 
@@ -18,21 +18,13 @@ export const correctUser: Command = {
   arguments: ['PARTNER', 'USERID'],
   summary: 'Void an enrolment that should not exist, or move its first or last day; the old row is kept.',
   options: {
-    benefit: { type: 'string', value: 'NAME', help: 'the benefit whose enrolment is wrong (needed)' },
-    enrolment: {
-      type: 'string',
-      value: 'ID',
-      help: 'which one, where the benefit has several; without it they are listed',
-    },
-    void: { type: 'boolean', help: 'it should never have been' },
-    start: {
-      type: 'string',
-      value: 'DATE',
-      help: 'the first day of cover it should have, in the partner’s zone',
-    },
-    'last-day': { type: 'string', value: 'DATE', help: 'the last day of cover it should have' },
-    reason: { type: 'string', value: 'TEXT', help: 'why; kept sealed on record (needed but with --dry-run)' },
-    'dry-run': { type: 'boolean', help: 'only show what it would do' },
+    benefit: valued('NAME', 'the benefit whose enrolment is wrong (needed)'),
+    enrolment: valued('ID', 'which one, where the benefit has several; without it they are listed'),
+    void: flag('it should never have been'),
+    start: valued('DATE', 'the first day of cover it should have, in the partner’s zone'),
+    'last-day': valued('DATE', 'the last day of cover it should have'),
+    reason: valued('TEXT', 'why; kept sealed on record (needed but with --dry-run)'),
+    'dry-run': flag('only show what it would do'),
   },
   run: input => {
     const wish = wishOf(input)

@@ -9,13 +9,13 @@ import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
 import type { Partner } from '../partners/partner.ts'
-import { type Command, type Input, neededText, type Option } from './command.ts'
+import { type Command, type Input, neededText, type Option, valued } from './command.ts'
 import { openMemberReader } from './members.ts'
 import { inWorkspace, type Workspace } from './workspace.ts'
 
 /** The reason why an operator reads a person's data; it is recorded in the audit log. */
 export const reasonOption: Readonly<Record<string, Option>> = {
-  reason: { type: 'string', value: 'TEXT', help: 'why; kept sealed on record (needed)' },
+  reason: valued('TEXT', 'why; kept sealed on record (needed)'),
 }
 
 const exportOne: Command = {

@@ -19,7 +19,7 @@ import { viewTimeline, viewUser } from '../membership/rules/view.ts'
 import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
-import { type Command, neededText, UsageError } from './command.ts'
+import { type Command, neededText, UsageError, valued } from './command.ts'
 import { erasureListOf } from './erasures.ts'
 import { memberContext, openMemberReader } from './members.ts'
 import { correctUser } from './user-correct.ts'
@@ -74,11 +74,10 @@ const show: Command = {
   arguments: ['PARTNER', 'USERID'],
   summary: 'Show a user: the state, the timeline, and the rules that decide. For the operator only.',
   options: {
-    timezone: {
-      type: 'string',
-      value: 'ZONE',
-      help: 'show times in this zone, like America/Chicago, or partner for the partner’s (default UTC)',
-    },
+    timezone: valued(
+      'ZONE',
+      'show times in this zone, like America/Chicago, or partner for the partner’s (default UTC)',
+    ),
   },
   run: input => {
     const named = input.text('timezone')

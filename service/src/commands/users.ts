@@ -4,7 +4,7 @@ import { requirePartner } from '../partners/manage.ts'
 import { clockOn } from '../partners/partner.ts'
 import { listPartners } from '../partners/store.ts'
 import { type ComingKind, comingKinds, findComing } from '../rosters/coming.ts'
-import { type Command, neededText, UsageError } from './command.ts'
+import { type Command, flag, neededText, UsageError, valued } from './command.ts'
 import { inWorkspace } from './workspace.ts'
 
 const columns = ['at', 'what', 'name', 'next', 'userid', 'serviceid', 'partnerid'] as const
@@ -22,16 +22,11 @@ const summaries: Readonly<Record<ComingKind, string>> = {
 function coming(kind: ComingKind): Command {
   return {
     name: `users ${kind}`,
-    arguments: [],
     summary: summaries[kind],
     options: {
-      by: {
-        type: 'string',
-        value: 'DATE',
-        help: 'up to the end of this day, YYYY-MM-DD, in the partner’s time zone',
-      },
-      partner: { type: 'string', value: 'ID', help: 'only this partner (default: all)' },
-      csv: { type: 'boolean', help: 'answer with a CSV file' },
+      by: valued('DATE', 'up to the end of this day, YYYY-MM-DD, in the partner’s time zone'),
+      partner: valued('ID', 'only this partner (default: all)'),
+      csv: flag('answer with a CSV file'),
     },
     run: async input => {
       const by = neededText(input, 'by')

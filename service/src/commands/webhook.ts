@@ -6,6 +6,7 @@ import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
 import type { PartnerRow } from '../partners/store.ts'
+import { isUuid } from '../vault/uuid.ts'
 import { closedWebhookOf, webhookOf } from '../webhooks/api/view.ts'
 import {
   addEndpoint,
@@ -24,6 +25,7 @@ import {
   type Option,
   secretOptions,
   UsageError,
+  valued,
 } from './command.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
@@ -80,19 +82,11 @@ export async function addForOperator(
 }
 
 const endpointOptions: Readonly<Record<string, Option>> = {
-  url: { type: 'string', value: 'URL', help: 'https address that hears of the events' },
-  username: { type: 'string', value: 'NAME', help: 'user name, without a colon' },
+  url: valued('URL', 'https address that hears of the events'),
+  username: valued('NAME', 'user name, without a colon'),
   ...secretOptions('password', 'password'),
-  events: {
-    type: 'string',
-    value: 'a,b|all',
-    help: 'events it wants (default offer_activiation_successful)',
-  },
-  ordering: {
-    type: 'string',
-    value: 'none|user',
-    help: "user keeps one user's events in order (default none)",
-  },
+  events: valued('a,b|all', 'events it wants (default offer_activiation_successful)'),
+  ordering: valued('none|user', "user keeps one user's events in order (default none)"),
 }
 
 /** An endpoint as the API shows it. An endpoint whose secrets cannot be opened must still be visible here. */
@@ -134,7 +128,6 @@ const list: Command = {
   name: 'webhook list',
   arguments: ['PARTNER'],
   summary: 'List the webhook endpoints of a partner and their health.',
-  options: {},
   run: input =>
     inWorkspace(input, async workspace => {
       const partner = await requirePartner(workspace.database, input.positionals[0] ?? '')
@@ -163,16 +156,14 @@ function change(name: 'enable' | 'disable', summary: string): Command {
     name: `webhook ${name}`,
     arguments: ['PARTNER', 'ID'],
     summary,
-    options: {},
     run: input =>
       inWorkspace(input, async workspace => {
         const { database, real, alongside } = workspace
         const [partnerId = '', id = ''] = input.positionals
         const partner = await requirePartner(database, partnerId)
         const named = { partnerId: partner.partner_id, endpointId: id }
-        const isUuid = /^[0-9a-f-]{36}$/.test(id)
         const isDone =
-          isUuid &&
+          isUuid(id) &&
           (await database.transaction(async tx => {
             const isFound =
               name === 'enable'

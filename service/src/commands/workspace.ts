@@ -10,7 +10,7 @@ import type { Query } from '../db/sql.ts'
 import { claimInstallation, type Installation, loadKeyringFor } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Keyring } from '../vault/keyring.ts'
-import { uuidv7 } from '../vault/uuid.ts'
+import { isUuid, uuidv7 } from '../vault/uuid.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
 import type { Input } from './command.ts'
 
@@ -97,7 +97,7 @@ async function recorded<T>(
 ): Promise<T> {
   const { database, real } = place
   const [first = ''] = input.positionals
-  const isPartner = uuidForm.test(first)
+  const isPartner = isUuid(first)
   let record: Concerning = {}
   let given: AuditEntry | undefined
   let begun: Promise<void> | undefined
@@ -139,8 +139,6 @@ async function recorded<T>(
     throw error
   }
 }
-
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The system user that runs the command. */
 export function systemUser(): string {

@@ -11,7 +11,7 @@ import { decodeUuid, encodeBase62, encodeUuid } from '../vault/base62.ts'
 import { keyedHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { makeSecret, type SecretMode } from '../vault/secret.ts'
-import { uuidv7 } from '../vault/uuid.ts'
+import { isUuid, uuidv7 } from '../vault/uuid.ts'
 import { checkOrigin, checkRedirect } from './addresses.ts'
 import { type HelpSettings, withHelp } from './help-contacts.ts'
 import { holdKeys } from './key-use.ts'
@@ -137,8 +137,7 @@ async function requireLocked(tx: Executor, partnerId: string): Promise<PartnerRo
 
 /** The partner of this id. Throws OperatorError when there is none. */
 export async function requirePartner(db: Executor, partnerId: string): Promise<PartnerRow> {
-  const isUuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(partnerId)
-  const id = isUuid ? partnerId : decodeUuid(partnerId.replace(/^enr_client_/, ''))
+  const id = isUuid(partnerId) ? partnerId : decodeUuid(partnerId.replace(/^enr_client_/, ''))
   const [row] = id ? await findPartners(db, [id]) : []
   if (!row) throw new OperatorError(`There is no partner ${partnerId}: see \`enrolment partner list\`.`)
   return row

@@ -23,6 +23,11 @@ export function forgetLastUuid(): void {
 /** The UUID that identifies nothing: the `serviceid` of a test event, which has no user. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
+/** Whether a text has the form of a UUID, in capitals or not. */
+export function isUuid(text: string): boolean {
+  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
+}
+
 /** A random UUID v4. */
 export function uuidv4(): string {
   return randomUUID()

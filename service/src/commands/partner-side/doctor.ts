@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { OperatorError } from '../../operator-error.ts'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, UsageError, valued } from '../command.ts'
 import { checkSignIn } from '../sign-in-check.ts'
 import { isLoopback } from './delivery.ts'
 import { examine } from './examine.ts'
@@ -18,16 +18,11 @@ export const doctor: Command = {
     'Test your webhook receiver and say what to correct; without URL, test the identity provider of the console.',
   options: {
     ...partnerOptions,
-    username: {
-      type: 'string',
-      value: 'NAME',
-      help: 'user name of the Basic credentials (default: HOOK_USERNAME, or enrolment)',
-    },
-    cursor: {
-      type: 'string',
-      value: 'FILE',
-      help: 'the file of `listen`, whose secret is taken without HOOK_SECRET (default ./.enrolment-listen.json)',
-    },
+    username: valued('NAME', 'user name of the Basic credentials (default: HOOK_USERNAME, or enrolment)'),
+    cursor: valued(
+      'FILE',
+      'the file of `listen`, whose secret is taken without HOOK_SECRET (default ./.enrolment-listen.json)',
+    ),
   },
   run: async input => {
     if (input.positionals.length === 0) return checkSignIn(input)

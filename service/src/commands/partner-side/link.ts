@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { Command } from '../command.ts'
+import { type Command, flag, valued } from '../command.ts'
 import { openSandboxApi, partnerOptions } from './partner-api.ts'
 
 /** `enrolment link open`: opens the registration page of one user in the browser of the person who runs the command. */
@@ -9,9 +9,9 @@ export const openLink: Command = {
   summary: 'Mint a link for one user of a sandbox and open the registration page in a browser.',
   options: {
     ...partnerOptions,
-    purpose: { type: 'string', value: 'WORD', help: 'registration (default), benefits, swap or offerchange' },
-    locale: { type: 'string', value: 'en|es', help: 'the language of the page' },
-    print: { type: 'boolean', help: 'print the address and open nothing' },
+    purpose: valued('WORD', 'registration (default), benefits, swap or offerchange'),
+    locale: valued('en|es', 'the language of the page'),
+    print: flag('print the address and open nothing'),
   },
   run: async input => {
     const api = openSandboxApi(input)

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, flag, UsageError, valued } from '../command.ts'
 import { basicPair, deliveryHeaders, isLoopback } from './delivery.ts'
 import type { EventPage, LoggedEvent } from './logged-events.ts'
 import { openPartnerApi, type PartnerApi, partnerOptions, ServiceAway } from './partner-api.ts'
@@ -11,29 +11,19 @@ const retriesMs = [500, 1000, 2000, 5000]
 /** `enrolment listen`: shows events as they are raised, and forwards them to a receiver on this machine. */
 export const listen: Command = {
   name: 'listen',
-  arguments: [],
   summary:
     'Show your events, and forward them to a receiver on this machine: signed, in order, from where you stopped.',
   options: {
     ...partnerOptions,
-    'forward-to': {
-      type: 'string',
-      value: 'URL',
-      help: 'a loopback address, for example http://127.0.0.1:3000/hook; left out: events are only shown',
-    },
-    cursor: {
-      type: 'string',
-      value: 'FILE',
-      help: 'where it keeps how far it came (default ./.enrolment-listen.json)',
-    },
-    'from-start': { type: 'boolean', help: 'without a cursor: also what was raised before now' },
-    username: {
-      type: 'string',
-      value: 'NAME',
-      help: 'user name of the Basic credentials (default enrolment)',
-    },
-    password: { type: 'string', value: 'WORD', help: 'their password (default: the secret)' },
-    once: { type: 'boolean', help: 'end when everything that there is was shown or forwarded' },
+    'forward-to': valued(
+      'URL',
+      'a loopback address, for example http://127.0.0.1:3000/hook; left out: events are only shown',
+    ),
+    cursor: valued('FILE', 'where it keeps how far it came (default ./.enrolment-listen.json)'),
+    'from-start': flag('without a cursor: also what was raised before now'),
+    username: valued('NAME', 'user name of the Basic credentials (default enrolment)'),
+    password: valued('WORD', 'their password (default: the secret)'),
+    once: flag('end when everything that there is was shown or forwarded'),
   },
   run: async input => {
     const wish = input.text('forward-to')

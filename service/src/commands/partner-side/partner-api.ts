@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../operator-error.ts'
-import type { Input, Option } from '../command.ts'
+import { type Input, type Option, valued } from '../command.ts'
 
 /** A partner's credentials, and the service that they are for. */
 export type PartnerApi = {
@@ -29,11 +29,7 @@ const passing = new Set([408, 429, 500, 502, 503, 504])
 
 /** The options of every command that a partner runs. */
 export const partnerOptions: Readonly<Record<string, Option>> = {
-  'base-url': {
-    type: 'string',
-    value: 'URL',
-    help: 'the service (default: BASE_URL, or where the demo was last started)',
-  },
+  'base-url': valued('URL', 'the service (default: BASE_URL, or where the demo was last started)'),
 }
 
 /** A partner's credentials, with the names of demo.json, which also says where its service is. */

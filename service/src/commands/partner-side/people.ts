@@ -101,7 +101,6 @@ async function seeToFailingEndpoint(api: PartnerApi): Promise<void> {
 /** `enrolment people list`: the expected outcomes of each person, and their present state. */
 const listPeople: Command = {
   name: 'people list',
-  arguments: [],
   summary: 'List the people of a sandbox: the expected outcomes of each, and their present status.',
   options: partnerOptions,
   run: async input => {
@@ -119,7 +118,6 @@ const listPeople: Command = {
 /** `enrolment people reset`: erases the people and creates them anew. */
 const resetPeople: Command = {
   name: 'people reset',
-  arguments: [],
   summary: 'Create the people of a sandbox anew, with their known outcomes.',
   options: partnerOptions,
   run: async input => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EventName, isEventName } from '@benefit-enrolment/contract/names'
 import { OperatorError } from '../../operator-error.ts'
-import { type Command, neededText, UsageError } from '../command.ts'
+import { type Command, flag, neededText, UsageError, valued } from '../command.ts'
 import { eventsOf } from './logged-events.ts'
 import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.ts'
 import {
@@ -73,11 +73,11 @@ export const trigger: Command = {
   summary: 'Raise an event in a sandbox, by taking a new user through the steps that cause it.',
   options: {
     ...partnerOptions,
-    userid: { type: 'string', value: 'USERID', help: 'a user that does not exist yet' },
-    repeat: { type: 'string', value: 'N', help: 'this many users: USERID, USERID-2, USERID-3 …' },
-    delay: { type: 'string', value: 'SECONDS', help: 'wait so long between two of them' },
-    duplicate: { type: 'boolean', help: 'deliver each event a second time, with the same key' },
-    'out-of-order': { type: 'boolean', help: "deliver each user's first event again after the last" },
+    userid: valued('USERID', 'a user that does not exist yet'),
+    repeat: valued('N', 'this many users: USERID, USERID-2, USERID-3 …'),
+    delay: valued('SECONDS', 'wait so long between two of them'),
+    duplicate: flag('deliver each event a second time, with the same key'),
+    'out-of-order': flag("deliver each user's first event again after the last"),
   },
   run: async input => {
     const eventname = input.positionals[0] ?? ''
