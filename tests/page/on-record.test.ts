@@ -31,10 +31,16 @@ function noting(): { visitor: Visitor; seen: Set<string> } {
   return { visitor: { ...visitor, get: noted(visitor.get), post: noted(visitor.post) }, seen }
 }
 
-type Row = { why: string | null; who: string; actor: string | null; request_id: string | null }
+type Row = {
+  why: string | null
+  who: string
+  actor: string | null
+  request_id: string | null
+  reference: string | null
+}
 function rowsOf(userid: string): Promise<Row[]> {
   return rig.running.database.query<Row>(sql`
-    select h.lines -> 0 ->> 3 as why, h.who, h.actor, h.request_id from history h
+    select h.lines -> 0 ->> 3 as why, h.who, h.actor, h.request_id, h.reference from history h
     join users u on u.partner_id = h.partner_id and u.service_id = h.service_id
     where h.partner_id = ${rig.partner.partnerId} and u.userid = ${userid} and h.who = 'user' order by h.version`)
 }
@@ -94,11 +100,21 @@ test('of a member, by every path that changes something', async () => {
     expect(actor).toMatch(/^[0-9a-f-]{36}$/)
     expect(seen).toContain(request_id)
   }
-  const told = rows.map(({ why }) => why?.replace(/ BE-.*/, '') ?? '')
-  expect([...new Set(told.filter(why => why !== ''))]).toEqual(
-    expect.arrayContaining(['enrol', 'swap', 'offer change', 'offer change undone', 'reinstate']),
+  const confirmed = rows.filter(({ reference }) => reference !== null)
+  expect([...new Set(confirmed.map(({ why }) => why))].sort()).toEqual(
+    ['enrol', 'offer change', 'offer change undone', 'reinstate', 'swap', 'voluntary'].sort(),
   )
+  // The reference is kept beside the lines, where an erasure finds it, and never in their words.
+  for (const { reference } of confirmed) expect(reference).toMatch(/^BE-\w{4}-\w{4}$/)
+  expect(rows.filter(({ why }) => why?.includes('BE-'))).toEqual([])
   // Each was another request of the same session.
   expect(new Set(rows.map(({ actor }) => actor)).size).toBe(1)
   expect(new Set(rows.map(({ request_id }) => request_id)).size).toBe(rows.length)
+
+  await rig.partner.client.eraseUser({ userid })
+  const kept = await rig.running.database.query(sql`
+    select 1 from history where partner_id = ${rig.partner.partnerId}
+      and request_id = any (${confirmed.map(row => row.request_id)}::uuid[])
+      and (reference is not null or lines::text like '%BE-%')`)
+  expect(kept).toEqual([])
 })

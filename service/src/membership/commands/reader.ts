@@ -1,9 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { coalesceApart } from '../../db/coalesce.ts'
 import type { Database } from '../../db/database.ts'
-import { failureOf } from '../../db/failure.ts'
 import { sql } from '../../db/sql.ts'
-import { ServiceError } from '../../http/service-error.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { type DocumentKind, openDataKey, openDocument } from '../records/documents.ts'
 import { type AppliedChange, applyDueChanges } from '../rules/apply-due.ts'
@@ -64,7 +62,7 @@ export function openReader(
         serviceId: user.serviceId,
         version,
       }))
-      const unchanged = await guarded(() => findUnchanged(database, held))
+      const unchanged = await findUnchanged(database, held)
       return users.map((_, place) => ({ ok: true, value: unchanged.has(place) }))
     },
   })
@@ -72,10 +70,7 @@ export function openReader(
     maxBatch: 256,
     run: async names => {
       const rows = new Map(
-        (await guarded(() => loadUsers(context.database, names))).map(row => [
-          `${row.partner_id} ${row.userid}`,
-          row,
-        ]),
+        (await loadUsers(database, names)).map(row => [`${row.partner_id} ${row.userid}`, row]),
       )
       return names.map(name => ({ ok: true, value: rows.get(`${name.partnerId} ${name.userid}`) }))
     },
@@ -86,7 +81,7 @@ export function openReader(
     {
       maxBatch: 256,
       run: async users => {
-        const rows = await guarded(() => loadDocuments(context.database, users))
+        const rows = await loadDocuments(database, users)
         const byUser = new Map<string, DocumentRow[]>()
         for (const row of rows) byUser.set(row.service_id, [...(byUser.get(row.service_id) ?? []), row])
         return users.map(user => ({ ok: true, value: byUser.get(user.serviceId) ?? [] }))
@@ -173,7 +168,7 @@ export function openReader(
     },
     async history({ user, steps }, which = 'newest') {
       const most = which === 'newest' ? NEWEST_CHANGES : null
-      const written = await guarded(() => readHistory(context.database, user, most))
+      const written = await readHistory(database, user, most)
       // Between the two reads the schedule may have written the due changes; they must appear only once.
       const until = written.at(-1)?.at ?? 0
       const late = steps.filter(step => step.at > until)
@@ -201,20 +196,20 @@ async function readHistory(database: Database, user: User, most: number | null):
     at: Instant
     who: Who
     lines: [what: string, from: string, to: string, why: string][]
+    reference: string | null
   }>(sql`
-    select at, who, lines from history
+    select at, who, lines, reference from history
     where partner_id = ${user.partnerId} and service_id = ${user.serviceId}
     order by version desc limit ${most}::integer`)
-  return rows
-    .reverse()
-    .flatMap(({ at, who, lines }) => lines.map(([what, from, to, why]) => ({ at, what, from, to, who, why })))
-}
-
-async function guarded<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (failureOf(error).unavailable) throw new ServiceError('unavailable', undefined, { cause: error })
-    throw error
-  }
+  return rows.reverse().flatMap(({ at, who, lines, reference }) =>
+    lines.map(([what, from, to, why]) => ({
+      at,
+      what,
+      from,
+      to,
+      who,
+      why,
+      ...(reference === null ? {} : { reference }),
+    })),
+  )
 }

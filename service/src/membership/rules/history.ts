@@ -14,6 +14,8 @@ export type HistoryLine = {
   readonly to: string
   readonly who: Who
   readonly why: string
+  /** The reference of the change in which the line was made, if its caller gave one. */
+  readonly reference?: string
 }
 
 /**

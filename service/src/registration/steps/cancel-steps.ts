@@ -5,9 +5,8 @@ import { knownBenefit } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseCancel } from '../views/choices.ts'
 import { lastDayOf, linesInForce, liveLines } from './cards.ts'
-import { changeOwn } from './change-own.ts'
-import { noteDone } from './outcomes.ts'
-import { referenceOf } from './reference.ts'
+import type { OwnChange } from './change-own.ts'
+import { changeAndConfirm } from './outcomes.ts'
 import type { Step } from './step.ts'
 
 const daysToReinstate = 30
@@ -46,15 +45,14 @@ export const cancel: Step = {
   post: async (visit, form) => {
     const parsed = parseCancel(form)
     if (!parsed.ok) return { errors: parsed.errors }
-    const reference = referenceOf(visit.session.session_id, 'cancelled')
-    const outcome = await changeOwn(visit, {
-      why: `cancel ${reference}`,
+    const change: OwnChange = {
+      why: 'cancel',
       of: ({ status }) => status === 'active' || status === 'cancelled',
       decide: ({ user, now, terms }) => {
         const change = cancelAccount(user, { effective: parsed.values, reason: 'voluntary' }, now, terms())
         return change.user === user ? 'unchanged' : change
       },
-    })
-    return outcome === 'done' ? noteDone(visit, 'cancelled', reference) : 'gone'
+    }
+    return changeAndConfirm(visit, 'cancelled', change, 'gone')
   },
 }

@@ -11,6 +11,8 @@ export type OwnUser = Member & { readonly now: Instant; readonly terms: CommandC
 /** A change that a visitor asks for. */
 export type OwnChange = {
   readonly why: string
+  /** The reference of the confirmation that the person gets; stored with the change. */
+  readonly reference?: string
   /** Which users may make this change; absent: members. */
   readonly of?: (user: User) => boolean
   /**
@@ -27,11 +29,12 @@ export type OwnChange = {
  */
 export async function changeOwn(
   visit: Visit,
-  { why, of = isActive, decide }: OwnChange,
+  { why, reference, of = isActive, decide }: OwnChange,
 ): Promise<'done' | 'conflict' | 'gone' | ErrorCode> {
   const outcome = await visit.context.executor.submit<'done' | 'conflict'>({
     ...byVisitor(visit),
     why,
+    reference,
     decide: ({ member, now, terms }) => {
       if (member?.user.serviceId !== visit.user.serviceId || !of(member.user)) return refuse('user_not_found')
       const decided = decide({ ...member, now, terms })

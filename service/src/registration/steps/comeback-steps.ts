@@ -5,9 +5,8 @@ import { hasConsent, knownBenefit, offerOf, type Terms } from '../../membership/
 import type { Visit } from '../session/visit.ts'
 import type { StartView } from '../views/model.ts'
 import { liveLines } from './cards.ts'
-import { changeOwn, isAnybody } from './change-own.ts'
-import { noteDone } from './outcomes.ts'
-import { referenceOf } from './reference.ts'
+import { isAnybody, type OwnChange } from './change-own.ts'
+import { changeAndConfirm } from './outcomes.ts'
 import type { Step } from './step.ts'
 
 /** What would be restored if the person undid their cancel now; `undefined` when that is not possible. */
@@ -39,22 +38,15 @@ export const cancelUndo: Step = takingBack('cancel', hasPendingCancel)
 
 /** Undoes a cancel if there is one to undo; when refused, leads back to the view that the person came from. */
 function takingBack(from: string, isToDo: (user: User) => boolean): Step {
+  const decide: OwnChange['decide'] = ({ user, now, terms }) => {
+    if (!isToDo(user)) return 'unchanged'
+    const change = reinstateAccount(user, now, terms())
+    // A registration that was begun after the cancel ends with it.
+    return isRefusal(change) || isActive(user) ? change : { ...change, documents: { draft: null } }
+  }
   return {
     show: () => ({ to: from }),
-    post: async visit => {
-      const reference = referenceOf(visit.session.session_id, 'undone')
-      const outcome = await changeOwn(visit, {
-        why: `reinstate ${reference}`,
-        of: isAnybody,
-        decide: ({ user, now, terms }) => {
-          if (!isToDo(user)) return 'unchanged'
-          const change = reinstateAccount(user, now, terms())
-          // A registration that was begun after the cancel ends with it.
-          return isRefusal(change) || isActive(user) ? change : { ...change, documents: { draft: null } }
-        },
-      })
-      if (outcome === 'done') return noteDone(visit, 'undone', reference)
-      return outcome === 'gone' ? 'gone' : { to: from }
-    },
+    post: visit =>
+      changeAndConfirm(visit, 'undone', { why: 'reinstate', of: isAnybody, decide }, { to: from }),
   }
 }

@@ -13,7 +13,7 @@ import { lineOf } from './cards.ts'
 import { changeOwn, isAnybody } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { mustName, namingLines, withDraftNames } from './naming.ts'
-import { noteDone, wasDoneBy } from './outcomes.ts'
+import { hasEnrolled, noteDone } from './outcomes.ts'
 import { findPlan, type Plan } from './plans.ts'
 import { stepOf } from './progress.ts'
 import { referenceOf } from './reference.ts'
@@ -85,10 +85,11 @@ async function enrolNow(
   },
 ): Promise<Posted> {
   const { form, found, consents, agreements } = input
-  const reference = referenceOf(visit.session.session_id, 'enrolled')
+  const reference = referenceOf(visit, 'enrolled')
   const version = versionOf(form)
   const outcome = await changeOwn(visit, {
-    why: `enrol ${reference}`,
+    why: 'enrol',
+    reference,
     of: isAnybody,
     decide: ({ user, person: documentOf, now, terms }) => {
       if (user.status === 'active') return refuse('user_exists')
@@ -113,9 +114,9 @@ async function enrolNow(
       }
     },
   })
-  if (outcome === 'done') return noteDone(visit, 'enrolled', reference)
+  if (outcome === 'done') return noteDone(visit, 'enrolled')
   if (outcome === 'conflict' || outcome === 'gone') return outcome
-  if (outcome === 'user_exists') return repeated(visit, reference)
+  if (outcome === 'user_exists') return repeated(visit)
   noteRefused(visit, outcome)
   // The rules or the catalogue changed while the person answered: the person sees what is open now.
   return { to: 'plan' }
@@ -127,8 +128,8 @@ function noteRefused({ context, partner, user, requestId }: Visit, code: ErrorCo
 }
 
 /** The person is already a member: this is another press of the same button, or they enrolled in another way. */
-async function repeated(visit: Visit, reference: string): Promise<Posted> {
-  return (await wasDoneBy(visit, reference)) ? noteDone(visit, 'enrolled', reference) : { to: 'overview' }
+async function repeated(visit: Visit): Promise<Posted> {
+  return (await hasEnrolled(visit)) ? noteDone(visit, 'enrolled') : { to: 'overview' }
 }
 
 /** No plan fits, and why. */

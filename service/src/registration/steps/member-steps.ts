@@ -21,12 +21,12 @@ import { parseDetails } from '../views/form.ts'
 import type { ConsentText, DetailsGroup } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { cardOf, dueIn, lineOf, statusOf, wantedElsewhere } from './cards.ts'
-import { changeOwn } from './change-own.ts'
+import { changeOwn, type OwnChange } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
 import { choosableByMember, memberPaths } from './member-choices.ts'
 import { mustName, namingLines } from './naming.ts'
-import { noteDone, wasDoneBy } from './outcomes.ts'
+import { changeAndConfirm, hasEnrolled, noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
 import type { Posted, Step } from './step.ts'
@@ -189,19 +189,16 @@ export const memberCheck: Step = {
 export const memberEnrol: Step = {
   show: memberCheck.show,
   post: async (visit, form) => {
-    const reference = referenceOf(visit.session.session_id, 'enrolled')
     const chosen = pickedBenefits(visit)
-    if (chosen.length === 0) {
-      // Nothing is left to add: this session, or another, has done it.
-      if (!(await wasDoneBy(visit, reference))) return { to: 'overview' }
-      return noteDone(visit, 'enrolled', reference)
-    }
+    // Nothing is left to add: this session, or another, has done it.
+    if (chosen.length === 0)
+      return (await hasEnrolled(visit)) ? noteDone(visit, 'enrolled') : { to: 'overview' }
     if (isStale(visit, form)) return 'conflict'
     const agreements = consentsFor(visit, chosen, undefined)
     const parsed = parseConsents(form, agreements, 'enroll')
     if (!parsed.ok) return { errors: parsed.errors }
     const consents = agreedNow(visit, parsed.values)
-    return addNow(visit, { names: chosen.map(({ name }) => name), consents, agreements, reference })
+    return addNow(visit, { names: chosen.map(({ name }) => name), consents, agreements })
   },
 }
 
@@ -210,34 +207,26 @@ function pickedBenefits(visit: Visit): Benefit[] {
   return selectable.filter(({ name }) => visit.draft.picks?.includes(name))
 }
 
-async function addNow(
+function addNow(
   visit: Visit,
-  input: {
-    names: readonly string[]
-    consents: readonly Consent[]
-    agreements: readonly ConsentText[]
-    reference: string
-  },
+  input: { names: readonly string[]; consents: readonly Consent[]; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
-  const outcome = await changeOwn(visit, {
-    why: `enrol ${input.reference}`,
-    decide: ({ user: before, person, now, terms }) => {
-      const others = input.consents.filter(consent => !input.names.includes(consent.name))
-      let user: User = { ...before, consents: mergeConsents(before.consents, others) }
-      const events: Raised[] = []
-      for (const name of input.names) {
-        const consents = input.consents.filter(consent => consent.name === name)
-        const added = enrolBenefitOf(user, { name, consents }, now, terms())
-        if (isRefusal(added)) return added
-        user = added.user
-        events.push(...added.events)
-      }
-      const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
-      const copied = { ...input, person: person('profile') ?? {}, offername }
-      const confirmation = confirmationOf({ ...visit, now }, copied)
-      return { user, events, documents: { draft: null }, confirmation }
-    },
-  })
-  if (outcome === 'done') return noteDone(visit, 'enrolled', input.reference)
-  return outcome === 'gone' ? 'gone' : { to: 'benefits' }
+  const decide: OwnChange['decide'] = ({ user: before, person, now, terms }) => {
+    const others = input.consents.filter(consent => !input.names.includes(consent.name))
+    let user: User = { ...before, consents: mergeConsents(before.consents, others) }
+    const events: Raised[] = []
+    for (const name of input.names) {
+      const consents = input.consents.filter(consent => consent.name === name)
+      const added = enrolBenefitOf(user, { name, consents }, now, terms())
+      if (isRefusal(added)) return added
+      user = added.user
+      events.push(...added.events)
+    }
+    const reference = referenceOf(visit, 'enrolled')
+    const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
+    const copied = { ...input, reference, person: person('profile') ?? {}, offername }
+    const confirmation = confirmationOf({ ...visit, now }, copied)
+    return { user, events, documents: { draft: null }, confirmation }
+  }
+  return changeAndConfirm(visit, 'enrolled', { why: 'enrol', decide }, { to: 'benefits' })
 }

@@ -21,10 +21,10 @@ import type { BenefitLine, ConsentText, OfferChoice } from '../views/parts.ts'
 import { textsOf } from '../views/texts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { dayOf, lastDayOf, leavingOn, lineOf, standingLine } from './cards.ts'
-import { changeOwn } from './change-own.ts'
+import type { OwnChange } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { mustName, namingLines, namingPath } from './naming.ts'
-import { noteDone } from './outcomes.ts'
+import { changeAndConfirm, noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
 import type { Posted, Redirect, Step } from './step.ts'
 
@@ -96,7 +96,7 @@ export const offerConfirm: Step = {
     }
   },
   post: async (visit, form) => {
-    if (isMade(visit, form.get('offername') ?? '')) return confirmed(visit)
+    if (isMade(visit, form.get('offername') ?? '')) return noteDone(visit, 'changed')
     const found = proposed(visit, form)
     if (!found) return { to: 'offer' }
     const { changed, choice } = found
@@ -115,16 +115,17 @@ export const offerConfirm: Step = {
 /** Undoes a pending change. */
 export const offerUndo: Step = {
   show: () => ({ to: 'offer' }),
-  post: async visit => {
-    const reference = referenceOf(visit.session.session_id, 'undone')
-    const outcome = await changeOwn(visit, {
-      why: `offer change undone ${reference}`,
-      decide: ({ user, now, terms }) =>
-        user.pendingOffer ? undoOfferChangeOf(user, now, terms()) : 'unchanged',
-    })
-    if (outcome === 'done') return noteDone(visit, 'undone', reference)
-    return outcome === 'gone' ? 'gone' : { to: 'offer' }
-  },
+  post: visit =>
+    changeAndConfirm(
+      visit,
+      'undone',
+      {
+        why: 'offer change undone',
+        decide: ({ user, now, terms }) =>
+          user.pendingOffer ? undoOfferChangeOf(user, now, terms()) : 'unchanged',
+      },
+      { to: 'offer' },
+    ),
 }
 
 function choicesOf(visit: Visit): OfferChoice[] {
@@ -191,37 +192,28 @@ function isMade({ user, session }: Visit, offername: string): boolean {
   )
 }
 
-async function changeNow(
+function changeNow(
   visit: Visit,
   offername: string,
   { consents, agreements }: { consents: readonly Consent[]; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
-  const reference = referenceOf(visit.session.session_id, 'changed')
-  const outcome = await changeOwn(visit, {
-    why: `offer change ${reference}`,
-    decide: ({ user, person, now, terms }) => {
-      if (user.pendingOffer?.name === offername || user.offer?.name === offername) return 'unchanged'
-      const agreed = { ...user, consents: mergeConsents(user.consents, consents) }
-      const changed = changeOfferOf(agreed, wishFor(offername), now, terms())
-      if (isRefusal(changed)) return changed
-      const confirmation = confirmationOf(
-        { ...visit, now },
-        {
-          person: person('profile') ?? {},
-          agreements,
-          reference,
-          offername: partnerOffer(visit.terms, offername)?.displayname[visit.locale] ?? offername,
-        },
-      )
-      return { ...changed, confirmation }
-    },
-  })
-  if (outcome === 'done') return confirmed(visit)
-  return outcome === 'gone' ? 'gone' : { to: 'offer' }
-}
-
-function confirmed(visit: Visit): Promise<Posted> {
-  return noteDone(visit, 'changed', referenceOf(visit.session.session_id, 'changed'))
+  const decide: OwnChange['decide'] = ({ user, person, now, terms }) => {
+    if (user.pendingOffer?.name === offername || user.offer?.name === offername) return 'unchanged'
+    const agreed = { ...user, consents: mergeConsents(user.consents, consents) }
+    const changed = changeOfferOf(agreed, wishFor(offername), now, terms())
+    if (isRefusal(changed)) return changed
+    const confirmation = confirmationOf(
+      { ...visit, now },
+      {
+        person: person('profile') ?? {},
+        agreements,
+        reference: referenceOf(visit, 'changed'),
+        offername: partnerOffer(visit.terms, offername)?.displayname[visit.locale] ?? offername,
+      },
+    )
+    return { ...changed, confirmation }
+  }
+  return changeAndConfirm(visit, 'changed', { why: 'offer change', decide }, { to: 'offer' })
 }
 
 function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {

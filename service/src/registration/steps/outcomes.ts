@@ -5,27 +5,43 @@ import { completeSession, type PageOutcome } from '../session/store.ts'
 import { pageOf, type Visit, wayBack } from '../session/visit.ts'
 import type { StillToDo } from '../views/parts.ts'
 import { leavingOn, liveLines } from './cards.ts'
+import { changeOwn, type OwnChange } from './change-own.ts'
 import { copiesOf, copyAddress } from './copies.ts'
 import { memberPaths } from './member-choices.ts'
-import type { Redirect, Step } from './step.ts'
+import { referenceOf } from './reference.ts'
+import type { Posted, Redirect, Step } from './step.ts'
 import { stillToDo } from './still-to-do.ts'
 import { tell } from './tell.ts'
 
+/**
+ * Makes a change that ends with a confirmation, and leads there. A press that comes too late is sent to `otherwise`: the
+ * rules refuse the change by now.
+ */
+export async function changeAndConfirm(
+  visit: Visit,
+  outcome: PageOutcome,
+  change: OwnChange,
+  otherwise: Posted,
+): Promise<Posted> {
+  const made = await changeOwn(visit, { ...change, reference: referenceOf(visit, outcome) })
+  if (made === 'done') return noteDone(visit, outcome)
+  return made === 'gone' || made === 'conflict' ? made : otherwise
+}
+
 /** Records the session's outcome, which the partner can get by the result token, and leads to the confirmation. */
-export async function noteDone(visit: Visit, outcome: PageOutcome, reference: string): Promise<Redirect> {
+export async function noteDone(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
   await completeSession(visit.context.database, nameOf(visit.session), {
     outcome,
-    reference,
+    reference: referenceOf(visit, outcome),
     at: visit.context.clock.real(),
   })
   return { to: 'done' }
 }
 
-/** Whether the user's history shows that the change with this reference was made. */
-export async function wasDoneBy(visit: Visit, reference: string): Promise<boolean> {
-  return (await visit.context.reader.history({ ...visit, steps: [] })).some(line =>
-    line.why.includes(reference),
-  )
+/** Whether the user's history shows that this session has enrolled them. */
+export async function hasEnrolled(visit: Visit): Promise<boolean> {
+  const lines = await visit.context.reader.history({ ...visit, steps: [] })
+  return lines.some(line => line.reference === referenceOf(visit, 'enrolled'))
 }
 
 /**

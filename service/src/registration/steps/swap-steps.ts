@@ -137,9 +137,10 @@ async function swapNow(
   { consents, agreements }: { consents: readonly Consent[]; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
   const result = choice.add.length > 0 ? 'swapped' : 'undone'
-  const reference = referenceOf(visit.session.session_id, result)
+  const reference = referenceOf(visit, result)
   const outcome = await changeOwn(visit, {
-    why: `swap ${reference}`,
+    why: 'swap',
+    reference,
     decide: ({ user, person, now, terms }) => {
       const isMade = JSON.stringify(user.swap?.pairs ?? []) === JSON.stringify(pairsOf(choice))
       if (isMade) return 'unchanged'
@@ -152,7 +153,7 @@ async function swapNow(
       return { ...change, confirmation }
     },
   })
-  if (outcome === 'done') return noteDone(visit, result, reference)
+  if (outcome === 'done') return noteDone(visit, result)
   if (outcome === 'gone') return 'gone'
   // The rules have changed since the view was made: the swap is shown anew.
   const isClosed = outcome === 'change_locked' || outcome === 'cancel_pending'

@@ -34,7 +34,7 @@ export async function tell(
   reference: string,
 ): Promise<Telling | undefined> {
   const lines = await visit.context.reader.history({ ...visit, steps: [] })
-  const own = lines.filter(line => line.why.includes(reference))
+  const own = lines.filter(line => line.reference === reference)
   const found = tellers[outcome](visit, { lines, own })
   return found && { at: own.at(-1)?.at, ...found }
 }
@@ -45,7 +45,8 @@ const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Tellin
   enrolled: (visit, { own }) => {
     if (!visit.isMember) return undefined
     const hasJoined = own.some(({ what }) => what === 'user')
-    const added = new Set(own.map(({ what }) => what).filter(what => what.startsWith('benefit ')))
+    const isAdded = ({ what, why }: HistoryLine) => what.startsWith('benefit ') && why === 'enrol'
+    const added = new Set(own.filter(isAdded).map(({ what }) => what))
     const what = hasJoined ? ({ what: 'enrolled' } as const) : ({ what: 'added', count: added.size } as const)
     return { told: { ...what, ...startAhead(visit) }, benefits: liveLines(visit) }
   },
@@ -55,8 +56,8 @@ const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Tellin
   undone: (visit, { own, lines }) => {
     if (!visit.isMember) return undefined
     const benefits = liveLines(visit)
-    const last = own.at(-1)
-    if (last?.why.startsWith('reinstate')) {
+    const last = own.filter(({ why }) => undoings.has(why)).at(-1)
+    if (last?.why === 'reinstate') {
       const cancelledAt = lines.filter(({ what, to }) => what === 'user' && to === 'cancelled').at(-1)?.at
       const isBack = own.some(
         ({ what, from, at }) => what === 'user' && from === 'cancelled' && at === last.at,
@@ -73,12 +74,15 @@ const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Tellin
         benefits,
       }
     }
-    const of = last?.what === 'pending offer' || last?.why.startsWith('offer') ? 'offer' : 'swap'
+    const of = last?.why === 'offer change undone' ? 'offer' : 'swap'
     const isPlanned = ({ what, to }: HistoryLine) => what === 'pending offer' && to !== ''
     const dropped = of === 'offer' ? staysDropped(lines, isPlanned, /^swap$/) : {}
     return { told: { what: 'undone', of, plan: planName(visit), ...startAhead(visit), ...dropped }, benefits }
   },
 }
+
+/** Why a change of the page that undoes something is made. */
+const undoings = new Set(['reinstate', 'offer change undone', 'swap'])
 
 /** Whether the change that is undone had cancelled something planned before it, which stays cancelled. */
 function staysDropped(
