@@ -32,6 +32,22 @@ const layers: readonly (readonly string[])[] = [
   ['calendar', 'csv.ts', 'operator-error.ts', 'log.ts', 'version.ts'],
 ]
 
+// The files beside the handlers and `http` that turn a refusal into an error of the API, and why.
+const answering: Readonly<Record<string, string>> = {
+  'assembly/listener.ts': 'refuses browsers that try one session after the other',
+  'idempotency/key-reservation.ts': 'reads a header of the request for its handler',
+  'idempotency/keyed.ts': 'answers a repeated request for its handler',
+  'membership/requests/answer.ts': 'answers the refusals of rules for the handlers of all slices',
+  'partners/authenticate.ts': 'checks a request before its handler is called',
+  'partners/rate-limit.ts': 'checks a request before its handler is called',
+  'registration/browser-files.ts': 'routes of the page',
+  'registration/embed-routes.ts': 'routes of the page',
+  'registration/look-preview.ts': 'routes of the page',
+  'registration/pages.ts': 'routes of the page',
+  'registration/session/request-guard.ts': 'checks a request before the page reads it',
+  'system/files.ts': 'routes of files',
+}
+
 // The rooms of the largest folders, from the top down, as above.
 const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   registration: [
@@ -194,11 +210,12 @@ describe('the arrows of the service', () => {
     expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
   })
 
-  test('of a rule never lead to the errors of the API: a rule returns its refusal, and a handler answers it', () => {
-    const wrong = arrows.filter(
-      ({ file, to }) => file.startsWith(`${source}/membership/rules/`) && to === 'http',
-    )
-    expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
+  test('lead to the errors of the API from handlers and routes only: everything below returns its refusals', () => {
+    const answers = arrows
+      .filter(({ from, target }) => from !== 'http' && target.endsWith('/http/service-error.ts'))
+      .map(({ file }) => file.slice(`${source}/`.length))
+      .filter(file => !/\/(?:mount|handlers|[a-z]+-handlers)\.ts$/.test(file))
+    expect(answers.sort()).toEqual(Object.keys(answering).sort())
   })
 
   test('lead to a library only from where it is wrapped', () => {

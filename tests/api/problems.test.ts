@@ -3,6 +3,7 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { errors } from '../../contract/src/index.ts'
+import { en } from '../../service/src/registration/views/texts.en.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService } from '../rig.ts'
 import { keepTexts, listenTo } from './listener.ts'
@@ -106,10 +107,11 @@ describe('healthz and readyz', () => {
     }
   })
 
-  test('while the database is away: alive, not ready, 503 with Retry-After to all; then as before', async () => {
+  test('while the database is away: alive, not ready, 503 with Retry-After to all, also on the page; then as before', async () => {
     await using own = await startTestService()
     const { client } = await own.newPartner()
     await client.prefillUser({ userid: 'u1' })
+    const { linkurl } = await client.createLinkToken({ userid: 'u1' })
     const { address } = own
     const [{ database = '' } = {}] = await own.database.query<{ database: string }>({
       name: '',
@@ -134,6 +136,9 @@ describe('healthz and readyz', () => {
     ]) {
       expect(refusal).toMatchObject({ status: 503, code: 'unavailable', retryAfterMs: 1000 })
     }
+    const page = await fetch(linkurl ?? '')
+    expect([page.status, page.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await page.text()).toContain(en.problem.busytitle)
     await admin.query(`alter database ${database} with allow_connections true`)
     await admin.end()
     expect((await send(own, 'GET', '/readyz')).status).toBe(200)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { errors } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
@@ -130,6 +131,20 @@ test('a link is made for the person, shown once, and asks for the birth date', a
   expect(row).toEqual({ delivery: 'sms', purpose: 'benefits' })
   expect((await support.get(`/users/${serviceid}`)).text).not.toContain('/register/link/')
   expect(await lastDeed()).toMatchObject({ action: 'make link', service_id: serviceid, because: true })
+})
+
+test('a link that this person cannot use is not made: the screen and the record say why', async () => {
+  const { userid, serviceid } = await newUser()
+  await partner.client.cancelUser({ userid, effective: 'immediate' })
+  const refused = await support.post(`/users/${serviceid}/link`, { purpose: 'swap', reason: 'asked for it' })
+  expect(refused.status).toBe(409)
+  expect(refused.text).toContain(errors.user_cancelled.title)
+  expect(refused.text).not.toContain('/register/link/')
+  expect(await lastDeed()).toMatchObject({
+    action: 'make link',
+    service_id: serviceid,
+    result: 'user_cancelled',
+  })
 })
 
 test('an event is sent again to the endpoints that ask for it, and to nobody when it is another user’s', async () => {

@@ -1,7 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Benefit, Naming } from '../catalogue/model.ts'
-import { badField, badFields } from '../http/service-error.ts'
-import { checkBenefits } from '../membership/requests/known-benefits.ts'
+import { refuseUnknown } from '../membership/requests/known-benefits.ts'
 import {
   type DesignationFault,
   faultsOfDesignation,
@@ -11,7 +10,7 @@ import { completeEnrolment } from '../membership/rules/complete.ts'
 import { decided, proposedDesignation, withDesignation } from '../membership/rules/designations.ts'
 import { type Raised, raise } from '../membership/rules/events.ts'
 import type { Changed } from '../membership/rules/intents.ts'
-import { because, type Refusal, refuse } from '../membership/rules/refusal.ts'
+import { because, type Refusal, refuse, refuseField } from '../membership/rules/refusal.ts'
 import { type Designation, heldEnrolment, isLive, type User } from '../membership/rules/state.ts'
 import { knownBenefit, offerOf, type Terms } from '../membership/rules/terms.ts'
 
@@ -40,9 +39,8 @@ export function namingBenefits(user: User, terms: Terms): readonly NamingBenefit
 }
 
 /**
- * Gives the member a proposal to answer; it replaces one that still waits. Refused: a benefit that is neither part of
- * the offer nor held. Throws `benefit_unknown`, and `bad_request` for a benefit that takes no beneficiaries and for
- * shares that do not add up.
+ * Gives the member a proposal to answer; it replaces one that still waits. Refuses an unknown benefit, one that takes no
+ * beneficiaries, one that is neither part of the offer nor held, and shares that do not add up.
  */
 export function proposeBeneficiariesOf(
   user: User,
@@ -51,13 +49,19 @@ export function proposeBeneficiariesOf(
   terms: Terms,
 ): NewlyNamed | Refusal {
   const { name, beneficiaries } = input
-  checkBenefits([{ field: 'name', name }], { user, terms })
+  const unknown = refuseUnknown([{ field: 'name', name }], { user, terms })
+  if (unknown) return unknown
   const benefit = knownBenefit(terms, user, name)
   if (benefit?.beneficiaries === undefined)
-    throw badField('name', 'no_beneficiaries', 'must be a benefit that takes beneficiaries')
+    return refuseField('name', 'no_beneficiaries', 'must be a benefit that takes beneficiaries')
   if (!namingBenefits(user, terms).some(one => one.benefit.name === name))
     return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
-  checkShares(beneficiaries)
+  const faults = faultsOfDesignation(beneficiaries)
+  if (faults.length > 0)
+    return refuse(
+      'bad_request',
+      faults.map(code => because('beneficiaries', code, `beneficiaries ${shareRules[code]}`)),
+    )
   const added = withDesignation(user, { benefit: name, who: 'partner', status: 'proposed', at: now })
   return { user: { ...added.user, updatedAt: now }, designation: added.designation, events: [] }
 }
@@ -97,12 +101,4 @@ const shareRules: Readonly<Record<DesignationFault, string>> = {
   primary_missing: 'must name at least one primary beneficiary',
   primary_shares: 'must give the primary beneficiaries shares that sum to 100',
   contingent_shares: 'must give the contingent beneficiaries shares that sum to 100',
-}
-
-function checkShares(beneficiaries: readonly NamedBeneficiary[]): void {
-  const faults = faultsOfDesignation(beneficiaries)
-  if (faults.length === 0) return
-  throw badFields(
-    faults.map(code => ({ field: 'beneficiaries', code, message: `beneficiaries ${shareRules[code]}` })),
-  )
 }

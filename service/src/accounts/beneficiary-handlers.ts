@@ -6,16 +6,19 @@ import type {
   proposeBeneficiaries,
   Designation as WireDesignation,
 } from '@benefit-enrolment/contract'
-import { dateAt, formatTimestamp } from '../calendar/calendar.ts'
+import { formatTimestamp } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import type { Handler } from '../http/mount.ts'
-import { badField, ServiceError } from '../http/service-error.ts'
-import { type AccountCommands, activeAccount } from '../membership/commands/account-command.ts'
+import { badField } from '../http/service-error.ts'
 import type { Reader } from '../membership/commands/reader.ts'
 import { type OpenDesignation, readDesignations } from '../membership/records/designations.ts'
+import type { AccountCommands } from '../membership/requests/account-command.ts'
+import { accepted } from '../membership/requests/answer.ts'
+import { refuseBirthDate } from '../membership/requests/birth-date.ts'
+import { activeAccountOf } from '../membership/rules/account.ts'
 import { cleanDesignation, type NamedBeneficiary } from '../membership/rules/beneficiaries.ts'
 import { isRefusal } from '../membership/rules/refusal.ts'
-import { isActive, isKnown } from '../membership/rules/state.ts'
+import { isActive } from '../membership/rules/state.ts'
 import { knownBenefit, type Terms } from '../membership/rules/terms.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Clock } from '../partners/partner.ts'
@@ -33,11 +36,7 @@ export function beneficiaryHandlers(context: {
   const get: Handler<typeof getBeneficiaries, Caller> = async request => {
     const { partner } = request.caller
     const { userid, include } = request.body
-    const reading = await reader.read(partner, userid)
-    if (!reading || !isKnown(reading.user) || !/^(active|cancelled)$/.test(reading.user.status))
-      throw new ServiceError('user_not_found')
-    const { user, terms } = reading
-    if (!isActive(user)) throw new ServiceError('user_cancelled')
+    const { user, terms } = accepted(activeAccountOf(await reader.read(partner, userid)), request)
     const versions = await readDesignations(database, { partner, user })
     const withVersions = include?.includes('versions') ?? false
     return {
@@ -52,21 +51,17 @@ export function beneficiaryHandlers(context: {
   const propose: Handler<typeof proposeBeneficiaries, Caller> = async request => {
     const { userid, name } = request.body
     const { partner } = request.caller
-    const today = dateAt(clock.now(partner), partner.timezone)
+    const context = { now: clock.now(partner), zone: partner.timezone }
     request.body.beneficiaries.forEach(({ dob, name: who }, at) => {
-      if (dob && dob > today)
-        throw badField(
-          `beneficiaries[${at}].dob`,
-          'format',
-          'must be a real date YYYY-MM-DD from 1900-01-01 to today',
-        )
+      accepted(refuseBirthDate(dob, { ...context, field: `beneficiaries[${at}].dob` }), request)
       if (who.trim() === '') throw badField(`beneficiaries[${at}].name`, 'required', 'must not be blank')
     })
     const beneficiaries = cleanDesignation(request.body.beneficiaries)
     const earlier = await currentOf(request.caller, { userid, name })
     return commands.run(request, { userid, why: 'beneficiaries proposed' }, commandContext => {
-      const user = activeAccount(commandContext)
-      if ('refused' in user) return user
+      const found = activeAccountOf(commandContext.member)
+      if (isRefusal(found)) return found
+      const { user } = found
       const terms = commandContext.terms()
       const change = proposeBeneficiariesOf(user, { name, beneficiaries }, commandContext.now, terms)
       if (isRefusal(change)) return change

@@ -13,16 +13,18 @@ import {
 import { effectiveInstant, formatTimestamp, type Instant, reinstatableUntil } from '../calendar/calendar.ts'
 import type { Offer } from '../catalogue/model.ts'
 import type { Handler } from '../http/mount.ts'
-import { badField, badFields, fieldError, ServiceError } from '../http/service-error.ts'
-import { type AccountCommands, activeAccount } from '../membership/commands/account-command.ts'
+import { ServiceError } from '../http/service-error.ts'
 import type { CommandContext } from '../membership/commands/command.ts'
 import { erasedAnswer } from '../membership/commands/key-decisions.ts'
 import type { Reader } from '../membership/commands/reader.ts'
 import type { NoteRefused } from '../membership/commands/refused-creates.ts'
 import type { ListedErasure } from '../membership/erasures/list.ts'
-import { checkBirthDate } from '../membership/requests/birth-date.ts'
+import type { AccountCommands } from '../membership/requests/account-command.ts'
+import { accepted } from '../membership/requests/answer.ts'
+import { refuseBirthDate } from '../membership/requests/birth-date.ts'
 import { consentsOf } from '../membership/requests/consents.ts'
-import { checkBenefits, consentNames } from '../membership/requests/known-benefits.ts'
+import { consentNames, refuseUnknown } from '../membership/requests/known-benefits.ts'
+import { accountOf, activeAccountOf } from '../membership/rules/account.ts'
 import { projectPendingChanges } from '../membership/rules/apply-due.ts'
 import {
   mergePerson,
@@ -32,7 +34,14 @@ import {
   residenceOf,
   updatedPerson,
 } from '../membership/rules/person.ts'
-import { isRefusal, refuse } from '../membership/rules/refusal.ts'
+import {
+  because,
+  isRefusal,
+  type Refusal,
+  refuse,
+  refuseField,
+  unknownOffer,
+} from '../membership/rules/refusal.ts'
 import { isActive, isInForce, isKnown, type User } from '../membership/rules/state.ts'
 import { partnerOffer, partnerOffers, type Terms } from '../membership/rules/terms.ts'
 import { viewTimeline, viewUser } from '../membership/rules/view.ts'
@@ -80,24 +89,20 @@ export function accountHandlers(context: {
   const tryCreate: Handler<typeof createUser, Caller> = async request => {
     const { partner } = request.caller
     const { body } = request
-    checkBirthDate(body.dob, clock.now(partner), partner.timezone)
+    accepted(refuseBirthDate(body.dob, { now: clock.now(partner), zone: partner.timezone }), request)
     return commands.run(request, { userid: body.userid, why: 'create', startsAnew: true }, commandContext => {
       const stored = commandContext.member?.user
       const input = readCreate(body, partner, commandContext)
+      if (isRefusal(input)) return input
       if (stored?.status === 'active') return refuse('user_exists')
       const entry =
         stored?.entryExpiresAt === undefined ? undefined : commandContext.member?.person('prefill')
       const person = mergePerson(entry, personOf(body))
       const missing = missingForAccount(person)
-      if (missing.length > 0) {
-        throw badFields(missing.map(field => ({ field, code: 'required', message: `${field} is required` })))
-      }
+      if (missing.length > 0) return refuseMissing(missing, 'is required')
       const terms = commandContext.terms(person)
-      const consents = consentsOf(body.consents ?? [], {
-        terms,
-        now: commandContext.now,
-        locale: request.locale,
-      })
+      const consents = consentsOf(body.consents, { terms, now: commandContext.now, locale: request.locale })
+      if (isRefusal(consents)) return consents
       const start = { offer: input.offer, picks: body.benefits ?? [], consents, startsAt: input.startsAt }
       const created = createAccount(commandContext.orNew(), start, commandContext.now, terms)
       if (isRefusal(created)) return created
@@ -121,20 +126,16 @@ export function accountHandlers(context: {
   const update: Handler<typeof updateUser, Caller> = async request => {
     const { partner } = request.caller
     const { userid, ...fields } = request.body
-    checkBirthDate(fields.dob, clock.now(partner), partner.timezone)
+    accepted(refuseBirthDate(fields.dob, { now: clock.now(partner), zone: partner.timezone }), request)
     return commands.run(request, { userid, why: 'update' }, commandContext => {
-      const user = activeAccount(commandContext)
-      if ('refused' in user) return user
+      const found = activeAccountOf(commandContext.member)
+      if (isRefusal(found)) return found
       const stored = commandContext.member?.person('profile') ?? {}
       const person = updatedPerson(stored, fields)
       const missing = missingForAccount(person)
-      if (missing.length > 0) {
-        throw badFields(
-          missing.map(field => ({ field, code: 'required', message: `${field} must not be cleared` })),
-        )
-      }
+      if (missing.length > 0) return refuseMissing(missing, 'must not be cleared')
       const terms = commandContext.terms(person)
-      const updated = updateAccount(user, livesElsewhere(stored, person), commandContext.now, terms)
+      const updated = updateAccount(found.user, livesElsewhere(stored, person), commandContext.now, terms)
       return {
         change: { ...updated, documents: { profile: person } },
         answer: after => viewUser(after, terms, request.locale),
@@ -148,9 +149,9 @@ export function accountHandlers(context: {
     const reason = request.query.reason || 'voluntary'
     if (request.query.previewonly === 'true') return previewCancel(request, { userid, effective, reason })
     return commands.run(request, { userid, why: `cancel: ${reason}` }, commandContext => {
-      const user = commandContext.member?.user
-      if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
-        return refuse('user_not_found')
+      const found = accountOf(commandContext.member)
+      if (isRefusal(found)) return found
+      const { user } = found
       const terms = commandContext.terms()
       const change = cancelAccount(user, { effective, reason }, commandContext.now, terms)
       return {
@@ -177,11 +178,10 @@ export function accountHandlers(context: {
   const reinstate: Handler<typeof reinstateUser, Caller> = async request => {
     const { userid } = request.body
     return commands.run(request, { userid, why: 'reinstate' }, commandContext => {
-      const user = commandContext.member?.user
-      if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
-        return refuse('user_not_found')
+      const found = accountOf(commandContext.member)
+      if (isRefusal(found)) return found
       const terms = commandContext.terms()
-      const change = reinstateAccount(user, commandContext.now, terms)
+      const change = reinstateAccount(found.user, commandContext.now, terms)
       if (isRefusal(change)) return change
       const notrestored = change.notRestored.map(({ name, code, text }) => ({
         name,
@@ -224,30 +224,38 @@ export function accountHandlers(context: {
   }
 }
 
-/** The offer and the start that a request asks for. Refuses an offer or a date that is not valid. */
+/** The offer and the start that a request asks for. Refuses unknown names, and a date that is not valid. */
 function readCreate(
   body: CreateUser,
   partner: Partner,
   commandContext: CommandContext,
-): { offer: Offer; startsAt: Instant } {
+): { offer: Offer; startsAt: Instant } | Refusal {
   const terms = commandContext.terms()
   const offer = readOffer(body.offername, terms)
+  if (isRefusal(offer)) return offer
   const picks = (body.benefits ?? []).map((name, index) => ({ field: `benefits[${index}]`, name }))
-  checkBenefits([...picks, ...consentNames(body.consents)], { user: commandContext.member?.user, terms })
+  const named = [...picks, ...consentNames(body.consents)]
+  const unknown = refuseUnknown(named, { user: commandContext.member?.user, terms })
+  if (unknown) return unknown
   const effective = effectiveInstant(body.effectivedate || undefined, commandContext.now, partner.timezone)
-  if (!effective.ok) {
-    throw badField('effectivedate', effective.reason, 'must be a date from today to 90 days ahead')
-  }
+  if (!effective.ok)
+    return refuseField('effectivedate', effective.reason, 'must be a date from today to 90 days ahead')
   return { offer, startsAt: effective.at }
 }
 
-function readOffer(name: string | undefined, terms: Terms): Offer {
+function readOffer(name: string | undefined, terms: Terms): Offer | Refusal {
   const offer = name ? partnerOffer(terms, name) : undefined
   if (offer) return offer
-  if (name) throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
+  if (name) return unknownOffer
   const [only, ...more] = partnerOffers(terms)
-  if (!only || more.length > 0) throw new ServiceError('offername_required')
-  return only
+  return only && more.length === 0 ? only : refuse('offername_required')
+}
+
+function refuseMissing(fields: readonly string[], rule: string): Refusal {
+  return refuse(
+    'bad_request',
+    fields.map(field => because(field, 'required', `${field} ${rule}`)),
+  )
 }
 
 function livesElsewhere(before: Person, after: Person): boolean {

@@ -3,14 +3,14 @@ import { beneficiaryHandlers } from '../accounts/beneficiary-handlers.ts'
 import { accountHandlers } from '../accounts/handlers.ts'
 import { noteReads } from '../accounts/note-reads.ts'
 import { benefitHandlers } from '../benefits/handlers.ts'
+import { Unavailable } from '../db/failure.ts'
 import type { Handlers } from '../http/mount.ts'
-import { ServiceError } from '../http/service-error.ts'
 import { describeCause } from '../log.ts'
 import type { ListedErasure } from '../membership/erasures/list.ts'
 import { offerHandlers } from '../offers/handlers.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import { prefillHandlers } from '../prefill/handlers.ts'
-import { linkTokenHandlers } from '../registration/links/link-tokens.ts'
+import { linkTokenHandlers } from '../registration/links/handlers.ts'
 import { eventHandlers } from '../webhooks/api/event-handlers.ts'
 import { webhookHandlers } from '../webhooks/api/handlers.ts'
 import type { Delivery } from './delivery.ts'
@@ -49,12 +49,12 @@ export function partnerHandlers(
   }
 }
 
-/** Adds an erasure to the list outside the database; refuses the erasure with `unavailable` where the list cannot be written. */
+/** Adds an erasure to the list outside the database; refuses the erasure with `Unavailable` where the list cannot be written. */
 export async function listErasure({ erasures, log }: ServiceOptions, erasure: ListedErasure): Promise<void> {
   try {
     await erasures?.note(erasure)
   } catch (cause) {
     log('erasure_not_listed', describeCause(cause))
-    throw new ServiceError('unavailable', undefined, { cause })
+    throw new Unavailable('not listed', { cause })
   }
 }

@@ -1,5 +1,4 @@
 import { openPublished } from '../catalogue/published.ts'
-import { type AccountCommands, openAccountCommands } from '../membership/commands/account-command.ts'
 import type { ExecutorContext } from '../membership/commands/command.ts'
 import { type CommandExecutor, openCommandExecutor } from '../membership/commands/executor.ts'
 import { guardWrites } from '../membership/commands/guard-writes.ts'
@@ -7,6 +6,7 @@ import { openTerms } from '../membership/commands/open-terms.ts'
 import { openReader, type Reader } from '../membership/commands/reader.ts'
 import { type NoteRefused, openRefusedCreates } from '../membership/commands/refused-creates.ts'
 import { openUserMemory, type UserMemory } from '../membership/commands/user-memory.ts'
+import { type AccountCommands, openAccountCommands } from '../membership/requests/account-command.ts'
 import type { Delivery } from './delivery.ts'
 import type { Shared } from './shared.ts'
 

@@ -13,12 +13,12 @@ import { formatTimestamp } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
 import { type OperationRequest, ReadyJson } from '../http/operation-request.ts'
 import { ServiceError } from '../http/service-error.ts'
-import type { AccountCommands } from '../membership/commands/account-command.ts'
-import { problemOfRefusal } from '../membership/commands/answer.ts'
 import type { Reader } from '../membership/commands/reader.ts'
 import type { UserMemory } from '../membership/commands/user-memory.ts'
+import type { AccountCommands } from '../membership/requests/account-command.ts'
+import { accepted } from '../membership/requests/answer.ts'
 import { consentsOf } from '../membership/requests/consents.ts'
-import { checkBenefits, consentNames, type NamedBenefit } from '../membership/requests/known-benefits.ts'
+import { consentNames, type NamedBenefit, refuseUnknown } from '../membership/requests/known-benefits.ts'
 import { isRefusal } from '../membership/rules/refusal.ts'
 import { type Enrolment, hasEntry, type User } from '../membership/rules/state.ts'
 import type { Terms } from '../membership/rules/terms.ts'
@@ -48,7 +48,7 @@ export function benefitHandlers(context: {
     }
     const reading = await context.reader.read(partner, body.userid)
     if (!reading || !hasEntry(reading.user, reading.now)) throw new ServiceError('user_not_found')
-    return new ReadyJson(textOf(reading, body, { partner, locale: request.locale }))
+    return new ReadyJson(accepted(textOf(reading, body, { partner, locale: request.locale }), request))
   }
 
   const swap = async (
@@ -58,14 +58,13 @@ export function benefitHandlers(context: {
     const named = [...namesIn('add', lists.add), ...namesIn('remove', lists.remove)]
     if (lists.previewOnly) {
       const { user, terms, now } = await context.commands.read(request, lists.userid)
-      checkBenefits(named, { user, terms })
-      const change = swapBenefitsOf(user, lists, now, terms)
-      if (isRefusal(change)) throw problemOfRefusal(change, request.locale)
+      const unknown = refuseUnknown(named, { user, terms })
+      const change = accepted(unknown ?? swapBenefitsOf(user, lists, now, terms), request)
       return viewSwap(change, { userid: user.userid, serviceid: user.serviceId })
     }
     return context.commands.change(request, { userid: lists.userid, why: 'swap' }, (user, now, terms) => {
-      checkBenefits(named, { user, terms })
-      const change = swapBenefitsOf(user, lists, now, terms)
+      const unknown = refuseUnknown(named, { user, terms })
+      const change = unknown ?? swapBenefitsOf(user, lists, now, terms)
       if (isRefusal(change)) return change
       return {
         ...(change.user === user ? {} : { change }),
@@ -84,8 +83,11 @@ export function benefitHandlers(context: {
   const enrol: Handler<typeof enrolBenefit, Caller> = request => {
     const { userid, name } = request.body
     return context.commands.change(request, { userid, why: 'enrol' }, (user, now, terms) => {
-      checkBenefits([{ field: 'name', name }, ...consentNames(request.body.consents)], { user, terms })
-      const consents = consentsOf(request.body.consents ?? [], { terms, now, locale: request.locale })
+      const named = [{ field: 'name', name }, ...consentNames(request.body.consents)]
+      const consents =
+        refuseUnknown(named, { user, terms }) ??
+        consentsOf(request.body.consents, { terms, now, locale: request.locale })
+      if (isRefusal(consents)) return consents
       const change = enrolBenefitOf(user, { name, consents }, now, terms)
       if (isRefusal(change)) return change
       return { change, answer: after => viewOf(change.enrolment, after, { terms, locale: request.locale }) }
@@ -97,8 +99,8 @@ export function benefitHandlers(context: {
     // A free text could contain personal data, which must not reach the unencrypted history.
     const why = reason ? 'declined, with a reason' : 'declined'
     return context.commands.change(request, { userid, why }, (user, now, terms) => {
-      checkBenefits([{ field: 'name', name }], { user, terms })
-      const change = declineBenefitOf(user, name, now, terms)
+      const unknown = refuseUnknown([{ field: 'name', name }], { user, terms })
+      const change = unknown ?? declineBenefitOf(user, name, now, terms)
       if (isRefusal(change)) return change
       return { change, answer: after => viewOf(change.enrolment, after, { terms, locale: request.locale }) }
     })

@@ -1,14 +1,18 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import { factClassesOf } from '../catalogue/fact-classes.ts'
-import { fieldError } from '../http/service-error.ts'
 import type { Reading } from '../membership/commands/reader.ts'
 import type { UserMemory } from '../membership/commands/user-memory.ts'
+import { type Refusal, unknownOffer } from '../membership/rules/refusal.ts'
 import type { Partner } from '../partners/partner.ts'
 import { type Asked, listBenefits, listedUntil, openFragments } from './listing.ts'
 import { sharedStateOf } from './shared-state.ts'
 
 /** The list of benefits as JSON text. Refuses an offer that the user cannot ask for. */
-export type ListText = (reading: Reading, asked: Asked, by: { partner: Partner; locale: Locale }) => string
+export type ListText = (
+  reading: Reading,
+  asked: Asked,
+  by: { partner: Partner; locale: Locale },
+) => string | Refusal
 
 /**
  * Makes lists, and repeats an earlier one wherever it would be the same: first an answer to this user, then an answer
@@ -39,16 +43,16 @@ export function openListTexts({
     const found = shared === undefined ? undefined : memory.shared.find(shared, from)
     memory.noteAnswer(found !== undefined)
     if (found !== undefined && answers === undefined) return found
-    const answer = { text: found ?? listed(reading, asked, locale), until: listedUntil(reading) }
+    const text = found ?? listed(reading, asked, locale)
+    if (text === undefined) return unknownOffer
+    const answer = { text, until: listedUntil(reading) }
     if (found === undefined && shared !== undefined) memory.shared.keep(shared, from, answer)
     answers?.keep(question, from, answer)
     return answer.text
   }
 
-  function listed(reading: Reading, asked: Asked, locale: Locale): string {
+  function listed(reading: Reading, asked: Asked, locale: Locale): string | undefined {
     const benefits = listBenefits(reading, asked)
-    if (!benefits)
-      throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
-    return `[${benefits.map(one => fragment(one, locale)).join(',')}]`
+    return benefits && `[${benefits.map(one => fragment(one, locale)).join(',')}]`
   }
 }

@@ -1,6 +1,5 @@
 import { formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
 import { openPublished } from '../catalogue/published.ts'
-import { ServiceError } from '../http/service-error.ts'
 import { describeCause } from '../log.ts'
 import { openCommandExecutor } from '../membership/commands/executor.ts'
 import { openTerms } from '../membership/commands/open-terms.ts'
@@ -8,7 +7,7 @@ import { OperatorError } from '../operator-error.ts'
 import { partnerOf } from '../partners/keys.ts'
 import { requirePartner } from '../partners/manage.ts'
 import { clockOn } from '../partners/partner.ts'
-import { advanceClockTo } from '../sandbox/handlers.ts'
+import { advanceClockTo } from '../sandbox/advance-clock.ts'
 import { openSchedule } from '../schedule/schedule.ts'
 import { type Command, type Input, UsageError } from './command.ts'
 import { inWorkspace, type Workspace } from './workspace.ts'
@@ -53,7 +52,6 @@ const advance: Command = {
   name: 'clock advance',
   arguments: ['PARTNER', 'TIMESTAMP'],
   summary: "Move a sandbox partner's business clock forward, and apply everything that becomes due.",
-  options: {},
   run: async input => {
     const to = instantOf(input)
     await inWorkspace(input, async workspace => {
@@ -68,10 +66,8 @@ const advance: Command = {
       }
       const directory = { forget: () => {} }
       const context = { database, directory, clock, schedule }
-      const now = await advanceClockTo(context, { partner, to, alongside: [alongside()] }).catch(error => {
-        if (error instanceof ServiceError) throw new OperatorError('At most twenty years ahead of real time.')
-        throw error
-      })
+      const now = await advanceClockTo(context, { partner, to, alongside: [alongside()] })
+      if (now === undefined) throw new OperatorError('At most twenty years ahead of real time.')
       for (const failure of failures) process.stderr.write(`${JSON.stringify(describeCause(failure))}\n`)
       input.print({ partnerid: partner.partnerId, now: formatTimestamp(now) }, [
         `The clock of ${partner.name} shows ${formatTimestamp(now)}; what was due is applied.`,

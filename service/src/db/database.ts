@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import { failureOf } from './failure.ts'
+import { failureOf, Unavailable } from './failure.ts'
 import { fly, type Statement } from './flight.ts'
 import { openPool } from './pool.ts'
 import type { Query } from './sql.ts'
@@ -55,7 +55,7 @@ export type Database = Executor & {
 }
 
 /** The connection broke during a commit: whether it took place is not known. */
-export class CommitUnknown extends Error {
+export class CommitUnknown extends Unavailable {
   override name = 'CommitUnknown'
 }
 

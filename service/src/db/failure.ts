@@ -8,7 +8,7 @@ export type Failure = {
   readonly lostRace: boolean
   /** A row or key was locked by another transaction for too long. */
   readonly lockTimedOut: boolean
-  /** The database cannot serve now; the caller answers 503. */
+  /** The database cannot serve now. */
   readonly unavailable: boolean
   /** An earlier statement of the transaction failed, and that is the reason. */
   readonly followsAnother: boolean
@@ -33,6 +33,16 @@ const networkCodes = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ])
+
+/** The service cannot do now what was asked, but may do it later. `cause` is a fault; there is none in a planned refusal. */
+export class Unavailable extends Error {
+  override name = 'Unavailable'
+}
+
+/** Whether an error means that the service or its database cannot work now; the caller answers 503. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof Unavailable || failureOf(error).unavailable
+}
 
 /** What an error of the database means; every member is false for an unknown error. */
 export function failureOf(error: unknown): Failure {

@@ -6,8 +6,6 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { CommitUnknown } from '../db/database.ts'
-import { failureOf } from '../db/failure.ts'
 import { describeCause } from '../log.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { isClientGone } from './client-gone.ts'
@@ -16,7 +14,7 @@ import { readJson } from './json-body.ts'
 import { localeOf, problemOf } from './problem.ts'
 import type { OperationCounts, RequestCounts } from './request-counts.ts'
 import { remedyOf } from './request-limits.ts'
-import { ServiceError } from './service-error.ts'
+import { asFailure, ServiceError } from './service-error.ts'
 
 /** What every route knows about its operation. */
 declare module 'fastify' {
@@ -328,10 +326,7 @@ function asServiceError(error: unknown, limits: RequestLimits, request: FastifyR
   const known = fastifyCodes[code]
   if (known) return beyond(known, limits)
   if (isClientGone(error, request)) return beyond('request_timeout', limits)
-  // A database that cannot be reached is not a fault of the code, wherever the error appears.
-  if (error instanceof CommitUnknown || failureOf(error).unavailable)
-    return new ServiceError('unavailable', undefined, { cause: error })
-  return new ServiceError('internal', undefined, { cause: error })
+  return asFailure(error)
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { FieldProblem } from '@benefit-enrolment/contract'
 import { type ErrorCode, errors } from '@benefit-enrolment/contract/names'
+import { isUnavailable, Unavailable } from '../db/failure.ts'
 
 /** The further content of a ServiceError. */
 export type ErrorDetails = {
@@ -26,16 +27,18 @@ export class ServiceError extends Error {
   }
 }
 
+/** What the caller gets for an error that is no refusal: 503 when it may succeed later, otherwise 500. */
+export function asFailure(error: unknown): ServiceError {
+  if (!isUnavailable(error)) return new ServiceError('internal', undefined, { cause: error })
+  const isPlanned = error instanceof Unavailable && error.cause === undefined
+  return new ServiceError('unavailable', undefined, isPlanned ? {} : { cause: error })
+}
+
 /** A 400 that names one field and its rule. */
 export function badField(field: string, code: string, rule: string): ServiceError {
   return new ServiceError('bad_request', undefined, {
     errors: [{ field, code, message: `${field} ${rule}` }],
   })
-}
-
-/** A refusal with another code that names one field. */
-export function fieldError(code: ErrorCode, field: string, rule: string): ServiceError {
-  return new ServiceError(code, undefined, { errors: [{ field, code, message: `${field} ${rule}` }] })
 }
 
 /** A 400 that names several fields. */

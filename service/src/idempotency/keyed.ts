@@ -2,7 +2,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { DAY_MS, type Instant } from '../calendar/calendar.ts'
 import { CommitUnknown, type Database, type Executor } from '../db/database.ts'
-import { failureOf } from '../db/failure.ts'
 import { sql, timestamp } from '../db/sql.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Partner } from '../partners/partner.ts'
@@ -31,8 +30,7 @@ type KeyRow = { attempt_id: string; request_hash: Buffer; sealed_answer: Buffer 
 /**
  * Runs a write in one transaction with its idempotency key, if one is sent (contract §4, last paragraph). A repeat
  * of the same request gets the first answer; another request with the same key is refused. Rejects with
- * `idempotency_key_invalid`, `idempotency_key_reused`, `user_erased` or `unavailable`, and with the refusals of the
- * write itself.
+ * `idempotency_key_invalid`, `idempotency_key_reused` or `user_erased`, and with the refusals of the write itself.
  */
 export async function runKeyed<Reply>(
   write: KeyedWrite<Reply>,
@@ -40,7 +38,7 @@ export async function runKeyed<Reply>(
 ): Promise<Reply> {
   const { request, effect } = write
   const key = idempotencyKeyOf(request.headers)
-  if (key === undefined) return orUnavailable(() => context.database.transaction(effect))
+  if (key === undefined) return context.database.transaction(effect)
   const { partner } = request.caller
   const reservation = reservationOf(key, request, { partner, mode: 'keyed' })
   const name = {
@@ -73,27 +71,11 @@ export async function runKeyed<Reply>(
       mine = { reply }
       return reply
     })
-  return orUnavailable(async () => {
-    try {
-      return await run()
-    } catch (error) {
-      // If the first run was committed after all, the second one finds its reservation.
-      if (error instanceof CommitUnknown) return run()
-      throw error
-    }
-  })
-}
-
-/**
- * Runs work on the database. Throws `unavailable` when the database cannot do it now, or when it is unknown whether
- * a commit took place.
- */
-export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work()
+    return await run()
   } catch (error) {
-    if (error instanceof CommitUnknown || failureOf(error).unavailable)
-      throw new ServiceError('unavailable', undefined, { cause: error })
+    // If the first run was committed after all, the second one finds its reservation.
+    if (error instanceof CommitUnknown) return run()
     throw error
   }
 }

@@ -9,16 +9,22 @@ import {
 } from '@benefit-enrolment/contract'
 import { formatTimestamp } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
-import { badField, fieldError } from '../http/service-error.ts'
-import type { AccountCommands } from '../membership/commands/account-command.ts'
-import { problemOfRefusal } from '../membership/commands/answer.ts'
+import type { AccountCommands } from '../membership/requests/account-command.ts'
+import { accepted } from '../membership/requests/answer.ts'
 import { nextBoundary } from '../membership/rules/boundary.ts'
-import { isRefusal, type Refusal, type RefusalReason, refuse } from '../membership/rules/refusal.ts'
+import {
+  isRefusal,
+  type Refusal,
+  type RefusalReason,
+  refuse,
+  refuseField,
+  unknownOffer,
+} from '../membership/rules/refusal.ts'
 import type { User } from '../membership/rules/state.ts'
-import { offerOf, partnerOffers, type Terms } from '../membership/rules/terms.ts'
+import { offerOf, partnerOffer, partnerOffers, type Terms } from '../membership/rules/terms.ts'
 import { offerDetailsOf, pendingOfferOf } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
-import type { Clock, Partner } from '../partners/partner.ts'
+import type { Clock } from '../partners/partner.ts'
 import { changeOfferOf, type OfferChange, type OfferChangeInput, undoOfferChangeOf } from './change.ts'
 import { checkPreview, makePreview } from './preview.ts'
 
@@ -31,17 +37,16 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
     const { partner } = request.caller
     const input = inputOf(body)
     return commands.change(request, { userid: body.userid, why: 'offer change' }, (user, now, terms) => {
-      checkOwn(user, input, { partner, terms })
+      if (!mayName(user, input, terms)) return unknownOffer
       const changed = changeOfferOf(user, input, now, terms)
       if (isRefusal(changed)) return changed
       const takesCoverAtOnce = changed.isImmediate && changed.direction === 'downgrade'
-      if (takesCoverAtOnce && !body.previewid) {
-        throw badField(
+      if (takesCoverAtOnce && !body.previewid)
+        return refuseField(
           'previewid',
           'required',
           'is required: an immediate downgrade takes cover away at once, see POST /user/offers/preview',
         )
-      }
       if (
         body.previewid &&
         !checkPreview(body.previewid, { partner, user, input, changed, now: clock.real() })
@@ -97,9 +102,8 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
     const input = inputOf(request.body)
     const { user, terms, now } = await commands.read(request, request.body.userid)
     const { partner } = request.caller
-    checkOwn(user, input, { partner, terms })
-    const changed = changeOfferOf(user, input, now, terms)
-    if (isRefusal(changed)) throw problemOfRefusal(changed, request.locale)
+    const isOwn = mayName(user, input, terms)
+    const changed = accepted(isOwn ? changeOfferOf(user, input, now, terms) : unknownOffer, request)
     const { previewid, expiresAt } = makePreview({ partner, user, input, changed, now: clock.real() })
     return { ...viewChange(changed.user, changed), previewid, expiresat: formatTimestamp(expiresAt) }
   }
@@ -124,12 +128,9 @@ function inputOf(body: {
   }
 }
 
-/** An offer that is neither the partner's nor the user's own is an error in the request, not a refusal for the user. */
-function checkOwn(user: User, input: OfferChangeInput, context: { partner: Partner; terms: Terms }): void {
-  const isKnown =
-    input.offername === user.offer?.name ||
-    partnerOffers(context.terms).some(offer => offer.offer === input.offername)
-  if (!isKnown) throw fieldError('offername_unknown', 'offername', 'must be the name of one of your offers')
+/** Whether an offer is the partner's or the user's own; any other is an error in the request. */
+function mayName(user: User, { offername }: OfferChangeInput, terms: Terms): boolean {
+  return offername === user.offer?.name || partnerOffer(terms, offername) !== undefined
 }
 
 function viewChange(after: User, changed: OfferChange): OfferChanged {

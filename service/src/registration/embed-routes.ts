@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { localeOf } from '../http/problem.ts'
 import { ServiceError } from '../http/service-error.ts'
+import { isUuid } from '../vault/uuid.ts'
 import { sendView, setFrameHeaders, setPageHeaders } from './answer-view.ts'
 import { anonymousPage, endedView, problemView } from './session/anonymous.ts'
 import type { PageRoutes } from './session/page-context.ts'
@@ -53,9 +54,8 @@ async function sendFrame(
 ): Promise<FastifyReply> {
   const { context } = routes
   const { partner: partnerId, locale } = request.query as { partner?: unknown; locale?: unknown }
-  const isUuid =
-    typeof partnerId === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(partnerId)
-  const partner = isUuid ? await context.directory.partner(partnerId) : undefined
+  const isId = typeof partnerId === 'string' && isUuid(partnerId)
+  const partner = isId ? await context.directory.partner(partnerId.toLowerCase()) : undefined
   const isOpen = partner !== undefined && partner.disabledAt === undefined
   const origins = isOpen ? partner.origins : []
   setFrameHeaders(reply, origins)

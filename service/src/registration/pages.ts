@@ -287,6 +287,7 @@ async function sendFailure(
   if (!files) return reply.code(500).type('text/plain; charset=utf-8').send(`Request ${request.id} failed.\n`)
   if (error instanceof ServiceError)
     for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
+  if (status === 503 && !reply.hasHeader('Retry-After')) reply.header('Retry-After', '1')
   const { shell } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
   const root = rootOf(context)
   const anonymous = { shell, locale: localeOf(request.headers['accept-language']), root, files }

@@ -3,7 +3,7 @@
  */
 import { MINUTE_MS } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
-import { ServiceError } from '../http/service-error.ts'
+import { isUnavailable } from '../db/failure.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import { type DueUser, findDue, timeUntilDue } from './due.ts'
@@ -95,7 +95,7 @@ export function openSchedule(context: {
         if (!wasDue) idle.add(name)
         failing.delete(name)
       } catch (error) {
-        if (error instanceof ServiceError && error.code === 'unavailable') throw error
+        if (isUnavailable(error)) throw error
         const attempts = (failing.get(name)?.attempts ?? 0) + 1
         const wait = retryMs[Math.min(attempts, retryMs.length) - 1] ?? 0
         failing.set(name, { user, attempts, until: clock.real() + wait })

@@ -1,9 +1,11 @@
 import { html } from '../../http/html.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
 import { mintLinkToken } from '../../registration/links/link-tokens.ts'
-import { recordAlongside } from '../page/record.ts'
-import type { Answer, Screen, Visit } from '../page/screen.ts'
+import { record, recordAlongside } from '../page/record.ts'
+import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
 import { actionForm, part, reasonField, when } from '../views/parts.ts'
+import { wordsOf } from './effect.ts'
 import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 
 /** Makes a link that the operator gives to the person. */
@@ -53,12 +55,17 @@ async function make(visit: Visit): Promise<Answer> {
   const { database, reader, keyring, mode, real, publicUrl } = visit.context
   const wanted = visit.form.get('purpose') ?? ''
   const purpose: Purpose = wanted in PURPOSES ? (wanted as Purpose) : 'registration'
+  const deed = { action: 'make link', partner, serviceId, reason }
   const made = await mintLinkToken(
     { database, reader, keyring, mode, real, baseUrl: publicUrl },
     partner,
     { userid: user.userid, purpose, delivery: 'sms' },
-    [recordAlongside(visit, { action: 'make link', partner, serviceId, reason })],
+    [recordAlongside(visit, deed)],
   )
+  if (isRefusal(made)) {
+    await record(visit, { ...deed, result: made.refused })
+    throw new ConsoleRefusal(409, 'Not done', wordsOf(made))
+  }
   return {
     title: 'The link',
     body: html`${ofWhom(details)}

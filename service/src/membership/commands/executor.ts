@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { coalesceApart } from '../../db/coalesce.ts'
 import { CommitUnknown, type Database, lockTimeoutMs } from '../../db/database.ts'
-import { failureOf } from '../../db/failure.ts'
+import { failureOf, Unavailable } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
-import { ServiceError } from '../../http/service-error.ts'
 import { type DecidedBatch, decideBatch, PartialDecision, type Result } from './batch.ts'
 import type { Command, CommandResult, ExecutorContext } from './command.ts'
 import { type BatchContext, openNewcomers } from './newcomers.ts'
@@ -13,7 +12,7 @@ import { openWaitingRoom } from './waiting-room.ts'
 
 /** The only way to change users. */
 export type CommandExecutor = {
-  /** Runs a command; resolves when its writes are durable. Rejects with ServiceError `unavailable` or `internal`. */
+  /** Runs a command; resolves when its writes are durable. Rejects with `Unavailable`, or with what failed. */
   submit<Reply>(command: Command<Reply>): Promise<CommandResult<Reply>>
   /** The number of commands that wait or are under way. */
   pending(): number
@@ -49,7 +48,7 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
   const pending = () => queues.pending() + waitingRoom.pending()
   return {
     async submit<Reply>(command: Command<Reply>) {
-      if (pending() >= mostPending) throw new ServiceError('unavailable')
+      if (pending() >= mostPending) throw new Unavailable('too many commands wait')
       if (!waitingRoom.holds(command)) return queues(command) as Promise<CommandResult<Reply>>
       const result = await waitingRoom.enter(command)
       if (!result.ok) throw result.error
@@ -119,8 +118,8 @@ function failed(error: unknown): Result {
   return { ok: false, error }
 }
 
-function unavailable(cause: unknown): ServiceError {
-  return new ServiceError('unavailable', undefined, { cause })
+function unavailable(cause: unknown): Unavailable {
+  return new Unavailable('not written', { cause })
 }
 
 /**

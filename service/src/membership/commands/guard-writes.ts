@@ -1,4 +1,4 @@
-import { ServiceError } from '../../http/service-error.ts'
+import { Unavailable } from '../../db/failure.ts'
 import type { CommandExecutor } from './executor.ts'
 
 /**
@@ -9,6 +9,8 @@ export function guardWrites(executor: CommandExecutor, mayNotWrite: () => boolea
   return {
     ...executor,
     submit: command =>
-      mayNotWrite() ? Promise.reject(new ServiceError('unavailable')) : executor.submit(command),
+      mayNotWrite()
+        ? Promise.reject(new Unavailable('nothing may be written now'))
+        : executor.submit(command),
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ServiceError } from '../../http/service-error.ts'
+import { Unavailable } from '../../db/failure.ts'
 import type { Result } from './batch.ts'
 import type { Command } from './command.ts'
 import { nameOf } from './read-batch.ts'
@@ -9,7 +9,7 @@ export type WaitingRoom = {
   /** Whether a command of the same user waits there; later commands queue behind it. */
   holds(command: Command<unknown>): boolean
   /**
-   * Runs a command after the earlier ones of its user; `unavailable` when it is not done within five seconds, including
+   * Runs a command after the earlier ones of its user; fails with `Unavailable` when it is not done within five seconds, including
    * the wait.
    */
   enter(command: Command<unknown>): Promise<Result>
@@ -46,7 +46,7 @@ export function openWaitingRoom(
     before: Promise<Result> | undefined,
   ): Promise<Result> => {
     const endsAt = performance.now() + longestMs
-    const late: Result = { ok: false, error: new ServiceError('unavailable') }
+    const late: Result = { ok: false, error: new Unavailable('waited too long') }
     if (before && !(await endsInTime(before))) return late
     await turn()
     try {

@@ -1,9 +1,12 @@
 import { dateAt, type Instant, type Zone } from '../../calendar/calendar.ts'
-import { badField } from '../../http/service-error.ts'
+import { type Refusal, refuseField } from '../rules/refusal.ts'
 
-/** Refuses a birth date after today in the partner's zone. */
-export function checkBirthDate(dob: string | null | undefined, now: Instant, zone: Zone): void {
-  if (dob && dob > dateAt(now, zone)) {
-    throw badField('dob', 'format', 'must be a real date YYYY-MM-DD from 1900-01-01 to today')
-  }
+/** Refuses a birth date after today in the partner's zone; `undefined`: it may be. */
+export function refuseBirthDate(
+  dob: string | null | undefined,
+  context: { now: Instant; zone: Zone; field?: string },
+): Refusal | undefined {
+  if (!dob || dob <= dateAt(context.now, context.zone)) return undefined
+  const rule = 'must be a real date YYYY-MM-DD from 1900-01-01 to today'
+  return refuseField(context.field ?? 'dob', 'format', rule)
 }

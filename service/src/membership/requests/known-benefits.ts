@@ -1,5 +1,4 @@
-import type { FieldProblem } from '@benefit-enrolment/contract'
-import { ServiceError } from '../../http/service-error.ts'
+import { because, type Refusal, refuse } from '../rules/refusal.ts'
 import type { User } from '../rules/state.ts'
 import { knownBenefit, openBenefit, type Terms } from '../rules/terms.ts'
 
@@ -7,25 +6,19 @@ import { knownBenefit, openBenefit, type Terms } from '../rules/terms.ts'
 export type NamedBenefit = { readonly field: string; readonly name: string }
 
 /**
- * Refuses names of benefits that are neither in the newest catalogue nor among the user's own enrolments. Throws
- * `benefit_unknown`, which names each of the fields.
+ * Refuses names of benefits that are neither in the newest catalogue nor among the user's own enrolments, with each of
+ * their fields; `undefined`: all are known.
  */
-export function checkBenefits(
+export function refuseUnknown(
   named: readonly NamedBenefit[],
   context: { user: User | undefined; terms: Terms },
-): void {
+): Refusal | undefined {
   const { user, terms } = context
   const isKnown = (name: string) => (user ? knownBenefit(terms, user, name) : openBenefit(terms, name))
   const unknown = named
     .filter(({ name }) => isKnown(name) === undefined)
-    .map(
-      ({ field }): FieldProblem => ({
-        field,
-        code: 'unknown',
-        message: `${field} must be the name of a benefit of the catalogue`,
-      }),
-    )
-  if (unknown.length > 0) throw new ServiceError('benefit_unknown', undefined, { errors: unknown })
+    .map(({ field }) => because(field, 'unknown', `${field} must be the name of a benefit of the catalogue`))
+  return unknown.length > 0 ? refuse('benefit_unknown', unknown) : undefined
 }
 
 /** The benefits that the consents of a request name. */

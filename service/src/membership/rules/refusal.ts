@@ -28,6 +28,24 @@ export function because(field: string, code: string, message: string): RefusalRe
   }
 }
 
+/** A refusal that names one field and its rule. */
+export function refuseField(
+  field: string,
+  code: string,
+  rule: string,
+  refused: ErrorCode = 'bad_request',
+): Refusal {
+  return refuse(refused, [because(field, code, `${field} ${rule}`)])
+}
+
+/** The refusal of an offer that the partner may not give. */
+export const unknownOffer: Refusal = refuseField(
+  'offername',
+  'offername_unknown',
+  'must be the name of one of your offers',
+  'offername_unknown',
+)
+
 /** Whether a command was refused. */
 export function isRefusal(result: object): result is Refusal {
   return 'refused' in result

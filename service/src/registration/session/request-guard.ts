@@ -1,7 +1,7 @@
 import { errors } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
 import { isClientGone } from '../../http/client-gone.ts'
-import { ServiceError } from '../../http/service-error.ts'
+import { asFailure, ServiceError } from '../../http/service-error.ts'
 import { describeCause } from '../../log.ts'
 import type { ProblemView } from '../views/model.ts'
 import type { PageContext } from './page-context.ts'
@@ -55,10 +55,7 @@ export function describeFailure(
   const known = isClientGone(error, request)
     ? 'request_timeout'
     : codes[(error as { code?: string }).code ?? '']
-  const failure =
-    error instanceof ServiceError
-      ? error
-      : new ServiceError(known ?? 'internal', undefined, known ? {} : { cause: error })
+  const failure = error instanceof ServiceError ? error : known ? new ServiceError(known) : asFailure(error)
   const { code } = failure
   if (code === 'internal' || (code === 'unavailable' && failure.cause))
     context.log('failure', { requestid: request.id, code, ...describeCause(failure.cause) })

@@ -3,8 +3,9 @@ import { formatTimestamp } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import type { Handlers } from '../../http/mount.ts'
 import { badField, ServiceError } from '../../http/service-error.ts'
-import { orUnavailable, runKeyed } from '../../idempotency/keyed.ts'
+import { runKeyed } from '../../idempotency/keyed.ts'
 import type { Caller } from '../../partners/authenticate.ts'
+import { isUuid } from '../../vault/uuid.ts'
 import { readCursor, writeCursor } from '../log/cursor.ts'
 import { type EventRow, findAttempts, findEvent, findOpenDeliveries, readLog } from '../log/event-log.ts'
 import { endpointsFor, queueAgain } from '../log/replay.ts'
@@ -21,40 +22,34 @@ export function eventHandlers(context: WebhookContext): Handlers<Caller, EventOp
       const after = query.after === undefined ? undefined : readCursor(query.after)
       if (query.after !== undefined && !after)
         throw badField('after', 'format', 'must be a `next` of an earlier answer')
-      const { events, next } = await orUnavailable(() =>
-        readLog(database, {
-          partnerId: caller.partner.partnerId,
-          after,
-          userid: query.userid,
-          eventname: query.eventname,
-          now: real(),
-        }),
-      )
+      const { events, next } = await readLog(database, {
+        partnerId: caller.partner.partnerId,
+        after,
+        userid: query.userid,
+        eventname: query.eventname,
+        now: real(),
+      })
       return { events: events.map(eventOf), next: writeCursor(next) }
     },
-    getEvent({ caller, params }) {
+    async getEvent({ caller, params }) {
       const { partnerId } = caller.partner
-      return orUnavailable(async () => {
-        const event = await find(database, partnerId, params)
-        const deliveries = await findOpenDeliveries(database, partnerId, event.event_id)
-        return {
-          ...eventOf(event),
-          deliveries: deliveries.map(({ endpoint_id, status, attempts, due_at }) => ({
-            webhookid: endpoint_id,
-            status,
-            attempts,
-            dueattimestamp: due_at === null ? null : formatTimestamp(due_at),
-          })),
-        }
-      })
+      const event = await find(database, partnerId, params)
+      const deliveries = await findOpenDeliveries(database, partnerId, event.event_id)
+      return {
+        ...eventOf(event),
+        deliveries: deliveries.map(({ endpoint_id, status, attempts, due_at }) => ({
+          webhookid: endpoint_id,
+          status,
+          attempts,
+          dueattimestamp: due_at === null ? null : formatTimestamp(due_at),
+        })),
+      }
     },
-    listAttempts({ caller, params }) {
+    async listAttempts({ caller, params }) {
       const { partner } = caller
-      return orUnavailable(async () => {
-        const event = await find(database, partner.partnerId, params)
-        const rows = await findAttempts(database, partner, event.event_id)
-        return { attempts: rows.map(attemptOf) }
-      })
+      const event = await find(database, partner.partnerId, params)
+      const rows = await findAttempts(database, partner, event.event_id)
+      return { attempts: rows.map(attemptOf) }
     },
     async replayEvent(request) {
       const { partnerId } = request.caller.partner
@@ -72,10 +67,8 @@ export function eventHandlers(context: WebhookContext): Handlers<Caller, EventOp
   }
 }
 
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-
 async function find(db: Executor, partnerId: string, params: { eventid: string }): Promise<EventRow> {
-  const event = UUID.test(params.eventid) ? await findEvent(db, partnerId, params.eventid) : undefined
+  const event = isUuid(params.eventid) ? await findEvent(db, partnerId, params.eventid) : undefined
   if (!event) throw new ServiceError('event_not_found')
   return event
 }

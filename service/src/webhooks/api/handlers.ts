@@ -8,9 +8,10 @@ import type { Database, Executor } from '../../db/database.ts'
 import type { Handlers } from '../../http/mount.ts'
 import { badField, badFields, ServiceError } from '../../http/service-error.ts'
 import { withoutEmpty } from '../../http/validation.ts'
-import { orUnavailable, runKeyed } from '../../idempotency/keyed.ts'
+import { runKeyed } from '../../idempotency/keyed.ts'
 import type { Caller } from '../../partners/authenticate.ts'
 import type { Partner } from '../../partners/partner.ts'
+import { isUuid } from '../../vault/uuid.ts'
 import type { AddressRules } from '../egress/address.ts'
 import {
   addEndpoint,
@@ -59,11 +60,11 @@ export function webhookHandlers(context: WebhookContext): Handlers<Caller, Webho
 
   return {
     async listWebhooks({ caller: { partner } }) {
-      const rows = await orUnavailable(() => listEndpoints(database, partner.partnerId))
+      const rows = await listEndpoints(database, partner.partnerId)
       return { webhooks: rows.map(row => webhookOf(row, partner, real())) }
     },
     getWebhook({ caller: { partner }, params }) {
-      return orUnavailable(() => view(database, partner, endpointIdOf(params)))
+      return view(database, partner, endpointIdOf(params))
     },
     createWebhook(request) {
       const { partner } = request.caller
@@ -136,16 +137,14 @@ export function webhookHandlers(context: WebhookContext): Handlers<Caller, Webho
         return replayedOf(done, dryRun)
       }
       // A dry run is a read, so it ignores the key.
-      return dryRun ? orUnavailable(() => database.transaction(effect)) : write(request, effect)
+      return dryRun ? database.transaction(effect) : write(request, effect)
     },
   }
 }
 
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-
 /** The endpoint's id; text that cannot be one is answered like an unknown id. */
 function endpointIdOf({ webhookid }: { webhookid: string }): string {
-  if (!UUID.test(webhookid)) throw new ServiceError('webhook_not_found')
+  if (!isUuid(webhookid)) throw new ServiceError('webhook_not_found')
   return webhookid.toLowerCase()
 }
 
@@ -190,7 +189,7 @@ function selectionOf(body: {
   if (Number(isRange) + Number(status !== undefined) + Number(ids !== undefined) !== 1)
     throw badField('body', 'choice', 'must have one of: from and to, status, ids')
   if (status !== undefined) return { kind: 'status', status }
-  if (ids !== undefined) return { kind: 'ids', ids: [...new Set(ids.filter(id => UUID.test(id)))] }
+  if (ids !== undefined) return { kind: 'ids', ids: [...new Set(ids.filter(isUuid))] }
   const start = parseTimestamp(from ?? '')
   const end = parseTimestamp(to ?? '')
   if (start === undefined) throw badField('from', 'required', 'is required together with to')

@@ -1,18 +1,18 @@
 import type { Operation } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { OperationRequest } from '../../http/operation-request.ts'
-import { ServiceError } from '../../http/service-error.ts'
 import { idempotencyKeyOf, type KeyReservation, reservationOf } from '../../idempotency/key-reservation.ts'
 import type { Caller } from '../../partners/authenticate.ts'
 import type { Partner } from '../../partners/partner.ts'
+import type { CommandContext, Decided } from '../commands/command.ts'
+import type { CommandExecutor } from '../commands/executor.ts'
+import type { Reader, Reading } from '../commands/reader.ts'
+import { activeAccountOf } from '../rules/account.ts'
 import type { Person } from '../rules/person.ts'
-import { type Refusal, refuse } from '../rules/refusal.ts'
-import { isActive, isKnown, type User } from '../rules/state.ts'
+import { isRefusal, type Refusal } from '../rules/refusal.ts'
+import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
-import { replyOf } from './answer.ts'
-import type { CommandContext, Decided } from './command.ts'
-import type { CommandExecutor } from './executor.ts'
-import type { Reader, Reading } from './reader.ts'
+import { accepted, replyOf } from './answer.ts'
 
 type AnyRequest = Pick<
   OperationRequest<Operation, Caller>,
@@ -39,14 +39,6 @@ export type AccountCommands = {
   ): Promise<Reply>
   /** Reads an active account with its rules and its person's data, for previews. */
   read(request: AnyRequest, userid: string): Promise<Reading>
-}
-
-/** The account in a command context, or why there is none to change. */
-export function activeAccount(commandContext: CommandContext): User | Refusal {
-  const user = commandContext.member?.user
-  if (!isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled'))
-    return refuse('user_not_found')
-  return isActive(user) ? user : refuse('user_cancelled')
 }
 
 /** Opens these functions. */
@@ -77,18 +69,13 @@ export function openAccountCommands(context: {
     run,
     change: (request, command, decide) =>
       run(request, command, commandContext => {
-        const user = activeAccount(commandContext)
-        return 'refused' in user ? user : decide(user, commandContext.now, commandContext.terms())
+        const found = activeAccountOf(commandContext.member)
+        return isRefusal(found) ? found : decide(found.user, commandContext.now, commandContext.terms())
       }),
     async read(request, userid) {
       const { partner } = request.caller
-      const reading = await context.reader.read(partner, userid)
-      const { user } = reading ?? {}
-      if (!reading || !isKnown(user) || (user.status !== 'active' && user.status !== 'cancelled')) {
-        throw new ServiceError('user_not_found')
-      }
-      if (!isActive(user)) throw new ServiceError('user_cancelled')
-      const people = await context.reader.documents(partner, user)
+      const reading = accepted(activeAccountOf(await context.reader.read(partner, userid)), request)
+      const people = await context.reader.documents(partner, reading.user)
       return { ...reading, terms: context.terms(partner, () => people.get('profile')) }
     },
   }

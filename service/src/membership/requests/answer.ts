@@ -1,7 +1,8 @@
+/** Turns refusals into errors of the API, for all handlers of users. */
 import type { Locale } from '@benefit-enrolment/contract'
 import { ServiceError } from '../../http/service-error.ts'
+import type { CommandResult } from '../commands/command.ts'
 import { isRefusal, type Refusal } from '../rules/refusal.ts'
-import type { CommandResult } from './command.ts'
 
 /** The problem for a refusal, with its reasons in the caller's language. */
 export function problemOfRefusal(
@@ -19,12 +20,22 @@ export function problemOfRefusal(
   })
 }
 
+/** What a rule decided; throws the problem of a refusal. */
+export function accepted<T>(
+  decided: T | Refusal,
+  { locale }: { readonly locale: Locale },
+): Exclude<T, Refusal> {
+  if (typeof decided === 'object' && decided !== null && isRefusal(decided))
+    throw problemOfRefusal(decided, locale)
+  return decided as Exclude<T, Refusal>
+}
+
 /** The reply of a command, marked as a replay if it is one; throws the problem of a refusal. */
 export function replyOf<Reply>(
   outcome: CommandResult<Reply>,
   request: { readonly locale: Locale; readonly setHeader: (name: string, value: string) => void },
 ): Reply {
-  if (isRefusal(outcome)) throw problemOfRefusal(outcome, request.locale)
-  if (outcome.replayed) request.setHeader('Idempotency-Replayed', 'true')
-  return outcome.reply
+  const { reply, replayed } = accepted(outcome, request)
+  if (replayed) request.setHeader('Idempotency-Replayed', 'true')
+  return reply
 }

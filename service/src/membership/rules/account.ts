@@ -1,0 +1,17 @@
+import { type Refusal, refuse } from './refusal.ts'
+import type { User } from './state.ts'
+
+/** A user as it was read, with what was read beside it. */
+type Found = { readonly user: User }
+
+/** A user with an account, canceled or not. Refuses users without one, and that nobody was found. */
+export function accountOf<T extends Found>(found: T | undefined): T | Refusal {
+  return found?.user.status === 'active' || found?.user.status === 'cancelled'
+    ? found
+    : refuse('user_not_found')
+}
+
+/** A user with an account. Refuses users without one, and an account whose cancel is in effect. */
+export function activeAccountOf<T extends Found>(found: T | undefined): T | Refusal {
+  return found?.user.status === 'cancelled' ? refuse('user_cancelled') : accountOf(found)
+}
