@@ -1,6 +1,8 @@
 // Builds the docs site into service/dist/docs/, as Markdown and HTML: the guides of docs/, the reference, and a
-// page for each error. The service adds its own address, its limits, and the frame around each page.
+// page for each error; and the descriptions of the interface. The service adds its own address, its limits, and the frame
+// around each page.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { descriptionTemplates } from '../service/dist/system/description.js'
 import { errorPages } from './docs/error-pages.mjs'
 import { referencePages } from './docs/reference-pages.mjs'
 import { baseMark, render, withoutComments } from './docs/render.mjs'
@@ -49,6 +51,7 @@ mkdirSync(new URL('screenshots/', out), { recursive: true })
 const pictures = new URL('docs/screenshots/', root)
 for (const name of readdirSync(pictures))
   copyFileSync(new URL(name, pictures), new URL(`screenshots/${name}`, out))
+for (const { file, text } of descriptionTemplates()) writeFileSync(new URL(file, out), text)
 writeFileSync(new URL('site.json', out), JSON.stringify({ pages }))
 
 /** The address on the site of a document's link. Throws when the link's target is not published. */

@@ -41,16 +41,7 @@ export function describeInterface(options: DescribedService): Json {
   }
   const description = {
     openapi: '3.1.0',
-    info: {
-      title: 'Benefit Enrolment Integration Service',
-      version: options.version,
-      description: [
-        'Prefill a user, list the benefits with status, enrol, and hear of every change by a webhook.',
-        ...describeLimits(options.limits),
-      ].join('\n\n'),
-      contact: { name: 'The operator of this service', url: `${options.baseUrl}/docs` },
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
+    info: describeInfo(options),
     servers: [{ url: options.baseUrl }],
     externalDocs: { description: 'Guides, errors and samples', url: `${options.baseUrl}/docs` },
     tags: tagsOf(options.sandbox),
@@ -82,6 +73,24 @@ export function describeInterface(options: DescribedService): Json {
     },
   }
   return options.version === '1.0.1' ? (withoutSwapTimestamps(description) as Json) : description
+}
+
+/** The member `info` of a description, the only one that depends on the service's limits. */
+export function describeInfo({
+  baseUrl,
+  version,
+  limits,
+}: Pick<DescribedService, 'baseUrl' | 'version' | 'limits'>): Json {
+  return {
+    title: 'Benefit Enrolment Integration Service',
+    version,
+    description: [
+      'Prefill a user, list the benefits with status, enrol, and hear of every change by a webhook.',
+      ...describeLimits(limits),
+    ].join('\n\n'),
+    contact: { name: 'The operator of this service', url: `${baseUrl}/docs` },
+    license: { name: 'MIT', identifier: 'MIT' },
+  }
 }
 
 function describeOperation(

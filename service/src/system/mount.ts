@@ -4,7 +4,6 @@
  */
 import { readFile } from 'node:fs/promises'
 import {
-  describeInterface,
   type InterfaceVersion,
   type LoadLimits,
   operations,
@@ -17,7 +16,7 @@ import { ServiceError } from '../http/service-error.ts'
 import { compileCheck, queryOf } from '../http/validation.ts'
 import type { Log } from '../log.ts'
 import { serviceVersion } from '../version.ts'
-import { yamlInSlices } from './yaml.ts'
+import { readDescription } from './description.ts'
 
 /** What the system routes need from the rest of the service. */
 export type SystemContext = {
@@ -64,18 +63,18 @@ export function mountSystem(app: FastifyInstance, context: SystemContext): void 
     checkQuery(query)
     return (query as { version?: InterfaceVersion }).version ?? '1.0.2'
   }
-  const describe = (version: InterfaceVersion) => {
+  const describe = (form: 'json' | 'yaml', version: InterfaceVersion) => {
     const { sandbox, limits } = context
-    return describeInterface({ baseUrl: context.baseUrl(), version, sandbox, limits })
+    return readDescription(form, { baseUrl: context.baseUrl(), version, sandbox, limits })
   }
-  const sendJson = keepDocuments((version: InterfaceVersion) => ({
+  const sendJson = keepDocuments(async (version: InterfaceVersion) => ({
     type: json,
-    content: JSON.stringify(describe(version)),
+    content: await describe('json', version),
     headers: anyOrigin,
   }))
   const sendYaml = keepDocuments(async (version: InterfaceVersion) => ({
     type: 'application/yaml; charset=utf-8',
-    content: await yamlInSlices(describe(version)),
+    content: await describe('yaml', version),
     headers: anyOrigin,
   }))
   app.get(at('/openapi.json'), { config: { operation: operations.getOpenapiJson } }, async (request, reply) =>

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises'
+import {
+  type DescribedService,
+  describeInfo,
+  describeInterface,
+  type InterfaceVersion,
+} from '@benefit-enrolment/contract'
+import { stringify } from 'yaml'
+
+/** The forms in which a description can be read. */
+export type DescriptionForm = 'json' | 'yaml'
+
+/** A description whose address and limits are still missing, in the file of the build that holds it. */
+export type DescriptionTemplate = { readonly file: string; readonly text: string }
+
+type Kind = Pick<DescribedService, 'version' | 'sandbox'>
+
+const versions: readonly InterfaceVersion[] = ['1.0.1', '1.0.2']
+const built = new URL('../../dist/docs/', import.meta.url)
+/** The service's address in the files of the build. No example of the contract contains it. */
+const addressMark = 'https://address-of-this-service.invalid'
+const yamlOptions = { aliasDuplicateObjects: false } as const
+/** How each form is written, and what stands in place of the member `info`, which depends on the service's limits. */
+const forms = {
+  json: {
+    write: (value: object) => JSON.stringify(value),
+    infoMark: '"info":null',
+    info: (info: object) => `"info":${JSON.stringify(info)}`,
+  },
+  yaml: {
+    write: (value: object) => stringify(value, yamlOptions),
+    infoMark: 'info: null\n',
+    info: (info: object) => stringify({ info }, yamlOptions),
+  },
+} as const satisfies Record<DescriptionForm, object>
+
+/**
+ * All descriptions, for scripts/build-docs.mjs to store. They are written by the build because the first one written as YAML
+ * takes 700 ms, which the sender of a request must not be able to cause.
+ */
+export function descriptionTemplates(): DescriptionTemplate[] {
+  return versions.flatMap(version =>
+    [false, true].flatMap(sandbox => {
+      const template = { ...describeInterface({ baseUrl: addressMark, version, sandbox }), info: null }
+      return (['json', 'yaml'] as const).map(form => ({
+        file: fileOf(form, { version, sandbox }),
+        text: forms[form].write(template),
+      }))
+    }),
+  )
+}
+
+/** The description of this service, from the file of the build; rejects when nothing was built. */
+export async function readDescription(form: DescriptionForm, service: DescribedService): Promise<string> {
+  const template = await readFile(new URL(fileOf(form, service), built), 'utf8')
+  const { infoMark, info } = forms[form]
+  return template
+    .replaceAll(addressMark, () => service.baseUrl)
+    .replace(infoMark, () => info(describeInfo(service)))
+}
+
+function fileOf(form: DescriptionForm, { version, sandbox }: Kind): string {
+  return `openapi-${version}-${sandbox ? 'sandbox' : 'live'}.${form}`
+}
