@@ -15,6 +15,7 @@ describeInBrowser('the console in a browser', () => {
   let serviceid = ''
   let webhookid = ''
   let requested = ''
+  let erased = ''
   beforeAll(async () => {
     const created = await partner.client.createUser({
       ...ada,
@@ -34,6 +35,9 @@ describeInBrowser('the console in a browser', () => {
     const seen = /name="seen" value="([^"]+)"/.exec((await support.get(erase)).text)?.[1] ?? ''
     const asked = await support.post(erase, { seen: seen.replaceAll('&quot;', '"'), reason: 'letter 1' })
     requested = asked.path
+    const keeping = await service.newPartner({ name: 'Keeping', retain: '7y' })
+    erased = (await keeping.client.createUser({ userid: 'gone', ...ada, offername: 'plus' })).serviceid
+    await keeping.client.eraseUser({ userid: 'gone' })
   })
   const browser = forAllTests(launchBrowser)
 
@@ -72,6 +76,8 @@ describeInBrowser('the console in a browser', () => {
     '/passkeys',
     '/requests',
     requested,
+    `/users/${erased}`,
+    `/users/${erased}/retained`,
     `/users/${serviceid}/act/void`,
     `/users/${serviceid}/act/move`,
   ]

@@ -32,6 +32,8 @@ const leastRole: Readonly<Record<string, Role>> = {
   'GET /users/:serviceid/erase': 'support',
   'POST /users/:serviceid/erase': 'support',
   'GET /users/:serviceid/certificate': 'support',
+  'GET /users/:serviceid/retained': 'admin',
+  'POST /users/:serviceid/retained': 'admin',
   'GET /users/:serviceid/resend/:eventid': 'support',
   'POST /users/:serviceid/resend/:eventid': 'support',
   'GET /due': 'viewer',

@@ -13,6 +13,7 @@ import type { Screen } from './page/screen.ts'
 import { partnerScreens } from './partner/screens.ts'
 import { passkeyScreens } from './passkeys/screens.ts'
 import { serviceScreens } from './service/screens.ts'
+import { retainedScreens } from './user/retained.ts'
 import { userScreens } from './user/screens.ts'
 import { deliveryScreens } from './webhooks/deliveries.ts'
 import { webhookScreens } from './webhooks/screens.ts'
@@ -21,6 +22,7 @@ import { webhookScreens } from './webhooks/screens.ts'
 export const screens: readonly Screen[] = [
   ...findScreens,
   ...userScreens,
+  ...retainedScreens,
   ...actScreens,
   ...linkScreens,
   ...exportScreens,

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../calendar/calendar.ts'
 import { readConsentRecords } from '../../membership/records/consents.ts'
+import { listRetained } from '../../membership/records/retained-rows.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
@@ -45,7 +46,10 @@ async function show(visit: Visit, reason?: string): Promise<Answer> {
     { partnerId: partner.partnerId, serviceId: details.serviceId },
     visit.context.real() - YEAR_MS,
   )
-  if (isErased(details)) return erasedPage(visit, details, seen)
+  if (isErased(details)) {
+    const kept = await listRetained(visit.context.database, partner.partnerId, details.serviceId)
+    return erasedPage(visit, details, { seen, kept })
+  }
   const { user } = details
   const [links, consents] = await Promise.all([
     readLinks(visit.context.database, user),

@@ -1,7 +1,6 @@
-import { openReason } from '../../audit/reason.ts'
-import { dateAt, type Instant } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
+import type { Retained } from '../../membership/records/retained-rows.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { isHeld, isInForce, isKnown, isLive } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
@@ -12,6 +11,8 @@ import type { LinkRow, SeenRow } from '../user-data/store.ts'
 import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.ts'
 import { actionForm, facts, part, reasonField, table, tag, when, writeDay } from '../views/parts.ts'
 import { consentsTable } from './consents-view.ts'
+import { retainedTable } from './retained-view.ts'
+import { seenPart } from './seen-view.ts'
 import { describeUser } from './sentence.ts'
 import { timeline } from './timeline-view.ts'
 import { type Objection, type Standing, standings } from './why-not.ts'
@@ -56,7 +57,7 @@ ${part('Why not', whyNot(standings({ user, terms, now }), isPersonShown), html`<
 ${part('Consents', consentsTable(details, shown.consents, isPersonShown))}
 ${part('Links and page sessions', linksTable(shown))}
 ${personPart(visit, shown)}
-${part('Who looked and worked here', seenTable(visit, shown), allSeen(details, user.createdAt))}
+${seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt })}
 </div><div>
 ${part('Timeline', timeline(visit, details), html`<span class="hint">Newest first, times of ${zone}</span>`)}
 </div></div>`,
@@ -64,19 +65,24 @@ ${part('Timeline', timeline(visit, details), html`<span class="hint">Newest firs
 }
 
 /** All that is left of an erased user. */
-export function erasedPage(visit: Visit, details: ErasedUserDetails, seen: readonly SeenRow[]): Page {
+export function erasedPage(
+  visit: Visit,
+  details: ErasedUserDetails,
+  { seen, kept }: { seen: readonly SeenRow[]; kept: readonly Omit<Retained, 'records'>[] },
+): Page {
   const { partner, serviceId, erasedAt, createdAt } = details
   return {
     title: 'Erased user',
-    body: html`<p class="lead" id="sentence">Erased on ${writeDay(erasedAt, partner.timezone)}. Nothing of the person is left here.</p>
+    body: html`<p class="lead" id="sentence">Erased on ${writeDay(erasedAt, partner.timezone)}. ${kept.length === 0 ? 'Nothing of the person is left here.' : 'Nothing of the person is left here but the records that the law makes the partner keep.'}</p>
 ${facts([
   ['Partner', partner.name],
   ['Service ID', html`<code>${serviceId}</code>`],
   ['Known since', when(createdAt, partner.timezone)],
   ['Erased', when(erasedAt, partner.timezone)],
 ])}
+${kept.length > 0 && part('Records kept by law', retainedTable(kept, partner.timezone), hasRole(visit.operator, 'admin') && html`<a href="/users/${serviceId}/retained">Read them</a>`)}
 ${hasRole(visit.operator, 'support') && html`<p><a href="/users/${serviceId}/certificate">Certificate of erasure</a> <span class="hint">for who asked for it or confirmed it</span></p>`}
-${part('Who looked and worked here', seenRows(visit, { partner, serviceId, seen }), allSeen(details, createdAt))}`,
+${seenPart(visit, { partner, serviceId, seen, since: createdAt })}`,
   }
 }
 
@@ -260,39 +266,4 @@ const LABELS: Readonly<Record<string, string>> = {
   phone: 'Phone',
   state: 'State',
   zipcode: 'ZIP code',
-}
-
-/** The way to the whole list, of which the page shows the newest entries. */
-function allSeen(
-  { partner, serviceId }: Pick<ErasedUserDetails, 'partner' | 'serviceId'>,
-  since: Instant,
-): Slot {
-  const filters = { partner: partner.partnerId, user: serviceId, who: 'all', from: dateAt(since, 'UTC') }
-  return html`<a href="/audit?${new URLSearchParams(filters).toString()}">All entries</a>`
-}
-
-function seenTable(visit: Visit, { details, seen }: Shown): Slot {
-  return seenRows(visit, { partner: details.partner, serviceId: details.serviceId, seen })
-}
-
-function seenRows(
-  visit: Visit,
-  {
-    partner,
-    serviceId,
-    seen,
-  }: Pick<ErasedUserDetails, 'partner' | 'serviceId'> & { seen: readonly SeenRow[] },
-): Slot {
-  const sees = hasRole(visit.operator, 'support')
-  return table({
-    caption: 'Who looked at this user, and who worked on it: the newest entries',
-    columns: ['When', 'Who', 'What', ...(sees ? ['Because'] : [])],
-    rows: seen.map(row => [
-      when(row.at, partner.timezone),
-      html`${row.operator ?? row.actor}<br><span class="hint">${row.actor_kind}</span>`,
-      html`${row.action}${row.result === 'refused' && html` ${tag('refused', 'bad')}`}`,
-      ...(sees ? [openReason(partner, serviceId, row.sealed_reason)] : []),
-    ]),
-    empty: 'Nobody in the last year.',
-  })
 }

@@ -1,0 +1,88 @@
+import type { Zone } from '../../calendar/calendar.ts'
+import { type Html, html, type Slot } from '../../http/html.ts'
+import type { Retained, RetainedKind } from '../../membership/records/retained-rows.ts'
+import { facts, part, table, when } from '../views/parts.ts'
+
+/** The kinds of record that are kept, and until when; nothing of their content. */
+export function retainedTable(kept: readonly Omit<Retained, 'records'>[], zone: Zone): Html {
+  return table({
+    caption: 'Records kept by law',
+    columns: ['What', 'Kept until'],
+    rows: kept.map(({ kind, keptuntil }) => [TITLES[kind], when(Date.parse(keptuntil), zone)]),
+    empty: 'Nothing is kept: the partner was not set to keep records at the erasure, or their time is over.',
+  })
+}
+
+/**
+ * All records of one kind. They are shown member by member as they were stored, because a version of the service long ago may
+ * have stored them.
+ */
+export function retainedPart({ kind, keptuntil, records }: Retained, zone: Zone): Html {
+  return part(
+    TITLES[kind],
+    records.map(
+      one => html`<h3>${headingOf(one)}</h3>
+${shownValue(one, zone)}`,
+    ),
+    html`<span class="hint">kept until ${when(Date.parse(keptuntil), zone)}</span>`,
+  )
+}
+
+const TITLES: Readonly<Record<RetainedKind, string>> = {
+  consents: 'Consents',
+  confirmations: 'Confirmations',
+  coverage: 'Dates of cover',
+  beneficiaries: 'Beneficiaries',
+}
+
+function headingOf(record: unknown): string {
+  const { reference, benefit, name } = record as Readonly<Record<string, unknown>>
+  return String(reference ?? benefit ?? name ?? 'Record')
+}
+
+function shownValue(value: unknown, zone: Zone): Slot {
+  if (value === null || value === undefined || value === '') return '–'
+  if (Array.isArray(value)) {
+    return value.length === 0
+      ? '–'
+      : html`<ul class="rules">${value.map(one => html`<li>${shownValue(one, zone)}</li>`)}</ul>`
+  }
+  if (typeof value === 'object')
+    return facts(
+      Object.entries(value).map(([name, inner]) => {
+        const isInstant = name === 'at' && typeof inner === 'number'
+        return [LABELS[name] ?? name, isInstant ? when(inner, zone) : shownValue(inner, zone)]
+      }),
+    )
+  return typeof value === 'string' && TIMESTAMP.test(value) ? when(Date.parse(value), zone) : String(value)
+}
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+const LABELS: Readonly<Record<string, string>> = {
+  userid: 'Userid',
+  name: 'Name',
+  version: 'Version',
+  agreedat: 'Agreed',
+  locale: 'Language',
+  channel: 'How',
+  evidence: 'Evidence',
+  benefit: 'Benefit',
+  offer: 'Offer',
+  state: 'State',
+  catalogueversion: 'Version of the catalogue',
+  startsat: 'From',
+  endsat: 'To',
+  reason: 'Why it ended',
+  reference: 'Reference',
+  at: 'When',
+  content: 'As the person saw it',
+  status: 'State',
+  who: 'By',
+  writtenat: 'Written',
+  decidedat: 'Decided',
+  beneficiaries: 'Beneficiaries',
+  kind: 'Kind',
+  relationship: 'Relationship',
+  share: 'Share',
+}

@@ -1,0 +1,59 @@
+import { html, type Slot } from '../../http/html.ts'
+import { listRetained, openRetained } from '../../membership/records/retained-rows.ts'
+import { record } from '../page/record.ts'
+import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
+import { reasonOf } from '../reason.ts'
+import { type ErasedUserDetails, isErased, openUserDetails } from '../user-data/user-details.ts'
+import { actionForm, part, reasonField } from '../views/parts.ts'
+import { retainedPart, retainedTable } from './retained-view.ts'
+
+/** The records that the law makes the operator keep of an erased user; an admin reads them, for a reason. */
+export const retainedScreens: readonly Screen[] = [
+  { method: 'GET', path: '/users/:serviceid/retained', role: 'admin', section: 'users', answer: ask },
+  { method: 'POST', path: '/users/:serviceid/retained', role: 'admin', section: 'users', answer: show },
+]
+
+async function ask(visit: Visit): Promise<Answer> {
+  const details = await erasedUserDetails(visit)
+  const { partner, serviceId } = details
+  const kept = await listRetained(visit.context.database, partner.partnerId, serviceId)
+  await record(visit, { action: 'look at user', result: 'shown', partner, serviceId })
+  return page(details, [
+    part('What is kept', retainedTable(kept, partner.timezone)),
+    kept.length > 0 &&
+      part(
+        'Read it',
+        actionForm(visit, {
+          action: `/users/${serviceId}/retained`,
+          button: 'Show',
+          fields: reasonField('why-retained', 'Show what the person agreed to and held, because'),
+        }),
+      ),
+  ])
+}
+
+async function show(visit: Visit): Promise<Answer> {
+  const details = await erasedUserDetails(visit)
+  const reason = reasonOf(visit)
+  const { partner, serviceId } = details
+  const kept = await openRetained(visit.context.database, partner, serviceId)
+  await record(visit, { action: 'look at kept records', result: 'shown', partner, serviceId, reason })
+  return page(
+    details,
+    kept.map(one => retainedPart(one, partner.timezone)),
+  )
+}
+
+function page({ partner, serviceId }: ErasedUserDetails, body: Slot): Answer {
+  return {
+    title: 'Records kept by law',
+    body: html`<p class="hint">Erased user <a href="/users/${serviceId}"><code>${serviceId}</code></a> of ${partner.name}</p>
+${body}`,
+  }
+}
+
+async function erasedUserDetails(visit: Visit): Promise<ErasedUserDetails> {
+  const details = await openUserDetails(visit, visit.params['serviceid'] ?? '')
+  if (!isErased(details)) throw notHere('erased user')
+  return details
+}
