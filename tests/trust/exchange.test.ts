@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Agent, fetch } from 'undici'
 import { afterEach, expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import type { Shown } from '../command/keyring-stage.ts'
 import type { Created } from '../command/place.ts'
 import { clientOf, codeOf, newWorkplace } from '../command/place.ts'
 import { run, runJson, startProcess } from '../command/process.ts'
@@ -131,6 +135,57 @@ test('root key and pepper rotated again and again under load, on two processes: 
   await journal.stop()
   await stage.check(journal)
 })
+
+test.each(everydayOr(['before commit 1'], ['before 1', 'after 1', 'before commit 1', 'after commit 1']))(
+  'a rewrap killed %s, and the service with it: credentials, keys and all that is sealed stay readable, and the next one ends it',
+  async point => {
+    stage = await openFaultStage({ keyring: 'file' })
+    const { place, start } = stage
+    const service = await start()
+    const journal = stage.openJournal({ writers: 6, name: 'rewrap' })
+    await more(journal, 20)
+    const preload = new URL('faults.mjs', import.meta.url)
+    const fault = { NODE_OPTIONS: `--import=${preload}`, TEST_FAULT: `rotation rewrap ${point}` }
+    expect((await run(['keyring', 'rotate'], { ...place, env: { ...place.env, ...fault } })).code).toBeNull()
+    if (service !== 'killed') await service.stop('SIGKILL')
+    const again = await start()
+    await more(journal, 20)
+    await journal.stop()
+    await stage.check(journal)
+    await expectReadable(stage, journal)
+
+    await runJson(['keyring', 'rewrap'], place)
+    const { keys } = await runJson<Shown>(['keyring', 'show'], place)
+    const roots = keys.filter(({ kind }) => kind === 'root')
+    expect(roots.map(({ state, inuse }) => [state, inuse['partners']])).toEqual([
+      ['old', 0],
+      ['current', 1],
+    ])
+    if (again !== 'killed') await again.stop('SIGKILL')
+    await start()
+    await expectReadable(stage, journal)
+  },
+)
+
+/** Reads by the partner's credentials, opens everything that is sealed of every user, and verifies the signed record. */
+async function expectReadable(
+  { place, partner, ports, clientOf }: FaultStage,
+  journal: Journal,
+): Promise<void> {
+  const isErased = new Set(journal.entries.filter(({ kind }) => kind === 'erase').map(({ userid }) => userid))
+  const kept = journal.entries.filter(one => one.isAcknowledged && !isErased.has(one.userid))
+  const client = clientOf(ports[0] ?? 0)
+  for (const { userid } of kept.slice(-5)) expect(await client.getUser({ userid })).toMatchObject({ userid })
+  const file = join(place.cwd ?? '', `${randomUUID()}.jsonl`)
+  await runJson(['partner', 'export', partner.partnerid, file, '--reason', 'is everything there'], place)
+  const [, ...lines] = (await readFile(file, 'utf8')).trim().split('\n')
+  const exported = lines.map(line => JSON.parse(line) as { user: { userid: string }; documents: object })
+  const readable = exported.filter(({ documents }) => JSON.stringify(documents).includes(ada.lastname))
+  expect(readable.map(({ user }) => user.userid)).toEqual(
+    expect.arrayContaining(kept.map(({ userid }) => userid)),
+  )
+  expect(await runJson(['audit', 'verify'], place)).toMatchObject({ ok: true })
+}
 
 test.each(everydayOr(['after 3'], ['before 1', 'after 1', 'before 2', 'after 3', 'before 5', 'after 6']))(
   'a migration killed %s of its steps is finished by the next one',
