@@ -3,7 +3,12 @@ import { test } from 'vitest'
 /** Whether to run the full figures (`npm run test:long`) instead of the short pass of `npm test`. */
 export const isLong = process.env['LONG'] === '1'
 
-const asked = process.env['TESTS'] ?? ''
+/** The part of the full figures that a long run tries: TEST_SCALE=0.1 is a tenth of them. */
+const scale = Number(process.env['TEST_SCALE'] ?? 1)
+
+/** A long run below this scale takes the everyday pass of whatever has no figure, so that one of a few minutes meets each part. */
+const leastScaleOfWhole = 0.05
+const asked = process.env['TESTS'] ?? (isLong && scale < leastScaleOfWhole ? 'everyday' : '')
 
 /**
  * Whether the run takes one pass of everything. `npm test` asks for it, in six to seven minutes on two cores, and `.ci/run` for
@@ -11,6 +16,9 @@ const asked = process.env['TESTS'] ?? ''
  * nothing out.
  */
 export const isEveryday = ['everyday', 'ci'].includes(asked)
+
+/** Whether to run also what needs minutes or downloads each time, and has no figure. */
+export const isWholeLong = isLong && !isEveryday
 
 /** A figure of the everyday run, or that of the whole one. */
 export function everydayOr<T>(short: T, whole: T): T {
@@ -28,10 +36,12 @@ export function npmTestOr<T>(short: T, other: T): T {
 /** A test that `npm test` leaves out, and `.ci/run` does not: others in its file see the same feature from another side. */
 export const ciTest = test.skipIf(asked === 'everyday')
 
-/** The part of the full figures that a long run tries: TEST_SCALE=0.1 is a tenth of them. */
-const scale = Number(process.env['TEST_SCALE'] ?? 1)
-
 /** How often something is tried: a few times in the short pass, all times in the long one, or the requested part. */
 export function timesOf(short: number, long: number): number {
   return isLong ? Math.max(1, Math.round(long * scale)) : short
+}
+
+/** For how many minutes something is kept busy: the full figure in the long one, or the requested part, but at least one. */
+export function minutesOf(long: number): number {
+  return Math.max(1, long * scale)
 }

@@ -11,7 +11,7 @@ import type {
 import { renderPage } from '../../service/src/registration/views/page.ts'
 import type { BenefitStatus } from '../../service/src/registration/views/parts.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { everydayOr, wholeRunTest } from '../long.ts'
+import { everydayOr, isWholeLong, wholeRunTest } from '../long.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { examples } from './fixtures/examples.ts'
@@ -30,7 +30,7 @@ const all = ['en light', 'en dark', 'es light'].flatMap(looks => {
  */
 const some = everydayOr(['es light 320'], ['es light 320', 'en dark 1280'])
 const variants =
-  process.env['BROWSER_TESTS'] === 'full'
+  process.env['BROWSER_TESTS'] === 'full' || isWholeLong
     ? all
     : all.filter(({ locale, scheme, width }) => some.includes(`${locale} ${scheme} ${width}`))
 

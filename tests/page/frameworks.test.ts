@@ -7,11 +7,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build as buildWithVite } from 'vite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isWholeLong } from '../long.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Tests that need a download of some 200 MB run in `npm run test:long` and not in every run. */
-const isLong = process.env['FRAMEWORK_TESTS'] === 'full'
+const isFull = process.env['FRAMEWORK_TESTS'] === 'full' || isWholeLong
 
 function npm(args: readonly string[], cwd: string) {
   return execFileSync('npm', [...args, '--loglevel=error', '--ignore-scripts', '--no-audit', '--no-fund'], {
@@ -111,7 +112,7 @@ token: 'x', container: document.getElementById('place') }).open()</script>`
   })
 })
 
-describe.skipIf(!isLong)('the packed embed, downloads and all', () => {
+describe.skipIf(!isFull)('the packed embed, downloads and all', () => {
   let project: string
   beforeAll(() => {
     project = newProject('next')

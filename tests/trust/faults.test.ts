@@ -41,12 +41,16 @@ const keptSeeds: readonly number[] = []
 const seed = isLong ? randomInt(2 ** 31) : 20_261_122
 /** The everyday run takes one point of a request, of a delivery and of an erasure. */
 const everydayPoints = ['request before commit', 'delivery answered', 'erasure after commit']
-const pointsTaken = everydayOr(
-  points.filter(([point]) => everydayPoints.includes(point)),
-  points,
-)
-const killsInRun = isLong ? 100 : pointsTaken.length
-const runs = timesOf(1, 50)
+const pointsTaken = isLong
+  ? points
+  : everydayOr(
+      points.filter(([point]) => everydayPoints.includes(point)),
+      points,
+    )
+/** At least one at each point. */
+const kills = Math.max(pointsTaken.length, timesOf(0, 5000))
+const killsInRun = Math.min(100, kills)
+const runs = Math.ceil(kills / killsInRun)
 /** Only catches a hang: each kill is a whole start of the service, on a machine that may be busy. */
 const patience = 600_000 + killsInRun * 30_000
 

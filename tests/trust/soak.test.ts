@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { afterEach, expect, test } from 'vitest'
-import { isLong } from '../long.ts'
+import { isLong, minutesOf } from '../long.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
 
 /** How long the service is kept busy; the full figure is half an hour. */
-const minutes = Number(process.env['TEST_SOAK_MINUTES'] ?? 30)
+const minutes = Number(process.env['TEST_SOAK_MINUTES'] ?? minutesOf(30))
 
 let stage: FaultStage | undefined
 afterEach(() => stage?.close())

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { everydayOr, wholeRunTest } from '../long.ts'
+import { everydayOr, timesOf, wholeRunTest } from '../long.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
-/** How many crashes at each step; set TEST_CRASHES=20 for a longer run. */
-const rounds = Number(process.env['TEST_CRASHES'] ?? everydayOr(1, 3))
+/** How many crashes at each step. */
+const rounds = timesOf(everydayOr(1, 3), 20)
 const events = 48
 const slots = 4
 const options = { leaseMs: 500, pollMs: 20, slots }
