@@ -93,6 +93,18 @@ describe('create, 200', () => {
     expect(user).toMatchObject({ status: 'active' })
   })
 
+  test('a blank address means not given: the prefilled one stays', async () => {
+    const { client } = await service.newPartner()
+    const alaska = { addline1: '1 Ice Road', city: 'Juneau', state: 'AK', zipcode: '99501' } as const
+    const blank = { addline1: '', addline2: '', addline3: '', city: '', state: '', zipcode: '' } as const
+    for (const address of [{}, blank]) {
+      await client.prefillUser({ userid: 'u1', ...ada, zipcode: '', address: alaska })
+      await expect(
+        client.createUser({ ...withoutPerson, address, benefits: ['dental'] }),
+      ).rejects.toMatchObject({ status: 422, errors: [{ code: 'not_in_ak_vt_wa' }] })
+    }
+  })
+
   test('state and zipcode at the top level come before those of the address', async () => {
     const { client } = await service.newPartner()
     const florida = { ...account, benefits: ['dental'] }

@@ -142,6 +142,30 @@ test('a consent asked for by a new version makes a planned pick wait again, and 
   expect(await partner.states('v')).toMatchObject({ eyes: 'enrolled' })
 })
 
+test('the offer in force says for how many hours before the boundary changes are locked', async () => {
+  const offers = lifeCatalogue.offers.map(one => (one.offer === 'mid' ? { ...one, cutoffhours: 72 } : one))
+  await publish({ ...lifeCatalogue, offers })
+  const { client } = partner
+  for (const userid of ['u', 'v']) await partner.create(userid, { offername: 'mid', benefits: ['art'] })
+  for (const userid of ['w', 'x']) await partner.create(userid, { benefits: ['art'] })
+  const up = (userid: string) => client.changeOffer({ userid, offername: 'mid', effective: 'nextperiod' })
+  const down = (userid: string) => client.changeOffer({ userid, offername: 'low' })
+  const swap = (userid: string) => client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
+  await partner.to('2026-10-29T03:59')
+  await down('u')
+  await partner.to('2026-10-29T04:00')
+  const locked = [down('v'), client.undoOfferChange({ userid: 'u' }), swap('v')]
+  expect(await Promise.all(locked.map(refusal))).toEqual(locked.map(() => '422 change_locked'))
+  // The offer to which a user moves has no say.
+  await up('w')
+  expect(await swap('w')).toMatchObject({ lockedattimestamp: '2026-10-31T04:00:00.000Z' })
+  await partner.to('2026-10-31T03:59')
+  await client.undoOfferChange({ userid: 'w' })
+  await partner.to('2026-10-31T04:00')
+  const lockedLater = [up('x'), swap('x'), client.undoSwap({ userid: 'w' })]
+  expect(await Promise.all(lockedLater.map(refusal))).toEqual(lockedLater.map(() => '422 change_locked'))
+})
+
 test('availability closes an offer to newcomers on the date on which it would begin', async () => {
   const closing = lifeCatalogue.offers.map(one =>
     one.offer === 'mid' ? { ...one, availability: { from: '2026-10-21', until: '2026-10-31' } } : one,

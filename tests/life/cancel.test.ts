@@ -39,6 +39,25 @@ test('immediate brings a pending end forward', async () => {
   expect(await partner.names('hasty')).toEqual(['offer_cancel_successful'])
 })
 
+test('the reason is one of six, voluntary unless another is given', async () => {
+  const reasons = ['voluntary', 'employmentended', 'nonpayment', 'deceased', 'duplicate', 'mistake'] as const
+  const reasonOf = async (reason?: (typeof reasons)[number]) => {
+    const userid = `because-${reason}`
+    await partner.create(userid)
+    await partner.client.cancelUser({ userid, effective: 'immediate', ...(reason ? { reason } : {}) })
+    const { timeline = [] } = await partner.get(userid, 'timeline')
+    return timeline.find(({ what, to }) => what === 'user' && to === 'cancelled')?.why
+  }
+  expect(await reasonOf()).toBe('cancel: voluntary')
+  for (const reason of reasons) expect(await reasonOf(reason)).toBe(`cancel: ${reason}`)
+  await partner.create('unheard')
+  for (const reason of ['moved', 'Voluntary', 'other'])
+    await expect(
+      partner.client.cancelUser({ userid: 'unheard', reason: reason as 'mistake' }),
+    ).rejects.toMatchObject({ status: 400, code: 'bad_request', errors: [{ field: 'reason' }] })
+  expect(await partner.get('unheard')).toMatchObject({ status: 'active', conditions: [] })
+})
+
 test('what has not begun is withdrawn at once; pending changes are dropped, each with its event', async () => {
   await partner.create('busy', { offername: 'mid', benefits: ['art', 'eyes'] })
   await partner.client.changeOffer({ userid: 'busy', offername: 'low' })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService, type TestPartner } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
@@ -228,6 +229,28 @@ test('events go to the endpoints that subscribe to them, and the more specific e
   await idle()
   const [again] = receiver.deliveries.slice(before) as [Delivery]
   expect([again.key, again.body]).toEqual([sent(activated)[0]?.key, sent(activated)[0]?.body])
+})
+
+test('an endpoint gets the events that are raised after its creation, by default of one name, and `all` includes names that are added later', async () => {
+  const partner = await service.newPartner()
+  await partner.client.createUser({ userid: 'before', ...ada, offername: 'starter' })
+  const byDefault = await endpointOf(partner)
+  const all = await endpointOf(partner, { events: 'all' })
+  expect([byDefault.events, all.events]).toEqual([['offer_activiation_successful'], 'all'])
+  await partner.client.createUser({ userid: 'after', ...ada, offername: 'starter' })
+  await idle()
+  const got = (webhook: { webhookid: string }) =>
+    service.database.query<{ eventname: string; userid: string }>(sql`
+      select e.eventname, e.userid from delivery_attempts d join events e using (partner_id, event_id)
+      where d.partner_id = ${partner.partnerId} and d.endpoint_id = ${webhook.webhookid} order by e.position`)
+  const activated = { eventname: 'offer_activiation_successful', userid: 'after' }
+  expect(await got(byDefault)).toEqual([activated])
+  expect(await got(all)).toEqual([{ eventname: 'enrollment_successful', userid: 'after' }, activated])
+  // A later version brings a name that the database has never seen; what an endpoint wants is not kept as a list of names.
+  const [stored] = await service.database.query(sql`
+    select all_events, events from webhook_endpoints
+    where partner_id = ${partner.partnerId} and endpoint_id = ${all.webhookid}`)
+  expect(stored).toEqual({ all_events: true, events: [] })
 })
 
 test('a range, a list and the dead deliveries can be replayed, and a dry run sends nothing', async () => {
