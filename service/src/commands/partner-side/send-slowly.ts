@@ -39,9 +39,14 @@ export async function sendPieces(
       resolve({ error: isLate ? 'no answer within 15 s' : (code ?? 'broken connection'), ms: since() })
     })
   })
+  let isTold = false
+  void told.then(() => {
+    isTold = true
+  })
   for (const [index, piece] of pieces.entries()) {
     if (index > 0) await Promise.race([pause(pauseMs), told])
-    if (outgoing.destroyed) break
+    // Nobody waits any more for what an answered receiver has not read.
+    if (outgoing.destroyed || isTold) break
     if (!outgoing.write(piece))
       await Promise.race([new Promise(resolve => outgoing.once('drain', resolve)), told])
   }
