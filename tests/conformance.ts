@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describeInterface, errors, isErrorCode, operations } from '../contract/src/index.ts'
+import { foundByPrism } from './prism.ts'
 
 /** One request and its answer, as they were sent. */
 export type Exchange = {
@@ -57,7 +58,7 @@ export function openConformance(basePath: string): Conformance {
 
 function judge(exchange: Exchange): string[] {
   const { method, status, headers, text } = exchange
-  const found: string[] = []
+  const found: string[] = foundByPrism(exchange)
   if (!/^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/.test(headers.get('request-id') ?? ''))
     found.push('no Request-Id')
   const type = headers.get('content-type')?.split(';')[0] ?? ''

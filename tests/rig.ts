@@ -21,6 +21,7 @@ import { copyOnCluster, createOnCluster, databaseUrl, dropOnCluster, onNode } fr
 import { type Conformance, openConformance } from './conformance.ts'
 import { emptyDatabase } from './global-setup.ts'
 import { patientDatabase } from './patient-database.ts'
+import { startPrism } from './prism.ts'
 import { movedClock, slowClock } from './slow-clock.ts'
 
 /** Creates a new migrated database, or an empty one; `drop` removes it. */
@@ -160,6 +161,7 @@ export async function startTestService(
       ...(options.console ? { console: { ...placeOf(options.console), signIn: options.signIn } } : {}),
     })
   let service = await start()
+  const prism = await startPrism(service.address, options.basePath)
   const manage: ManageContext = {
     database,
     keyring,
@@ -191,7 +193,7 @@ export async function startTestService(
       const clientId = clientIdOf(row.partner_id)
       const connect: TestPartner['connect'] = ({ withoutApiKey = false, ...more } = {}) =>
         createClient({
-          baseUrl: baseUrl(),
+          baseUrl: prism?.address ?? baseUrl(),
           clientId,
           clientSecret,
           ...(withoutApiKey ? {} : { apiKey }),
@@ -227,6 +229,7 @@ export async function startTestService(
       service = await start()
     },
     async [Symbol.asyncDispose]() {
+      await prism?.close()
       await service.close()
       // On a busy machine a statement may outlast the grace of a close; a connection that is never returned is an
       // error.
