@@ -18,7 +18,7 @@ import {
 } from './cluster.ts'
 import { makeDataDir } from './data-dir.ts'
 import { isEveryday } from './long.ts'
-import { buildOneFile } from './one-file.ts'
+import { buildOneFile, residentOf } from './one-file.ts'
 import { patientDatabase } from './patient-database.ts'
 
 /**
@@ -37,6 +37,8 @@ declare module 'vitest' {
     testServer: TestServer
     /** The file that is run as `enrolment`: the built one, or in the everyday run one that starts faster. */
     command: string
+    /** The program that runs one command after the other, in the everyday run. */
+    residentCommand: string | undefined
   }
 }
 
@@ -52,7 +54,9 @@ export const emptyDatabase = "template template0 encoding 'UTF8' locale 'C'"
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const url = process.env['TEST_DATABASE_URL']
   const folder = isEveryday ? await mkdtemp(join(tmpdir(), 'enrolment-command-')) : undefined
-  project.provide('command', folder ? await buildOneFile(folder) : builtCommand)
+  const command = folder ? await buildOneFile(folder) : builtCommand
+  project.provide('command', command)
+  project.provide('residentCommand', folder ? residentOf(command) : undefined)
   const stop = await (url ? onServer(project, url) : embedded(project))
   return async () => {
     await stop()

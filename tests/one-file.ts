@@ -1,5 +1,5 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
@@ -37,8 +37,15 @@ export async function buildOneFile(folder: string, changes: readonly Change[] = 
   const missed = changes.filter(change => !made.has(change))
   if (missed.length > 0) throw new Error(`not changed once: ${JSON.stringify(missed)}`)
   const program = join(folder, 'enrolment.cjs')
-  await writeFile(program, `require(${JSON.stringify(starter)})(${JSON.stringify(bundle)})\n`)
+  const start = (how: string) => `require(${JSON.stringify(starter)}).${how}(${JSON.stringify(bundle)})\n`
+  await writeFile(program, start('start'))
+  await writeFile(residentOf(program), start('stay'))
   return program
+}
+
+/** The program beside it that stays and runs one command after the other, as it is told by messages. */
+export function residentOf(program: string): string {
+  return join(dirname(program), 'resident.cjs')
 }
 
 /** Makes the changes. A module still finds the files that it reads from the place where it was built. */

@@ -1,4 +1,5 @@
 const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
+const { tmpdir } = require('node:os')
 const { setFlagsFromString } = require('node:v8')
 const { Script } = require('node:vm')
 
@@ -6,18 +7,67 @@ const { Script } = require('node:vm')
  * Starts the file that `one-file.ts` made, with V8's compiled code from an earlier start of the same command. The first process
  * of a command that ends by itself stores that code beside the file.
  */
-module.exports = file => {
+exports.start = file => {
   const [, , command = ''] = process.argv
   const kept = `${file}.${command.replace(/\W/g, '')}.cache`
   const isKept = existsSync(kept)
-  const program = `(function (exports, require, module, importElsewhere) {${readFileSync(file, 'utf8')}\n})`
-  const script = new Script(program, {
-    filename: file,
-    ...(isKept ? { cachedData: readFileSync(kept) } : {}),
-  })
+  const script = compile(file, isKept ? { cachedData: readFileSync(kept) } : {})
   if (!isKept) process.on('exit', () => keep(kept, script))
+  load(script, process)
+}
+
+/**
+ * Stays, and runs one command after the other: each message has its words, environment and folder, and each answer its exit
+ * code and what it wrote. Every command loads the modules anew, so it finds nothing of those before it but compiled code.
+ */
+exports.stay = file => {
+  const script = compile(file)
+  process.on('message', ({ words, env, cwd }) => {
+    const written = { stdout: '', stderr: '' }
+    // Its folder is removed after the test; this one stays.
+    const answer = code => {
+      process.chdir(tmpdir())
+      process.send({ code, ...written })
+    }
+    process.chdir(cwd)
+    load(script, ownProcess({ words, env, file, written, answer }))
+  })
+  process.on('disconnect', () => process.exit())
+}
+
+/** What a command takes for its process: it ends by giving an exit code, after the one that says that it has not ended yet. */
+function ownProcess({ words, env, file, written, answer }) {
+  const begun = 70
+  const taking = name => ({
+    write: text => {
+      written[name] += text
+      return true
+    },
+  })
+  let exitCode
+  return Object.create(process, {
+    argv: { value: [process.execPath, file, ...words] },
+    env: { value: env },
+    stdout: { value: taking('stdout') },
+    stderr: { value: taking('stderr') },
+    exitCode: {
+      get: () => exitCode,
+      set: code => {
+        if (exitCode !== undefined || code !== begun) answer(code)
+        exitCode = code
+      },
+    },
+  })
+}
+
+function compile(file, options) {
+  const program = `(function (exports, require, module, process, importElsewhere) {${readFileSync(file, 'utf8')}\n})`
+  return new Script(program, { filename: file, ...options })
+}
+
+function load(script, ofCommand) {
   const module = { exports: {} }
-  script.runInThisContext()(module.exports, require, module, path => import(path))
+  script.runInThisContext()(module.exports, require, module, ofCommand, path => import(path))
 }
 
 function keep(path, script) {

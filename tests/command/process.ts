@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, inject, onTestFinished } from 'vitest'
 import { isEveryday } from '../long.ts'
+import { type Ended, runInResident } from './resident.ts'
 
 /** The checkout. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -28,25 +29,45 @@ export type Place = {
   readonly account?: { uid: number; gid: number }
 }
 
-/** How a command ended and what it wrote. */
-export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+function folderOf({ cwd = tmpdir() }: Place): string {
+  return cwd
+}
+
+/** Only the part of the environment that a program needs to be found, and what the place adds. */
+function environmentOf({ env }: Place): Environment {
+  return { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ENROLMENT_DRAIN_SECONDS: '0', ...env }
+}
 
 function launch(words: readonly string[], place: Place, file = bin): ChildProcess {
   return spawn(process.execPath, [file, ...words], {
-    cwd: place.cwd ?? tmpdir(),
-    // Only the part of the environment that a program needs to be found.
-    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ENROLMENT_DRAIN_SECONDS: '0', ...place.env },
+    cwd: folderOf(place),
+    env: environmentOf(place),
     stdio: ['ignore', 'pipe', 'pipe'],
     ...place.account,
   })
 }
 
-/** Runs `enrolment` with these words to its end. */
+/**
+ * Runs `enrolment` with these words to its end: as a process of its own, or, in the everyday run, once one such process of the
+ * command has ended with 0, in one that stays.
+ */
 export async function run(words: readonly string[], place: Place = {}): Promise<Ended> {
+  const name = words.filter(word => /^[a-z]+$/.test(word)).slice(0, 2)
+  const wasProcess = `${bin}.${name.join('-')}.ended`
+  if (isEveryday && !isAlone(words, place) && existsSync(wasProcess)) {
+    const ended = await runInResident({ words, env: environmentOf(place), cwd: folderOf(place) })
+    if (ended) return ended
+  }
   const child = launch(words, place)
   const written = gather(child)
   const code = await endOf(child)
+  if (isEveryday && code === 0) writeFileSync(wasProcess, '')
   return { code, ...written() }
+}
+
+/** Whether it must be a process of its own: it serves, another user runs it, or something is changed in it. */
+function isAlone([first = '']: readonly string[], { account, env = {} }: Place): boolean {
+  return ['dev', 'serve', 'listen'].includes(first) || account !== undefined || 'NODE_OPTIONS' in env
 }
 
 /** Starts a command that runs until it is stopped; it is killed after the test. */
