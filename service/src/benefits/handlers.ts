@@ -24,7 +24,7 @@ import { type Enrolment, hasEntry, type User } from '../membership/rules/state.t
 import type { Terms } from '../membership/rules/terms.ts'
 import { viewEnrolment } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
-import { openListTexts } from './list-texts.ts'
+import { openLists } from './lists.ts'
 import { declineBenefitOf, enrolBenefitOf } from './single.ts'
 import { type SwapChange, swapBenefitsOf } from './swap.ts'
 
@@ -35,7 +35,7 @@ export function benefitHandlers(context: {
   memory: Pick<UserMemory, 'shared' | 'noteAnswer'>
   baseUrl: () => string
 }) {
-  const textOf = openListTexts(context)
+  const listOf = openLists(context)
 
   const list: Handler<typeof getBenefits, Caller> = async request => {
     const { partner } = request.caller
@@ -48,7 +48,7 @@ export function benefitHandlers(context: {
     }
     const reading = await context.reader.read(partner, body.userid)
     if (!reading || !hasEntry(reading.user, reading.now)) throw new ServiceError('user_not_found')
-    return new ReadyJson(accepted(textOf(reading, body, { partner, locale: request.locale }), request))
+    return new ReadyJson(accepted(listOf(reading, body, { partner, locale: request.locale }), request))
   }
 
   const swap = async (

@@ -69,7 +69,6 @@ function mountOperation<Caller>(
   const checkQuery = isForm ? undefined : compileCheck(operation.query ?? noQuery, 'query')
   const checkParams = operation.params && compileCheck(operation.params, 'path')
   const { basePath } = context
-  const callers = new WeakMap<FastifyRequest, Caller>()
   app.route({
     method: operation.method,
     url: basePath + operation.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -79,7 +78,7 @@ function mountOperation<Caller>(
     },
     onRequest: (request, reply, done) => {
       const admit = (known: Caller) => {
-        callers.set(request, known)
+        request.caller = known
         const taken = context.limit(known)
         if (taken) for (const [name, value] of Object.entries(taken.headers)) reply.header(name, value)
         done(taken?.refusal)
@@ -98,7 +97,7 @@ function mountOperation<Caller>(
       }
       caller.then(admit, (error: Error) => done(error))
     },
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       // A body that the operation does not read is refused, so that its content is not lost silently.
       if (!operation.body && !isEmpty(request.body))
         throw badField('body', 'unknown_field', 'must not be sent here')
@@ -109,7 +108,7 @@ function mountOperation<Caller>(
         checkBody?.(request.body)
       } catch (error) {
         if (error instanceof ServiceError)
-          context.onRefusedBody?.(callers.get(request) as Caller, {
+          context.onRefusedBody?.(request.caller as Caller, {
             operation,
             body: request.body,
             requestId: request.id,
@@ -117,28 +116,26 @@ function mountOperation<Caller>(
           })
         throw error
       }
-      const answer = await handler(
-        new MountedRequest({
-          request,
-          reply,
-          operation,
-          asked,
-          basePath,
-          caller: callers.get(request) as Caller,
-        }),
-      )
-      const begunAt = performance.now()
-      if (answer instanceof ReadyText) {
-        reply.type(answer.type).send(answer.text)
-        return
-      }
-      // Fastify would send a string as plain text, so every reply is serialized here.
-      const text = answer instanceof ReadyJson ? answer.text : JSON.stringify(answer)
-      // Answers contain personal data, so no cache on the way may keep them.
-      reply.header('Cache-Control', 'no-store').type('application/json; charset=utf-8').send(text)
-      request.loopMs += performance.now() - begunAt
+      const caller = request.caller as Caller
+      const answer = handler(new MountedRequest({ request, reply, operation, asked, basePath, caller }))
+      // Not awaited, because an asynchronous function would add a promise to the handler's own.
+      if (answer instanceof Promise) return answer.then(made => sendAnswer(request, reply, made))
+      return sendAnswer(request, reply, answer)
     },
   })
+}
+
+function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: unknown): void {
+  const begunAt = performance.now()
+  if (answer instanceof ReadyText) {
+    reply.type(answer.type).send(answer.text)
+    return
+  }
+  // Fastify would send a string as plain text, so every reply is serialized here.
+  const json = answer instanceof ReadyJson ? answer.bytes : JSON.stringify(answer)
+  // Answers contain personal data, so no cache on the way may keep them.
+  reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(json)
+  request.loopMs += performance.now() - begunAt
 }
 
 /** What a handler sees of a request. A class, because an object with a getter of its own costs 1 µs to make. */

@@ -19,14 +19,14 @@ export type OperationRequest<T extends Operation, Caller> = {
   readonly setHeader: (name: string, value: string) => void
 }
 
-/** A handler's answer: a value of the declared reply, or the finished JSON text. */
+/** A handler's answer: a value of the declared reply, or finished JSON. */
 export type OperationReply<T extends Operation> = ReplyOf<T> | ReadyJson
 
-/** A reply that is already JSON text. */
+/** A reply that is already JSON, in UTF-8. */
 export class ReadyJson {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
+  readonly bytes: Buffer
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
   }
 }
 

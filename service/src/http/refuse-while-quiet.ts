@@ -12,8 +12,7 @@ export function refuseWhileQuiet(
 ): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (!isQuiet() || request.is404) return done()
-    const { config, url = '' } = request.routeOptions
-    const { operation } = config as { operation?: Operation }
+    const { operation, url = '' } = request.route
     const isRefused = operation
       ? !isRead(operation)
       : url.startsWith(pagesBelow) || !/^(GET|HEAD)$/.test(request.method)

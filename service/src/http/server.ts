@@ -10,8 +10,8 @@ import { describeCause } from '../log.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { isClientGone } from './client-gone.ts'
 import { errorBodyOf, speaksOAuth } from './error-body.ts'
-import { readJson } from './json-body.ts'
 import { localeOf, problemOf } from './problem.ts'
+import { readBodies } from './read-bodies.ts'
 import type { OperationCounts, RequestCounts } from './request-counts.ts'
 import { remedyOf } from './request-limits.ts'
 import { asFailure, ServiceError } from './service-error.ts'
@@ -23,6 +23,8 @@ declare module 'fastify' {
     operation?: Operation
     /** The only media type that the route accepts; absent: it accepts no body. */
     takes?: 'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data'
+    /** The most bytes that a body may have; absent: the service's own limit. */
+    bodyLimit?: number
     /** The counts to which its answers are added. */
     counts?: OperationCounts
   }
@@ -59,7 +61,6 @@ export function createServer(context: ServerContext): FastifyInstance {
     logger: false,
     genReqId: () => uuidv7(context.real()),
     requestIdHeader: false,
-    bodyLimit: limits.bodyKib * 1024,
     requestTimeout: limits.requestSeconds * 1000,
     connectionTimeout: 70_000,
     keepAliveTimeout: 65_000,
@@ -105,40 +106,12 @@ export function createServer(context: ServerContext): FastifyInstance {
         (request, _reply, done) => done(wrongMediaType(request, takes)),
       ]
   })
-  app.removeAllContentTypeParsers()
-  // JSON is named besides the rest, because Fastify parses anew each media type that it finds only under '*': 2 µs.
-  app.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, (request, body, done) => {
-    const { takes, meter } = request.routeOptions.config
-    const parse = () => {
-      // Clients may send a media type with every request; without a body there is nothing to read.
-      if (takes === undefined && body.length === 0) return undefined
-      if (takes === 'application/x-www-form-urlencoded') return body.toString()
-      if (takes === 'multipart/form-data') return body
-      return readJson(body as Buffer, limits.bodyNesting)
-    }
-    const parseOnceAdmitted = (refusal?: ServiceError) => {
-      if (refusal) {
-        done(refusal)
-        return
-      }
-      const begunAt = performance.now()
-      let parsed: unknown
-      let fault: Error | null = null
-      try {
-        parsed = parse()
-      } catch (error) {
-        fault = error as Error
-      }
-      meter?.note(request, { ms: performance.now() - begunAt, bytes: body.length, isRight: fault === null })
-      done(fault, parsed)
-    }
-    if (meter) meter.admit(request, parseOnceAdmitted)
-    else parseOnceAdmitted()
-  })
+  readBodies(app, limits)
   app.addHook('onRequest', (request, reply, done) => {
     request.begunAt = performance.now()
+    request.route = request.routeOptions.config
     context.onRequest?.()
-    reply.header('Request-Id', request.id)
+    reply.header('request-id', request.id)
     setSecurityHeaders(context, request, reply)
     done(checkHeaders(request, limits) ?? (request.is404 ? missing(routes, request) : undefined))
   })
@@ -153,7 +126,9 @@ export function createServer(context: ServerContext): FastifyInstance {
     done(null, payload)
   })
   app.decorateRequest('begunAt', 0)
+  app.decorateRequest('route', undefined as never)
   app.decorateRequest('partnerId', '')
+  app.decorateRequest('caller', undefined)
   app.decorateRequest('isShed', false)
   // RFC 9110 §10.1.1 allows a server to ignore an unknown expectation; Node would answer 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
@@ -183,15 +158,15 @@ function isProbe(operation: Operation | undefined): boolean {
 }
 
 function noteAnswer(context: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
-  const { config, url } = request.routeOptions
+  const { route } = request
   const ms = performance.now() - request.begunAt
-  const counts = config.counts ?? context.counts.of('none')
+  const counts = route?.counts ?? context.counts.of('none')
   counts.note(reply.statusCode, ms)
-  if (context.logsRequests === false || isProbe(config.operation)) return
+  if (context.logsRequests === false || isProbe(route?.operation)) return
   context.log('request', {
     requestid: request.id,
     method: request.method,
-    route: config.operation?.path ?? url ?? '(none)',
+    route: route?.operation?.path ?? route?.url ?? '(none)',
     status: reply.statusCode,
     ms: Math.round(ms * 10) / 10,
     partnerid: request.partnerId || undefined,
@@ -231,8 +206,12 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** When the request was first seen, by the clock of `performance`. */
     begunAt: number
+    /** The settings of its route. `routeOptions` has them too, but makes an object of all options each time. */
+    route: FastifyContextConfig & { readonly url?: string }
     /** The authenticated partner; "" before authentication. */
     partnerId: string
+    /** Who calls an operation, once that is known. */
+    caller: unknown
     /** Refused because of load; such requests are logged as sums, not one by one. */
     isShed: boolean
   }
@@ -303,19 +282,15 @@ function beyond(code: ErrorCode, limits: RequestLimits): ServiceError {
 }
 
 const fastifyCodes: Record<string, ErrorCode> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
-  FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed_json',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
   FST_ERR_BAD_URL: 'bad_request',
 }
 
 /** Security headers for every answer; pages also get those that switch off browser features that no page uses. */
 function setSecurityHeaders(context: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('X-Content-Type-Options', 'nosniff')
+  reply.header('x-content-type-options', 'nosniff')
   if (context.isClosing?.()) reply.header('Connection', 'close')
   if (context.baseUrl().startsWith('https:')) reply.header('Strict-Transport-Security', 'max-age=31536000')
-  if (request.routeOptions.config.operation) return
+  if (request.route.operation) return
   reply.header('Cross-Origin-Opener-Policy', 'same-origin')
   reply.header('Permissions-Policy', 'camera=(), geolocation=(), microphone=(), payment=(), usb=()')
 }

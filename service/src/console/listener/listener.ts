@@ -162,8 +162,8 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
 
 /** The limit for a large form: 32 MiB, for all files of a catalogue together. */
 const large = {
-  files: { bodyLimit: 32 * 2 ** 20, config: { takes: 'multipart/form-data' } },
-  draft: { bodyLimit: 4 * 2 ** 20, config: { takes: 'application/x-www-form-urlencoded' } },
+  files: { config: { takes: 'multipart/form-data', bodyLimit: 32 * 2 ** 20 } },
+  draft: { config: { takes: 'application/x-www-form-urlencoded', bodyLimit: 4 * 2 ** 20 } },
 } as const
 
 /** A large body is read only from an operator who may send one. */
@@ -266,8 +266,8 @@ function waysIn({ provider }: ConsoleServer, to: string): WaysIn {
 /** The explanation of a refused request for the operator; `undefined`: the error is a fault of the service. */
 function refusalOf(error: unknown): ConsoleRefusal | undefined {
   if (error instanceof ConsoleRefusal) return error
-  const { code, statusCode } = error as { code?: string; statusCode?: number }
-  if (statusCode === 413)
+  const { code } = error as { code?: string }
+  if (code === 'body_too_large')
     return new ConsoleRefusal(413, 'Too large', 'Send less at once, or use the command.')
   return code === 'unsupported_media_type'
     ? new ConsoleRefusal(415, 'Not read', 'This is no form of the console. Load the page and send its form.')

@@ -32,7 +32,7 @@ describe('users', () => {
           found?.answers?.keep(
             `q${length}`,
             { partner, catalogue: 1, now: 0 },
-            { text: 'x'.repeat(length), until: 1 },
+            { json: Buffer.alloc(length), until: 1 },
           )
           const { users, bytes } = memory.numbers()
           expect(users === 1 || bytes <= 6000).toBe(true)
@@ -72,9 +72,10 @@ describe('users', () => {
 test('an answer is given for the same question, partner, catalogue and time only', () => {
   const answers = openUserMemory(() => 0).shared
   const from = { partner, catalogue: 1, now: 100 }
-  answers.keep('asked', from, { text: 'said', until: 200 })
-  expect(answers.find('asked', from)).toBe('said')
-  expect(answers.find('asked', { ...from, now: 199 })).toBe('said')
+  const said = Buffer.from('said')
+  answers.keep('asked', from, { json: said, until: 200 })
+  expect(answers.find('asked', from)).toBe(said)
+  expect(answers.find('asked', { ...from, now: 199 })).toBe(said)
   expect(answers.find('asked', { ...from, now: 200 })).toBeUndefined()
   expect(answers.find('asked', { ...from, now: 99 })).toBeUndefined()
   expect(answers.find('asked', { ...from, catalogue: 2 })).toBeUndefined()
@@ -88,8 +89,8 @@ test('of one user the last three answers are kept', () => {
   if (!answers) throw new Error('it was not kept')
   const before = memory.numbers().bytes
   const from = { partner, catalogue: 1, now: 0 }
-  for (const asked of ['a', 'b', 'c', 'd']) answers.keep(asked, from, { text: 'text', until: 1 })
-  expect(['a', 'b', 'c', 'd'].map(asked => answers.find(asked, from))).toEqual([
+  for (const asked of ['a', 'b', 'c', 'd']) answers.keep(asked, from, { json: Buffer.from('text'), until: 1 })
+  expect(['a', 'b', 'c', 'd'].map(asked => answers.find(asked, from)?.toString())).toEqual([
     undefined,
     'text',
     'text',
@@ -126,7 +127,7 @@ test('answers for many take a bounded room, and what was kept longest ago leaves
   const { shared } = openUserMemory(() => 0, 6000, 1000)
   const from = { partner, catalogue: 1, now: 0 }
   for (let number = 0; number < 50; number += 1)
-    shared.keep(`q${number}`, from, { text: 'x'.repeat(100), until: 1 })
+    shared.keep(`q${number}`, from, { json: Buffer.alloc(100), until: 1 })
   const kept = Array.from({ length: 50 }, (_, number) => shared.find(`q${number}`, from) !== undefined)
   expect(kept.lastIndexOf(false)).toBe(40)
   expect(kept.filter(Boolean)).toHaveLength(9)

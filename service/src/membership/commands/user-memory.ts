@@ -7,12 +7,12 @@ import type { UserName } from './load.ts'
 /** The objects from which an answer was made, besides the user's state and the request. */
 export type MadeFrom = { readonly partner: Partner; readonly catalogue: number; readonly now: Instant }
 
-/** Finished answers; each is valid for a limited time. */
+/** Finished answers as JSON in UTF-8; each is valid for a limited time. */
 export type Answers = {
   /** The earlier answer to this request, if the same answer would be made now. */
-  find(asked: string, from: MadeFrom): string | undefined
+  find(asked: string, from: MadeFrom): Buffer | undefined
   /** Keeps an answer that is valid until `until`, unless one of the objects changes from which it was made. */
-  keep(asked: string, from: MadeFrom, answer: { text: string; until: Instant }): void
+  keep(asked: string, from: MadeFrom, answer: { json: Buffer; until: Instant }): void
 }
 
 /**
@@ -210,7 +210,7 @@ function openNotedReads(): (serviceId: string) => boolean {
   }
 }
 
-type Kept = MadeFrom & { readonly text: string; readonly until: Instant }
+type Kept = MadeFrom & { readonly json: Buffer; readonly until: Instant }
 
 /**
  * Opens a set of answers; the answer kept longest ago is dropped first. `onGrown` is called with the bytes that they
@@ -233,7 +233,7 @@ function openAnswers({
   }
   const remove = (asked: string) => {
     const known = kept.get(asked)
-    if (known && kept.delete(asked)) grow(-(known.text.length + asked.length))
+    if (known && kept.delete(asked)) grow(-(known.json.length + asked.length))
   }
   return {
     find(asked, { partner, catalogue, now }) {
@@ -245,12 +245,18 @@ function openAnswers({
         // A clock can be set back, and a sandbox's clock can be moved forward.
         answer.now <= now &&
         now < answer.until
-      return isSame ? answer.text : undefined
+      return isSame ? answer.json : undefined
     },
-    keep(asked, from, { text, until }) {
+    keep(asked, from, { json, until }) {
       remove(asked)
-      kept.set(asked, { ...from, text, until })
-      grow(text.length + asked.length)
+      kept.set(asked, {
+        partner: from.partner,
+        catalogue: from.catalogue,
+        now: from.now,
+        json,
+        until,
+      })
+      grow(json.length + asked.length)
       while (kept.size > most || bytes > mostBytes) {
         const [oldest] = kept.keys()
         remove(oldest ?? '')

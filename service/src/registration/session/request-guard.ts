@@ -17,7 +17,7 @@ export function checkSender(request: FastifyRequest, own: string): void {
   const isForeign = site === 'cross-site' || (!isRead && site === 'same-site')
   const isOtherOrigin = origin !== undefined && origin !== 'null' && origin !== own
   // A link and the frame are meant to be opened from other sites.
-  const mayBeOpened = isRead && request.routeOptions.config.opensFromElsewhere === true
+  const mayBeOpened = isRead && request.route.opensFromElsewhere === true
   if ((isForeign || isOtherOrigin) && !mayBeOpened) throw new ServiceError('insufficient_scope')
 }
 
@@ -27,12 +27,6 @@ declare module 'fastify' {
     /** Other sites may link to this route. */
     opensFromElsewhere?: boolean
   }
-}
-
-const codes: Readonly<Record<string, ConstructorParameters<typeof ServiceError>[0]>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
 }
 
 /**
@@ -52,9 +46,7 @@ export function describeFailure(
   error: unknown,
   request: FastifyRequest,
 ): { status: number; kind: ProblemView['kind'] } {
-  const known = isClientGone(error, request)
-    ? 'request_timeout'
-    : codes[(error as { code?: string }).code ?? '']
+  const known = isClientGone(error, request) ? 'request_timeout' : undefined
   const failure = error instanceof ServiceError ? error : known ? new ServiceError(known) : asFailure(error)
   const { code } = failure
   if (code === 'internal' || (code === 'unavailable' && failure.cause))

@@ -7,24 +7,25 @@ import type { Partner } from '../partners/partner.ts'
 import { type Asked, listBenefits, listedUntil, openFragments } from './listing.ts'
 import { sharedStateOf } from './shared-state.ts'
 
-/** The list of benefits as JSON text. Refuses an offer that the user cannot ask for. */
-export type ListText = (
+/** The list of benefits as JSON. Refuses an offer that the user cannot ask for. */
+export type ListJson = (
   reading: Reading,
   asked: Asked,
   by: { partner: Partner; locale: Locale },
-) => string | Refusal
+) => Buffer | Refusal
 
 /**
  * Makes lists, and repeats an earlier one wherever it would be the same: first an answer to this user, then an answer
  * to any user of the partner in the same state, because making a list costs more than everything else in the request.
+ * Lists are kept as bytes: a text would be copied and encoded for each answer.
  */
-export function openListTexts({
+export function openLists({
   memory,
   baseUrl,
 }: {
   memory: Pick<UserMemory, 'shared' | 'noteAnswer'>
   baseUrl: () => string
-}): ListText {
+}): ListJson {
   const fragment = openFragments(baseUrl)
   return (reading, asked, { partner, locale }) => {
     const { user, terms, now, answers } = reading
@@ -43,16 +44,23 @@ export function openListTexts({
     const found = shared === undefined ? undefined : memory.shared.find(shared, from)
     memory.noteAnswer(found !== undefined)
     if (found !== undefined && answers === undefined) return found
-    const text = found ?? listed(reading, asked, locale)
-    if (text === undefined) return unknownOffer
-    const answer = { text, until: listedUntil(reading) }
+    const json = found ?? listed(reading, asked, locale)
+    if (json === undefined) return unknownOffer
+    const answer = { json, until: listedUntil(reading) }
     if (found === undefined && shared !== undefined) memory.shared.keep(shared, from, answer)
     answers?.keep(question, from, answer)
-    return answer.text
+    return answer.json
   }
 
-  function listed(reading: Reading, asked: Asked, locale: Locale): string | undefined {
+  function listed(reading: Reading, asked: Asked, locale: Locale): Buffer | undefined {
     const benefits = listBenefits(reading, asked)
-    return benefits && `[${benefits.map(one => fragment(one, locale)).join(',')}]`
+    return benefits && bytesOf(`[${benefits.map(one => fragment(one, locale)).join(',')}]`)
   }
+}
+
+/** Bytes in memory of their own. `Buffer.from` would put short ones into a block that all of them keep alive. */
+function bytesOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return bytes
 }

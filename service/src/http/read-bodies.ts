@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http'
+import type { RequestLimits } from '@benefit-enrolment/contract'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { readJson } from './json-body.ts'
+import { remedyOf } from './request-limits.ts'
+import { ServiceError } from './service-error.ts'
+
+const methodsWithBody = ['DELETE', 'OPTIONS', 'PATCH', 'POST', 'PUT']
+
+/**
+ * Reads and parses the body of a request, as its route declares, once every hook has let the request pass. Refuses a
+ * body above the limit with `body_too_large`.
+ *
+ * Fastify's own reader would make a resource for asynchronous hooks, remove its listeners one by one and copy the body.
+ * It reads nothing where the method is said to have no body.
+ */
+export function readBodies(app: FastifyInstance, limits: RequestLimits): void {
+  app.removeAllContentTypeParsers()
+  for (const method of methodsWithBody) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+  app.addHook('preHandler', (request, reply, done) => {
+    const { raw } = request
+    if (!methodsWithBody.includes(raw.method ?? '')) {
+      done()
+      return
+    }
+    if (!isFollowedByBody(raw)) {
+      // Clients may send a media type with every request.
+      if (raw.headers['content-type'] === undefined) done()
+      else parseOnceAdmitted(request, Buffer.alloc(0), { limits, done })
+      return
+    }
+    readBytes(raw, request.route.bodyLimit ?? limits.bodyKib * 1024, (failure, bytes) => {
+      if (bytes) {
+        parseOnceAdmitted(request, bytes, { limits, done })
+        return
+      }
+      // The caller may go on sending, but nobody reads it.
+      reply.header('connection', 'close')
+      done(failure ?? new ServiceError('body_too_large', remedyOf('body_too_large', limits)))
+    })
+  })
+}
+
+function isFollowedByBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
+/** Reads at most `limit` bytes; calls back once, and with neither a failure nor bytes when there are more. */
+function readBytes(
+  source: IncomingMessage,
+  limit: number,
+  done: (failure: Error | undefined, bytes?: Buffer) => void,
+): void {
+  let chunks: Buffer[] = []
+  let length = 0
+  let isDone = false
+  const end = (failure: Error | undefined, bytes?: Buffer) => {
+    if (isDone) return
+    isDone = true
+    chunks = []
+    done(failure, bytes)
+  }
+  if (Number(source.headers['content-length']) > limit) {
+    end(undefined)
+    return
+  }
+  source.on('data', (chunk: Buffer) => {
+    length += chunk.length
+    if (length > limit) end(undefined)
+    else chunks.push(chunk)
+  })
+  source.on('end', () => end(undefined, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
+  source.on('error', end)
+}
+
+type Parsing = { readonly limits: RequestLimits; readonly done: (failure?: Error) => void }
+
+function parseOnceAdmitted(request: FastifyRequest, bytes: Buffer, { limits, done }: Parsing): void {
+  const { meter } = request.route
+  const parseAndGoOn = (refusal?: ServiceError) => {
+    if (refusal) {
+      done(refusal)
+      return
+    }
+    const begunAt = performance.now()
+    let fault: Error | undefined
+    try {
+      request.body = parse(request, bytes, limits)
+    } catch (error) {
+      fault = error as Error
+    }
+    meter?.note(request, {
+      ms: performance.now() - begunAt,
+      bytes: bytes.length,
+      isRight: fault === undefined,
+    })
+    done(fault)
+  }
+  if (meter) meter.admit(request, parseAndGoOn)
+  else parseAndGoOn()
+}
+
+function parse({ route }: FastifyRequest, bytes: Buffer, limits: RequestLimits): unknown {
+  if (route.takes === undefined && bytes.length === 0) return undefined
+  if (route.takes === 'application/x-www-form-urlencoded') return bytes.toString()
+  if (route.takes === 'multipart/form-data') return bytes
+  return readJson(bytes, limits.bodyNesting)
+}
