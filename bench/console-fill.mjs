@@ -6,6 +6,10 @@ const CHUNK = 50_000
 /** A UUID v7 as the service makes them: it grows with time, and `salt` distinguishes those of one instant. */
 const uuid = (ms, salt) =>
   `(lpad(to_hex(${ms}), 12, '0') || '7' || substr(md5(${salt}), 1, 3) || '8' || substr(md5(${salt}), 4, 15))::uuid`
+const start = Date.now() - 180 * 86_400_000
+const made = n => `${start} + ${n} * 10::bigint`
+const at = n => `to_timestamp((${made(n)}) / 1000.0)`
+const endpoint = `'01980000-0000-7000-8000-00000000e000'::uuid`
 const noise = `decode(repeat(md5(n::text), 18), 'hex')`
 
 /** Adds users and events with all their dependent rows, about half of them for `partnerId`. */
@@ -15,10 +19,7 @@ export async function fill(client, { users, events, partnerId, say }) {
   const ids = partners.map(row => `'${row.partner_id}'::uuid`)
   // The partner that agents look at has the most.
   const partner = `(array[${[...ids, ...ids.map(() => `'${partnerId}'::uuid`).slice(0, Math.ceil(ids.length / 2))].join(', ')}])[1 + n % ${ids.length + Math.ceil(ids.length / 2)}]`
-  const start = Date.now() - 180 * 86_400_000
   const each = Math.max(1, Math.round(events / users))
-  const made = n => `${start} + ${n} * 10::bigint`
-  const at = n => `to_timestamp((${made(n)}) / 1000.0)`
   const user = n => uuid(made(n), `${n}::text`)
   const endOfMonth = `date_trunc('month', now() + interval '1 month')`
   const statements = (from, until) => {
@@ -70,7 +71,6 @@ export async function fill(client, { users, events, partnerId, say }) {
 
 /** A paused endpoint with 50,000 waiting deliveries, so that the screen of webhooks has something to count. */
 async function addEndpoint(client, partnerId) {
-  const endpoint = `'01980000-0000-7000-8000-00000000e000'::uuid`
   const own = `'${partnerId}'::uuid`
   await client.query(`insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events,
       disabled_at, disabled_reason, created_at, updated_at)
@@ -81,4 +81,20 @@ async function addEndpoint(client, partnerId) {
   await client.query(`insert into deliveries (partner_id, event_id, endpoint_id, service_id, position, due_at, queued_at)
     select partner_id, event_id, ${endpoint}, service_id, position, created_at, created_at from events
     where partner_id = ${own} order by position desc limit 50000`)
+}
+
+/** Adds 20,000 deliveries that were given up, and 5,000 requests to a second person, unless they are there. */
+export async function addLists(client, partnerId) {
+  const own = `'${partnerId}'::uuid`
+  await client.query(`insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
+    select partner_id, event_id, ${endpoint}, 12, 'attempts', now() from events
+    where partner_id = ${own} and not exists (select from dead_deliveries) order by position limit 20000`)
+  await client.query(`insert into operator_requests (partner_id, request_id, action, service_id, sealed, asked_by, asked_at,
+      expires_at, decided_by, decided_at, outcome)
+    select ${own}, ${uuid(made('n * 100'), `'q' || n`)}, (array['void', 'move', 'erase'])[1 + n % 3],
+      gen_random_uuid(), '\\x00', gen_random_uuid(), ${at('n * 100')}, now() + interval '7 days',
+      case when n % 50 > 0 then gen_random_uuid() end, case when n % 50 > 0 then ${at('n * 100')} end,
+      case when n % 50 > 0 then (array['done', 'refused'])[1 + n % 2] end
+    from generate_series(1, 5000) n where not exists (select from operator_requests)`)
+  await client.query('analyze dead_deliveries, operator_requests')
 }

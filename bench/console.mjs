@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import pg from 'pg'
-import { fill } from './console-fill.mjs'
+import { addLists, fill } from './console-fill.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -137,6 +137,7 @@ try {
     if (options.analyze === 'yes') await client.query('vacuum (analyze)')
     say('filled', `${Math.round((performance.now() - begun) / 1000)} s`)
   }
+  await addLists(client, partner.partnerid)
   const { rows } = await client.query(
     'select (select count(*) from users) as users, (select count(*) from events) as events',
   )
@@ -257,32 +258,70 @@ async function work({ cookie, token, webhook, form }, { index, people, partnerId
   })
   for (let turn = index; !signal.aborted; turn += 1) {
     const { userid, email, serviceid } = people[(turn * 7 + index) % people.length]
+    const ofPartner = `partner=${partnerId}`
+    // Since before the first entry, so that a search may go through all of them.
+    const long = 'from=2000-01-01'
     const visits = [
       ['home', '/'],
       ['find by userid', '/find', post({ what: userid })],
       ['find by e-mail', '/find', post({ what: email })],
       ['find what is not there', '/find', post({ what: '01980000-0000-7000-8000-000000000000' })],
+      ['find, CSV', '/find.csv', post({ what: userid })],
       ['user', `/users/${serviceid}`],
       ['cancel, previewed', `/users/${serviceid}/act/cancel`],
       ['link', `/users/${serviceid}/link`],
-      ['due, 7 days', `/due?days=7&partner=${partnerId}`],
-      ['due, 30 days', `/due?days=30&partner=${partnerId}`],
-      ['due, CSV', `/due.csv?days=30&partner=${partnerId}`],
+      ['due, 7 days', `/due?days=7&${ofPartner}`],
+      ['due, 30 days', `/due?days=30&${ofPartner}`],
+      ['due, latest first', `/due?days=30&${ofPartner}&sort=-at`],
+      ['due, of a kind that nobody has', `/due?days=30&${ofPartner}&kind=swap`],
+      ['due, a later page', `/due?days=30&${ofPartner}`, undefined, 'Next 100'],
+      ['due, CSV', `/due.csv?days=30&${ofPartner}`],
+      ['due, CSV, latest first', `/due.csv?days=30&${ofPartner}&sort=-at`],
       ['webhooks', '/webhooks'],
-      ...(webhook ? [['webhook', `/webhooks/${webhook}`]] : []),
+      ['webhooks, sorted and filtered', `/webhooks?sort=-waiting&state=disabled&${ofPartner}`],
+      ['webhooks, CSV', '/webhooks.csv'],
+      ...(webhook
+        ? [
+            ['webhook', `/webhooks/${webhook}`],
+            ['deliveries', `/webhooks/${webhook}/deliveries`],
+            ['deliveries, latest first', `/webhooks/${webhook}/deliveries?sort=-due`],
+            ['deliveries, a later page', `/webhooks/${webhook}/deliveries`, undefined, 'Next page'],
+            ['deliveries given up', `/webhooks/${webhook}/deliveries?state=given+up`],
+            [
+              'deliveries given up, newest first',
+              `/webhooks/${webhook}/deliveries?state=given+up&sort=-raised`,
+            ],
+            ['deliveries, CSV', `/webhooks/${webhook}/deliveries.csv`],
+            ['deliveries given up, CSV', `/webhooks/${webhook}/deliveries.csv?state=given+up&sort=-raised`],
+          ]
+        : []),
       ['partners', '/partners'],
+      ['partners, CSV', '/partners.csv?sort=-partner'],
       ['partner', `/partners/${partnerId}`],
       ['requests', '/requests'],
-      ['catalogue', '/catalogue'],
-      ['catalogue version', '/catalogue/versions/1'],
-      ['audit', `/audit?partner=${partnerId}`],
-      ['audit, everybody', `/audit?partner=${partnerId}&who=all`],
-      ['audit, CSV', `/audit.csv?partner=${partnerId}`],
+      ['requests, sorted and filtered', `/requests?sort=-asked&state=refused&${ofPartner}`],
+      ['requests, CSV', '/requests.csv?sort=askedby'],
+      ['catalogue', '/catalogue?sort=-published'],
+      ['catalogue version', '/catalogue/versions/1?sort=type'],
+      ['audit', `/audit?${ofPartner}`],
+      ['audit, oldest first', `/audit?${ofPartner}&${long}&sort=at`],
+      ['audit, everybody', `/audit?${ofPartner}&who=all`],
+      ['audit, everybody, oldest first', `/audit?${ofPartner}&who=all&${long}&sort=at`],
+      ['audit, a later page', `/audit?${ofPartner}&who=all`, undefined, 'Older entries'],
+      ['audit of a user', `/audit?${ofPartner}&who=all&${long}&user=${serviceid}`],
+      ['audit, CSV', `/audit.csv?${ofPartner}`],
+      ['audit, everybody, oldest first, CSV', `/audit.csv?${ofPartner}&who=all&${long}&sort=at`],
       ['service', '/service'],
     ]
-    const [name, path, sent] = visits[turn % visits.length]
-    const { ms, status } = await send(consoleUrl + path, sent ?? { headers: { cookie } })
-    reads.push({ name, ms, status })
+    const [name, path, sent = { headers: { cookie } }, next] = visits[turn % visits.length]
+    let shown = await send(consoleUrl + path, sent)
+    if (next) {
+      // The page before is read, too: it has the link.
+      const link = new RegExp(`href="([^"]+)">${next}`).exec(shown.text)?.[1]?.replaceAll('&amp;', '&')
+      if (link === undefined) continue
+      shown = await send(consoleUrl + link, sent)
+    }
+    reads.push({ name, ms: shown.ms, status: shown.status })
     await sleep(1000 + 2000 * Math.random(), undefined, { signal }).catch(() => undefined)
   }
   return reads
