@@ -7,6 +7,7 @@ import { csvLine } from '../../csv.ts'
 import { sql } from '../../db/sql.ts'
 import { html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
+import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
@@ -24,7 +25,7 @@ export const auditScreens: readonly Screen[] = [
 ]
 
 const ENTRIES_A_PAGE = 100
-const ENTRIES_A_SLICE = 250
+const ENTRIES_A_SLICE = 100
 
 /** The query in the list's address. */
 type Wish = {
@@ -127,7 +128,7 @@ ${part(
   html`${table({
     caption: 'Entries of the audit log, times in UTC',
     columns: [longHeading(list, 'When (UTC)'), 'Who', 'What', 'To whom', ...(sees ? ['Because'] : [])],
-    rows: shown.map(entry => [
+    rows: await inSlices(shown, entry => [
       when(entry.at, 'UTC'),
       html`${whoOf(entry)}<br><span class="hint">${entry.actor_kind}</span>`,
       html`${entry.action}${entry.result === 'refused' && html` ${tag('refused', 'bad')}`}${entry.times > 1 && ` × ${entry.times}`}`,
@@ -179,8 +180,8 @@ async function* entryLines(visit: Visit, wish: Wish): AsyncGenerator<string> {
   for (;;) {
     const place: string | undefined = after
     const entries = await visit.context.slow.inTurn(() => entriesOf(visit, wish, place, ENTRIES_A_SLICE))
-    if (entries.length > 0)
-      yield entries.map(entry => `${csvLine(cellsOf(entry, reasonOf(visit, wish, entry)))}\r\n`).join('')
+    const lines = await inSlices(entries, entry => csvLine(cellsOf(entry, reasonOf(visit, wish, entry))))
+    if (lines.length > 0) yield `${lines.join('\r\n')}\r\n`
     after = entries.at(-1)?.entry_id
     if (entries.length < ENTRIES_A_SLICE) return
   }

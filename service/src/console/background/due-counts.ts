@@ -25,7 +25,7 @@ export type DueCounts = {
 
 /** Beyond this many users the soonest are counted. */
 export const MOST_USERS_COUNTED = 50_000
-const USERS_A_SLICE = 250
+const USERS_A_SLICE = 100
 const KEPT_MS = 60_000
 
 type Counting = DueCount & {

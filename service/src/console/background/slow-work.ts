@@ -16,9 +16,11 @@ export class ConsoleCloses extends Error {
   override name = 'ConsoleCloses'
 }
 
+const RESTS = 3
+
 /**
- * Runs one slice at a time in this process, and rests after each for as long as it took: so all files and counts
- * together take at most half of one connection, and partners' requests keep the rest.
+ * Runs one slice at a time in this process, and rests after each for three times as long as it took: so all files and
+ * counts together take at most a quarter of one connection, and partners' requests keep the rest.
  */
 export function openSlowWork(): SlowWork {
   const closing = new AbortController()
@@ -37,7 +39,7 @@ export function openSlowWork(): SlowWork {
       })
       last = turn
         .catch(ignore)
-        .then(() => sleep(ms, undefined, { signal: closing.signal }))
+        .then(() => sleep(ms * RESTS, undefined, { signal: closing.signal }))
         .catch(ignore)
       return turn
     },

@@ -11,6 +11,7 @@ import {
   nextDue,
   placeOfUser,
 } from '../background/due-store.ts'
+import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
@@ -127,7 +128,7 @@ ${
 }
 <div class="columns"><div>${part(
       'Who',
-      html`${usersTable(wish, page.users, sees)}
+      html`${await usersTable(wish, page.users, sees)}
 ${longPages(wish.list, {
   isFirst: after === undefined,
   next: page.next && placeText(page.next),
@@ -141,11 +142,15 @@ ${longPages(wish.list, {
   }
 }
 
-function usersTable({ partner, now, list }: Wish, users: readonly DueUser[], sees: boolean): Slot {
+async function usersTable(
+  { partner, now, list }: Wish,
+  users: readonly DueUser[],
+  sees: boolean,
+): Promise<Slot> {
   return table({
     caption: 'To whom something is due',
     columns: ['Who', longHeading(list, 'When and what')],
-    rows: users.map(user => [
+    rows: await inSlices(users, user => [
       html`<a href="/users/${user.serviceId}">${sees ? user.userid : user.serviceId}</a>`,
       html`<ul class="rules">${user.changes.map(({ at, kind, what }) => html`<li>${when(at, partner.timezone)} ${at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(kind, kind.endsWith('ends') ? 'bad' : 'plain')} ${what}</li>`)}</ul>`,
     ]),
@@ -195,7 +200,7 @@ async function exportDue(visit: Visit): Promise<Answer> {
   }
 }
 
-const USERS_A_SLICE = 250
+const USERS_A_SLICE = 100
 
 /** The file, slice by slice, in the order of the screen. */
 async function* dueLines({ context }: Visit, wish: Wish): AsyncGenerator<string> {
@@ -214,11 +219,13 @@ async function* dueLines({ context }: Visit, wish: Wish): AsyncGenerator<string>
         most: USERS_A_SLICE,
       }),
     )
-    const lines = users.flatMap(user =>
-      ofKind(user, wish).changes.map(({ at, kind, what }) =>
-        csvLine([textOf(at), kind, what, user.userid, user.serviceId]),
-      ),
-    )
+    const lines = (
+      await inSlices(users, user =>
+        ofKind(user, wish).changes.map(({ at, kind, what }) =>
+          csvLine([textOf(at), kind, what, user.userid, user.serviceId]),
+        ),
+      )
+    ).flat()
     if (lines.length > 0) yield `${lines.join('\r\n')}\r\n`
     const last = users.at(-1)
     if (users.length < USERS_A_SLICE || !last) return

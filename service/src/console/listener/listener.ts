@@ -8,6 +8,7 @@ import { createServer } from '../../http/server.ts'
 import { describeCause } from '../../log.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { openDueCounts } from '../background/due-counts.ts'
+import { withFewStatements } from '../background/few-statements.ts'
 import { ConsoleCloses, openSlowWork } from '../background/slow-work.ts'
 import type { ConsoleContext, ConsoleParts } from '../console-context.ts'
 import { hasRole } from '../operators/operator.ts'
@@ -59,10 +60,12 @@ export async function startConsole(
   { host, port, signIn, trustProxy = [] }: ConsoleOptions,
 ): Promise<RunningConsole> {
   const slow = openSlowWork()
+  const database = withFewStatements(parts.database)
   const context: ConsoleContext = {
     ...parts,
+    database,
     slow,
-    dueCounts: openDueCounts(parts.database, { slow, log: parts.log }),
+    dueCounts: openDueCounts(database, { slow, log: parts.log }),
   }
   const files = await readConsoleFiles()
   const place = { consoleUrl: context.consoleUrl, port }

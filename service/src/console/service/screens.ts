@@ -2,9 +2,10 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { listPublications } from '../../catalogue/published.ts'
 import { newestMigration } from '../../db/migrate.ts'
 import { html, type Slot } from '../../http/html.ts'
-import { credentialsByPepper, partnersByRootKey } from '../../partners/key-use.ts'
+import { credentialsByPepper, partnersByRootKey, type UseOfKeys } from '../../partners/key-use.ts'
 import type { KeySet } from '../../vault/keyring.ts'
 import { serviceVersion } from '../../version.ts'
+import { giveWay } from '../background/give-way.ts'
 import { record } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../page/screen.ts'
 import { facts, part, table, tag, when } from '../views/parts.ts'
@@ -26,15 +27,21 @@ async function show(visit: Visit): Promise<Answer> {
     )
   }
   const { database, real, metrics } = visit.context
-  const [text, processes, erasures, installation, done, versions] = await Promise.all([
-    metrics(),
-    livingProcesses(database),
-    unscrubbed(database),
-    installedSince(database),
-    lastDone(database, ['backup', 'keyring rotate']),
-    listPublications(database),
-  ])
-  await record(visit, { action: 'look at service', result: 'shown' })
+  const [text, processes, erasures, installation, done, versions, schema, found, roots, peppers] =
+    await Promise.all([
+      metrics(),
+      livingProcesses(database),
+      unscrubbed(database),
+      installedSince(database),
+      lastDone(database, ['backup', 'keyring rotate']),
+      listPublications(database),
+      newestMigration(database),
+      databaseFacts(database),
+      partnersByRootKey(database),
+      credentialsByPepper(database, real()),
+      record(visit, { action: 'look at service', result: 'shown' }),
+    ])
+  await giveWay()
   const figures = readFigures(text)
   const now = real()
   const [newest] = versions
@@ -47,14 +54,14 @@ ${part('Lags', lagsOf(figures, { erasures, now }))}
 ${part('Processes', processesOf(processes))}
 ${part('This process', thisProcess(figures))}
 </div><div>
-${part('Database', await databasePart(visit))}
-${part('Keys', await keysPart(visit, { rotatedAt: done.get('keyring rotate'), since: installation?.created_at }))}
+${part('Database', databasePart(visit, found))}
+${part('Keys', keysPart(visit, { roots, peppers, rotatedAt: done.get('keyring rotate'), since: installation?.created_at }))}
 ${part(
   'Version and backup',
   facts([
     ['Service', serviceVersion],
     ['Node.js', process.version],
-    ['Schema', await newestMigration(database)],
+    ['Schema', schema],
     ['Kind', installation?.sandbox ? 'sandbox' : 'live'],
     [
       'Catalogue',
@@ -134,8 +141,7 @@ function thisProcess(figures: Figures): Slot {
   ])}<p class="hint">Of the process that shows this page. All processes together: <code>/metrics</code> of each.</p>`
 }
 
-async function databasePart({ context }: Visit): Promise<Slot> {
-  const found = await databaseFacts(context.database)
+function databasePart({ context }: Visit, found: Awaited<ReturnType<typeof databaseFacts>>): Slot {
   if (!found) return html`<p>It does not say.</p>`
   const open = found.oldest_transaction
   return facts([
@@ -149,16 +155,16 @@ async function databasePart({ context }: Visit): Promise<Slot> {
   ])
 }
 
-async function keysPart(
-  { context }: Visit,
-  { rotatedAt, since }: { rotatedAt: Instant | undefined; since: Instant | undefined },
-): Promise<Slot> {
-  const { database, keyring, real } = context
-  const [roots, peppers] = await Promise.all([
-    partnersByRootKey(database),
-    credentialsByPepper(database, real()),
-  ])
-  const rows = (kind: string, keys: KeySet, use: ReadonlyMap<string, number>, what: string): Slot[][] =>
+function keysPart(
+  { context: { keyring } }: Visit,
+  {
+    roots,
+    peppers,
+    rotatedAt,
+    since,
+  }: { roots: UseOfKeys; peppers: UseOfKeys; rotatedAt: Instant | undefined; since: Instant | undefined },
+): Slot {
+  const rows = (kind: string, keys: KeySet, use: UseOfKeys, what: string): Slot[][] =>
     [...keys.byId.keys()].map(id => [
       html`${kind} <code>${id}</code>`,
       id === keys.current.id ? tag('in use', 'good') : tag('older', 'plain'),

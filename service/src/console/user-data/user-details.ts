@@ -67,13 +67,15 @@ export async function openUserDetails(
   if (!reading || reading.user.serviceId !== row.service_id)
     return { ...erased, erasedAt: visit.context.real() }
   const { user, now, steps } = reading
-  const people = await reader.documents(partner, user)
+  const [people, stored, operators] = await Promise.all([
+    reader.documents(partner, user),
+    readChanges(database, user, { before, limit: CHANGES_A_PAGE + 1 }),
+    listOperators(database),
+  ])
   const person = people.get('profile') ?? people.get('prefill')
   const terms = visit.context.terms(partner, () => (residenceOf(person) ? person : undefined))
-  const stored = await readChanges(database, user, { before, limit: CHANGES_A_PAGE + 1 })
   const shown = stored.slice(0, CHANGES_A_PAGE)
   const stories = await readStories(database, partner, { user, ids: shown.flatMap(one => one.event_ids) })
-  const operators = new Map((await listOperators(database)).map(one => [one.operatorId, one.name]))
   // Due changes that are not stored yet are shown as in the API: as having happened.
   const late = before === Number.MAX_SAFE_INTEGER ? steps.filter(step => step.at > (shown[0]?.at ?? 0)) : []
   return {
@@ -83,7 +85,7 @@ export async function openUserDetails(
     terms,
     now,
     people,
-    operators,
+    operators: new Map(operators.map(one => [one.operatorId, one.name])),
     changes: [
       ...late
         .map(step => ({

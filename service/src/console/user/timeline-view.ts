@@ -2,6 +2,7 @@ import type { TimelineEntry } from '@benefit-enrolment/contract'
 import { HOUR_MS } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { viewTimeline } from '../../membership/rules/view.ts'
+import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
 import type { Visit } from '../page/screen.ts'
 import type { EndpointStory, EventStory } from '../user-data/stories.ts'
@@ -9,7 +10,7 @@ import type { Change, UserDetails } from '../user-data/user-details.ts'
 import { tag, when } from '../views/parts.ts'
 
 /** Coming and past changes, newest first, with the webhooks of each change. */
-export function timeline(visit: Visit, details: UserDetails): Html {
+export async function timeline(visit: Visit, details: UserDetails): Promise<Html> {
   const { partner, user, now, changes } = details
   const zone = partner.timezone
   const sees = hasRole(visit.operator, 'support')
@@ -24,7 +25,7 @@ ${[...ahead].map(
     html`<li class="ahead"><p>${when(Date.parse(at), zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${move(line, zone)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
 )}
 <li class="now"><p>${when(now, zone)} ${tag('now', 'good')}</p></li>
-${told.map(change => changeItem(change, { zone, sees, operators: details.operators }))}
+${await inSlices(told, change => changeItem(change, { zone, sees, operators: details.operators }))}
 </ol>
 ${
   details.hasOlder && oldest !== undefined

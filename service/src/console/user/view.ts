@@ -5,6 +5,7 @@ import type { Person } from '../../membership/rules/person.ts'
 import { isHeld, isInForce, isKnown, isLive } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
 import { acts } from '../acts/all.ts'
+import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
 import type { Page, Visit } from '../page/screen.ts'
 import type { LinkRow, SeenRow } from '../user-data/store.ts'
@@ -29,7 +30,7 @@ export type Shown = {
 }
 
 /** One user on one screen. */
-export function userPage(visit: Visit, shown: Shown): Page {
+export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
   const { details, isPersonShown } = shown
   const { partner, user, terms, now } = details
   const sees = hasRole(visit.operator, 'support')
@@ -46,20 +47,29 @@ export function userPage(visit: Visit, shown: Shown): Page {
     cancelledBy: cancelledBy === 'schedule' ? undefined : cancelledBy,
     offerName: name => terms.today.catalogue.offers.get(name)?.displayname.en ?? name,
   })
+  const left = [
+    () => part('Benefits', heldTable(shown)),
+    () =>
+      part(
+        'Why not',
+        whyNot(standings({ user, terms, now }), isPersonShown),
+        html`<span class="hint">What is not open, and the rule that says no</span>`,
+      ),
+    () => part('Consents', consentsTable(details, shown.consents, isPersonShown)),
+    () => part('Links and page sessions', linksTable(shown)),
+    () => personPart(visit, shown),
+    () =>
+      seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt }),
+  ]
   return {
     title: sees ? `User ${user.userid}` : 'User',
     body: html`<p class="lead" id="sentence">${sentence}</p>
 ${factsOfUser(visit, details)}
 ${sees && actions(details)}
 <div class="columns"><div>
-${part('Benefits', heldTable(shown))}
-${part('Why not', whyNot(standings({ user, terms, now }), isPersonShown), html`<span class="hint">What is not open, and the rule that says no</span>`)}
-${part('Consents', consentsTable(details, shown.consents, isPersonShown))}
-${part('Links and page sessions', linksTable(shown))}
-${personPart(visit, shown)}
-${seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt })}
+${await inSlices(left, make => make())}
 </div><div>
-${part('Timeline', timeline(visit, details), html`<span class="hint">Newest first, times of ${zone}</span>`)}
+${part('Timeline', await timeline(visit, details), html`<span class="hint">Newest first, times of ${zone}</span>`)}
 </div></div>`,
   }
 }

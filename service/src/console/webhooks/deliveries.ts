@@ -1,6 +1,7 @@
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import { csvLine } from '../../csv.ts'
 import { html } from '../../http/html.ts'
+import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
@@ -30,7 +31,7 @@ export const deliveryScreens: readonly Screen[] = [
 ]
 
 const LINES_A_PAGE = 100
-const LINES_A_SLICE = 250
+const LINES_A_SLICE = 100
 const STATES = ['waiting', 'given up'] as const
 
 type Wish = NamedEndpoint & { readonly state: OpenLine['state']; readonly list: LongList }
@@ -99,7 +100,7 @@ ${part(
       'Tries',
       ...(sees ? ['Answered last'] : []),
     ],
-    rows: shown.map(one => [
+    rows: await inSlices(shown, one => [
       html`<a href="/users/${one.service_id}#event-${one.event_id}">${one.eventname}</a>`,
       when(one.created_at, timezone),
       when(one.at, timezone),
@@ -137,7 +138,8 @@ async function* fileLines(visit: Visit, wish: Wish): AsyncGenerator<string> {
     const lines = await visit.context.slow.inTurn(() => linesOf(visit, wish, place, LINES_A_SLICE))
     const ids = lines.map(one => one.event_id)
     const answers = await visit.context.slow.inTurn(() => lastAnswers(visit, wish, ids))
-    if (lines.length > 0) yield lines.map(one => `${csvLine(cellsOf(one, answers))}\r\n`).join('')
+    const written = await inSlices(lines, one => csvLine(cellsOf(one, answers)))
+    if (written.length > 0) yield `${written.join('\r\n')}\r\n`
     const last = lines.at(-1)
     if (lines.length < LINES_A_SLICE || !last) return
     after = placeOfLine(last)

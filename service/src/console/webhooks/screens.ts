@@ -108,7 +108,7 @@ async function showList(visit: Visit): Promise<Answer> {
     body: html`<form method="get" action="/webhooks" class="row">
 <p class="field"><label for="partner">Partner</label><select id="partner" name="partner"><option value="">all</option>${partners.map(one => html`<option value="${one.partnerId}"${one.partnerId === partner ? html` selected` : ''}>${one.name}</option>`)}</select></p>
 <p class="field"><label for="state">Show</label><select id="state" name="state">${['all', ...STATES].map(one => html`<option value="${one}"${one === state ? html` selected` : ''}>${one}</option>`)}</select></p>${sortField(visit.query)}<button class="secondary">Show</button></form>
-${part('Endpoints, those in trouble first', listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
+${part('Endpoints, those in trouble first', await listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
   }
 }
 
