@@ -30,19 +30,25 @@ export function findEntries(db: Executor, query: EntryQuery): Promise<NamedEntry
   const first = firstIdAt(query.from)
   const last = firstIdAt(query.until + MOST_APART_MS)
   // Parts of the statement, and no values: PostgreSQL uses the index of operators' entries only if its condition is
-  // written there.
-  const whose = query.operatorsOnly ? part`and a.actor_kind in ('operator', 'command')` : nothing
+  // written there. Those of one user are found by the index of users.
+  const ofOperators =
+    serviceId === undefined
+      ? part`and a.actor_kind in ('operator', 'command')`
+      : part`and (a.actor_kind in ('operator', 'command')) is true`
+  const whose = query.operatorsOnly ? ofOperators : nothing
   const about = serviceId === undefined ? nothing : part`and a.service_id = ${serviceId}::uuid`
   const window = isNewestFirst
     ? part`and a.entry_id >= ${first}::uuid and a.entry_id < ${earlier(after, last)}::uuid`
     : part`and a.entry_id > ${later(after, first)}::uuid and a.entry_id < ${last}::uuid`
+  // By `is true` PostgreSQL takes the times for no condition of the block index. A plan that it keeps for all values would
+  // otherwise gather every entry of the time by that index and sort them: 1.2 s for half a million, of which 101 are shown.
   return db.query<NamedEntry>(sql`
     select a.partner_id, a.entry_id, a.at, a.actor_kind, a.actor, a.source, a.action, a.service_id, a.result,
       a.sealed_reason, a.request_id, a.times,
       (select o.name from operators o where a.actor_kind = 'operator' and o.operator_id::text = a.actor) as operator
     from audit_log a
     where a.partner_id = ${query.partnerId} ${window} ${whose} ${about}
-      and a.at >= ${timestamp(query.from)} and a.at < ${timestamp(query.until)}
+      and (a.at >= ${timestamp(query.from)} and a.at < ${timestamp(query.until)}) is true
     order by a.entry_id ${isNewestFirst ? part`desc` : part`asc`} limit ${query.limit}`)
 }
 
