@@ -127,6 +127,32 @@ test('what a draft changes and does is shown, and without a second person it is 
   await service.database.query(sql`update installation set operator_policy = '{}'::jsonb`)
 })
 
+test('what a draft changes is sorted by each heading, and a file, both from the form with the draft', async () => {
+  const file = { field: 'files', name: 'accident-en.pdf', content: await accident() }
+  const draft = await upload(admin, changed.replace('rank: 10', 'rank: 11'), [file])
+  const { draft: sealed } = draftOf(draft)
+  const names = (text: string) =>
+    [...text.matchAll(/<td>(benefit|offer) <code>([\w-]+)<\/code>/g)].map(
+      ([, kind, name]) => `${kind} ${name}`,
+    )
+  const unsorted = names(draft.text)
+  expect(new Set(unsorted).size).toBeGreaterThan(1)
+  const up = await admin.post('/catalogue/draft', { draft: sealed, sort: 'name' })
+  expect(names(up.text)).toEqual(unsorted.toSorted())
+  const down = await admin.post('/catalogue/draft', { draft: sealed, sort: '-name' })
+  expect(names(down.text)[0]).toBe(unsorted.toSorted().at(-1))
+  expect(down.text).toMatch(/<button form="draft" name="sort" value="before">Before</)
+  expect(down.text).toMatch(/form="draft" formaction="\/catalogue\/draft\.csv"/)
+  const saved = await admin.post('/catalogue/draft.csv', { draft: sealed, sort: '-name' })
+  expect(saved.headers.get('content-disposition')).toContain('catalogue-draft-after-')
+  const [head, ...lines] = saved.text.trimEnd().split('\r\n')
+  expect(head).toBe('name,what,before,after')
+  expect(lines.map(line => line.split(',')[0])).toEqual(names(down.text))
+  expect(await deedsOf(service, admin)).toContainEqual(
+    expect.objectContaining({ action: 'export catalogue' }),
+  )
+})
+
 test('with a second person it is asked for, shown to the other, confirmed and then published', async () => {
   const { version } = await newest()
   // Version 2 has this document by another name.

@@ -9,7 +9,7 @@ import { forAllTests } from '../for-all-tests.ts'
 import { isLong, wholeRunTest } from '../long.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { demoCatalogue } from '../rig.ts'
+import { ada, demoCatalogue } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { type Keyboard, openKeyboard } from './keyboard.ts'
 import { consoleOf, newOperator } from './operator-browser.ts'
@@ -305,12 +305,24 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       const proof = await keyboard.download(keyboard.link('Certificate of erasure'))
       expect(await readFile(await proof.path(), 'utf8')).toContain(`serviceid  ${populated.waitingid}`)
 
+      for (const { client } of [populated.partner, populated.otherPartner])
+        await client.prefillUser({ ...ada, userid: 'rider-several' })
+      await page.keyboard.press('/')
+      await page.keyboard.type('rider-several')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Several users' }).waitFor()
+      await looksRight(page)
+      await keyboard.send('Partner')
+      expect(await page.textContent('tbody tr')).toContain('Corner Bank')
+      const several = await keyboard.download(keyboard.button('CSV'))
+      expect(several.suggestedFilename()).toBe('found.csv')
+
       await keyboard.go('w')
       await keyboard.follow(keyboard.link(new URL(populated.receiver.url).host))
       expect(await page.textContent('main')).toContain('answer-canary of the receiver')
       await keyboard.send('Count what was given up')
-      const save = async (file: string) => {
-        const csv = await keyboard.download(keyboard.link('CSV'))
+      const save = async (file: string, place = 0) => {
+        const csv = await keyboard.download(keyboard.link('CSV').nth(place))
         expect(csv.suggestedFilename()).toContain(file)
       }
       await keyboard.follow(keyboard.link('All that waits'))
@@ -331,7 +343,8 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       await save('catalogue-1-2')
       await keyboard.go('c')
       await keyboard.follow(keyboard.link('2'))
-      await save('benefits-of-version-2')
+      await save('offers-of-version-2')
+      await save('benefits-of-version-2', 1)
 
       for (const path of pathsOf('support').closed) {
         const answer = await page.goto(consoleOf(populated.service) + addressOf(path))
@@ -350,10 +363,11 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
         'ask for erase asked because',
         'erase on request done because',
         'download certificate done',
+        'export found users found',
         ...['deliveries', 'what is due', 'webhooks', 'partners', 'audit', 'requests'].map(
           name => `export ${name} done`,
         ),
-        ...['catalogue', 'catalogue', 'catalogue'].map(name => `export ${name} done`),
+        ...['catalogue', 'catalogue', 'catalogue', 'catalogue'].map(name => `export ${name} done`),
         ...pathsOf('support').closed.map(path => `GET ${path} refused`),
       ])
       expect(await actsOf(second.operatorId)).toEqual([
@@ -426,6 +440,8 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
     const buffer = Buffer.from(demoCatalogue.replace('slots: 2', 'slots: 1'))
     await chooser.setFiles({ name: 'next.yaml', mimeType: 'application/yaml', buffer })
     await keyboard.send('Check it')
+    const draft = await keyboard.download(keyboard.button('CSV'))
+    expect(draft.suggestedFilename()).toBe('catalogue-draft-after-2.csv')
     await keyboard.send('Look again')
     await looksRight(page)
     await keyboard.send('Ask a second person', why)
@@ -442,6 +458,7 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       ),
       ...['revoke credential', 'disable partner', 'enable partner'].map(name => `${name} done because`),
       'check catalogue done',
+      'export catalogue done',
       'ask for publish asked because',
       'publish on request done because',
     ])

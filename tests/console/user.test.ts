@@ -88,6 +88,36 @@ describe('one field finds a user', () => {
     expect((await own.get(`/users/${serviceid}`)).status).toBe(404)
     expect((await own.post('/find', { what: 'canary-user-1' })).path).toMatch(/^\/users\//)
   })
+
+  test('several are sorted by each heading, and a file for support, while what was typed stays in the form', async () => {
+    for (const name of ['Aviso Rides', 'Zenith Rides'])
+      await (await service.newPartner({ name })).client.prefillUser({ ...ada, userid: 'canary-several' })
+    const what = 'canary-several'
+    const names = (text: string) => [...text.matchAll(/(?:<td>|^)(\w+ Rides)/gm)].map(([, name]) => name)
+    for (const label of ['Partner', 'User', 'Found by']) {
+      const { text } = await viewer.post('/find', { what })
+      const sort = new RegExp(`name="sort" value="([^"]+)">${label}<`).exec(text)?.[1] ?? ''
+      const up = await viewer.post('/find', { what, sort })
+      expect([label, up.text.includes('aria-sort="ascending"')]).toEqual([label, true])
+      // A heading that is pressed is sent after the field that keeps the order.
+      expect(up.text).toContain(`name="sort" value="${sort}"`)
+      expect(up.text).toContain(`name="sort" value="-${sort}">${label}<`)
+    }
+    const down = await viewer.post('/find', { what, sort: '-partner' })
+    expect(names(down.text)).toEqual(['Zenith Rides', 'Aviso Rides'])
+    expect(down.text).not.toContain('/find.csv')
+    expect((await viewer.post('/find.csv', { what })).status).toBe(403)
+    expect((await support.post('/find', { what })).text).toContain('formaction="/find.csv"')
+    const file = await support.post('/find.csv', { what, sort: '-partner' })
+    expect(file.headers.get('content-disposition')).toContain('found.csv')
+    expect(file.text.split('\r\n')[0]).toBe('partner,serviceid,foundby')
+    expect(names(file.text)).toEqual(['Zenith Rides', 'Aviso Rides'])
+    expect(file.text).not.toContain('canary')
+    expect(await deedsOf(service, support)).toContainEqual(
+      expect.objectContaining({ action: 'export found users', result: 'found' }),
+    )
+    expect((await support.post('/find.csv', { what: 'nobody' })).status).toBe(404)
+  })
 })
 
 describe('the page of a user', () => {

@@ -62,7 +62,7 @@ function textOf(buffer) {
 // A form is not sent twice; the browser's back button loads it anew. A form whose answer is a file leaves the page as it
 // is, and nothing says that the file has arrived, so its button stays usable.
 document.addEventListener('submit', event => {
-  if (event.defaultPrevented || event.target.matches('[data-download]')) return
+  if (event.defaultPrevented || (event.submitter ?? event.target).closest('[data-download]')) return
   const buttons = event.target.querySelectorAll('button')
   setTimeout(() => {
     for (const button of buttons) button.disabled = true

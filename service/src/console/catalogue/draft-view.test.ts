@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Catalogue } from '../../catalogue/model.ts'
+import { html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { draftView } from './draft-view.ts'
 import type { UserImpact } from './impact.ts'
@@ -29,7 +30,7 @@ function viewOf(count: number) {
     return { partner: { partnerId: `p${index}`, name: `Partner ${index}` } as Partner, counts }
   })
   const impact = { version: 2, follows: 1, today: catalogue, next: catalogue, partners }
-  return draftView([], { users: 0, impact }).markup
+  return draftView({ table: html`` }, { users: 0, impact }).markup
 }
 
 test('what a draft would do lists the partners with the most called off, and says that there are more', () => {

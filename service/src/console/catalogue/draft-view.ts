@@ -1,23 +1,15 @@
-import type { Difference } from '../../catalogue/difference.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { part, table } from '../views/parts.ts'
 import type { Counting } from './counting.ts'
-import { differenceColumns } from './lists.ts'
 import { closedNames, type ImpactCounts, type NameCounts, sumOf } from './tally.ts'
 
-/** What a draft changes, and what publishing it would do to which users, as far as that has been counted. */
-export function draftView(differences: readonly Difference[], counting: Counting): Html {
-  return html`${part('What it changes', differencesTable(differences))}
+/**
+ * What a draft changes, as a table with its link to a file, if there is one, and what publishing it would do to which
+ * users, as far as that has been counted.
+ */
+export function draftView(differences: { table: Html; file?: Slot }, counting: Counting): Html {
+  return html`${part('What it changes', differences.table, differences.file)}
 ${part('What it would do', impactView(counting))}`
-}
-
-function differencesTable(differences: readonly Difference[]): Html {
-  return table({
-    caption: 'How the two versions differ',
-    columns: differenceColumns.map(({ label }) => label),
-    rows: differences.map(one => differenceColumns.map(({ cell }) => cell(one))),
-    empty: 'They say the same.',
-  })
 }
 
 function impactView({ users, impact, hasFailed }: Counting): Slot {

@@ -1,6 +1,6 @@
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import { type Difference, shortened } from '../../catalogue/difference.ts'
-import type { Benefit, Catalogue } from '../../catalogue/model.ts'
+import type { Benefit, Catalogue, Offer } from '../../catalogue/model.ts'
 import type { Publication } from '../../catalogue/published.ts'
 import { html } from '../../http/html.ts'
 import type { List } from '../views/list.ts'
@@ -43,23 +43,21 @@ export function versionList(versions: readonly Publication[]): List<Publication>
   }
 }
 
-/** How two versions differ, benefits before offers. */
+/** How two versions differ, or a draft and the newest one, benefits before offers; `at` is where the list is shown. */
 export function differenceList(
   differences: readonly Difference[],
-  versions: { readonly from: number; readonly to: number },
+  at: Pick<List<Difference>, 'path' | 'filters' | 'formId'>,
 ): List<Difference> {
   return {
-    path: '/catalogue/diff',
+    ...at,
     caption: 'How the two versions differ',
     empty: 'They say the same.',
-    filters: { from: String(versions.from), to: String(versions.to) },
     rows: differences,
     columns: differenceColumns,
   }
 }
 
-/** The columns of differences. */
-export const differenceColumns: List<Difference>['columns'] = [
+const differenceColumns: List<Difference>['columns'] = [
   {
     name: 'name',
     label: 'Benefit or offer',
@@ -86,6 +84,41 @@ const KEPT = 'closed to newcomers; its holders keep it'
 
 function isLeftOut({ field, from }: Difference): boolean {
   return field === '' && from !== ''
+}
+
+/** The offers of a version, by rank. */
+export function offerList(catalogue: Catalogue, version: number): List<Offer> {
+  const names = (benefits: readonly string[]) => benefits.join(', ')
+  return {
+    path: `/catalogue/versions/${version}`,
+    filePath: `/catalogue/versions/${version}/offers.csv`,
+    caption: 'Offers',
+    empty: 'No offer.',
+    filters: {},
+    rows: [...catalogue.offers.values()].sort((a, b) => a.rank - b.rank),
+    columns: [
+      {
+        name: 'offer',
+        label: 'Offer',
+        value: one => one.offer,
+        cell: one => html`${one.displayname.en} <code>${one.offer}</code>`,
+      },
+      { name: 'rank', label: 'Rank', value: one => one.rank, cell: one => one.rank },
+      {
+        name: 'fixed',
+        label: 'Fixed',
+        value: one => names(one.fixed),
+        cell: one => names(one.fixed) || '–',
+      },
+      {
+        name: 'tochoose',
+        label: 'To choose',
+        value: one => names(one.selectable),
+        cell: one => names(one.selectable) || '–',
+      },
+      { name: 'slots', label: 'Slots', value: one => one.slots, cell: one => one.slots },
+    ],
+  }
 }
 
 /** The benefits of a version, in the order of its file. */

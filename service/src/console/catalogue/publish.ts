@@ -8,9 +8,11 @@ import { type Answer, ConsoleRefusal, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
 import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
 import type { RequestKind } from '../requests/request.ts'
+import { listTable } from '../views/list.ts'
 import { countingOf } from './counting.ts'
 import { type Draft, draftOf } from './draft.ts'
 import { draftView } from './draft-view.ts'
+import { differenceList } from './lists.ts'
 
 /**
  * A document as a draft that follows the present versions. Refuses a document that contradicts a version published
@@ -78,10 +80,12 @@ export const publishKind: RequestKind = {
   action: 'publish',
   title: 'Publish a catalogue',
   role: 'admin',
-  preview: async (visit, { payload }) => {
+  preview: async (visit, { requestId, payload }) => {
     const draft = await draftNow(visit, payload['document'] as CatalogueDocument)
     const { effect, differences } = draft
-    return { shown: draftView(differences, countingOf(visit.context, draft)), effect }
+    const list = differenceList(differences, { path: `/requests/${requestId}`, filters: {} })
+    const counting = countingOf(visit.context, draft)
+    return { shown: draftView({ table: await listTable(list, visit.query) }, counting), effect }
   },
   perform: async (visit, { payload, effect, askedBy }, decision) => {
     const draft = await draftNow(visit, payload['document'] as CatalogueDocument)

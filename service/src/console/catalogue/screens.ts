@@ -8,12 +8,12 @@ import { record } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { needsSecondPerson } from '../requests/ask.ts'
 import { tokenField } from '../views/layout.ts'
-import { csvLink, type List, listFile, listTable } from '../views/list.ts'
-import { actionForm, part, reasonField, table } from '../views/parts.ts'
+import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
+import { actionForm, part, reasonField } from '../views/parts.ts'
 import { countingOf } from './counting.ts'
 import { type Draft, openDraft, readUpload, sealDraft } from './draft.ts'
 import { draftView } from './draft-view.ts'
-import { benefitList, differenceList, versionList } from './lists.ts'
+import { benefitList, differenceList, offerList, versionList } from './lists.ts'
 import { draftNow, publishDraft } from './publish.ts'
 
 const section = 'catalogue'
@@ -23,6 +23,13 @@ export const catalogueScreens: readonly Screen[] = [
   { method: 'GET', path: '/catalogue', role: 'viewer', section, answer: visit => list(visit) },
   { method: 'GET', path: '/catalogue.csv', role: 'support', section, answer: versionsFile },
   { method: 'GET', path: '/catalogue/versions/:version', role: 'viewer', section, answer: show },
+  {
+    method: 'GET',
+    path: '/catalogue/versions/:version/offers.csv',
+    role: 'support',
+    section,
+    answer: offersFile,
+  },
   {
     method: 'GET',
     path: '/catalogue/versions/:version/benefits.csv',
@@ -42,6 +49,7 @@ export const catalogueScreens: readonly Screen[] = [
     answer: check,
   },
   { method: 'POST', path: '/catalogue/draft', role: 'admin', section, takes: 'draft', answer: look },
+  { method: 'POST', path: '/catalogue/draft.csv', role: 'admin', section, takes: 'draft', answer: draftFile },
   {
     method: 'POST',
     path: '/catalogue/publish',
@@ -63,7 +71,7 @@ async function list(visit: Visit, told?: Slot, status = 200): Promise<Answer> {
     body: html`${told}
 <div class="columns"><div>${part(
       'Versions',
-      listTable(versionList(versions), visit.query),
+      await listTable(versionList(versions), visit.query),
       sees && csvLink(versionList(versions), visit.query),
     )}
 ${versions.length > 1 && part('Compare two', compareForm(versions))}</div>
@@ -89,30 +97,13 @@ function uploadForm(visit: Visit): Slot {
 async function show(visit: Visit): Promise<Answer> {
   const version = numberOf(visit.params['version'])
   const catalogue = await required(visit, version)
-  const benefits = benefitList(catalogue, version)
+  const [offers, benefits] = [offerList(catalogue, version), benefitList(catalogue, version)]
+  const sees = hasRole(visit.operator, 'support')
   return {
     title: `Version ${version}`,
     body: html`<p><a href="/catalogue">All versions</a>${version > 1 && html` · <a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">What it changed</a>`}</p>
-${part(
-  'Offers',
-  table({
-    caption: 'Offers by rank',
-    columns: ['Offer', 'Rank', 'Fixed', 'To choose', 'Slots'],
-    rows: [...catalogue.offers.values()].map(one => [
-      html`${one.displayname.en} <code>${one.offer}</code>`,
-      one.rank,
-      one.fixed.join(', ') || '–',
-      one.selectable.join(', ') || '–',
-      one.slots,
-    ]),
-    empty: 'No offer.',
-  }),
-)}
-${part(
-  'Benefits',
-  listTable(benefits, visit.query),
-  hasRole(visit.operator, 'support') && csvLink(benefits, visit.query),
-)}`,
+${part('Offers', await listTable(offers, visit.query), sees && csvLink(offers, visit.query))}
+${part('Benefits', await listTable(benefits, visit.query), sees && csvLink(benefits, visit.query))}`,
   }
 }
 
@@ -122,20 +113,28 @@ async function compare(visit: Visit): Promise<Answer> {
   return {
     title: `From version ${from} to ${to}`,
     body: html`<p><a href="/catalogue">All versions</a> · <a href="/catalogue/diff?from=${to}&amp;to=${from}">The other way round</a></p>
-${part('What differs', listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
+${part('What differs', await listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
   }
 }
 
 async function comparison(visit: Visit): Promise<List<Difference>> {
   const [from, to] = [numberOf(visit.query.get('from')), numberOf(visit.query.get('to'))]
   const [before, after] = [await required(visit, from), await required(visit, to)]
-  return differenceList(differencesOf(before, after), { from, to })
+  const filters = { from: String(from), to: String(to) }
+  return differenceList(differencesOf(before, after), { path: '/catalogue/diff', filters })
 }
 
 async function versionsFile(visit: Visit): Promise<Answer> {
   const list = versionList(await listPublications(visit.context.database))
   await record(visit, { action: 'export catalogue' })
   return listFile(list, visit.query, 'catalogue.csv')
+}
+
+async function offersFile(visit: Visit): Promise<Answer> {
+  const version = numberOf(visit.params['version'])
+  const list = offerList(await required(visit, version), version)
+  await record(visit, { action: 'export catalogue' })
+  return listFile(list, visit.query, `offers-of-version-${version}.csv`)
 }
 
 async function benefitsFile(visit: Visit): Promise<Answer> {
@@ -196,6 +195,21 @@ async function look(visit: Visit): Promise<Answer> {
   return draftPage(visit, await sentDraft(visit))
 }
 
+/** The form with the draft asks for its differences in another order, because no address can contain a draft. */
+function draftList(differences: readonly Difference[]): List<Difference> {
+  return differenceList(differences, { path: '/catalogue/draft', filters: {}, formId: DRAFT_FORM })
+}
+
+const DRAFT_FORM = 'draft'
+
+async function draftFile(visit: Visit): Promise<Answer> {
+  await refuseUnlessForAll(visit)
+  const { differences, follows } = await sentDraft(visit)
+  await record(visit, { action: 'export catalogue' })
+  const list = draftList(differences)
+  return listFile(list, visit.form, `catalogue-draft-after-${follows}.csv`)
+}
+
 async function publish(visit: Visit): Promise<Answer> {
   await refuseUnlessForAll(visit)
   return publishDraft(visit, await sentDraft(visit))
@@ -214,11 +228,12 @@ async function draftPage(visit: Visit, draft: Draft): Promise<Answer> {
   const field = html`<input type="hidden" name="draft" value="${sealed}">`
   const needsSecond = await needsSecondPerson(visit, 'publish')
   const counting = countingOf(visit.context, draft)
+  const list = draftList(draft.differences)
   return {
     title: `Version ${draft.follows + 1}, not published`,
     body: html`<p class="lead">The catalogue is right. It would follow ${draft.follows === 0 ? 'nothing' : `version ${draft.follows}`}, and nothing is published yet.</p>
-${actionForm(visit, { action: '/catalogue/draft', button: 'Look again', fields: field })}
-${draftView(draft.differences, counting)}
+${actionForm(visit, { id: DRAFT_FORM, action: '/catalogue/draft', button: 'Look again', fields: html`${field}${sortField(visit.form)}` })}
+${draftView({ table: await listTable(list, visit.form), file: csvLink(list, visit.form) }, counting)}
 ${part(
   needsSecond ? 'Ask for it to be published' : 'Publish it',
   html`<p class="hint">${needsSecond ? 'A second person has to confirm it, as the policy says.' : 'Running services use it within a second. A version is never taken back: publish another in its place.'}</p>

@@ -102,7 +102,7 @@ async function show(visit: Visit): Promise<Answer> {
 <p class="field"><label for="partner">Partner</label><select id="partner" name="partner"><option value="">all</option>${partners.map(one => option(one.partnerId, one.name, partner))}${isForAll && option(noPartner, 'No partner: catalogues', partner)}</select></p>
 <p class="field"><label for="state">Show</label><select id="state" name="state">${['all', ...STATES].map(one => option(one, one, state))}</select></p>
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
-${part('Requests', listTable(list, visit.query), csvLink(list, visit.query))}
+${part('Requests', await listTable(list, visit.query), csvLink(list, visit.query))}
 ${list.isCut && html`<p class="hint">The newest ${MOST_LISTED.toLocaleString('en-US')} are listed; the audit log has all.</p>`}`,
   }
 }

@@ -4,13 +4,16 @@ import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { isUuid, ownPartners } from '../partners.ts'
-import { table } from '../views/parts.ts'
-import { type Found, findByHash, findById, findByName } from './store.ts'
+import { tokenField } from '../views/layout.ts'
+import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
+import { part } from '../views/parts.ts'
+import { type Found, findByHash, findById, findByName, MOST_FOUND } from './store.ts'
 
 /** Finding a user, and the console's first page. */
 export const findScreens: readonly Screen[] = [
   { method: 'GET', path: '/', role: 'viewer', section: 'users', answer: start },
   { method: 'POST', path: '/find', role: 'viewer', section: 'users', answer: find },
+  { method: 'POST', path: '/find.csv', role: 'support', section: 'users', answer: download },
 ]
 
 async function start(visit: Visit): Promise<Answer> {
@@ -23,32 +26,61 @@ async function start(visit: Visit): Promise<Answer> {
 }
 
 async function find(visit: Visit): Promise<Answer> {
-  const what = (visit.form.get('what') ?? '').trim()
+  const list = await listOf(visit)
+  await record(visit, { action: 'find', result: list.rows.length > 0 ? 'found' : 'nothing' })
+  const [only, ...others] = list.rows
+  if (!only) return nothing()
+  if (others.length === 0) return { to: addressOf(only) }
+  return {
+    title: 'Several users',
+    body: html`<form id="${FORM}" method="post" action="/find" hidden>${tokenField(visit.session.formToken)}<input type="hidden" name="what" value="${whatOf(visit)}">${sortField(visit.form)}</form>
+${part('Found', await listTable(list, visit.form), hasRole(visit.operator, 'support') && csvLink(list, visit.form))}
+${list.rows.length >= MOST_FOUND && html`<p class="hint">The first ${MOST_FOUND.toLocaleString('en-US')} are listed.</p>`}`,
+  }
+}
+
+async function download(visit: Visit): Promise<Answer> {
+  const list = await listOf(visit)
+  await record(visit, { action: 'export found users', result: list.rows.length > 0 ? 'found' : 'nothing' })
+  if (list.rows.length === 0) return nothing()
+  return listFile(list, visit.form, 'found.csv')
+}
+
+const FORM = 'found'
+
+function whatOf({ form }: Visit): string {
+  return (form.get('what') ?? '').trim()
+}
+
+/** The found users; the form asks for them again in another order, because no address may contain what was typed. */
+async function listOf(visit: Visit): Promise<List<Found>> {
+  const what = whatOf(visit)
   const partners = await ownPartners(visit)
   const ids = partners.map(({ partnerId }) => partnerId)
-  const { database } = visit.context
-  const found = isUuid(what)
-    ? await findById(database, ids, what.toLowerCase())
+  const names = new Map(partners.map(({ partnerId, name }) => [partnerId, name]))
+  const partnerOf = ({ partnerId }: Found) => names.get(partnerId) ?? ''
+  const rows = isUuid(what)
+    ? await findById(visit.context.database, ids, what.toLowerCase())
     : what === '' || what.length > MOST_CHARACTERS
       ? []
       : await findByText(visit, ids, what)
-  await record(visit, { action: 'find', result: found.length > 0 ? 'found' : 'nothing' })
-  const [only, ...others] = found
-  if (only && others.length === 0) return { to: addressOf(only) }
-  if (!only) return nothing()
-  const names = new Map(partners.map(({ partnerId, name }) => [partnerId, name]))
   return {
-    title: 'Several users',
-    body: table({
-      caption: 'Users found',
-      columns: ['Partner', 'User', 'Found by'],
-      rows: found.map(one => [
-        names.get(one.partnerId) ?? '',
-        html`<a href="${addressOf(one)}"><code>${one.serviceId}</code></a>`,
-        one.by,
-      ]),
-      empty: '',
-    }),
+    path: '/find',
+    formId: FORM,
+    caption: 'Users found',
+    empty: '',
+    filters: {},
+    rows,
+    columns: [
+      { name: 'partner', label: 'Partner', value: partnerOf, cell: partnerOf },
+      {
+        name: 'serviceid',
+        label: 'User',
+        value: one => one.serviceId,
+        cell: one => html`<a href="${addressOf(one)}"><code>${one.serviceId}</code></a>`,
+      },
+      { name: 'foundby', label: 'Found by', value: one => one.by, cell: one => one.by },
+    ],
   }
 }
 

@@ -22,6 +22,9 @@ export async function findById(db: Executor, partners: readonly string[], id: st
   return findRequest(db, partners, id)
 }
 
+/** At most this many users are found by one request. */
+export const MOST_FOUND = 2000
+
 /** A request's id contains the time of the request; its changes were recorded at about that time. */
 async function findRequest(db: Executor, partners: readonly string[], id: string): Promise<Found[]> {
   const at = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
@@ -30,13 +33,15 @@ async function findRequest(db: Executor, partners: readonly string[], id: string
   if (id[14] !== '7') return []
   const changed = await db.query<Row>(sql`
     select distinct partner_id, service_id from history
-    where recorded_at between ${from} and ${until} and request_id = ${id} and partner_id = any(${partners}::uuid[])`)
+    where recorded_at between ${from} and ${until} and request_id = ${id} and partner_id = any(${partners}::uuid[])
+    limit ${MOST_FOUND}`)
   const seen = await db.query<Row>(sql`
     select distinct partner_id, service_id from audit_log
     where at between ${from} and ${until} and request_id = ${id} and service_id is not null
-      and partner_id = any(${partners}::uuid[])`)
+      and partner_id = any(${partners}::uuid[])
+    limit ${MOST_FOUND}`)
   const found = new Map([...changed, ...seen].map(row => [row.service_id, foundOf(row, 'request')]))
-  return [...found.values()]
+  return [...found.values()].slice(0, MOST_FOUND)
 }
 
 /** Longer than a request may take, and than the clocks of two processes may differ. */

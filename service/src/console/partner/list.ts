@@ -63,7 +63,7 @@ async function show(visit: Visit): Promise<Answer> {
 <p class="field"><label for="name">Name contains</label><input id="name" name="name" value="${name}" autocomplete="off"></p>
 <p class="field"><label for="state">State</label><select id="state" name="state">${STATES.map(one => html`<option${one === state ? html` selected` : ''}>${one}</option>`)}</select></p>
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
-${part('Who integrates', listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
+${part('Who integrates', await listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
   }
 }
 

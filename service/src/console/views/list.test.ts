@@ -27,21 +27,21 @@ test('a list is sorted by numbers as numbers, one way and the other, and by an u
   expect(sizes('no such')).toEqual(rows.map(({ size }) => size))
 })
 
-test('a list is paged, no page is beyond the last, and its links keep sort and filter', () => {
-  const shown = (query: string) => listTable(list, new URLSearchParams(query)).markup
+test('a list is paged, no page is beyond the last, and its links keep sort and filter', async () => {
+  const shown = async (query: string) => (await listTable(list, new URLSearchParams(query))).markup
   const rowsIn = (markup: string) => markup.match(/<tr><td>/g)?.length ?? 0
-  expect(rowsIn(shown(''))).toBe(ROWS_A_PAGE)
+  expect(rowsIn(await shown(''))).toBe(ROWS_A_PAGE)
   for (const query of ['page=2', 'page=99']) {
-    expect(rowsIn(shown(query))).toBe(11)
-    expect(shown(query)).toContain(`Page 2 of 2, ${rows.length} in all`)
+    expect(rowsIn(await shown(query))).toBe(11)
+    expect(await shown(query)).toContain(`Page 2 of 2, ${rows.length} in all`)
   }
-  expect(rowsIn(shown('page=-1'))).toBe(ROWS_A_PAGE)
-  expect(shown('sort=-size')).toContain('href="/rows?state=all&amp;sort=-size&amp;page=2"')
-  expect(shown('sort=-size')).toContain('aria-sort="descending"')
+  expect(rowsIn(await shown('page=-1'))).toBe(ROWS_A_PAGE)
+  expect(await shown('sort=-size')).toContain('href="/rows?state=all&amp;sort=-size&amp;page=2"')
+  expect(await shown('sort=-size')).toContain('aria-sort="descending"')
 })
 
-test('a file has all rows in their order, and no cell that a spreadsheet would run', () => {
-  const answer = listFile(
+test('a file has all rows in their order, and no cell that a spreadsheet would run', async () => {
+  const answer = await listFile(
     { ...list, rows: [{ name: '=1+1', size: 1 }, ...rows] },
     new URLSearchParams(),
     'rows.csv',

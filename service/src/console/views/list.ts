@@ -1,5 +1,6 @@
 import { csvLine } from '../../csv.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
+import { inSlices } from '../background/give-way.ts'
 import type { FileAnswer } from '../page/screen.ts'
 
 /** One column of a list: how a cell is shown, sorted and exported. */
@@ -23,6 +24,11 @@ export type List<Row> = {
   readonly rows: readonly Row[]
   /** The filters in the address, which links keep. */
   readonly filters: Readonly<Record<string, string>>
+  /**
+   * The id of the form that asks for the list, where no address may say what it shows, such as a search for a userid. Its
+   * headings and pages are then buttons of this form instead of links.
+   */
+  readonly formId?: string
 }
 
 /** The number of rows on a page. */
@@ -30,78 +36,108 @@ export const ROWS_A_PAGE = 50
 
 /** The rows in the requested order, such as `sort=-waiting`; an unknown column leaves the order unchanged. */
 export function sortedRows<Row>({ columns, rows }: List<Row>, query: URLSearchParams): readonly Row[] {
-  const [, down, name] = /^(-?)(\w+)$/.exec(query.get('sort') ?? '') ?? []
+  const [, down, name] = /^(-?)(\w+)$/.exec(sortOf(query)) ?? []
   const column = columns.find(one => one.name === name)
   if (!column) return rows
   const sign = down === '-' ? -1 : 1
-  return [...rows].sort((a, b) => sign * compare(column.value(a), column.value(b)))
+  // Each value is made once: a comparison that writes a date costs more than all else of a sort.
+  const keyed = rows.map(row => ({ row, value: keyOf(column.value(row)) }))
+  return keyed.sort((a, b) => sign * compare(a.value, b.value)).map(({ row }) => row)
+}
+
+/** The order that an address or a form asks for. A pressed heading comes after the field that keeps the present order. */
+function sortOf(query: URLSearchParams): string {
+  return query.getAll('sort').at(-1) ?? ''
 }
 
 /** One page of a list as a table: clicking a heading sorts by it, clicking it again reverses the order. */
-export function listTable<Row>(list: List<Row>, query: URLSearchParams): Html {
-  const { caption, columns, path, filters, empty } = list
+export async function listTable<Row>(list: List<Row>, query: URLSearchParams): Promise<Html> {
+  const { caption, columns, path, filters, empty, formId } = list
   const rows = sortedRows(list, query)
   if (rows.length === 0) return html`<p class="hint">${empty}</p>`
-  const sort = query.get('sort') ?? ''
+  const sort = sortOf(query)
   const pages = Math.ceil(rows.length / ROWS_A_PAGE)
   const page = Math.min(pages, Math.max(1, Number.parseInt(query.get('page') ?? '1', 10) || 1))
-  const shown = rows.slice((page - 1) * ROWS_A_PAGE, page * ROWS_A_PAGE)
+  const shown = await inSlices(
+    rows.slice((page - 1) * ROWS_A_PAGE, page * ROWS_A_PAGE),
+    row => html`<tr>${columns.map(column => html`<td>${column.cell(row)}</td>`)}</tr>`,
+  )
   const to = (more: Readonly<Record<string, string>>) =>
     `${path}?${new URLSearchParams({ ...filters, ...(sort === '' ? {} : { sort }), ...more })}`
   const heading = ({ name, label }: Column<Row>) =>
-    sortHeading({ name, label, sort, to: next => to({ sort: next }) })
+    sortHeading({ name, label, sort, formId, to: next => to({ sort: next }) })
+  const toPage = (page: number, label: string) =>
+    formId === undefined
+      ? html`<a href="${to({ page: String(page) })}">${label}</a>`
+      : html`<button class="quiet" form="${formId}" name="page" value="${page}">${label}</button>`
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption class="unseen">${caption}</caption>
 <thead><tr>${columns.map(heading)}</tr></thead>
-<tbody>${shown.map(row => html`<tr>${columns.map(column => html`<td>${column.cell(row)}</td>`)}</tr>`)}</tbody></table></div>
-${pages > 1 && html`<p class="row">${page > 1 && html`<a href="${to({ page: String(page - 1) })}">Previous</a>`}<span class="hint">Page ${page} of ${pages}, ${rows.length} in all</span>${page < pages && html`<a href="${to({ page: String(page + 1) })}">Next</a>`}</p>`}`
+<tbody>${shown}</tbody></table></div>
+${pages > 1 && html`<p class="row">${page > 1 && toPage(page - 1, 'Previous')}<span class="hint">Page ${page} of ${pages}, ${rows.length} in all</span>${page < pages && toPage(page + 1, 'Next')}</p>`}`
 }
 
-/** A heading that is a link: it sorts by its column, and reverses the order where that is the order already. */
+/** A heading that is a link or a button: it sorts by its column, and reverses the order where that is the order already. */
 export function sortHeading(heading: {
   readonly name: string
   readonly label: string
   /** The present order, such as `-waiting`. */
   readonly sort: string
+  readonly formId?: string | undefined
   readonly to: (sort: string) => string
 }): Html {
-  const { name, label, sort, to } = heading
+  const { name, label, sort, formId, to } = heading
   const [state, next] =
     sort === name ? ['ascending', `-${name}`] : [sort === `-${name}` ? 'descending' : 'none', name]
   const arrow = { ascending: ' ↑', descending: ' ↓' }[state] ?? ''
-  return html`<th scope="col" aria-sort="${state}"><a href="${to(next)}">${label}<span aria-hidden="true">${arrow}</span></a></th>`
+  const shown = html`${label}<span aria-hidden="true">${arrow}</span>`
+  return html`<th scope="col" aria-sort="${state}">${
+    formId === undefined
+      ? html`<a href="${to(next)}">${shown}</a>`
+      : html`<button form="${formId}" name="sort" value="${next}">${shown}</button>`
+  }</th>`
 }
 
 /** The field with which a form of filters keeps the order. */
 export function sortField(query: URLSearchParams): Slot {
-  const sort = query.get('sort') ?? ''
+  const sort = sortOf(query)
   return sort !== '' && html`<input type="hidden" name="sort" value="${sort}">`
 }
 
-/** The link to the same list as a file. */
+/** The link or the button to the same list as a file. */
 export function csvLink(
-  { path, filePath = `${path}.csv`, filters }: Pick<List<unknown>, 'path' | 'filePath' | 'filters'>,
+  list: Pick<List<unknown>, 'path' | 'filePath' | 'filters' | 'formId'>,
   query: URLSearchParams,
 ): Html {
+  const { path, filePath = `${path}.csv`, filters, formId } = list
+  if (formId !== undefined)
+    return html`<button class="quiet" form="${formId}" formaction="${filePath}" data-download>CSV</button>`
   const sort = query.get('sort')
   return html`<a href="${`${filePath}?${new URLSearchParams({ ...filters, ...(sort === null ? {} : { sort }) })}`}">CSV</a>`
 }
 
 /** All rows of a list as a file. */
-export function listFile<Row>(
+export async function listFile<Row>(
   list: List<Row>,
   query: URLSearchParams,
   file: string,
-): FileAnswer & { readonly content: string } {
-  const lines = sortedRows(list, query).map(row => list.columns.map(column => column.value(row)))
+): Promise<FileAnswer & { readonly content: string }> {
+  const lines = await inSlices(sortedRows(list, query), row =>
+    csvLine(list.columns.map(column => column.value(row))),
+  )
+  const head = csvLine(list.columns.map(({ name }) => name))
   return {
     file,
     type: 'text/csv; charset=utf-8',
-    content: [list.columns.map(({ name }) => name), ...lines].map(line => `${csvLine(line)}\r\n`).join(''),
+    content: [head, ...lines].map(line => `${line}\r\n`).join(''),
   }
+}
+
+function keyOf(value: string | number): string | number {
+  return typeof value === 'number' ? value : value.toLowerCase()
 }
 
 function compare(a: string | number, b: string | number): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
-  const [first, second] = [String(a).toLowerCase(), String(b).toLowerCase()]
+  const [first, second] = [String(a), String(b)]
   return first < second ? -1 : first > second ? 1 : 0
 }

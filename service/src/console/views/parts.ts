@@ -59,6 +59,8 @@ export function facts(entries: readonly (readonly [name: string, value: Slot] | 
 export function actionForm(
   visit: Pick<Visit, 'session'>,
   form: {
+    /** Given where buttons elsewhere on the page send this form, too. */
+    id?: string
     action: string
     button: Slot
     fields?: Slot
@@ -67,7 +69,7 @@ export function actionForm(
     downloads?: true
   },
 ): Html {
-  return html`<form method="post" action="${form.action}" class="act"${form.downloads && html` data-download`}>${tokenField(visit.session.formToken)}
+  return html`<form method="post" action="${form.action}" class="act"${form.id !== undefined && html` id="${form.id}"`}${form.downloads && html` data-download`}>${tokenField(visit.session.formToken)}
 ${form.fields}<button class="${form.look ?? 'secondary'}">${form.button}</button></form>`
 }
 
