@@ -58,8 +58,7 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
     () => part('Consents', consentsTable(details, shown.consents, isPersonShown)),
     () => part('Links and page sessions', linksTable(shown)),
     () => personPart(visit, shown),
-    () =>
-      seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt }),
+    () => seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt }),
   ]
   return {
     title: sees ? `User ${user.userid}` : 'User',
