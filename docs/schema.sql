@@ -694,7 +694,7 @@ ALTER TABLE ONLY public.users
 ALTER TABLE ONLY public.webhook_endpoints
     ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (partner_id, endpoint_id);
 
-CREATE INDEX access_tokens_expiry ON public.access_tokens USING btree (partner_id, expires_at);
+CREATE INDEX access_tokens_expiry ON public.access_tokens USING btree (partner_id, expires_at) WHERE (expires_at IS NOT NULL);
 
 CREATE INDEX audit_log_at ON public.audit_log USING brin (at) WITH (autosummarize='on');
 

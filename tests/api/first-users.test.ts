@@ -8,8 +8,9 @@ import { keepPlans, readByIndexes } from '../kept-plans.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 
-/** The indexes by which users and links are looked up. */
+/** The indexes by which users, tokens and links are looked up. */
 const users = ['users_pkey', 'users_by_userid']
+const tokens = ['access_tokens_pkey', 'access_tokens_expiry']
 const links = ['page_sessions_pkey', 'page_sessions_user', 'page_sessions_age']
 
 async function sizeKnown({ database }: TestService): Promise<number> {
@@ -39,6 +40,27 @@ test('a burst of users into an empty database reads each of them, and not all fo
   const after = await readByIndexes(service.address, users)
   expect(after.scans).toBeGreaterThan(before.scans)
   expect((after.read - before.read) / (after.scans - before.scans)).toBeLessThan(10)
+})
+
+test('a token is found by its key, and not among all tokens, though the planner last saw a single one', async () => {
+  await using service = await startTestService()
+  await keepPlans(service.database)
+  const partner = await service.newPartner()
+  const ask = async () => {
+    // A token is looked up again when what memory has of it is older than a second.
+    service.advance(2000)
+    await expect(partner.client.getUser({ userid: 'nobody' })).rejects.toMatchObject({ status: 404 })
+  }
+  await ask()
+  await service.database.script('analyze access_tokens')
+  // From here on plans are kept.
+  const before = await readByIndexes(service.address, tokens)
+  await ask()
+  for (let count = 0; count < 100; count += 1) await partner.token()
+  for (let times = 0; times < 20; times += 1) await ask()
+  const after = await readByIndexes(service.address, tokens)
+  expect(after.scans).toBeGreaterThanOrEqual(before.scans + 20)
+  expect((after.read - before.read) / (after.scans - before.scans)).toBeLessThan(3)
 })
 
 test('a burst of links into an empty database reads each of them, and not all for each', async () => {

@@ -55,6 +55,12 @@ async function newest(): Promise<{ version: number; by: string }> {
   return row ?? { version: 0, by: '' }
 }
 
+test('a form above 64 KiB is refused with a page that says so, and does nothing', async () => {
+  const refused = await admin.post('/sign-out', { reason: 'x'.repeat(66_000) })
+  expect(refused).toMatchObject({ status: 413, text: expect.stringContaining('Too large') })
+  expect((await admin.get('/catalogue')).status).toBe(200)
+})
+
 test('versions are listed and shown to everybody, and only an admin for all partners may upload', async () => {
   const list = await viewer.get('/catalogue')
   expect(list.text).toContain('/catalogue/versions/1')
