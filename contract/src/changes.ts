@@ -85,6 +85,10 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     ],
   },
   {
+    text: 'A first offer that is still to start is the `pendingoffer` of its user, a planned end that an update moves is a line of the timeline, and a preview holds for 15 minutes of real time, in a sandbox, too.',
+    names: [],
+  },
+  {
     text: 'The timeline of a user has the newest 500 changes, and a user has at most 1,000 enrollments, past ones included: a change that would add one more is 400 `bad_request`.',
     names: [],
   },
