@@ -18,8 +18,12 @@ afterAll(async () => {
   await drop()
 })
 
+/** Lists in which values and nulls also follow themselves. */
 function nullable<T>(values: fc.Arbitrary<T>) {
-  return fc.array(fc.option(values), { maxLength: 20 })
+  const run = fc.tuple(fc.option(values), fc.integer({ min: 1, max: 3 }))
+  return fc
+    .array(run, { maxLength: 12 })
+    .map(runs => runs.flatMap(([value, times]) => Array.from({ length: times }, () => value)))
 }
 const text = fc.string({ unit: 'grapheme' }).filter(value => !value.includes('\0'))
 

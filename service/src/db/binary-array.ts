@@ -6,20 +6,7 @@ import type { Instant } from '../calendar/calendar.ts'
 
 /** An array of UUIDs as a bound value. */
 export function uuids(values: readonly (string | null)[]): Buffer {
-  let last: string | undefined
-  let lastAt = 0
-  return arrayOf(
-    UUID_OID,
-    values,
-    () => 16,
-    (array, value, at) => {
-      // The rows of a batch often belong to one partner.
-      if (value === last) array.copyWithin(at, lastAt, lastAt + 16)
-      else writeUuid(array, value, at)
-      last = value
-      lastAt = at
-    },
-  )
+  return arrayOf(UUID_OID, values, () => 16, writeUuid)
 }
 
 /** An array of texts as a bound value. */
@@ -64,38 +51,52 @@ const DOCUMENT_OID = 3802
 const HEAD_BYTES = 20
 const LENGTH_BYTES = 4
 
+/** Whatever equals the value before it is copied from there: many columns of a batch hold one partner, kind or name. */
 function arrayOf<T>(
   oid: number,
   values: readonly (T | null | undefined)[],
   sizeOf: (value: T) => number,
   write: (array: Buffer, value: T, at: number) => void,
 ): Buffer {
-  const sizes: number[] = []
-  let size = HEAD_BYTES
+  const count = values.length
+  const sizes = new Int32Array(count)
+  let size = HEAD_BYTES + count * LENGTH_BYTES
   let hasNull = 0
-  for (const value of values) {
-    const own = value === null || value === undefined ? -1 : sizeOf(value)
-    if (own < 0) hasNull = 1
-    else size += own
-    size += LENGTH_BYTES
-    sizes.push(own)
+  for (let place = 0; place < count; place += 1) {
+    const value = values[place]
+    if (value === null || value === undefined) {
+      hasNull = 1
+      sizes[place] = -1
+      continue
+    }
+    const own = place > 0 && value === values[place - 1] ? (sizes[place - 1] as number) : sizeOf(value)
+    sizes[place] = own
+    size += own
   }
   const array = Buffer.allocUnsafe(size)
   array.writeInt32BE(1, 0)
   array.writeInt32BE(hasNull, 4)
   array.writeInt32BE(oid, 8)
-  array.writeInt32BE(values.length, 12)
+  array.writeInt32BE(count, 12)
   array.writeInt32BE(1, 16)
   let at = HEAD_BYTES
-  for (let place = 0; place < values.length; place += 1) {
-    const length = sizes[place] ?? -1
+  for (let place = 0; place < count; place += 1) {
+    const length = sizes[place] as number
     array.writeInt32BE(length, at)
     at += LENGTH_BYTES
     if (length < 0) continue
-    write(array, values[place] as T, at)
+    const value = values[place] as T
+    if (place > 0 && value === values[place - 1]) copyBefore(array, at, length)
+    else write(array, value, at)
     at += length
   }
   return array
+}
+
+/** Repeats the element that ends where the length of this one begins. A loop, because these elements are short. */
+function copyBefore(array: Buffer, at: number, length: number): void {
+  const from = at - LENGTH_BYTES - length
+  for (let index = 0; index < length; index += 1) array[at + index] = array[from + index] as number
 }
 
 /** The value of a hexadecimal digit, by its character code; 255 for any other character. */

@@ -4,12 +4,22 @@
  * never do.
  */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (typeof value === 'string') return quoted(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   // JavaScript sorts and writes texts and numbers as the RFC requires, because the RFC was written after JavaScript's
   // rules.
-  const members = Object.keys(value)
-    .sort()
-    .map(name => `${JSON.stringify(name)}:${canonicalJson((value as Record<string, unknown>)[name])}`)
-  return `{${members.join(',')}}`
+  let members = ''
+  for (const name of Object.keys(value).sort()) {
+    const member = `${quoted(name)}:${canonicalJson((value as Record<string, unknown>)[name])}`
+    members = members === '' ? member : `${members},${member}`
+  }
+  return `{${members}}`
+}
+
+/** Nothing in these texts is escaped. To see that costs a third of what `JSON.stringify` costs. */
+const plain = /^[ !#-[\]-~]*$/
+
+function quoted(text: string): string {
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text)
 }

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keyedHash, sameHash } from './hash.ts'
@@ -12,6 +13,18 @@ const part = fc.oneof(
 test('a keyed hash has its known value', () => {
   expect(keyedHash(pepper, 'token', 'abc', 'é').toString('hex')).toBe(
     'c52ac53333377fab792026361e2b13e9af604fa20d8f93e875f3ecc9cbb4241e',
+  )
+})
+
+test('a keyed hash is the HMAC-SHA-256 of its joined parts, for a key of any length', () => {
+  const bytes = fc.uint8Array({ maxLength: 200 }).map(each => Buffer.from(each))
+  fc.assert(
+    fc.property(bytes, fc.string(), fc.array(part), (key, purpose, parts) => {
+      const given = Buffer.from(key)
+      const expected = createHmac('sha256', key).update(joinParts([purpose, ...parts]))
+      expect(keyedHash(key, purpose, ...parts)).toEqual(expected.digest())
+      expect(key).toEqual(given)
+    }),
   )
 })
 

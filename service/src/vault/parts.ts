@@ -1,12 +1,12 @@
 /**
  * The parts as one sequence of bytes, each preceded by its length, so that no two lists of parts give the same
- * bytes.
+ * bytes; in front of them is `room` for more bytes, which are not set.
  */
-export function joinParts(parts: readonly (string | Buffer)[]): Buffer {
-  let size = 0
+export function joinParts(parts: readonly (string | Buffer)[], room = 0): Buffer {
+  let size = room
   for (const part of parts) size += LENGTH_BYTES + byteLength(part)
   const joined = Buffer.allocUnsafe(size)
-  let at = 0
+  let at = room
   for (const part of parts) {
     const length = byteLength(part)
     at = joined.writeUInt32BE(length, at)

@@ -31,13 +31,23 @@ export function newKey(): Buffer {
  * Throws unless the key has 32 bytes.
  */
 export function seal(key: Buffer, plaintext: Buffer | string, binding: Binding): Buffer {
+  return sealAfter([], key, plaintext, binding)
+}
+
+/** The same with some bytes in clear in front. */
+function sealAfter(
+  front: readonly Buffer[],
+  key: Buffer,
+  plaintext: Buffer | string,
+  binding: Binding,
+): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(boundData(binding))
   const ciphertext =
     typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext)
   cipher.final()
-  return Buffer.concat([VERSION, nonce, ciphertext, cipher.getAuthTag()])
+  return Buffer.concat([...front, VERSION, nonce, ciphertext, cipher.getAuthTag()])
 }
 
 /** Opens what `seal` made. Throws when the key or the binding differs, or when a bit was changed. */
@@ -65,7 +75,7 @@ export function unseal(key: Buffer, sealed: Buffer, binding: Binding): Buffer {
 export function wrapKey(wrappingKey: NamedKey, key: Buffer, binding: Binding): Buffer {
   const id = Buffer.from(wrappingKey.id)
   if (id.length < 1 || id.length > 255) throw new RangeError('A key id has 1 to 255 bytes')
-  return Buffer.concat([Buffer.from([id.length]), id, seal(wrappingKey.key, key, binding)])
+  return sealAfter([Buffer.from([id.length]), id], wrappingKey.key, key, binding)
 }
 
 /** The id of the key with which `wrapKey` sealed. */

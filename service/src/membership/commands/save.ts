@@ -29,10 +29,12 @@ import {
 export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
   const some = <T>(rows: readonly T[], statement: (rows: readonly T[], layout: Layout) => Query) =>
     rows.length > 0 ? [statement(rows, layout)] : []
-  const users = sortedBy(writes.users, ({ user }) => `${user.partnerId} ${user.serviceId}`)
-  const known = users.filter(({ readVersion }) => readVersion > 0)
+  const known = sortedBy(
+    writes.users.filter(({ readVersion }) => readVersion > 0),
+    ({ user }) => `${user.partnerId} ${user.serviceId}`,
+  )
   const fresh = sortedBy(
-    users.filter(({ readVersion }) => readVersion === 0),
+    writes.users.filter(({ readVersion }) => readVersion === 0),
     ({ user }) => `${user.partnerId} ${user.userid}`,
   )
   const written = writes.documents.filter(change => change.sealed !== undefined)
@@ -90,5 +92,5 @@ function sortedBy<T>(rows: readonly T[], orderOf: (row: T) => string): T[] {
 }
 
 function keyOrder({ partnerId, operation, keyHash }: ReservedKey): string {
-  return `${partnerId} ${operation} ${keyHash.toString('hex')}`
+  return `${partnerId} ${operation} ${keyHash.toString('latin1')}`
 }
