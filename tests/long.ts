@@ -1,4 +1,4 @@
-import { test } from 'vitest'
+import { describe, test } from 'vitest'
 
 /** Whether to run the full figures (`npm run test:long`) instead of the short pass of `npm test`. */
 export const isLong = process.env['LONG'] === '1'
@@ -11,8 +11,8 @@ const leastScaleOfWhole = 0.05
 const asked = process.env['TESTS'] ?? (isLong && scale < leastScaleOfWhole ? 'everyday' : '')
 
 /**
- * Whether the run takes one pass of everything. `npm test` asks for it, in six to seven minutes on two cores, and `.ci/run` for
- * all but the browser tests. `npm run test:all`, `WHOLE=1 .ci/run` of every night and a file that is run by its name leave
+ * Whether the run takes one pass of everything. `npm test` asks for it, and `.ci/run` for all but the browser
+ * tests. `npm run test:all`, `WHOLE=1 .ci/run` of every night and a file that is run by its name leave
  * nothing out.
  */
 export const isEveryday = ['everyday', 'ci'].includes(asked)
@@ -35,6 +35,9 @@ export function npmTestOr<T>(short: T, other: T): T {
 
 /** A test that `npm test` leaves out, and `.ci/run` does not: others in its file see the same feature from another side. */
 export const ciTest = test.skipIf(asked === 'everyday')
+
+/** The same for tests with a common set-up. */
+export const describeCi = describe.skipIf(asked === 'everyday')
 
 /** How often something is tried: a few times in the short pass, all times in the long one, or the requested part. */
 export function timesOf(short: number, long: number): number {

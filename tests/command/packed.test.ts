@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../free-port.ts'
-import { ciTest } from '../long.ts'
+import { describeCi } from '../long.ts'
 import { root } from './process.ts'
 
 const packages = ['contract', 'embedded-postgres', 'service']
@@ -17,26 +17,40 @@ function npm(words: readonly string[], cwd: string): string {
   })
 }
 
-describe('the service, installed from npm pack into an empty folder', () => {
-  let folder: string
-  let packed: { name: string; filename: string; files: { path: string }[] }[]
+let folder: string
+let packed: { name: string; filename: string; files: { path: string }[] }[]
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'enrolment-packed-'))
+  packed = packages.flatMap(
+    name =>
+      JSON.parse(
+        npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], join(root, name)),
+      ) as typeof packed,
+  )
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+test('each package holds a license and what was built, and nothing that only we need', () => {
+  for (const { name, files } of packed) {
+    const paths = files.map(({ path }) => path)
+    expect(paths, name).toContain('LICENSE')
+    expect(paths, name).toContain('README.md')
+    expect(
+      paths.filter(path => /\.test\.|tsbuildinfo|^src\/|\.ts$/.test(path) && !path.endsWith('.d.ts')),
+      name,
+    ).toEqual([])
+  }
+})
+
+// Not in `npm test`, which otherwise asks no registry for packages.
+describeCi('the service, installed from npm pack into an empty folder', () => {
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'enrolment-packed-'))
     mkdirSync(join(folder, 'app'))
-    packed = packages.flatMap(
-      name =>
-        JSON.parse(
-          npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], join(root, name)),
-        ) as typeof packed,
-    )
     writeFileSync(join(folder, 'app/package.json'), '{"private": true}')
     const tarballs = packed.map(({ filename }) => join(folder, filename))
     // Without install scripts, which npm 11 leaves out unless they are allowed.
     npm(['install', '--prefer-offline', '--ignore-scripts', ...tarballs], join(folder, 'app'))
   })
-
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   test('fewer than 77 packages of others come with it, and none that deploy/packages.md has for who wants it', () => {
     const installed = readFileSync(join(folder, 'app/node_modules/.package-lock.json'), 'utf8')
@@ -91,30 +105,15 @@ describe('the service, installed from npm pack into an empty folder', () => {
     expect(code).toBe(0)
   })
 
-  ciTest(
-    'the console runs without the package for passkeys, and says so where somebody asks for one',
-    async () => {
-      const port = await freePort()
-      await start(['dev', '--port', '0'], { ENROLMENT_CONSOLE_PORT: String(port) }, async () => {
-        const asked = await fetch(`http://localhost:${port}/sign-in/passkey`)
-        expect(await asked.text()).toContain('This installation has no passkeys')
-      })
-    },
-  )
-
-  ciTest('serve runs beside it, in a directory of its own', async () => {
-    expect((await start(['serve', '--port', '0', '--data', 'live'])).code).toBe(0)
+  test('the console runs without the package for passkeys, and says so where somebody asks for one', async () => {
+    const port = await freePort()
+    await start(['dev', '--port', '0'], { ENROLMENT_CONSOLE_PORT: String(port) }, async () => {
+      const asked = await fetch(`http://localhost:${port}/sign-in/passkey`)
+      expect(await asked.text()).toContain('This installation has no passkeys')
+    })
   })
 
-  test('each package holds a license and what was built, and nothing that only we need', () => {
-    for (const { name, files } of packed) {
-      const paths = files.map(({ path }) => path)
-      expect(paths, name).toContain('LICENSE')
-      expect(paths, name).toContain('README.md')
-      expect(
-        paths.filter(path => /\.test\.|tsbuildinfo|^src\/|\.ts$/.test(path) && !path.endsWith('.d.ts')),
-        name,
-      ).toEqual([])
-    }
+  test('serve runs beside it, in a directory of its own', async () => {
+    expect((await start(['serve', '--port', '0', '--data', 'live'])).code).toBe(0)
   })
 })
