@@ -123,6 +123,8 @@ const queries: readonly string[] = [
   Array.from({ length: 500 }, (_, index) => `light.${index}=%23fff`)
     .join('&')
     .slice(0, 7000),
+  `theme={"light":{${Array.from({ length: 400 }, (_, index) => `"c${index}":"%23fff"`).join()}}}`,
+  `theme=${times('[', 7000)}`,
 ]
 
 test('no address without a body costs more than the bound, with credentials or without', async () => {
