@@ -20,6 +20,11 @@ export function problemOf(error: ServiceError, request: ProblemRequest): Problem
   }
 }
 
+/** The language of this name; `undefined` for any other text. */
+export function localeNamed(name: unknown): Locale | undefined {
+  return name === 'en' || name === 'es' ? name : undefined
+}
+
 /** The language that `Accept-Language` asks for: es when it ranks above en, else en (contract §2). */
 export function localeOf(header: string | undefined): Locale {
   if (!header) return 'en'

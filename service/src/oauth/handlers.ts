@@ -1,6 +1,7 @@
 import { defaultScopes, isScope, operations, scopesOf } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '../db/database.ts'
+import { formIn } from '../http/form.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Refuse } from '../partners/authenticate.ts'
 import { type Directory, splitSecretId, type WhyNot } from '../partners/directory.ts'
@@ -17,7 +18,7 @@ import { OAuthRefusal } from './refusal.ts'
 const lifetimeSeconds = 3600
 
 /** What the Authentication API needs of its surroundings. */
-export type OAuthContext = {
+type OAuthContext = {
   readonly database: Database
   readonly directory: Directory
   readonly keyring: Keyring
@@ -113,7 +114,7 @@ function asRefusal(error: unknown): OAuthRefusal | undefined {
 /** A form with each parameter once (RFC 6749 §3.2); empty values count as not sent. */
 function readForm(body: unknown): Form {
   const form = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(typeof body === 'string' ? body : '')) {
+  for (const [name, value] of formIn(body)) {
     if (form.has(name)) throw new OAuthRefusal('invalid_request', 'A parameter is sent twice.')
     form.set(name, value)
   }

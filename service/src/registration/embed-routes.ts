@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { localeOf } from '../http/problem.ts'
+import { localeNamed, localeOf } from '../http/problem.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { sendView, setFrameHeaders, setPageHeaders } from './answer-view.ts'
@@ -24,7 +24,7 @@ import { renderPage } from './views/page.ts'
 import type { Locale } from './views/surroundings.ts'
 
 /** The body with which the frame exchanges a token; unknown members are ignored. */
-type SessionRequest = { linktoken: string; origin: string; locale?: Locale; appearance?: unknown }
+type SessionRequest = { linktoken: string; origin: string; locale: Locale | undefined; appearance?: unknown }
 
 /** Mounts the routes that the embed's frame needs besides the views: the frame itself, and the exchange of a token. */
 export function mountEmbed(app: FastifyInstance, routes: PageRoutes): void {
@@ -61,7 +61,7 @@ async function sendFrame(
   setFrameHeaders(reply, origins)
   const page = anonymousPage({
     shell: 'frame',
-    locale: locale === 'es' || locale === 'en' ? locale : isOpen ? partner.locale : 'en',
+    locale: localeNamed(locale) ?? (isOpen ? partner.locale : 'en'),
     root: rootOf(context),
     files: await routes.files(),
     ...(isOpen ? { partner } : {}),
@@ -149,7 +149,7 @@ function readRequest(body: unknown): SessionRequest {
   return {
     linktoken: typeof linktoken === 'string' ? linktoken : '',
     origin: typeof origin === 'string' ? origin : '',
-    ...(locale === 'en' || locale === 'es' ? { locale } : {}),
+    locale: localeNamed(locale),
     ...(appearance === undefined ? {} : { appearance }),
   }
 }

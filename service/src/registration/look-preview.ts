@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { queryIn } from '../http/form.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { checkLook, FONTS, type FontName, type Look } from '../look/look.ts'
 import { colorNames, ownColors } from '../look/theme.ts'
@@ -14,7 +15,7 @@ export function mountLookPreview(app: FastifyInstance, { context, files }: PageR
   const root = `${context.basePath}/demo/look`
 
   app.get(root, async (request, reply) => {
-    const query = queryOf(request.url)
+    const query = queryIn(request.url)
     const { look, problems } = readLook(query)
     const { stylesheet, icon } = await files()
     setHeaders(reply, "frame-src 'self'; frame-ancestors 'none'")
@@ -25,7 +26,7 @@ export function mountLookPreview(app: FastifyInstance, { context, files }: PageR
     const { name } = request.params as { name: string }
     const sample = SAMPLE_NAMES.find(known => known === name)
     if (!sample) throw new ServiceError('not_found')
-    const { look, problems } = readLook(queryOf(request.url))
+    const { look, problems } = readLook(queryIn(request.url))
     const { stylesheet, script, icon } = await files()
     const theme = problems.length > 0 ? undefined : themeAddress(context, look)
     const page: Page = {
@@ -82,8 +83,4 @@ function readLook(query: URLSearchParams): { readonly look: Look; readonly probl
   }
   const checked = checkLook(look)
   return { look, problems: checked.ok ? [] : checked.problems }
-}
-
-function queryOf(url: string): URLSearchParams {
-  return new URLSearchParams(url.split('?', 2)[1] ?? '')
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { localeOf } from '../http/problem.ts'
+import { formIn, queryIn } from '../http/form.ts'
+import { localeNamed, localeOf } from '../http/problem.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { sendView, setPageHeaders } from './answer-view.ts'
 import { mountLinks } from './links/open-link.ts'
@@ -99,7 +100,7 @@ async function answerGet(routes: PageRoutes, exchange: Exchange): Promise<Fastif
   if (path === 'challenge') return sendChallenge(routes, exchange, visit)
   if (path === '') return redirect(routes, reply, entryOf(visit))
   if (path.startsWith('copy/') && (await sendCopy(visit, path.slice('copy/'.length), reply))) return reply
-  return show(routes, exchange, { visit, typed: { form: queryOf(request), isPosted: false } })
+  return show(routes, exchange, { visit, typed: { form: queryIn(request.url), isPosted: false } })
 }
 
 /** The path where this person must go first; `undefined` when they may see the requested path. */
@@ -112,8 +113,8 @@ function detourOf(visit: Visit, active: ActiveSession, path: string): string | u
 async function answerPost(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const { context } = routes
   const { request, reply, path } = exchange
-  const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
-  const language = languageOf(form)
+  const form = formIn(request.body)
+  const language = localeNamed(form.get('language'))
   if (path === 'language' && form.get('view') === 'LINK_ENDED' && language) {
     const { shell } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
     const anonymous = { shell, locale: language, root: rootOf(context), files: await routes.files() }
@@ -162,7 +163,7 @@ async function handlePost(
 async function showNewest(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const found = await visitOf(routes, exchange)
   if ('answered' in found) return found.answered
-  const form = new URLSearchParams(typeof exchange.request.body === 'string' ? exchange.request.body : '')
+  const form = formIn(exchange.request.body)
   const typed = { form, isPosted: false, conflict: true }
   return show(routes, exchange, { visit: found.visit, typed, status: 409 })
 }
@@ -243,15 +244,6 @@ async function answerAppearance(routes: PageRoutes, exchange: Omit<Exchange, 'pa
 async function switchLanguage(visit: Visit, locale: Locale): Promise<Visit> {
   await setLocale(visit.context.database, nameOf(visit.session), locale)
   return { ...visit, locale, session: { ...visit.session, locale } }
-}
-
-function languageOf(form: URLSearchParams): Locale | undefined {
-  const language = form.get('language')
-  return language === 'en' || language === 'es' ? language : undefined
-}
-
-function queryOf(request: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(request.url.split('?', 2)[1] ?? '')
 }
 
 function redirect({ context }: PageRoutes, reply: FastifyReply, path: string): FastifyReply {

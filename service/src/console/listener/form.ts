@@ -1,3 +1,4 @@
+import { formIn } from '../../http/form.ts'
 import { ConsoleRefusal, type UploadedFile } from '../page/screen.ts'
 
 /** The content of a posted form. */
@@ -8,8 +9,7 @@ export type SentForm = { readonly form: URLSearchParams; readonly files: readonl
  * Rejects with a refusal when the body is malformed.
  */
 export async function readForm(body: unknown, contentType: string | undefined): Promise<SentForm> {
-  if (!Buffer.isBuffer(body))
-    return { form: new URLSearchParams(typeof body === 'string' ? body : ''), files: [] }
+  if (!Buffer.isBuffer(body)) return { form: formIn(body), files: [] }
   const headers = { 'content-type': contentType ?? '' }
   const sent = await new Response(new Uint8Array(body), { headers }).formData().catch(() => {
     throw new ConsoleRefusal(400, 'Not read', 'The form did not arrive whole. Go back and send it again.')

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { queryIn } from '../../http/form.ts'
 import { isOwnForm, sessionOf } from '../operators/sign-in.ts'
 import { touchSession } from '../operators/store.ts'
 import { ConsoleRefusal, type Visit } from '../page/screen.ts'
@@ -28,7 +29,7 @@ export async function openVisit(
     address: request.ip,
     origin: originOf(request.headers, place),
     params: request.params as Record<string, string>,
-    query: new URLSearchParams(request.url.split('?', 2)[1] ?? ''),
+    query: queryIn(request.url),
     ...(await readForm(request.body, request.headers['content-type'])),
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { queryIn } from '../../http/form.ts'
 import { describeCause } from '../../log.ts'
 import { noPasskeysFor, optionsToSignIn, signInWithPasskey } from '../operators/passkeys.ts'
 import { ownPath } from '../operators/provider-flow.ts'
@@ -15,7 +16,7 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
   const { context, place } = server
   app.get(PATH, async (request, reply) => {
     const origin = originOf(request.headers, place)
-    const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '')
+    const query = queryIn(request.url)
     const page =
       noPasskeysFor(origin) === undefined
         ? signInWithPasskeyPage(optionsToSignIn(context, origin), ownPath(query.get('to')))

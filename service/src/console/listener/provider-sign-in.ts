@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { noPartner } from '../../audit/entries.ts'
+import { queryIn } from '../../http/form.ts'
 import { describeCause } from '../../log.ts'
 import { type Provider, ProviderError, type ProviderFailure } from '../operators/provider.ts'
 import { beginFlow, endFlow, FLOW_LIFETIME_MS, ownPath } from '../operators/provider-flow.ts'
@@ -17,7 +18,7 @@ export function mountProviderSignIn(app: FastifyInstance, server: ConsoleServer)
   const { context, place, provider } = server
   if (!provider) return
   app.get('/sign-in/provider', async (request, reply) => {
-    const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '')
+    const query = queryIn(request.url)
     const { flow, cookie } = beginFlow(context.keyring, context.real(), ownPath(query.get('to')))
     try {
       const there = await provider.begin(flow, originOf(request.headers, place) + BACK)

@@ -16,7 +16,7 @@ import { sessionSecretId } from '../session/secret-id.ts'
 import { insertLink } from '../session/store.ts'
 
 /** How long a link token lives, by the way in which it reaches the user (contract §11). */
-export const linkLifetimes = {
+const linkLifetimes = {
   embed: 15 * MINUTE_MS,
   hosted: 15 * MINUTE_MS,
   sms: DAY_MS,

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { localeOf } from '../../http/problem.ts'
+import { formIn } from '../../http/form.ts'
+import { localeNamed, localeOf } from '../../http/problem.ts'
 import { sendView } from '../answer-view.ts'
 import { anonymousPage, endedView } from '../session/anonymous.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
@@ -35,16 +36,16 @@ async function showLink(routes: PageRoutes, exchange: Exchange): Promise<Fastify
 async function pressLink(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const { context } = routes
   const { request, reply } = exchange
-  const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
+  const form = formIn(request.body)
   const link = await hostedLink(routes, request)
   if (!link) return ended(routes, exchange)
   // A form with `language` asks for a language only, whatever else it contains; the button was not pressed.
   if (form.has('language')) {
     if (!isFresh(link, context.clock.real())) return ended(routes, exchange)
-    return sendOpen(routes, exchange, { link, locale: localeIn(form, 'language') ?? link.row.locale })
+    return sendOpen(routes, exchange, { link, locale: localeNamed(form.get('language')) ?? link.row.locale })
   }
   const opener = readCookie(request.headers, 'opener', cookieContext(routes)) ?? newOpener()
-  const input = { opener, locale: localeIn(form, 'locale') ?? null, withResult: false }
+  const input = { opener, locale: localeNamed(form.get('locale')) ?? null, withResult: false }
   const opened = await spendLink(context, link, input)
   if (!opened) return ended(routes, exchange)
   // Set before anything else can fail, so that a browser with the cookie can continue from here.
@@ -90,9 +91,4 @@ async function ended(routes: PageRoutes, { request, reply }: Exchange): Promise<
 
 function cookieContext({ context }: PageRoutes) {
   return { mode: context.mode, baseUrl: context.baseUrl() }
-}
-
-function localeIn(form: URLSearchParams, name: 'language' | 'locale'): Locale | undefined {
-  const locale = form.get(name)
-  return locale === 'en' || locale === 'es' ? locale : undefined
 }

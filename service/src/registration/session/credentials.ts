@@ -8,7 +8,7 @@ import type { SecretMode } from '../../vault/secret.ts'
 export type Credential = { readonly shell: 'hosted' | 'frame'; readonly handle: string | undefined }
 
 /** The two cookies: one of a browser that is shown a link, one of a browser that has opened it. */
-export type CookieName = 'session' | 'opener'
+type CookieName = 'session' | 'opener'
 
 /**
  * Reads the credential of a request. A request with `Authorization` comes from the frame, and its cookies are ignored.

@@ -43,7 +43,7 @@ export type PageSessionRow = {
 }
 
 /** The stored values of a new link token. */
-export type NewLink = Pick<
+type NewLink = Pick<
   PageSessionRow,
   | 'partner_id'
   | 'session_id'

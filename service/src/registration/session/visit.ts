@@ -86,7 +86,7 @@ export async function openVisit(
 }
 
 /** For a member the confirmed data; for anybody else what the partner sent, overlaid with the person's answers. */
-export function personShown(
+function personShown(
   user: User,
   known: { documents: ReadonlyMap<DocumentKind, Person>; draft: Draft; sent: Person },
 ): Person {

@@ -10,7 +10,7 @@ import type { Posted, Step } from './step.ts'
  * Whether the birth date is asked again before a member's beneficiaries are shown, because other people may have read
  * the link. It is asked once in a session.
  */
-export function isAskedAgain({ isMember, session, person }: Visit): boolean {
+function isAskedAgain({ isMember, session, person }: Visit): boolean {
   const { delivery, birthdate_again_at: passedAt } = session
   const isOpenLink = delivery === 'sms' || delivery === 'email'
   return isMember && isOpenLink && passedAt === null && person.dob !== undefined

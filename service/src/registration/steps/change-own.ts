@@ -6,7 +6,7 @@ import { isActive, type User } from '../../membership/rules/state.ts'
 import { byVisitor, type Visit } from '../session/visit.ts'
 
 /** What a visitor's change is decided on: their own user as it is now, with due changes applied. */
-export type OwnUser = Member & { readonly now: Instant; readonly terms: CommandContext['terms'] }
+type OwnUser = Member & { readonly now: Instant; readonly terms: CommandContext['terms'] }
 
 /** A change that a visitor asks for. */
 export type OwnChange = {

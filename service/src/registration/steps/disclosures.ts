@@ -47,7 +47,7 @@ function documentsFor(visit: Visit, documents: readonly BenefitDocument[]): read
 }
 
 /** The documents for a state, one of each title: in this language if it exists, else in the other. */
-export function documentsIn(
+function documentsIn(
   documents: readonly BenefitDocument[],
   reader: { readonly state: string | undefined; readonly locale: Locale },
 ): readonly BenefitDocument[] {

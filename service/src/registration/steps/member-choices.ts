@@ -8,7 +8,7 @@ import type { MemberPaths } from '../views/parts.ts'
 import type { Refused } from './plans.ts'
 
 /** What a member can add now: benefits for free places, and benefits that only wait for an agreement. */
-export type Addable = {
+type Addable = {
   readonly selectable: readonly Benefit[]
   /** Those of them that the member already holds and that wait for the agreement. */
   readonly waiting: readonly string[]
@@ -59,7 +59,7 @@ export function choosableByMember(visit: Visit): Addable {
 }
 
 /** Whether a swap is possible: there is a pick in force or a free place, and another benefit to have instead. */
-export function isSwapOpen(visit: Visit): boolean {
+function isSwapOpen(visit: Visit): boolean {
   const { user, terms } = visit
   const offer = offerOf(terms, user)
   if (!offer || !user.offer?.inForce) return false

@@ -160,7 +160,7 @@ function openOffers(visit: Visit): string[] {
     .map(choice => choice.offer)
 }
 
-function wishFor(offername: string) {
+function inputFor(offername: string) {
   return { offername, action: 'auto', effective: 'auto' } as const
 }
 
@@ -168,7 +168,7 @@ function previewed(visit: Visit, offername: string) {
   return {
     partner: visit.partner,
     user: visit.user,
-    input: wishFor(offername),
+    input: inputFor(offername),
     now: visit.context.clock.real(),
   }
 }
@@ -181,7 +181,7 @@ function proposed(visit: Visit, form: URLSearchParams): Proposed | undefined {
   if (!visit.isMember || hasPendingCancel(visit.user)) return undefined
   const choice = choicesOf(visit).find(one => one.offer === form.get('offername'))
   if (!choice || !openOffers(visit).includes(choice.offer)) return undefined
-  const changed = changeOfferOf(visit.user, wishFor(choice.offer), visit.now, visit.terms)
+  const changed = changeOfferOf(visit.user, inputFor(choice.offer), visit.now, visit.terms)
   return isRefusal(changed) ? undefined : { changed, choice }
 }
 
@@ -200,7 +200,7 @@ function changeNow(
   const decide: OwnChange['decide'] = ({ user, person, now, terms }) => {
     if (user.pendingOffer?.name === offername || user.offer?.name === offername) return 'unchanged'
     const agreed = { ...user, consents: mergeConsents(user.consents, consents) }
-    const changed = changeOfferOf(agreed, wishFor(offername), now, terms())
+    const changed = changeOfferOf(agreed, inputFor(offername), now, terms())
     if (isRefusal(changed)) return changed
     const confirmation = confirmationOf(
       { ...visit, now },

@@ -21,7 +21,7 @@ export type Plan = {
 export type Refused = { readonly benefit: Benefit; readonly reasons: readonly string[] }
 
 /** The plan that a newcomer takes, or why there is none yet. */
-export type PlanFound =
+type PlanFound =
   | { readonly plan: Plan }
   /** Several plans are open, and the person must choose one. */
   | { readonly choice: readonly Plan[] }

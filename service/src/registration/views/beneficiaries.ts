@@ -2,7 +2,17 @@ import { relationships } from '@benefit-enrolment/contract'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import { type BeneficiaryField, type BeneficiaryRow, beneficiaryInput } from './beneficiary-form.ts'
-import { type Answers, draftField, errorOf, errorSummary, fault, form, inputId, primary } from './fields.ts'
+import {
+  type Answers,
+  answersOf,
+  draftField,
+  errorOf,
+  fault,
+  form,
+  inputId,
+  primary,
+  question,
+} from './fields.ts'
 import { dayText, monthNames } from './format.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
@@ -43,7 +53,7 @@ ${
 }
 
 /** A list of beneficiaries, each with relationship and share; contingent ones follow under a heading of their own. */
-export function peopleList(page: Pick<Page, 'locale'>, people: readonly NamedBeneficiary[]): Slot {
+function peopleList(page: Pick<Page, 'locale'>, people: readonly NamedBeneficiary[]): Slot {
   const words = beneficiaryTexts(page.locale)
   const second = people.filter(({ kind }) => kind === 'contingent')
   const items = (of: readonly NamedBeneficiary[]) =>
@@ -88,15 +98,11 @@ export function beneficiariesEdit(view: BeneficiariesEditView, texts: Texts): Co
   const { page, name, displayname, rows, goeson, maylater, next } = view
   const words = beneficiaryTexts(page.locale)
   const title = words.question(displayname)
-  const answers: Answers = { page, texts, errors: view.errors ?? [], kept: {} }
-  return {
+  const answers = answersOf(view, texts)
+  return question(answers, {
     title,
-    asks: true,
-    faulty: answers.errors.length > 0,
     back: `${page.root}/${view.back}`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${title}</h1>
-<p class="lead">${words.lead}</p>
+    body: html`<p class="lead">${words.lead}</p>
 <p>${words.ask}</p>
 ${form(answers, `beneficiaries/${name}`, [
   html`<input type="hidden" name="rows" value="${String(rows.length)}">`,
@@ -107,7 +113,7 @@ ${form(answers, `beneficiaries/${name}`, [
   maylater &&
     html`<p class="hint">${words.neededlater}</p><p><button class="quiet" name="later" value="1">${words.later}</button></p>`,
 ])}`,
-  }
+  })
 }
 
 function personFields(

@@ -5,7 +5,7 @@ import { type Parsed, parseBirthDate } from './form.ts'
 import type { Day } from './parts.ts'
 
 /** The inputs of one person, by the last part of their names: `person2.share` is the share of the second person. */
-export const beneficiaryFields = [
+const beneficiaryFields = [
   ...(['name', 'relationship', 'kind', 'share'] as const),
   ...(['dobmonth', 'dobday', 'dobyear', 'contact'] as const),
 ] as const

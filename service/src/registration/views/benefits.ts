@@ -1,6 +1,6 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { coverageFacts } from './coverage.ts'
-import { type Answers, errorSummary, fault, form, inputId, primary } from './fields.ts'
+import { type Answers, answersOf, fault, form, inputId, primary, question } from './fields.ts'
 import { costText, dayText, moneyText } from './format.ts'
 import { type IconName, icon } from './icons.ts'
 import type { Content } from './layout.ts'
@@ -17,7 +17,7 @@ import { standingTexts } from './texts-standing.ts'
 export function benefits(view: BenefitsView, texts: Texts): Content {
   const { page, cards, slots } = view
   const words = texts.benefits
-  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const answers = answersOf(view, texts)
   const groups = groupCards(cards)
   const askable = [...groups.waiting, ...groups.available]
   const choosing = slots > 0 && askable.length > 0
@@ -53,15 +53,12 @@ export function benefits(view: BenefitsView, texts: Texts): Content {
     found.some(card => card.name === view.focus)
   const inOrder = [...lists.filter(isAbout), ...lists.filter(one => !isAbout(one))]
   const all = html`<div class="groups">${inOrder.map(({ body }) => body)}</div>`
-  return {
+  return question(answers, {
     title,
     wide: true,
     asks: choosing || !view.paths,
-    faulty: answers.errors.length > 0,
     back: `${page.root}/${view.back ?? 'details'}`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${title}</h1>
-<p class="lead">${lead(view, texts, choosing ? groups.available : [])}</p>
+    body: html`<p class="lead">${lead(view, texts, choosing ? groups.available : [])}</p>
 ${
   choosing || !view.paths
     ? form(answers, 'benefits', [
@@ -71,7 +68,7 @@ ${
     : all
 }
 ${view.paths && memberPaths(page, texts, view.paths)}`,
-  }
+  })
 }
 
 /** How many of `open` can be chosen; mentions swaps if a benefit is left that could be swapped in. */

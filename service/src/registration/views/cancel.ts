@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts'
-import { type Answers, errorSummary, fault, form, radio } from './fields.ts'
+import { type Answers, answersOf, form, oneOf, question, radio } from './fields.ts'
 import { dayText, namesText } from './format.ts'
 import type { Content } from './layout.ts'
 import { benefitList } from './lists.ts'
@@ -14,17 +14,13 @@ export function cancel(view: CancelView, texts: Texts): Content {
   const words = texts.cancel
   const standing = standingTexts(page.locale)
   const { now, keep } = standing.leaving
-  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const answers = answersOf(view, texts)
   const title = pending ? now.title : words.title
   const lead = pending ? now.lead(dayText(page.locale, pending.on)) : hasbegun ? words.lead : words.neverbegun
-  return {
+  return question(answers, {
     title,
-    asks: true,
-    faulty: answers.errors.length > 0,
     back: `${page.root}/overview`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${title}</h1>
-${pending && leavingNotice(page, pending.on, 'all')}
+    body: html`${pending && leavingNotice(page, pending.on, 'all')}
 ${(benefits.length > 0 || !hasbegun) && html`<p class="lead">${lead}</p>`}
 ${benefits.length > 0 && benefitList(page, texts, benefits)}
 ${notbegun.length > 0 && html`<p>${standing.notbegun(namesText(page, notbegun))}</p>`}
@@ -36,25 +32,26 @@ ${form(answers, 'cancel', [
 <p>${hasbegun ? words.reinstate(reinstatedays) : standing.backbeforestart(reinstatedays)}</p>
 <p class="actions"><button class="danger">${pending ? now.button : words.button}</button>${!pending && html`<a class="secondary" href="${page.root}/overview">${keep}</a>`}</p>`,
 ])}`,
-  }
+  })
 }
 
 /** One question: when the benefits end. */
-function timeChoice({ page, texts, errors }: Answers, { lastday, effective }: CancelView): Html {
+function timeChoice(answers: Answers, { lastday, effective }: CancelView): Html {
+  const { page, texts } = answers
   const words = texts.cancel
-  const error = errors.find(({ input }) => input === 'effective')
-  return html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="effective-error"`}>
-<legend><h2>${words.when}</h2></legend>
-${error && fault('effective', texts, error)}
-${radio('effective', 'endofperiod', {
-  id: 'effective',
-  label: words.endofperiod(dayText(page.locale, lastday)),
-  checked: effective === 'endofperiod',
-})}
-${radio('effective', 'immediate', {
-  id: 'effective-immediate',
-  label: words.immediate,
-  checked: effective === 'immediate',
-})}
-</fieldset>`
+  return oneOf(answers, 'effective', {
+    legend: html`<legend><h2>${words.when}</h2></legend>`,
+    choices: [
+      radio('effective', 'endofperiod', {
+        id: 'effective',
+        label: words.endofperiod(dayText(page.locale, lastday)),
+        checked: effective === 'endofperiod',
+      }),
+      radio('effective', 'immediate', {
+        id: 'effective-immediate',
+        label: words.immediate,
+        checked: effective === 'immediate',
+      }),
+    ],
+  })
 }

@@ -2,7 +2,7 @@ import { html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
 import { costsOf, coverageSection, priceSection } from './coverage.ts'
 import { detailsGroups, detailsList } from './details.ts'
-import { consentFields, errorSummary, form, primary } from './fields.ts'
+import { answersOf, consentFields, form, primary, question } from './fields.ts'
 import type { Content } from './layout.ts'
 import { benefitList } from './lists.ts'
 import type { CheckAnswersView } from './model.ts'
@@ -12,15 +12,11 @@ import type { Texts } from './texts.ts'
 export function checkAnswers(view: CheckAnswersView, texts: Texts): Content {
   const { page, details, benefits, consents, offername, choosable } = view
   const words = texts.check
-  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
-  return {
+  const answers = answersOf(view, texts)
+  return question(answers, {
     title: words.title,
-    asks: true,
-    faulty: answers.errors.length > 0,
     back: `${page.root}/${choosable ? 'benefits' : 'details'}`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${words.lead}</p>
+    body: html`<p class="lead">${words.lead}</p>
 <section><h2>${words.details}</h2>${detailsList(page, texts, details, detailsGroups)}</section>
 <section><div class="heading"><h2>${words.benefits}</h2>${choosable && html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${words.benefits}</span></a>`}</div>
 <p>${words.plan}: <strong>${offername}</strong></p>
@@ -29,5 +25,5 @@ ${priceSection(page, costsOf(benefits), view.isAddition)}
 ${coverageSection(page, benefits)}
 ${namingSection(page, view.naming)}
 ${form(answers, 'enrol', [consentFields(answers, consents), primary(words.button)])}`,
-  }
+  })
 }

@@ -44,7 +44,7 @@ export type CopyBenefit = {
 }
 
 /** A text that was agreed to. */
-export type CopyAgreement = {
+type CopyAgreement = {
   readonly title: string
   readonly version: string
   readonly paragraphs: readonly string[]
@@ -53,7 +53,7 @@ export type CopyAgreement = {
 /**
  * The style of the copy: the partner's style sheet, and the service's origin, with which addresses of documents begin.
  */
-export type CopyLook = { readonly css: string; readonly origin: string }
+type CopyLook = { readonly css: string; readonly origin: string }
 
 /** The copy as one HTML file that needs no other file, to be kept and printed. */
 export function renderCopy(copy: CopyContent, look: CopyLook): string {

@@ -1,12 +1,13 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import {
   type Answers,
+  answersOf,
   birthDate,
-  errorSummary,
   fault,
   form,
   inputId,
   primary,
+  question,
   radio,
   selectField,
   textField,
@@ -30,15 +31,13 @@ export const detailsGroups: readonly DetailsGroup[] = ['name', 'dob', 'contact',
 export function detailsReview(view: DetailsReviewView, texts: Texts): Content {
   const { page, details, missing, suggested, lost = [] } = view
   const words = texts.details
-  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const answers = answersOf(view, texts)
   const known = detailsGroups.filter(group => !missing.includes(group))
-  return {
+  return question(answers, {
     title: words.title,
-    faulty: answers.errors.length > 0,
+    asks: missing.length === 0,
     back: `${page.root}/start`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${words.title}</h1>
-${lostNotice(page, lost)}
+    body: html`${lostNotice(page, lost)}
 <p class="lead">${words.lead}</p>
 ${
   missing.length > 0 &&
@@ -49,8 +48,7 @@ ${
 }
 ${detailsList(page, texts, details, known, suggested)}
 ${missing.length === 0 && form(answers, 'details', [lostFields(lost), primary(words.confirm)])}`,
-    asks: missing.length === 0,
-  }
+  })
 }
 
 /** The details as a list, each with a link to change it. */
@@ -77,18 +75,14 @@ export function detailsEdit(view: DetailsEditView, texts: Texts): Content {
   const words = texts.details
   const title = words.question[group]
   const kept = view.kept ?? keptDetails(view.details)
-  const answers = { page, texts, errors: view.errors ?? [], kept }
-  return {
+  const answers = answersOf({ ...view, kept }, texts)
+  return question(answers, {
     title,
-    faulty: answers.errors.length > 0,
-    asks: true,
     back: `${page.root}/details`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${title}</h1>
-${suggestion && html`<p class="notice info">${icon('info')}<span>${words.suggestion(page.partner.displayname)} <strong>${groupText(page, texts, suggestion, group)}</strong></span></p>`}
+    body: html`${suggestion && html`<p class="notice info">${icon('info')}<span>${words.suggestion(page.partner.displayname)} <strong>${groupText(page, texts, suggestion, group)}</strong></span></p>`}
 ${view.mayend && html`<p class="hint">${standingTexts(page.locale).lost.mayend}</p>`}
 ${form(answers, `details/${group}`, [inputs[group](answers), primary(texts.shell.save)])}`,
-  }
+  })
 }
 
 /** A group's values in words; says so when nothing is known. */

@@ -2,6 +2,7 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import type { FieldError, InputName } from './faults.ts'
 import { monthNames } from './format.ts'
 import { icon } from './icons.ts'
+import type { Content } from './layout.ts'
 import type { ConsentText, Kept } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import { errorText, type Texts } from './texts.ts'
@@ -14,8 +15,43 @@ export type Answers = {
   readonly kept: Kept
 }
 
+/** What a view needs to draw its inputs; at first nothing is wrong, and nothing was typed. */
+export function answersOf(
+  given: { readonly page: Page; readonly errors?: readonly FieldError[] | undefined; readonly kept?: Kept },
+  texts: Texts,
+): Answers {
+  const { page, errors = [], kept = {} } = given
+  return { page, texts, errors, kept }
+}
+
+/** A view that asks something: what is wrong with the answers so far, the heading, and the view's own parts. */
+export function question(answers: Answers, asked: Content): Content {
+  return {
+    asks: true,
+    ...asked,
+    faulty: answers.errors.length > 0,
+    body: html`${errorSummary(answers)}
+<h1 tabindex="-1">${asked.title}</h1>
+${asked.body}`,
+  }
+}
+
+/** Choices of which one is taken, each a `radio`, with what is wrong about them. */
+export function oneOf(
+  answers: Answers,
+  input: InputName,
+  { legend, choices }: { readonly legend: Html; readonly choices: Slot },
+): Html {
+  const error = errorOf(answers, input)
+  return html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="${input}-error"`}>
+${legend}
+${error && fault(input, answers.texts, error)}
+${choices}
+</fieldset>`
+}
+
 /** A text input: its name, words and how a browser may help. */
-export type TextField = {
+type TextField = {
   readonly input: InputName
   readonly label: string
   readonly autocomplete: string
@@ -43,7 +79,7 @@ export function draftField(page: Page): Slot {
 }
 
 /** The list of errors at the top of a view, each a link to its input; empty when there are none. */
-export function errorSummary(answers: Answers): Slot {
+function errorSummary(answers: Answers): Slot {
   const { errors, texts } = answers
   if (errors.length === 0) return null
   return html`<section class="notice alert" id="problem" role="alert" tabindex="-1" aria-labelledby="problem-title">${icon('alert')}<div>

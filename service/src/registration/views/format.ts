@@ -35,7 +35,7 @@ export function deadlineText(page: Page, texts: Texts, at: number): string {
 }
 
 /** The name of a time zone as people say it, such as `Eastern time` or `hora del Este`. */
-export function zoneText(locale: Locale, zone: string): string {
+function zoneText(locale: Locale, zone: string): string {
   const known = zoneNames[zoneName('en', zone).replace('Standard ', '')]
   if (known) return known[locale]
   if (zone === 'UTC' || zone === 'Etc/UTC') return 'UTC'

@@ -4,7 +4,7 @@ import { colorNames, ownColors } from '../../look/theme.ts'
 import { SAMPLE_NAMES } from './look-sample.ts'
 
 /** The content of the page on which a designer tries a look. */
-export type LookPreview = {
+type LookPreview = {
   readonly look: Look
   /** Why the look is refused; empty when it can be used. */
   readonly problems: readonly string[]

@@ -4,7 +4,7 @@ import type { Page } from './surroundings.ts'
 
 /** The views that show a look. */
 export const SAMPLE_NAMES = ['start', 'benefits', 'check'] as const
-export type SampleName = (typeof SAMPLE_NAMES)[number]
+type SampleName = (typeof SAMPLE_NAMES)[number]
 
 /** A view with invented content, shown in this look. */
 export function sampleView(name: SampleName, page: Page): View {

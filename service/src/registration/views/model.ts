@@ -59,26 +59,27 @@ type Asking = {
 }
 
 /** The page behind a link: one button, whose POST to `action` uses up the token. */
-export interface OpenView extends ViewOf<'OPEN'> {
+export type OpenView = ViewOf<'OPEN'> & {
   readonly action: string
   /** What the link is for, which decides the words. */
   readonly purpose: 'registration' | 'benefits' | 'swap' | 'offerchange'
 }
 
 /** Asks the birth date before it shows anything of the person but the first name. */
-export interface ChallengeView extends ViewOf<'CHALLENGE'>, Asking {
-  readonly action: string
-  readonly firstname?: string
-  readonly kept?: Kept
-  readonly triesleft: number
-  /** The birth date is asked again, before the person's beneficiaries are shown. */
-  readonly again?: true
-  /** The path to continue with. */
-  readonly next?: string
-}
+export type ChallengeView = ViewOf<'CHALLENGE'> &
+  Asking & {
+    readonly action: string
+    readonly firstname?: string
+    readonly kept?: Kept
+    readonly triesleft: number
+    /** The birth date is asked again, before the person's beneficiaries are shown. */
+    readonly again?: true
+    /** The path to continue with. */
+    readonly next?: string
+  }
 
 /** The first view: who asks, and what was shared. */
-export interface StartView extends ViewOf<'START'> {
+export type StartView = ViewOf<'START'> & {
   readonly firstname?: string
   /** The groups of details that the partner shared. */
   readonly shared: readonly DetailsGroup[]
@@ -102,146 +103,157 @@ export interface StartView extends ViewOf<'START'> {
 }
 
 /** The known details, each with a link to change it; missing or wrong ones come first. */
-export interface DetailsReviewView extends ViewOf<'DETAILS_REVIEW'>, Asking {
-  readonly details: Details
-  /** Groups that the person must answer before going on. */
-  readonly missing: readonly DetailsGroup[]
-  /** Groups in which the partner sent newer data than the person confirmed. */
-  readonly suggested: readonly DetailsGroup[]
-  /** What a change of these details has just cost a member. */
-  readonly lost?: readonly LostCover[]
-}
+export type DetailsReviewView = ViewOf<'DETAILS_REVIEW'> &
+  Asking & {
+    readonly details: Details
+    /** Groups that the person must answer before going on. */
+    readonly missing: readonly DetailsGroup[]
+    /** Groups in which the partner sent newer data than the person confirmed. */
+    readonly suggested: readonly DetailsGroup[]
+    /** What a change of these details has just cost a member. */
+    readonly lost?: readonly LostCover[]
+  }
 
 /** The inputs of one group. They show `kept` instead of `details` when it is given. */
-export interface DetailsEditView extends ViewOf<'DETAILS_EDIT'>, Asking {
-  readonly group: DetailsGroup
-  readonly details: Details
-  readonly kept?: Kept
-  /** What the partner has sent since, offered beside the confirmed data. */
-  readonly suggestion?: Details
-  /** True for a member for whom other details may end a benefit. */
-  readonly mayend?: true
-}
+export type DetailsEditView = ViewOf<'DETAILS_EDIT'> &
+  Asking & {
+    readonly group: DetailsGroup
+    readonly details: Details
+    readonly kept?: Kept
+    /** What the partner has sent since, offered beside the confirmed data. */
+    readonly suggestion?: Details
+    /** True for a member for whom other details may end a benefit. */
+    readonly mayend?: true
+  }
 
 /** The benefits to read about and choose. */
-export interface BenefitsView extends ViewOf<'BENEFITS'>, Asking {
-  readonly offername: string
-  readonly slots: number
-  /** How many of these are not optional: a member already has them, and they wait for the person. */
-  readonly waitingslots?: number
-  readonly cards: readonly BenefitCard[]
-  /** The benefit that a deep link is about: shown first, and opened. */
-  readonly focus?: string
-  /** What a member can do with these benefits; absent for a newcomer. */
-  readonly paths?: MemberPaths
-  /** The path of the view before this one; `details` when absent. */
-  readonly back?: string
-}
+export type BenefitsView = ViewOf<'BENEFITS'> &
+  Asking & {
+    readonly offername: string
+    readonly slots: number
+    /** How many of these are not optional: a member already has them, and they wait for the person. */
+    readonly waitingslots?: number
+    readonly cards: readonly BenefitCard[]
+    /** The benefit that a deep link is about: shown first, and opened. */
+    readonly focus?: string
+    /** What a member can do with these benefits; absent for a newcomer. */
+    readonly paths?: MemberPaths
+    /** The path of the view before this one; `details` when absent. */
+    readonly back?: string
+  }
 
 /** The plans from which a newcomer chooses one, if there are several. */
-export interface PlanView extends ViewOf<'PLAN'>, Asking {
-  readonly plans: readonly PlanChoice[]
-  readonly chosen?: string
-}
+export type PlanView = ViewOf<'PLAN'> &
+  Asking & {
+    readonly plans: readonly PlanChoice[]
+    readonly chosen?: string
+  }
 
 /** The first choice of a swap: which benefit to give up, or a free place to fill. */
-export interface SwapView extends ViewOf<'SWAP'>, Asking {
-  readonly held: readonly BenefitCard[]
-  readonly hasfreeplace: boolean
-  /** Whether there is a benefit to have instead. */
-  readonly choosable: boolean
-  /** The benefit to give up, or `free`. */
-  readonly chosen?: string
-  /** The benefit that the person came for. */
-  readonly wanted?: BenefitCard
-  /** The first day of the new benefits. */
-  readonly effectiveon: Day
-  /** Until when a swap can be made and undone. */
-  readonly lockedat: Instant
-  /** The swap that is already pending, and to which a new exchange is added; it can be undone unless `locked`. */
-  readonly pending: readonly SwapPair[]
-  readonly locked: boolean
-  /** The last day of all benefits, if they are about to end: no swap is possible then. */
-  readonly leaving?: Day
-}
+export type SwapView = ViewOf<'SWAP'> &
+  Asking & {
+    readonly held: readonly BenefitCard[]
+    readonly hasfreeplace: boolean
+    /** Whether there is a benefit to have instead. */
+    readonly choosable: boolean
+    /** The benefit to give up, or `free`. */
+    readonly chosen?: string
+    /** The benefit that the person came for. */
+    readonly wanted?: BenefitCard
+    /** The first day of the new benefits. */
+    readonly effectiveon: Day
+    /** Until when a swap can be made and undone. */
+    readonly lockedat: Instant
+    /** The swap that is already pending, and to which a new exchange is added; it can be undone unless `locked`. */
+    readonly pending: readonly SwapPair[]
+    readonly locked: boolean
+    /** The last day of all benefits, if they are about to end: no swap is possible then. */
+    readonly leaving?: Day
+  }
 
 /** The second choice of a swap: the new benefit, beside the one to give up. */
-export interface SwapChooseView extends ViewOf<'SWAP_CHOOSE'>, Asking {
-  /** The benefit to give up; absent when a free place is filled. */
-  readonly out?: BenefitCard
-  readonly available: readonly BenefitCard[]
-  readonly chosen?: string
-  readonly effectiveon: Day
-}
+export type SwapChooseView = ViewOf<'SWAP_CHOOSE'> &
+  Asking & {
+    /** The benefit to give up; absent when a free place is filled. */
+    readonly out?: BenefitCard
+    readonly available: readonly BenefitCard[]
+    readonly chosen?: string
+    readonly effectiveon: Day
+  }
 
 /** The chosen swap side by side, before it is made. */
-export interface SwapConfirmView extends ViewOf<'SWAP_CONFIRM'>, Asking {
-  readonly pairs: readonly SwapPair[]
-  readonly effectiveon: Day
-  readonly lockedat: Instant
-  readonly naming?: readonly NamingLine[]
-  readonly consents: readonly ConsentText[]
-}
+export type SwapConfirmView = ViewOf<'SWAP_CONFIRM'> &
+  Asking & {
+    readonly pairs: readonly SwapPair[]
+    readonly effectiveon: Day
+    readonly lockedat: Instant
+    readonly naming?: readonly NamingLine[]
+    readonly consents: readonly ConsentText[]
+  }
 
 /** The offers to choose from. */
-export interface OfferChangeView extends ViewOf<'OFFER_CHANGE'>, Asking {
-  readonly offers: readonly OfferChoice[]
-  readonly chosen?: string
-  readonly pending?: { readonly displayname: string; readonly effectiveon: Day }
-  readonly locked: boolean
-  /** The first day on which another change can be planned, after this month's changes are closed. */
-  readonly opensagainon: Day
-  /** The last day of all benefits, if they are about to end: the plan cannot be changed then. */
-  readonly leaving?: Day
-}
+export type OfferChangeView = ViewOf<'OFFER_CHANGE'> &
+  Asking & {
+    readonly offers: readonly OfferChoice[]
+    readonly chosen?: string
+    readonly pending?: { readonly displayname: string; readonly effectiveon: Day }
+    readonly locked: boolean
+    /** The first day on which another change can be planned, after this month's changes are closed. */
+    readonly opensagainon: Day
+    /** The last day of all benefits, if they are about to end: the plan cannot be changed then. */
+    readonly leaving?: Day
+  }
 
 /** What a plan change gives and takes, before it is made. */
-export interface OfferConfirmView extends ViewOf<'OFFER_CONFIRM'>, Asking {
-  readonly from: string
-  readonly to: OfferChoice
-  readonly previewid: string
-  readonly gained: readonly BenefitLine[]
-  readonly lost: readonly BenefitLine[]
-  readonly kept: readonly BenefitLine[]
-  /** True when the change cancels a planned swap. */
-  readonly dropsswap?: boolean
-  readonly undountil?: Instant
-  readonly naming?: readonly NamingLine[]
-  readonly consents: readonly ConsentText[]
-}
+export type OfferConfirmView = ViewOf<'OFFER_CONFIRM'> &
+  Asking & {
+    readonly from: string
+    readonly to: OfferChoice
+    readonly previewid: string
+    readonly gained: readonly BenefitLine[]
+    readonly lost: readonly BenefitLine[]
+    readonly kept: readonly BenefitLine[]
+    /** True when the change cancels a planned swap. */
+    readonly dropsswap?: boolean
+    readonly undountil?: Instant
+    readonly naming?: readonly NamingLine[]
+    readonly consents: readonly ConsentText[]
+  }
 
 /** What a cancel ends, and when. */
-export interface CancelView extends ViewOf<'CANCEL'>, Asking {
-  readonly benefits: readonly BenefitLine[]
-  /** The names of benefits that have not started, beside others that have: they never will. */
-  readonly notbegun?: readonly string[]
-  /** The last day of cover at the period's end. */
-  readonly lastday: Day
-  /** The number of days in which a cancel can be undone. */
-  readonly reinstatedays: number
-  readonly effective?: 'endofperiod' | 'immediate'
-  readonly pending?: { readonly on: Day }
-  /** True when a swap or a plan change is planned, which a cancel drops for good. */
-  readonly hasplanned?: boolean
-  /** False while the membership is still to start: such a cancel has no end of a period to wait for. */
-  readonly hasbegun: boolean
-}
+export type CancelView = ViewOf<'CANCEL'> &
+  Asking & {
+    readonly benefits: readonly BenefitLine[]
+    /** The names of benefits that have not started, beside others that have: they never will. */
+    readonly notbegun?: readonly string[]
+    /** The last day of cover at the period's end. */
+    readonly lastday: Day
+    /** The number of days in which a cancel can be undone. */
+    readonly reinstatedays: number
+    readonly effective?: 'endofperiod' | 'immediate'
+    readonly pending?: { readonly on: Day }
+    /** True when a swap or a plan change is planned, which a cancel drops for good. */
+    readonly hasplanned?: boolean
+    /** False while the membership is still to start: such a cancel has no end of a period to wait for. */
+    readonly hasbegun: boolean
+  }
 
 /** All answers once more, the consents, and the button that enrols. */
-export interface CheckAnswersView extends ViewOf<'CHECK_ANSWERS'>, Asking {
-  readonly details: Details
-  readonly offername: string
-  readonly benefits: readonly BenefitLine[]
-  /** True when there was a choice, so that it can be changed. */
-  readonly choosable: boolean
-  /** True for a member, whose other benefits are not among these. */
-  readonly isAddition?: boolean
-  readonly consents: readonly ConsentText[]
-  readonly naming?: readonly NamingLine[]
-}
+export type CheckAnswersView = ViewOf<'CHECK_ANSWERS'> &
+  Asking & {
+    readonly details: Details
+    readonly offername: string
+    readonly benefits: readonly BenefitLine[]
+    /** True when there was a choice, so that it can be changed. */
+    readonly choosable: boolean
+    /** True for a member, whose other benefits are not among these. */
+    readonly isAddition?: boolean
+    readonly consents: readonly ConsentText[]
+    readonly naming?: readonly NamingLine[]
+  }
 
 /** A member's beneficiaries for each benefit that takes them, and those that the partner proposes. */
-export interface BeneficiariesView extends ViewOf<'BENEFICIARIES'> {
+export type BeneficiariesView = ViewOf<'BENEFICIARIES'> & {
   readonly benefits: readonly {
     readonly name: string
     readonly displayname: string
@@ -256,22 +268,23 @@ export interface BeneficiariesView extends ViewOf<'BENEFICIARIES'> {
 }
 
 /** The inputs for the beneficiaries of one benefit. */
-export interface BeneficiariesEditView extends ViewOf<'BENEFICIARIES_EDIT'>, Asking {
-  readonly name: string
-  readonly displayname: string
-  readonly rows: readonly BeneficiaryRow[]
-  /** The path of the view before this one. */
-  readonly back: string
-  /** Whether more steps follow, as in a registration. */
-  readonly goeson: boolean
-  /** The path to continue with after saving, if it is not the usual one. */
-  readonly next?: string
-  /** Naming may be put off, and the benefit waits until it is done. */
-  readonly maylater: boolean
-}
+export type BeneficiariesEditView = ViewOf<'BENEFICIARIES_EDIT'> &
+  Asking & {
+    readonly name: string
+    readonly displayname: string
+    readonly rows: readonly BeneficiaryRow[]
+    /** The path of the view before this one. */
+    readonly back: string
+    /** Whether more steps follow, as in a registration. */
+    readonly goeson: boolean
+    /** The path to continue with after saving, if it is not the usual one. */
+    readonly next?: string
+    /** Naming may be put off, and the benefit waits until it is done. */
+    readonly maylater: boolean
+  }
 
 /** What was done, with its reference. */
-export interface DoneView extends ViewOf<'DONE'> {
+export type DoneView = ViewOf<'DONE'> & {
   readonly outcome: 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone'
   readonly reference: string
   readonly completedat: Instant
@@ -290,7 +303,7 @@ export interface DoneView extends ViewOf<'DONE'> {
 }
 
 /** The person is already enrolled: the benefits in force, and what can be done with them. */
-export interface AlreadyEnrolledView extends ViewOf<'ALREADY_ENROLLED'> {
+export type AlreadyEnrolledView = ViewOf<'ALREADY_ENROLLED'> & {
   readonly offername: string
   readonly benefits: readonly BenefitLine[]
   /** Groups in which the partner sent newer data than the person confirmed. */
@@ -307,7 +320,7 @@ export interface AlreadyEnrolledView extends ViewOf<'ALREADY_ENROLLED'> {
 }
 
 /** No benefit fits this person, with the reasons; without a reason, no plan is open to anybody. */
-export interface NoBenefitsView extends ViewOf<'NO_BENEFITS'> {
+export type NoBenefitsView = ViewOf<'NO_BENEFITS'> & {
   readonly reasons: readonly string[]
   readonly redirecturl?: string
 }
@@ -321,7 +334,7 @@ export const endedKinds = ['link', 'session', 'closed', 'challenge', 'challengel
  * link; `challengelimit`: too many for all links of the person, so that a new one does not help; `signedout`: the
  * person asked for it.
  */
-export interface LinkEndedView extends ViewOf<'LINK_ENDED'> {
+export type LinkEndedView = ViewOf<'LINK_ENDED'> & {
   readonly kind: (typeof endedKinds)[number]
   readonly redirecturl?: string
 }
@@ -330,7 +343,7 @@ export interface LinkEndedView extends ViewOf<'LINK_ENDED'> {
  * Something failed, in the service (`internal`, `busy`) or elsewhere: `foreign` was sent by another website,
  * `unreadable` is not one of our forms. The person can read out the request id.
  */
-export interface ProblemView extends ViewOf<'PROBLEM'> {
+export type ProblemView = ViewOf<'PROBLEM'> & {
   readonly kind: 'internal' | 'notfound' | 'busy' | 'foreign' | 'unreadable'
   readonly requestid: string
   /** The address at which to try again; absent when nothing can be repeated. */
@@ -338,7 +351,7 @@ export interface ProblemView extends ViewOf<'PROBLEM'> {
 }
 
 /** The empty frame that waits for the host's port. */
-export interface FrameView extends ViewOf<'FRAME'> {
+export type FrameView = ViewOf<'FRAME'> & {
   /** The origins that may embed the frame. */
   readonly origins: readonly string[]
   /** The address at which the frame exchanges a link token for a session. */

@@ -1,7 +1,17 @@
 import { type Html, html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
 import { costsOf, coverageSection, priceSection } from './coverage.ts'
-import { consentFields, draftField, errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
+import {
+  answersOf,
+  consentFields,
+  draftField,
+  form,
+  inputId,
+  oneOf,
+  primary,
+  question,
+  radio,
+} from './fields.ts'
 import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
@@ -17,20 +27,16 @@ import { standingTexts } from './texts-standing.ts'
 export function offerChange(view: OfferChangeView, texts: Texts): Content {
   const { page, offers, pending, locked, chosen, leaving } = view
   const words = texts.offer
-  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const answers = answersOf(view, texts)
   const current = offers.find(offer => offer.direction === 'current')
   const others = leaving === undefined ? offers.filter(offer => offer.direction !== 'current') : []
   const open = others.filter(offer => offer.reasons.length === 0)
   const closed = others.filter(offer => offer.reasons.length > 0)
-  const error = answers.errors.find(({ input }) => input === 'offername')
-  return {
+  return question(answers, {
     title: words.title,
     asks: open.length > 0,
-    faulty: answers.errors.length > 0,
     back: `${page.root}/overview`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${words.title}</h1>
-${open.length > 0 && html`<p class="lead">${words.lead}</p>`}
+    body: html`${open.length > 0 && html`<p class="lead">${words.lead}</p>`}
 ${leaving !== undefined && leavingNotice(page, leaving, 'offer')}
 ${leaving === undefined && locked && notice(words.locked, words.lockedtext(dayText(page.locale, view.opensagainon)))}
 ${pending && pendingOffer(view, texts, { ...pending, isOpen: open.length > 0 })}
@@ -38,39 +44,34 @@ ${current && html`<section class="panel"><h2>${words.current}</h2><p class="name
 ${
   open.length > 0 &&
   form(answers, 'offer', [
-    html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="offername-error"`}>
-<legend class="unseen">${words.title}</legend>
-${error && fault('offername', texts, error)}
-${open.map((offer, at) =>
-  radio('offername', offer.offer, {
-    id: at === 0 ? 'offername' : inputId(`offername-${offer.offer}`),
-    label: html`<strong>${offer.displayname}</strong><span class="hint">${offerText(page, texts, offer)}</span>`,
-    checked: offer.offer === chosen,
-  }),
-)}
-</fieldset>`,
+    oneOf(answers, 'offername', {
+      legend: html`<legend class="unseen">${words.title}</legend>`,
+      choices: open.map((offer, at) =>
+        radio('offername', offer.offer, {
+          id: at === 0 ? 'offername' : inputId(`offername-${offer.offer}`),
+          label: html`<strong>${offer.displayname}</strong><span class="hint">${offerText(page, texts, offer)}</span>`,
+          checked: offer.offer === chosen,
+        }),
+      ),
+    }),
     primary(texts.shell.continue),
   ])
 }
 ${closed.map(offer => html`<section class="panel quietly"><h2>${offer.displayname}</h2><div class="status plain">${icon('no')}<div><p>${words.cannot}</p>${offer.reasons.map(reason => html`<p class="hint">${reason}</p>`)}</div></div></section>`)}`,
-  }
+  })
 }
 
 /** What the change gives, takes and keeps. */
 export function offerConfirm(view: OfferConfirmView, texts: Texts): Content {
   const { page, from, to, consents, undountil } = view
   const words = texts.offer
-  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const answers = answersOf({ page, errors: view.errors }, texts)
   const list = (heading: string, lines: readonly BenefitLine[]) =>
     html`<section><h2>${heading}</h2>${lines.length > 0 ? benefitList(page, texts, lines) : html`<p class="hint">${words.nothing}</p>`}</section>`
-  return {
+  return question(answers, {
     title: words.confirmtitle,
-    asks: true,
-    faulty: answers.errors.length > 0,
     back: `${page.root}/offer`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${words.confirmtitle}</h1>
-<p class="lead">${words.confirmlead(from, to.displayname, to.effectiveon ? dayText(page.locale, to.effectiveon) : '')}</p>
+    body: html`<p class="lead">${words.confirmlead(from, to.displayname, to.effectiveon ? dayText(page.locale, to.effectiveon) : '')}</p>
 ${list(words.gained, view.gained)}
 ${list(words.lost, view.lost)}
 ${list(words.kept, view.kept)}
@@ -84,7 +85,7 @@ ${form(answers, 'offer/confirm', [
   consentFields(answers, consents),
   primary(words.button),
 ])}`,
-  }
+  })
 }
 
 function pendingOffer(

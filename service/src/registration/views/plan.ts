@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts'
-import { errorSummary, fault, form, inputId, primary, radio } from './fields.ts'
+import { answersOf, form, inputId, oneOf, primary, question, radio } from './fields.ts'
 import { priceText } from './format.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
@@ -14,25 +14,21 @@ import { coverageTexts } from './texts-coverage.ts'
 export function plan(view: PlanView, texts: Texts): Content {
   const { page, plans, chosen } = view
   const words = texts.plan
-  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
-  const error = answers.errors.find(({ input }) => input === 'offername')
-  return {
+  const answers = answersOf(view, texts)
+  return question(answers, {
     title: words.title,
-    asks: true,
-    faulty: answers.errors.length > 0,
     back: `${page.root}/details`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${words.lead}</p>
+    body: html`<p class="lead">${words.lead}</p>
 ${form(answers, 'plan', [
-  html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="offername-error"`}>
-<legend class="unseen">${words.title}</legend>
-${error && fault('offername', texts, error)}
-${plans.map((choice, at) => planCard(choice, page, { isFirst: at === 0, isChosen: choice.offer === chosen }))}
-</fieldset>`,
+  oneOf(answers, 'offername', {
+    legend: html`<legend class="unseen">${words.title}</legend>`,
+    choices: plans.map((choice, at) =>
+      planCard(choice, page, { isFirst: at === 0, isChosen: choice.offer === chosen }),
+    ),
+  }),
   primary(texts.shell.continue),
 ])}`,
-  }
+  })
 }
 
 /** A plan to choose: its name and price, what it includes, and what else can be chosen. */

@@ -1,6 +1,6 @@
 import { html } from '../../http/html.ts'
 import { coverageSection, totalSection } from './coverage.ts'
-import { birthDate, draftField, errorSummary, form, primary } from './fields.ts'
+import { answersOf, birthDate, draftField, form, primary, question } from './fields.ts'
 import { emblem, icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
 import { benefitList } from './lists.ts'
@@ -30,21 +30,17 @@ export function open(view: OpenView, texts: Texts): Content {
 /** Asks the birth date of a person whose link came by text message or email. */
 export function challenge(view: ChallengeView, texts: Texts): Content {
   const words = texts.challenge
-  const answers = { page: view.page, texts, errors: view.errors ?? [], kept: view.kept ?? {} }
-  return {
+  const answers = answersOf(view, texts)
+  return question(answers, {
     title: words.title,
-    faulty: answers.errors.length > 0,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${view.again ? beneficiaryTexts(view.page.locale).again : [view.firstname && `${words.lead(view.firstname)} `, words.text]}</p>
+    body: html`<p class="lead">${view.again ? beneficiaryTexts(view.page.locale).again : [view.firstname && `${words.lead(view.firstname)} `, words.text]}</p>
 <form id="answers" method="post" action="${view.action}" novalidate>
 ${view.next !== undefined && html`<input type="hidden" name="next" value="${view.next}">`}
 ${birthDate(answers, { asHeading: false })}
 <p class="hint">${words.tries(view.triesleft)}</p>
 ${primary(texts.shell.continue)}
 </form>`,
-    asks: true,
-  }
+  })
 }
 
 /** The first view of the journey. */

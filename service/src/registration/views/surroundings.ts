@@ -5,7 +5,7 @@ import type { Legal } from '../../partners/legal.ts'
 export type Locale = 'en' | 'es'
 
 /** The partner as its users know it. Its logo comes with its look (`theme.ts`). */
-export type PartnerFace = {
+type PartnerFace = {
   readonly displayname: string
 }
 

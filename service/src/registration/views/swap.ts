@@ -4,13 +4,14 @@ import { worthText } from './benefits.ts'
 import { coverageSection, exchangeSection } from './coverage.ts'
 import {
   type Answers,
+  answersOf,
   consentFields,
   draftField,
-  errorSummary,
-  fault,
   form,
   inputId,
+  oneOf,
   primary,
+  question,
   radio,
 } from './fields.ts'
 import { dayText, deadlineText } from './format.ts'
@@ -29,16 +30,13 @@ export function swap(view: SwapView, texts: Texts): Content {
   const locked = view.locked && leaving === undefined
   const words = texts.swap
   const on = dayText(page.locale, effectiveon)
-  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
+  const answers = answersOf(view, texts)
   const isOpen = view.choosable && !locked && leaving === undefined && (held.length > 0 || hasfreeplace)
-  return {
+  return question(answers, {
     title: words.title,
     asks: isOpen,
-    faulty: answers.errors.length > 0,
     back: `${page.root}/overview`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${words.title}</h1>
-${leaving !== undefined && leavingNotice(page, leaving, 'swap')}
+    body: html`${leaving !== undefined && leavingNotice(page, leaving, 'swap')}
 ${!locked && leaving === undefined && html`<p class="lead">${words.lead(on)} ${words.gap}</p>`}
 ${locked && notice(words.locked, words.lockedtext(on))}
 ${!locked && (isOpen || pending.length > 0) && html`<p class="withsign">${icon('clock')}${words.until(deadlineText(page, texts, view.lockedat))}</p>`}
@@ -52,7 +50,7 @@ ${
     primary(texts.shell.continue),
   ])
 }`,
-  }
+  })
 }
 
 /** The second choice: the new benefit, with the one to give up beside it. */
@@ -60,30 +58,24 @@ export function swapChoose(view: SwapChooseView, texts: Texts): Content {
   const { page, out, available, chosen, effectiveon } = view
   const words = texts.swap
   const on = dayText(page.locale, effectiveon)
-  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
-  const error = answers.errors.find(({ input }) => input === 'in')
+  const answers = answersOf(view, texts)
   const title = out ? words.choose(out.displayname) : words.choosefree
-  const choices = html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="in-error"`}>
-<legend><h2>${words.from(on)}</h2></legend>
-${error && fault('in', texts, error)}
-${available.map((card, at) => [
-  radio('in', card.name, {
-    id: at === 0 ? 'in' : inputId(`in-${card.name}`),
-    label: choiceLabel(answers, card),
-    checked: card.name === chosen,
-  }),
-  coverage(texts, card),
-])}
-</fieldset>`
-  return {
+  const choices = oneOf(answers, 'in', {
+    legend: html`<legend><h2>${words.from(on)}</h2></legend>`,
+    choices: available.map((card, at) => [
+      radio('in', card.name, {
+        id: at === 0 ? 'in' : inputId(`in-${card.name}`),
+        label: choiceLabel(answers, card),
+        checked: card.name === chosen,
+      }),
+      coverage(texts, card),
+    ]),
+  })
+  return question(answers, {
     title,
     wide: true,
-    asks: true,
-    faulty: answers.errors.length > 0,
     back: `${page.root}/swap`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${title}</h1>
-<p class="lead">${out ? words.gap : words.freehint}</p>
+    body: html`<p class="lead">${out ? words.gap : words.freehint}</p>
 ${form(answers, 'swap/choose', [
   html`<input type="hidden" name="out" value="${out?.name ?? 'free'}">`,
   out
@@ -92,7 +84,7 @@ ${form(answers, 'swap/choose', [
     : choices,
   primary(texts.shell.continue),
 ])}`,
-  }
+  })
 }
 
 /** The chosen swap side by side, with its day and until when it can be undone. */
@@ -100,15 +92,11 @@ export function swapConfirm(view: SwapConfirmView, texts: Texts): Content {
   const { page, pairs, effectiveon, lockedat, consents } = view
   const coming = pairs.map(pair => pair.in)
   const words = texts.swap
-  const answers = { page, texts, errors: view.errors ?? [], kept: {} }
-  return {
+  const answers = answersOf(view, texts)
+  return question(answers, {
     title: words.confirmtitle,
-    asks: true,
-    faulty: answers.errors.length > 0,
     back: `${page.root}/swap`,
-    body: html`${errorSummary(answers)}
-<h1 tabindex="-1">${words.confirmtitle}</h1>
-${pairList(page, texts, pairs, dayText(page.locale, effectiveon))}
+    body: html`${pairList(page, texts, pairs, dayText(page.locale, effectiveon))}
 ${pairs.some(({ out }) => out) && html`<p>${words.gap}</p>`}
 <p class="withsign">${icon('clock')}${words.until(deadlineText(page, texts, lockedat))}</p>
 ${exchangeSection(page, pairs, effectiveon)}
@@ -119,7 +107,7 @@ ${form(answers, 'swap/confirm', [
   consentFields(answers, consents),
   primary(words.button),
 ])}`,
-  }
+  })
 }
 
 /** Each pair with its place: the benefit to give up, or a number for each free place. */
@@ -154,29 +142,26 @@ function pairList(page: Page, texts: Texts, pairs: readonly SwapPair[], on: stri
 
 /** One question: which benefit to give up. */
 function placeChoice(answers: Answers, view: SwapView): Html {
-  const { texts, errors } = answers
-  const words = texts.swap
-  const error = errors.find(({ input }) => input === 'out')
+  const words = answers.texts.swap
   const first = view.held[0]?.name ?? 'free'
-  return html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="out-error"`}>
-<legend><h2>${view.wanted ? words.goesfor(view.wanted.displayname) : words.goes}</h2></legend>
-${error && fault('out', texts, error)}
-${view.held.map(card =>
-  radio('out', card.name, {
-    id: card.name === first ? 'out' : inputId(`out-${card.name}`),
-    label: choiceLabel(answers, card),
-    checked: card.name === view.chosen,
-  }),
-)}
-${
-  view.hasfreeplace &&
-  radio('out', 'free', {
-    id: first === 'free' ? 'out' : 'out-free',
-    label: html`<strong>${words.free}</strong><span class="hint">${words.freehint}</span>`,
-    checked: view.chosen === 'free',
+  return oneOf(answers, 'out', {
+    legend: html`<legend><h2>${view.wanted ? words.goesfor(view.wanted.displayname) : words.goes}</h2></legend>`,
+    choices: [
+      view.held.map(card =>
+        radio('out', card.name, {
+          id: card.name === first ? 'out' : inputId(`out-${card.name}`),
+          label: choiceLabel(answers, card),
+          checked: card.name === view.chosen,
+        }),
+      ),
+      view.hasfreeplace &&
+        radio('out', 'free', {
+          id: first === 'free' ? 'out' : 'out-free',
+          label: html`<strong>${words.free}</strong><span class="hint">${words.freehint}</span>`,
+          checked: view.chosen === 'free',
+        }),
+    ],
   })
-}
-</fieldset>`
 }
 
 function choiceLabel(answers: Answers, card: BenefitCard): Slot {

@@ -50,7 +50,7 @@ export type Told =
 export type Needed = 'nothing' | 'here' | 'elsewhere'
 
 /** The words of a confirmation. */
-export type ToldWords = {
+type ToldWords = {
   readonly title: string
   readonly lead: string
   readonly next: readonly string[]
