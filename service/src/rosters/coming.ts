@@ -7,7 +7,7 @@ export const comingKinds = ['ending', 'starting', 'changing'] as const
 export type ComingKind = (typeof comingKinds)[number]
 
 /** One coming change: a benefit that ends or starts, or a change of the account as a whole. */
-export type ComingRow = {
+type ComingRow = {
   userid: string
   service_id: string
   at: Instant

@@ -4,7 +4,7 @@
  */
 import { addDays, dateAt, type PlainDate, startOfDate } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { openDataKey, openDocument } from '../membership/records/documents.ts'
+import { openDataKey, openJson } from '../membership/records/documents.ts'
 import type { Person } from '../membership/rules/person.ts'
 import type { Partner } from '../partners/partner.ts'
 import { type CoverageRow, FIRST_SERVICE_ID, findCoverage, type Span } from './store.ts'
@@ -24,7 +24,7 @@ export type RosterEntry = {
 }
 
 /** Which roster: a benefit on a day, compared with an earlier day. */
-export type RosterQuery = {
+type RosterQuery = {
   readonly benefit: string
   readonly on: PlainDate
   /** The earlier day; without it everybody is `kept`. */
@@ -96,8 +96,8 @@ function entryOf(row: CoverageRow, partner: Partner, change: RosterEntry['change
 function personIn(row: CoverageRow, partner: Partner): Person {
   if (!row.wrapped_key || !row.profile) return {}
   const key = openDataKey(partner, row.service_id, row.wrapped_key)
-  const place = { kind: 'profile' as const, partnerId: partner.partnerId, serviceId: row.service_id }
-  return openDocument(key, row.profile, place) as Person
+  const user = { partnerId: partner.partnerId, serviceId: row.service_id }
+  return openJson(key, row.profile, 'documents.profile', user) as Person
 }
 
 function touches(window: CoverageRow, day: Span): boolean {

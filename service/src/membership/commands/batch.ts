@@ -4,7 +4,7 @@ import { type Query, sql } from '../../db/sql.ts'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import { type DocumentKind, sealAnswer } from '../records/documents.ts'
+import { type DocumentKind, sealJson } from '../records/documents.ts'
 import { type AppliedChange, applyDueChanges } from '../rules/apply-due.ts'
 import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
@@ -199,8 +199,7 @@ function spendKey(
   const mine = state.users.get(nameOf(user))
   const key =
     reservation.mode === 'keyed' && mine && user.status !== 'erased' ? dataKeyOf(mine, partner) : undefined
-  const place = { partnerId: user.partnerId, serviceId: user.serviceId }
-  const sealedAnswer = key && sealAnswer(key, reply, place)
+  const sealedAnswer = key && sealJson(key, reply, 'idempotency_keys', user)
   const entry = reservedKey(reservation, { partner, user, now: spent.now, real: state.real, sealedAnswer })
   state.writes.keys.push(entry)
   state.seenKeys.set(keyName(partner.partnerId, reservation.operation, reservation.keyHash), {

@@ -74,7 +74,7 @@ const mostPending = 20_000
  * For how long a single command that loses its races is attempted again, a little less than the five seconds of
  * contract §4.
  */
-const patientMs = 4500
+const retriedForMs = 4500
 /** How long a batch waits for a row that another session has locked, before its commands continue one by one. */
 const batchLockMs = 100
 /** After this many lost races a batch is split, so that a command that always loses delays fewer others. */
@@ -111,7 +111,7 @@ async function runIsolated(context: BatchContext, commands: Command<unknown>[], 
 }
 
 function alone(run: Run): Run {
-  return { endsAt: performance.now() + patientMs, ...run }
+  return { endsAt: performance.now() + retriedForMs, ...run }
 }
 
 function failed(error: unknown): Result {
@@ -127,7 +127,7 @@ function unavailable(cause: unknown): Unavailable {
  * lost races it is split. If the answer to the commit was lost, finds out whether the commit took place.
  */
 async function runBatch(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
-  const endsAt = run.endsAt ?? performance.now() + patientMs
+  const endsAt = run.endsAt ?? performance.now() + retriedForMs
   // Only the first time: a command that runs again has met somebody.
   let unread = run.endsAt === undefined ? context.newcomers.guess(commands) : nothing
   for (let races = 1; ; ) {

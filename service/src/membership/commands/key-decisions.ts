@@ -2,7 +2,7 @@ import type { ErasedUser, ErrorCode } from '@benefit-enrolment/contract'
 import { DAY_MS, formatTimestamp, type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { openAnswer } from '../records/documents.ts'
+import { openJson } from '../records/documents.ts'
 import type { User } from '../rules/state.ts'
 import type { ReservedKey } from './batch-writes.ts'
 import type { KeyRow } from './load.ts'
@@ -42,7 +42,8 @@ export function seenKeyOf(row: KeyRow): SeenKey {
     answer: dataKey => {
       const key = row.sealed_answer && dataKey()
       if (!row.sealed_answer || !key || !row.service_id) return undefined
-      return openAnswer(key, row.sealed_answer, { partnerId: row.partner_id, serviceId: row.service_id })
+      const user = { partnerId: row.partner_id, serviceId: row.service_id }
+      return openJson(key, row.sealed_answer, 'idempotency_keys', user)
     },
     userErasedAt: row.user_erased_at ?? undefined,
     userWrittenAt: row.user_prefill_written_at ?? undefined,

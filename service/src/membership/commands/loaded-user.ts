@@ -1,6 +1,6 @@
 import type { Partner } from '../../partners/partner.ts'
 import { newKey } from '../../vault/seal.ts'
-import { type DocumentKind, openDataKey, openDocument, wrapDataKey } from '../records/documents.ts'
+import { type DocumentKind, openDataKey, openJson, wrapDataKey } from '../records/documents.ts'
 import type { Person } from '../rules/person.ts'
 import type { User } from '../rules/state.ts'
 import { type UserRow, userOf } from './rows.ts'
@@ -63,13 +63,7 @@ export function personOf(loaded: LoadedUser, partner: Partner, kind: DocumentKin
   const sealed = loaded.documents.get(kind)
   const key = sealed && dataKeyOf(loaded, partner)
   const person =
-    sealed && key
-      ? (openDocument(key, sealed, {
-          kind,
-          partnerId: loaded.user.partnerId,
-          serviceId: loaded.user.serviceId,
-        }) as Person)
-      : undefined
+    sealed && key ? (openJson(key, sealed, `documents.${kind}`, loaded.user) as Person) : undefined
   loaded.people.set(kind, person)
   return person
 }

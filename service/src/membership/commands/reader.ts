@@ -3,7 +3,7 @@ import { coalesceApart } from '../../db/coalesce.ts'
 import type { Database } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { type DocumentKind, openDataKey, openDocument } from '../records/documents.ts'
+import { type DocumentKind, openDataKey, openJson } from '../records/documents.ts'
 import { type AppliedChange, applyDueChanges } from '../rules/apply-due.ts'
 import { type HistoryLine, linesOf, type Who } from '../rules/history.ts'
 import type { Person } from '../rules/person.ts'
@@ -93,20 +93,13 @@ export function openReader(
     partner: Partner,
     row: Pick<UserRow, 'partner_id' | 'service_id' | 'userid' | 'wrapped_key'>,
   ) => {
-    const rows = await loadSealed({
-      partnerId: row.partner_id,
-      userid: row.userid,
-      serviceId: row.service_id,
-    })
+    const user = { partnerId: row.partner_id, userid: row.userid, serviceId: row.service_id }
+    const rows = await loadSealed(user)
     const people = new Map<DocumentKind, Person>()
     if (!row.wrapped_key) return people
     const key = openDataKey(partner, row.service_id, row.wrapped_key)
-    for (const { kind, sealed } of rows) {
-      people.set(
-        kind,
-        openDocument(key, sealed, { kind, partnerId: row.partner_id, serviceId: row.service_id }) as Person,
-      )
-    }
+    for (const { kind, sealed } of rows)
+      people.set(kind, openJson(key, sealed, `documents.${kind}`, user) as Person)
     return people
   }
 

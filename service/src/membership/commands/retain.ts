@@ -2,9 +2,10 @@ import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { ConfirmationRow } from '../records/confirmations.ts'
-import { openConfirmation } from '../records/confirmations.ts'
+
 import { openEvidence, readEvidence } from '../records/consents.ts'
 import { designationRecord, openDesignation, readDesignations } from '../records/designations.ts'
+import { openJson } from '../records/documents.ts'
 import { type RetainedKind, type RetainedRow, sealRetained } from '../records/retained-rows.ts'
 import type { User } from '../rules/state.ts'
 import type { ErasedUserRow } from './batch-writes.ts'
@@ -115,7 +116,7 @@ async function confirmationsOf({ db, user, key, confirmations }: Erasing): Promi
     userid: user.userid,
     reference: row.reference,
     at: formatTimestamp(row.created_at),
-    content: openConfirmation(key, row.sealed, user),
+    content: openJson(key, row.sealed, 'confirmations', user),
   }))
 }
 

@@ -1,9 +1,8 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import { sealConfirmation } from '../records/confirmations.ts'
 import { type ConsentWrite, sealEvidence } from '../records/consents.ts'
 import { sealDesignation } from '../records/designations.ts'
-import { type DocumentKind, sealDocument } from '../records/documents.ts'
+import { type DocumentKind, sealJson } from '../records/documents.ts'
 import type { Person } from '../rules/person.ts'
 import type { User } from '../rules/state.ts'
 import type { Change, Command, ExecutorContext } from './command.ts'
@@ -63,8 +62,7 @@ function writeDocuments(writes: Writes, mine: LoadedUser, { command, change, lap
   for (const kind of Object.keys(changes) as DocumentKind[]) {
     const content: unknown = changes[kind]
     const key = content === null || content === undefined ? undefined : dataKeyOf(mine, partner)
-    const sealed =
-      key && sealDocument(key, content, { kind, partnerId: user.partnerId, serviceId: user.serviceId })
+    const sealed = key && sealJson(key, content, `documents.${kind}`, user)
     if (!sealed && !mine.documents.has(kind)) continue
     const found = kind === 'profile' && sealed ? searchHashesOf(partner, content as Person) : undefined
     writes.documents.set(`${user.serviceId} ${kind}`, { user, kind, sealed, writtenAt: now, found })
@@ -90,6 +88,6 @@ function writeConfirmation(writes: Writes, mine: LoadedUser, { context, command,
   if (!confirmation || !key) return
   const createdAt = context.clock.real()
   const { reference, content } = confirmation
-  const sealed = sealConfirmation(key, content, user)
+  const sealed = sealJson(key, content, 'confirmations', user)
   writes.confirmations.push({ user, id: uuidv7(createdAt), reference, sealed, createdAt })
 }

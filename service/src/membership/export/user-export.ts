@@ -3,10 +3,9 @@ import type { Database, Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { Reader } from '../commands/reader.ts'
-import { openConfirmation } from '../records/confirmations.ts'
 import { readConsentRecords } from '../records/consents.ts'
 import { designationRecord, readDesignations } from '../records/designations.ts'
-import { openDataKey } from '../records/documents.ts'
+import { openDataKey, openJson } from '../records/documents.ts'
 import type { User } from '../rules/state.ts'
 import { viewTimeline, viewUser } from '../rules/view.ts'
 
@@ -78,7 +77,7 @@ async function confirmationsOf(db: Executor, partner: Partner, user: User): Prom
   return rows.map(row => ({
     reference: row.reference,
     at: formatTimestamp(row.created_at),
-    content: openConfirmation(openDataKey(partner, serviceId, row.wrapped_key), row.sealed, user),
+    content: openJson(openDataKey(partner, serviceId, row.wrapped_key), row.sealed, 'confirmations', user),
   }))
 }
 

@@ -2,36 +2,19 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { type Query, sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { seal, unseal } from '../../vault/seal.ts'
-import type { User } from '../rules/state.ts'
-import { openDataKey } from './documents.ts'
+import { openDataKey, openJson } from './documents.ts'
+import type { UserIds } from './user-ids.ts'
 
 /** What a person agreed to, as the page showed it; `content` is JSON that is sealed and never changed. */
 export type Confirmation = { readonly reference: string; readonly content: unknown }
 
 /** A confirmation in the form in which it is stored. */
 export type ConfirmationRow = {
-  readonly user: Pick<User, 'partnerId' | 'serviceId'>
+  readonly user: UserIds
   readonly id: string
   readonly reference: string
   readonly sealed: Buffer
   readonly createdAt: Instant
-}
-
-type Place = { readonly partnerId: string; readonly serviceId: string }
-
-/** Seals what a person agreed to with the user's data key. */
-export function sealConfirmation(dataKey: Buffer, content: unknown, place: Place): Buffer {
-  const { partnerId, serviceId } = place
-  return seal(dataKey, JSON.stringify(content), { purpose: 'confirmations', partnerId, serviceId })
-}
-
-/** Opens what `sealConfirmation` sealed. Throws for another key or another user. */
-export function openConfirmation(dataKey: Buffer, sealed: Buffer, place: Place): unknown {
-  const { partnerId, serviceId } = place
-  return JSON.parse(
-    unseal(dataKey, sealed, { purpose: 'confirmations', partnerId, serviceId }).toString('utf8'),
-  )
 }
 
 /** Stores confirmations in the transaction of the change that they confirm. */
@@ -47,7 +30,7 @@ export function insertConfirmations(rows: readonly ConfirmationRow[]): Query {
 /** A user's agreements, newest first; only references and instants. */
 export async function listConfirmations(
   db: Executor,
-  user: Pick<User, 'partnerId' | 'serviceId'>,
+  user: UserIds,
 ): Promise<readonly { readonly reference: string; readonly createdAt: Instant }[]> {
   const rows = await db.query<{ reference: string; created_at: Instant }>(sql`
     select reference, created_at from confirmations
@@ -61,7 +44,7 @@ export async function readConfirmation(
   db: Executor,
   of: {
     readonly partner: Partner
-    readonly user: Pick<User, 'partnerId' | 'serviceId'>
+    readonly user: UserIds
     readonly reference: string
   },
 ): Promise<unknown> {
@@ -70,5 +53,6 @@ export async function readConfirmation(
     select c.sealed, k.wrapped_key from confirmations c join data_keys k using (partner_id, service_id)
     where c.partner_id = ${user.partnerId} and c.service_id = ${user.serviceId} and c.reference = ${reference}
     order by c.created_at desc, c.confirmation_id desc limit 1`)
-  return row && openConfirmation(openDataKey(partner, user.serviceId, row.wrapped_key), row.sealed, user)
+  if (!row) return undefined
+  return openJson(openDataKey(partner, user.serviceId, row.wrapped_key), row.sealed, 'confirmations', user)
 }

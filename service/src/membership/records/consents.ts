@@ -6,9 +6,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
 import type { Consent, ConsentChannel, User } from '../rules/state.ts'
 import { openDataKey } from './documents.ts'
-import { ids } from './user-ids.ts'
-
-type Place = { readonly partnerId: string; readonly serviceId: string }
+import { ids, type UserIds } from './user-ids.ts'
 
 /** A consent in the form in which it is stored. */
 export type ConsentWrite = {
@@ -22,12 +20,12 @@ export type ConsentWrite = {
 }
 
 /** Seals the evidence of a consent with the user's data key. */
-export function sealEvidence(dataKey: Buffer, evidence: string, { partnerId, serviceId }: Place): Buffer {
+export function sealEvidence(dataKey: Buffer, evidence: string, { partnerId, serviceId }: UserIds): Buffer {
   return seal(dataKey, evidence, { purpose: 'consents.evidence', partnerId, serviceId })
 }
 
 /** Opens what `sealEvidence` sealed. Throws for another key or another user. */
-export function openEvidence(dataKey: Buffer, sealed: Buffer, { partnerId, serviceId }: Place): string {
+export function openEvidence(dataKey: Buffer, sealed: Buffer, { partnerId, serviceId }: UserIds): string {
   return unseal(dataKey, sealed, { purpose: 'consents.evidence', partnerId, serviceId }).toString('utf8')
 }
 
@@ -51,7 +49,7 @@ export function saveConsents(entries: readonly ConsentWrite[]): Query {
 /** The stored, sealed evidence of a user's consents; an erasure opens it with the key that it has. */
 export async function readEvidence(
   db: Executor,
-  { partnerId, serviceId }: Place,
+  { partnerId, serviceId }: UserIds,
 ): Promise<readonly { name: string; version: string; sealedEvidence: Buffer }[]> {
   const rows = await db.query<{ name: string; version: string; sealed_evidence: Buffer }>(sql`
     select name, version, sealed_evidence from consents
@@ -84,7 +82,7 @@ type ConsentRow = {
 /** A user's consents and how they were given, opened, oldest first. */
 export async function readConsentRecords(
   db: Executor,
-  { partner, user }: { readonly partner: Partner; readonly user: Pick<User, 'partnerId' | 'serviceId'> },
+  { partner, user }: { readonly partner: Partner; readonly user: UserIds },
 ): Promise<readonly ConsentRecord[]> {
   const rows = await db.query<ConsentRow>(sql`
     select c.name, c.version, c.agreed_at, c.locale, c.channel, c.recorded_by, c.sealed_evidence, k.wrapped_key

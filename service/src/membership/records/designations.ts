@@ -3,11 +3,10 @@ import { bytes, integers, texts, timestamps } from '../../db/binary-array.ts'
 import type { Executor, Layout } from '../../db/database.ts'
 import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { seal, unseal } from '../../vault/seal.ts'
 import type { NamedBeneficiary } from '../rules/beneficiaries.ts'
-import type { Designation, User } from '../rules/state.ts'
-import { openDataKey } from './documents.ts'
-import { ids } from './user-ids.ts'
+import type { Designation } from '../rules/state.ts'
+import { openDataKey, openJson, sealJson } from './documents.ts'
+import { ids, type UserIds } from './user-ids.ts'
 
 /** The beneficiaries of a new version; the version itself is part of the user's state. */
 export type NewDesignation = Pick<Designation, 'benefit' | 'version'> & {
@@ -19,32 +18,26 @@ export type OpenDesignation = Designation & { readonly beneficiaries: readonly N
 
 /** A version of a person's beneficiaries, in the form in which it is stored. */
 export type DesignationWrite = {
-  readonly user: Pick<User, 'partnerId' | 'serviceId'>
+  readonly user: UserIds
   readonly designation: Designation
   readonly sealed: Buffer
 }
 
-type Place = { readonly partnerId: string; readonly serviceId: string }
 type Content = { readonly schema: 1; readonly beneficiaries: readonly NamedBeneficiary[] }
-
-function bindingOf({ partnerId, serviceId }: Place) {
-  return { purpose: 'beneficiary_designations', partnerId, serviceId }
-}
 
 /** Seals beneficiaries with the user's data key. */
 export function sealDesignation(
   dataKey: Buffer,
   beneficiaries: readonly NamedBeneficiary[],
-  place: Place,
+  user: UserIds,
 ): Buffer {
   const content: Content = { schema: 1, beneficiaries }
-  return seal(dataKey, JSON.stringify(content), bindingOf(place))
+  return sealJson(dataKey, content, 'beneficiary_designations', user)
 }
 
 /** Opens what `sealDesignation` sealed. Throws for another key or another user. */
-export function openDesignation(dataKey: Buffer, sealed: Buffer, place: Place): readonly NamedBeneficiary[] {
-  const content = JSON.parse(unseal(dataKey, sealed, bindingOf(place)).toString('utf8')) as Content
-  return content.beneficiaries
+export function openDesignation(dataKey: Buffer, sealed: Buffer, user: UserIds): readonly NamedBeneficiary[] {
+  return (openJson(dataKey, sealed, 'beneficiary_designations', user) as Content).beneficiaries
 }
 
 /** Stores new versions in the transaction of the change that brings them. */
@@ -98,7 +91,7 @@ const MOST_VERSIONS = 200
  */
 export async function readDesignations(
   db: Executor,
-  of: { readonly partner: Partner; readonly user: Pick<User, 'partnerId' | 'serviceId'> },
+  of: { readonly partner: Partner; readonly user: UserIds },
   which: 'newest' | 'all' = 'newest',
 ): Promise<readonly OpenDesignation[]> {
   const { partner, user } = of

@@ -1,13 +1,18 @@
 import type { Partner } from '../../partners/partner.ts'
 import { type Binding, seal, unseal, unwrapKey, wrapKey } from '../../vault/seal.ts'
+import type { UserIds } from './user-ids.ts'
 
 /** The kinds of sealed documents: prefilled data, the data of the account, a registration's draft. */
 export type DocumentKind = 'prefill' | 'profile' | 'draft'
 
-/** The user to whom sealed data is bound. */
-type Place = { readonly partnerId: string; readonly serviceId: string }
+/** What is sealed with a user's data key: mostly the name of the table that holds it. */
+type SealedKind =
+  | `documents.${DocumentKind}`
+  | 'idempotency_keys'
+  | 'beneficiary_designations'
+  | 'confirmations'
 
-function bindingOf(purpose: string, { partnerId, serviceId }: Place): Binding {
+function bindingOf(purpose: string, { partnerId, serviceId }: UserIds): Binding {
   return { purpose, partnerId, serviceId }
 }
 
@@ -29,30 +34,12 @@ export function openDataKey(partner: Partner, serviceId: string, wrapped: Buffer
   )
 }
 
-/** Seals a document for one user. */
-export function sealDocument(
-  dataKey: Buffer,
-  content: unknown,
-  place: Place & { readonly kind: DocumentKind },
-): Buffer {
-  return seal(dataKey, JSON.stringify(content), bindingOf(`documents.${place.kind}`, place))
+/** Seals data with a user's data key, as JSON that only opens for this user and as this kind. */
+export function sealJson(dataKey: Buffer, content: unknown, kind: SealedKind, user: UserIds): Buffer {
+  return seal(dataKey, JSON.stringify(content), bindingOf(kind, user))
 }
 
-/** Opens a document of one user. Throws for another key, another user or another kind. */
-export function openDocument(
-  dataKey: Buffer,
-  sealed: Buffer,
-  place: Place & { readonly kind: DocumentKind },
-): unknown {
-  return JSON.parse(unseal(dataKey, sealed, bindingOf(`documents.${place.kind}`, place)).toString('utf8'))
-}
-
-/** Seals an answer that is kept under an Idempotency-Key. */
-export function sealAnswer(dataKey: Buffer, answer: unknown, place: Place): Buffer {
-  return seal(dataKey, JSON.stringify(answer), bindingOf('idempotency_keys', place))
-}
-
-/** Opens an answer that is kept under an Idempotency-Key. Throws for another key or another user. */
-export function openAnswer(dataKey: Buffer, sealed: Buffer, place: Place): unknown {
-  return JSON.parse(unseal(dataKey, sealed, bindingOf('idempotency_keys', place)).toString('utf8'))
+/** Opens what `sealJson` sealed. Throws for another key, another user or another kind. */
+export function openJson(dataKey: Buffer, sealed: Buffer, kind: SealedKind, user: UserIds): unknown {
+  return JSON.parse(unseal(dataKey, sealed, bindingOf(kind, user)).toString('utf8'))
 }

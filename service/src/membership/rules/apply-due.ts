@@ -49,7 +49,7 @@ export function applyDueChanges(user: User, now: Instant, terms: Terms): Applied
   for (;;) {
     const at = dueAt(before)
     if (at === undefined || at > now) return steps
-    const changed = applyAt(withoutPlans(before), { at, terms, outlook: false })
+    const changed = applyAt(withoutPlans(before), { at, terms, isProjection: false })
     const after = projectPendingChanges(settledPlans(before, { ...changed.user, updatedAt: at }), terms, {
       user: before,
       at,
@@ -67,12 +67,12 @@ export function applyDueChanges(user: User, now: Instant, terms: Terms): Applied
  */
 export function projectPendingChanges(user: User, terms: Terms, earlier: { user: User; at: Instant }): User {
   const base = withoutPlans(user)
-  const outlook = outlookOf(base, terms)
+  const projected = projectionOf(base, terms)
   const past = earlier.user.enrolments.filter(
     enrolment => enrolment.plannedBy !== undefined && isLive(enrolment),
   )
   const known = new Set(base.enrolments.map(enrolment => enrolment.id))
-  const planned = outlook.enrolments
+  const planned = projected.enrolments
     .filter(enrolment => !known.has(enrolment.id) && isLive(enrolment))
     .map(enrolment => {
       const same = past.find(
@@ -87,7 +87,7 @@ export function projectPendingChanges(user: User, terms: Terms, earlier: { user:
     .map(enrolment => gone(enrolment, earlier.at))
   return {
     ...base,
-    enrolments: [...base.enrolments.map(enrolment => dated(enrolment, outlook)), ...planned, ...vanished],
+    enrolments: [...base.enrolments.map(enrolment => dated(enrolment, projected)), ...planned, ...vanished],
   }
 }
 
@@ -101,9 +101,9 @@ function gone(enrolment: Enrolment, at: Instant): Enrolment {
  * The enrolment with the end that lies ahead of it, if there is one, so that it never overlaps with the enrolment that
  * follows it.
  */
-function dated(enrolment: Enrolment, outlook: User): Enrolment {
+function dated(enrolment: Enrolment, projected: User): Enrolment {
   if (!isLive(enrolment)) return enrolment
-  const ahead = outlook.enrolments.find(candidate => candidate.id === enrolment.id)
+  const ahead = projected.enrolments.find(candidate => candidate.id === enrolment.id)
   const endsAt =
     ahead && !isLive(ahead) ? ahead.endsAt : isInForce(enrolment) ? enrolment.ownEnd?.at : undefined
   const state = isInForce(enrolment) ? (endsAt === undefined ? 'enrolled' : 'endscheduled') : enrolment.state
@@ -113,7 +113,7 @@ function dated(enrolment: Enrolment, outlook: User): Enrolment {
 }
 
 /** The user as it will be once all pending changes have taken effect. */
-function outlookOf(user: User, terms: Terms): User {
+function projectionOf(user: User, terms: Terms): User {
   let ahead = user
   for (;;) {
     const pending = [
@@ -127,7 +127,7 @@ function outlookOf(user: User, terms: Terms): User {
     )
     const at = dueAt(ahead)
     if (last === undefined || at === undefined || at > last || !isActive(ahead)) return ahead
-    ahead = applyAt(ahead, { at, terms, outlook: true }).user
+    ahead = applyAt(ahead, { at, terms, isProjection: true }).user
   }
 }
 
@@ -166,13 +166,13 @@ export function settledPlans(before: User, after: User): User {
 }
 
 /**
- * The instant at which changes are applied. In a projection (`outlook`) a missing consent can still be given in time.
+ * The instant at which changes are applied. In a projection (`isProjection`) a missing consent can still be given in time.
  */
-export type Moment = { readonly at: Instant; readonly terms: Terms; readonly outlook: boolean }
+export type Moment = { readonly at: Instant; readonly terms: Terms; readonly isProjection: boolean }
 
 /** Applies what is due at one instant, in the order of contract §8: lapse, cancel, offer change, swap, ends, starts. */
 export function applyAt(user: User, moment: Moment): Changed {
-  const { at, terms, outlook } = moment
+  const { at, terms, isProjection } = moment
   let changed = user
   const events: Raised[] = []
   const take = (result: Changed) => {
@@ -185,7 +185,7 @@ export function applyAt(user: User, moment: Moment): Changed {
     take(applyOfferChange(changed, changed.pendingOffer.name, { at, terms }))
   }
   if (changed.swap && changed.swap.at <= at)
-    take(applySwap(changed, changed.swap.pairs, { at, terms, outlook }))
+    take(applySwap(changed, changed.swap.pairs, { at, terms, isProjection }))
   take(applyEnds(changed, at))
   take(applyStarts(changed, at))
   return { user: changed, events }

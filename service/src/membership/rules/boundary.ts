@@ -35,14 +35,14 @@ export function isBoundaryLocked(
 export function beforeSwap(user: User, at: Instant, terms: Terms): User {
   let ahead: User = { ...user, swap: undefined, enrolments: user.enrolments.filter(isHeld) }
   for (let due = dueAt(ahead); due !== undefined && due < at; due = dueAt(ahead)) {
-    ahead = withoutMarks(applyAt(ahead, { at: due, terms, outlook: true }).user)
+    ahead = withoutMarks(applyAt(ahead, { at: due, terms, isProjection: true }).user)
   }
   if (!ahead.pendingOffer || ahead.pendingOffer.at > at) return ahead
   return withoutMarks(applyOfferChange(ahead, ahead.pendingOffer.name, { at, terms }).user)
 }
 
 /** The result of one pair, tried on the user after the pairs before it. */
-export type PairTrial = {
+type PairTrial = {
   readonly pair: SwapPair
   readonly ahead: User
   readonly misfit: Misfit | undefined
@@ -57,7 +57,7 @@ export function tryPairs(
   terms: Terms,
 ): PairTrial[] {
   const { pairs, at } = swap
-  const context = { at, terms, outlook: true }
+  const context = { at, terms, isProjection: true }
   let ahead = user
   return pairs.map((pair, index) => {
     const succeeds = pairSucceeds(ahead, pair, context)

@@ -120,13 +120,13 @@ function mayFollow(enrolment: Enrolment, offer: Offer, terms: Terms): boolean {
 
 /**
  * A swap takes effect, pair by pair. If a pair's new benefit fails, the old one stays, so that nobody ends with less
- * cover. The old benefit ends at the instant at which the new one begins. In a projection (`outlook`) a missing consent
+ * cover. The old benefit ends at the instant at which the new one begins. In a projection (`isProjection`) a missing consent
  * does not fail the pair, because there is still time to give it.
  */
 export function applySwap(
   user: User,
   pairs: readonly SwapPair[],
-  context: { at: Instant; terms: Terms; outlook: boolean },
+  context: { at: Instant; terms: Terms; isProjection: boolean },
 ): Changed {
   let changed: User = { ...user, swap: undefined }
   let done = 0
@@ -142,7 +142,7 @@ export function applySwap(
   return { user: changed, events }
 }
 
-type PairContext = { at: Instant; terms: Terms; outlook: boolean }
+type PairContext = { at: Instant; terms: Terms; isProjection: boolean }
 
 /** The user after one pair of a swap; `undefined` when the pair fails. */
 export function swapPair(user: User, pair: SwapPair, context: PairContext): User | undefined {
@@ -162,13 +162,13 @@ export function swapPair(user: User, pair: SwapPair, context: PairContext): User
 
 /** Whether a pair takes effect at this point: it fits, and the user is admitted to the new benefit. */
 export function pairSucceeds(user: User, pair: SwapPair, context: PairContext): boolean {
-  const { at, terms, outlook } = context
+  const { at, terms, isProjection } = context
   if (pairMisfit(user, pair, terms)) return false
   if (pair.add === undefined) return true
   const benefit = openBenefit(terms, pair.add)
   const offer = user.offer?.name
   if (!benefit || offer === undefined) return false
-  if (!outlook && missingFor(user, benefit).length > 0) return false
+  if (!isProjection && missingFor(user, benefit).length > 0) return false
   return judgePick(terms, benefit, at, offer).admitted
 }
 
