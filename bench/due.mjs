@@ -98,7 +98,7 @@ async function openStage() {
   const { ownEmbeddedDatabase } = await import('@benefit-enrolment/embedded-postgres')
   const { openDatabase } = await load('db/database.js')
   const { migrate } = await load('db/migrate.js')
-  const { claimInstallation } = await load('installation.js')
+  const { markInstallation } = await load('installation.js')
   const { loadKeyring } = await load('vault/keyring.js')
   const { parseCatalogue } = await load('catalogue/parse.js')
   const { publishVersion } = await load('catalogue/published.js')
@@ -111,7 +111,7 @@ async function openStage() {
   const deliveryDatabase = openDatabase(owned.address, { max: 4, onError: () => {} })
   await migrate(database)
   const keyring = loadKeyring({ dataDir })
-  const installation = await claimInstallation(database, { keyring, wanted: 'live', now: real() })
+  const installation = await markInstallation(database, { keyring, wanted: 'live', now: real() })
   const catalogue = parseCatalogue(
     await readFile(new URL('../service/assets/demo-catalogue.yaml', import.meta.url), 'utf8'),
   )

@@ -12,7 +12,7 @@ import type { ProviderSettings } from '../service/src/console/operators/provider
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
 import { rewriteTable } from '../service/src/db/rewrite-table.ts'
 import { type AdmissionLimits, defaultLimits } from '../service/src/http/shedding/admission.ts'
-import { claimInstallation } from '../service/src/installation.ts'
+import { markInstallation } from '../service/src/installation.ts'
 import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
 import { createPartner, type ManageContext, type PartnerSettings } from '../service/src/partners/manage.ts'
 import { type Service, startService } from '../service/src/service.ts'
@@ -125,7 +125,7 @@ export async function startTestService(
   const deliveryDatabase = openDatabase(address, { max: 4, ...patientDatabase })
   const keyring = loadKeyring({ rootKey: randomBytes(32).toString('base64') })
   const { now: real, advance } = options.clock ? movedClock(options.clock) : slowClock(options.startAt)
-  const installation = await claimInstallation(database, {
+  const installation = await markInstallation(database, {
     keyring,
     wanted: sandbox ? 'sandbox' : 'live',
     now: real(),

@@ -24,7 +24,7 @@ export async function loadKeyringFor(db: Executor, source: KeyringSource): Promi
  * takes an unmarked database for a production one. Throws OperatorError when the database is of the other kind, or when
  * the keys are not those of this database.
  */
-export async function claimInstallation(
+export async function markInstallation(
   database: Database,
   context: { keyring: Keyring; wanted: 'sandbox' | 'live' | 'either'; now: number },
 ): Promise<Installation> {

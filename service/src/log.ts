@@ -6,7 +6,7 @@ export const logLevels = ['error', 'warn', 'info'] as const
 export type LogLevel = (typeof logLevels)[number]
 
 /** A log that gathers its lines and writes them together. */
-export type GatheredLog = {
+type GatheredLog = {
   readonly log: Log
   /**
    * Writes the gathered lines, and the counts of repeated failures. Call it before an exit, because nothing else writes

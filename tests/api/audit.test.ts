@@ -6,7 +6,7 @@ import { verifyHeads } from '../../service/src/audit/heads.ts'
 import { blocksOf, type Finding, sealBlocks, verifyPartner } from '../../service/src/audit/seal.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { claimInstallation, markAnew } from '../../service/src/installation.ts'
+import { markAnew, markInstallation } from '../../service/src/installation.ts'
 import { loadKeyring } from '../../service/src/vault/keyring.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { patientDatabase } from '../patient-database.ts'
@@ -226,7 +226,7 @@ test('blocks of entries without a partner are compared after every key was rotat
   })
   const [before, after] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
   const old = loadKeyring({ rootKey: before })
-  await claimInstallation(database, { keyring: old, wanted: 'live', now: 1000 })
+  await markInstallation(database, { keyring: old, wanted: 'live', now: 1000 })
   const entry = {
     partnerId: noPartner,
     actorKind: 'command',

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { claimInstallation } from '../../service/src/installation.ts'
+import { markInstallation } from '../../service/src/installation.ts'
 import { startService } from '../../service/src/service.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
@@ -19,7 +19,7 @@ const second = forAllTests(async () => {
     port: 0,
     log: () => {},
     webhookRules: { sandbox: true, allow: [] },
-    installation: await claimInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
+    installation: await markInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
   })
 })
 let partner: TestPartner

@@ -17,9 +17,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-type Told = { issuer: string; findings: { check: string; verdict: string; told: string; remedy?: string }[] }
+type Told = { issuer: string; findings: { check: string; result: string; told: string; remedy?: string }[] }
 
-/** Runs the doctor with a settings file; returns the exit code and the verdicts. */
+/** Runs the doctor with a settings file; returns the exit code and the results. */
 async function examine(more = '', issuer = identity.issuer) {
   const path = join(folder, 'sign-in.yaml')
   const groups = 'groups: [{ group: call-center, role: support }]'
@@ -30,7 +30,7 @@ async function examine(more = '', issuer = identity.issuer) {
   })
   expect(stdout, stderr).toMatch(/^\{/)
   const { findings } = JSON.parse(stdout) as Told
-  return { code, verdicts: Object.fromEntries(findings.map(({ check, verdict }) => [check, verdict])) }
+  return { code, results: Object.fromEntries(findings.map(({ check, result }) => [check, result])) }
 }
 
 test('doctor asks the identity provider what signing in needs', async () => {
@@ -42,15 +42,15 @@ test('doctor asks the identity provider what signing in needs', async () => {
     scopes: 'ok',
     'sign-out': 'ok',
   }
-  expect(await examine()).toEqual({ code: 0, verdicts: right })
+  expect(await examine()).toEqual({ code: 0, results: right })
   expect(await examine('scopes: [openid, choir]\n')).toEqual({
     code: 0,
-    verdicts: { ...right, scopes: 'warn' },
+    results: { ...right, scopes: 'warn' },
   })
 })
 
 test('an issuer of another name, or that does not answer, fails', async () => {
-  const failed = { code: 1, verdicts: { 'the issuer': 'fail' } }
+  const failed = { code: 1, results: { 'the issuer': 'fail' } }
   expect(await examine('', identity.issuer.replace('127.0.0.1', 'localhost'))).toEqual(failed)
   const gone = await startIdentityProvider()
   await gone.close()

@@ -69,8 +69,8 @@ async function startReceiver({ mostBytes = 65_536, checks, status = () => 200 }:
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, keys }
 }
 
-type Finding = { check: string; verdict: string; told: string; remedy?: string }
-/** Runs the doctor; returns the verdicts that are not ok, all findings and the exit code. */
+type Finding = { check: string; result: string; told: string; remedy?: string }
+/** Runs the doctor; returns the results that are not ok, all findings and the exit code. */
 async function examine(url: string, more: { env?: Record<string, string>; cwd?: string } = {}) {
   const { code, stdout, stderr } = await run(['doctor', url, '--json'], {
     ...more,
@@ -79,7 +79,7 @@ async function examine(url: string, more: { env?: Record<string, string>; cwd?: 
   expect(stdout, stderr).toMatch(/^\{/)
   const { findings, userid } = JSON.parse(stdout) as { findings: Finding[]; userid: string }
   const wrong = Object.fromEntries(
-    findings.filter(({ verdict }) => verdict !== 'ok').map(({ check, verdict }) => [check, verdict]),
+    findings.filter(({ result }) => result !== 'ok').map(({ check, result }) => [check, result]),
   )
   return { code, findings, wrong, userid }
 }
@@ -119,7 +119,7 @@ test('who believes everybody fails for strangers, recordings and big bodies, wit
       'a big body': 'fail',
     },
   })
-  for (const { verdict, remedy } of findings) expect(remedy !== undefined).toBe(verdict !== 'ok')
+  for (const { result, remedy } of findings) expect(remedy !== undefined).toBe(result !== 'ok')
 })
 
 test('who checks the password only is warned, and does not fail', async () => {
@@ -170,7 +170,7 @@ test('where not even a plain delivery is accepted it says so, and stops', async 
   expect(findings).toEqual([
     {
       check: 'a delivery',
-      verdict: 'fail',
+      result: 'fail',
       told: expect.stringMatching(/^401 after/),
       remedy: expect.stringContaining('HOOK_SECRET'),
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { operations } from '../../contract/src/index.ts'
-import { claimInstallation } from '../../service/src/installation.ts'
+import { markInstallation } from '../../service/src/installation.ts'
 import { startService } from '../../service/src/service.ts'
 import { lifeOperations, prepare, requests } from './requests.ts'
 import { partner, refusal, setStage, stage } from './stage.ts'
@@ -59,7 +59,7 @@ test('two operations on one user at once, at two services: one after the other, 
     port: 0,
     log: () => {},
     webhookRules: { sandbox: true, allow: [] },
-    installation: await claimInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
+    installation: await markInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
   })
   try {
     const there = partner.connect({ baseUrl: second.address })

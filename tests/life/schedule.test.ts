@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { claimInstallation } from '../../service/src/installation.ts'
+import { markInstallation } from '../../service/src/installation.ts'
 import { startService } from '../../service/src/service.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { type StagePartner, startStage } from './stage.ts'
@@ -37,7 +37,7 @@ test('two services on one database apply a due change once', async () => {
     port: 0,
     log: () => {},
     webhookRules: { sandbox: true, allow: [] },
-    installation: await claimInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
+    installation: await markInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
   })
   try {
     await partner.lateTo('2026-11-01T04:00')

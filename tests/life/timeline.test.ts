@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { claimInstallation } from '../../service/src/installation.ts'
+import { markInstallation } from '../../service/src/installation.ts'
 import type { Service } from '../../service/src/service.ts'
 import type { TestService } from '../rig.ts'
 import { partner, refusal, setStage, stage } from './stage.ts'
@@ -114,7 +114,7 @@ async function startBehind(service: TestService, behindMs: number): Promise<Serv
   vi.resetModules()
   const { startService } = await import('../../service/src/service.ts')
   const { database, keyring } = service
-  const installation = await claimInstallation(database, { keyring, wanted: 'sandbox', now: service.now() })
+  const installation = await markInstallation(database, { keyring, wanted: 'sandbox', now: service.now() })
   return startService({
     database,
     deliveryDatabase: database,

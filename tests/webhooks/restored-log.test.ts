@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { claimInstallation } from '../../service/src/installation.ts'
+import { markInstallation } from '../../service/src/installation.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
 import type { Cursor } from '../../service/src/webhooks/log/cursor.ts'
 import { readLog } from '../../service/src/webhooks/log/event-log.ts'
@@ -10,7 +10,7 @@ const DAY = 86_400_000
 
 async function installed(): Promise<DispatchRig> {
   const rig = await dispatchRig()
-  await claimInstallation(rig.database, { keyring: rig.keyring, wanted: 'sandbox', now: rig.now() })
+  await markInstallation(rig.database, { keyring: rig.keyring, wanted: 'sandbox', now: rig.now() })
   return rig
 }
 

@@ -15,7 +15,7 @@ import { type Designation, heldEnrolment, isLive, type User } from '../membershi
 import { knownBenefit, offerOf, type Terms } from '../membership/rules/terms.ts'
 
 /** A change of a user that brings one new version of a beneficiary designation. */
-export type NewlyNamed = Changed & { readonly designation: Designation }
+type NewlyNamed = Changed & { readonly designation: Designation }
 
 /** A benefit that takes beneficiaries, and whether naming them is required. */
 export type NamingBenefit = { readonly benefit: Benefit; readonly naming: Naming }

@@ -12,7 +12,7 @@ import { eraseAccount } from './lifecycle.ts'
 export type Erasure = { readonly serviceId: string; readonly erasedAt: Instant }
 
 /** An erasure that an operator requests. */
-export type ErasureWish = Pick<Command<Erasure>, 'partner' | 'userid' | 'requestId' | 'alongside'> & {
+type AskedErasure = Pick<Command<Erasure>, 'partner' | 'userid' | 'requestId' | 'alongside'> & {
   readonly actor: string
   /** Objects to erasing the user as found at that moment; absent: the erasure concerns any user with that userid. */
   readonly objects?: (user: User, now: Instant, terms: Terms) => boolean
@@ -24,7 +24,7 @@ export type ErasureWish = Pick<Command<Erasure>, 'partner' | 'userid' | 'request
  */
 export async function eraseForOperator(
   executor: CommandExecutor,
-  { objects, actor, ...command }: ErasureWish,
+  { objects, actor, ...command }: AskedErasure,
 ): Promise<Erasure | Refusal> {
   const outcome = await executor.submit<Erasure>({
     ...command,
@@ -44,7 +44,7 @@ export async function eraseForOperator(
 }
 
 /** The facts that prove an erasure; they name nobody. */
-export type ErasureCertificate = {
+type ErasureCertificate = {
   readonly partnerid: string
   readonly serviceid: string
   readonly status: 'erased'

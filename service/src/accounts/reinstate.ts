@@ -33,7 +33,7 @@ export type NotRestored = { readonly name: string; readonly code: string; readon
 type Texts = { readonly en: string; readonly es: string }
 
 /** The result of a reinstatement. */
-export type Reinstated = Changed & { readonly notRestored: readonly NotRestored[] }
+type Reinstated = Changed & { readonly notRestored: readonly NotRestored[] }
 
 type Cancel = { readonly at: Instant; readonly requestedAt: Instant }
 

@@ -31,7 +31,7 @@ import type { Shared } from './shared.ts'
 import type { Users } from './users.ts'
 
 /** What requests are answered with. */
-export type ListenerContext = {
+type ListenerContext = {
   readonly users: Users
   readonly delivery: Delivery
   readonly schedule: Schedule

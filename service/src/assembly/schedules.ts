@@ -14,7 +14,7 @@ import type { Shared } from './shared.ts'
 import type { Users } from './users.ts'
 
 /** What the service does by itself, without a request. */
-export type Schedules = {
+type Schedules = {
   /** Applies due changes, and deletes expired data between its rounds. */
   readonly schedule: Schedule
   start(): void

@@ -76,7 +76,7 @@ export function dateOfAge(dob: PlainDate, age: number): PlainDate {
 }
 
 /** When a change takes effect, or why its date is refused. */
-export type Effective = { ok: true; at: Instant } | { ok: false; reason: 'notadate' | 'past' | 'toofarahead' }
+type Effective = { ok: true; at: Instant } | { ok: false; reason: 'notadate' | 'past' | 'toofarahead' }
 
 /**
  * When a change that is requested at `now` takes effect. Without a date, and for today's date in `zone`, that is

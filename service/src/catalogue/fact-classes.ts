@@ -2,7 +2,7 @@ import type { Facts } from './eligibility.ts'
 import type { Catalogue, Rule } from './model.ts'
 
 /** Returns the name of the class of facts to which a person belongs. */
-export type FactClasses = (facts: Omit<Facts, 'offer'>) => string
+type FactClasses = (facts: Omit<Facts, 'offer'>) => string
 
 const known = new WeakMap<Catalogue, FactClasses>()
 

@@ -4,15 +4,15 @@ import type { PlainDate } from '../calendar/calendar.ts'
 export type Bilingual = { readonly en: string; readonly es: string }
 
 /** Money in whole cents of the US dollar. */
-export type Cents = number
+type Cents = number
 
 /** The kinds of benefit that the interface names in `benefittype`. */
 export const BENEFIT_TYPES = ['dollar', 'service', 'discount', 'account'] as const
-export type BenefitType = (typeof BENEFIT_TYPES)[number]
+type BenefitType = (typeof BENEFIT_TYPES)[number]
 
 /** The time spans of a paid amount; an amount without one is paid once. */
 export const AMOUNT_SPANS = ['day', 'week', 'month'] as const
-export type AmountSpan = (typeof AMOUNT_SPANS)[number]
+type AmountSpan = (typeof AMOUNT_SPANS)[number]
 
 /** The parts of every rule: a code for programs, and the text for a person who is refused. */
 type RuleHead = { readonly code: string; readonly text: Bilingual }
@@ -60,7 +60,7 @@ export type Language = (typeof LANGUAGES)[number]
 
 /** The time spans of a price. */
 export const PRICE_SPANS = ['week', 'month'] as const
-export type PriceSpan = (typeof PRICE_SPANS)[number]
+type PriceSpan = (typeof PRICE_SPANS)[number]
 
 /** Who collects a price from the person. */
 export const PRICE_TAKERS = ['partner', 'insurer'] as const
@@ -87,7 +87,7 @@ export type BenefitDocument = {
 }
 
 /** How long after its start a benefit does not pay, and for what. */
-export type WaitingPeriod = { readonly days: number; readonly text?: Bilingual }
+type WaitingPeriod = { readonly days: number; readonly text?: Bilingual }
 
 /** Whether a person must or may name beneficiaries for a benefit. */
 export const NAMINGS = ['required', 'optional'] as const

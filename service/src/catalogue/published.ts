@@ -6,7 +6,7 @@ import { readCatalogue } from './document.ts'
 import type { Catalogue } from './model.ts'
 
 /** One published version of the catalogue. */
-export type PublishedCatalogue = { readonly version: number; readonly catalogue: Catalogue }
+type PublishedCatalogue = { readonly version: number; readonly catalogue: Catalogue }
 
 /** The published versions, answered from memory; the newest is looked for again when older than one second. */
 export type Published = {
@@ -108,7 +108,7 @@ export async function readVersion(db: Executor, version: number): Promise<Catalo
 }
 
 /** A catalogue to publish, when and by whom. */
-export type Publishing = {
+type Publishing = {
   readonly document: unknown
   readonly files: readonly NewFile[]
   readonly at: Instant

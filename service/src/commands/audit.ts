@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { openBlockKeys } from '../audit/block-keys.ts'
 import { type AuditRow, listEntries, noPartner } from '../audit/entries.ts'
 import { type KeptHead, verifyHeads } from '../audit/heads.ts'
@@ -8,7 +7,7 @@ import type { Database } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { OperatorError } from '../operator-error.ts'
 import { listPartners } from '../partners/store.ts'
-import { type Command, flag, type Input, UsageError, valued } from './command.ts'
+import { type Command, flag, type Input, readGiven, UsageError, valued } from './command.ts'
 import { inWorkspace } from './workspace.ts'
 
 const verify: Command = {
@@ -54,14 +53,8 @@ const verify: Command = {
 function headsOf(input: Input): readonly KeptHead[] {
   const file = input.text('heads')
   if (file === undefined) return []
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    const { code = 'unknown error' } = error as { code?: string }
-    throw new OperatorError(`The file of --heads cannot be read (${code}).`)
-  }
-  return text
+  return readGiven(file, 'The file of --heads')
+    .toString('utf8')
     .split('\n')
     .filter(line => line !== '')
     .map((line, index) => {

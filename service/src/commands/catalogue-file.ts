@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { readWholeCatalogue, type WholeCatalogue } from '../catalogue/bring-files.ts'
 import { describeProblem, type Problem } from '../catalogue/problem.ts'
@@ -6,6 +5,7 @@ import { listVersions } from '../catalogue/published.ts'
 import { checkSuccession } from '../catalogue/succession.ts'
 import type { Database } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'
+import { readGiven } from './command.ts'
 
 const mostShown = 50
 
@@ -14,19 +14,9 @@ const mostShown = 50
  * and remedy.
  */
 export async function readCatalogueFile(path: string): Promise<WholeCatalogue> {
-  const parsed = await readWholeCatalogue(await readText(path), dirname(path))
+  const parsed = await readWholeCatalogue(readGiven(path, `The file ${path}`).toString('utf8'), dirname(path))
   if (!parsed.ok) throw refusalOf(parsed.problems)
   return parsed
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    throw new OperatorError(
-      `The file ${path} cannot be read (${(error as { code?: string }).code ?? 'unknown'}).`,
-    )
-  }
 }
 
 /** Throws OperatorError when the catalogue contradicts an earlier published version. */

@@ -1,16 +1,12 @@
 import { formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
-import { openPublished } from '../catalogue/published.ts'
 import { describeCause } from '../log.ts'
 import { openCommandExecutor } from '../membership/commands/executor.ts'
-import { openTerms } from '../membership/commands/open-terms.ts'
 import { OperatorError } from '../operator-error.ts'
-import { partnerOf } from '../partners/keys.ts'
-import { requirePartner } from '../partners/manage.ts'
-import { clockOn } from '../partners/partner.ts'
 import { advanceClockTo } from '../sandbox/advance-clock.ts'
 import { openSchedule } from '../schedule/schedule.ts'
 import { type Command, type Input, UsageError } from './command.ts'
-import { inWorkspace, type Workspace } from './workspace.ts'
+import { memberContext } from './members.ts'
+import { inWorkspace, partnerIn, type Workspace } from './workspace.ts'
 
 function instantOf(input: Input): number {
   const text = input.positionals[1] ?? ''
@@ -23,18 +19,10 @@ function instantOf(input: Input): number {
 }
 
 /** Applies due changes without a running service; if one runs, both take turns. */
-function scheduleOf({ database, keyring, installation, real }: Workspace) {
-  const published = openPublished({ database, real })
-  const clock = clockOn(real)
-  const executor = openCommandExecutor({
-    ...openTerms({ published, real }),
-    database,
-    clock,
-    sandbox: installation.sandbox,
-    // A running service compares what it remembers with the database, and its dispatcher finds new events by itself.
-    onWritten: () => {},
-    onEvents: () => {},
-  })
+function scheduleOf(workspace: Workspace) {
+  const context = memberContext(workspace)
+  const { database, clock } = context
+  const executor = openCommandExecutor(context)
   const failures: unknown[] = []
   const schedule = openSchedule({
     database,
@@ -45,7 +33,7 @@ function scheduleOf({ database, keyring, installation, real }: Workspace) {
     tidy: async () => {},
     onError: error => failures.push(error),
   })
-  return { schedule, clock, failures, keyring }
+  return { schedule, clock, failures }
 }
 
 const advance: Command = {
@@ -58,8 +46,8 @@ const advance: Command = {
       const { database, installation, alongside } = workspace
       if (!installation.sandbox)
         throw new OperatorError('This is not a sandbox: only the clock of a sandbox can be moved.')
-      const { schedule, clock, failures, keyring } = scheduleOf(workspace)
-      const partner = partnerOf(await requirePartner(database, input.positionals[0] ?? ''), keyring)
+      const { schedule, clock, failures } = scheduleOf(workspace)
+      const partner = await partnerIn(workspace, input.positionals[0])
       if (to < clock.now(partner)) {
         const now = formatTimestamp(clock.now(partner))
         throw new OperatorError(`The clock of this partner shows ${now} already: it only goes forward.`)

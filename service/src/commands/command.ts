@@ -96,18 +96,20 @@ export function neededSecret(input: Input, name: string): string {
     )
     return value
   }
-  const value = readSecret(file, name).replace(/\r?\n$/, '')
+  const value = readGiven(file === '-' ? 0 : file, `The file of --${name}-file`)
+    .toString('utf8')
+    .replace(/\r?\n$/, '')
   if (value === '' || /[\r\n]/.test(value) || value.length > mostSecretBytes)
     throw new OperatorError(`The file of --${name}-file must hold one line: the secret.`)
   return value
 }
 
-function readSecret(file: string, name: string): string {
+/** The bytes of a file that the operator named; `what` is how a refusal names it. Throws OperatorError. */
+export function readGiven(path: string | 0, what: string): Buffer {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
+    return readFileSync(path)
   } catch (error) {
-    const { code } = error as { code?: string }
-    throw new OperatorError(`The file of --${name}-file cannot be read (${code ?? 'unknown error'}).`)
+    throw new OperatorError(`${what} cannot be read (${(error as { code?: string }).code ?? 'unknown'}).`)
   }
 }
 

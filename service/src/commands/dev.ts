@@ -27,7 +27,7 @@ export const dev: Command = {
   options: servingOptions,
   run: async input => {
     const config = readConfig(input.environment)
-    // A catalogue that somebody published here stays, as all other data does; the demo is made for its own.
+    // A catalogue that somebody published here is kept. The people of the demo are not made then: they fit only its own.
     let hasOwnCatalogue = false
     await runService(input, config, 'sandbox', {
       prepare: async ({ database }) => {
@@ -51,7 +51,7 @@ export const dev: Command = {
         try {
           const baseurl = hereOf(running.service)
           await keep(path, { ...demo, baseurl, webhook: { ...demo.webhook, port: site.port } })
-          // Before the inbox has an endpoint, so that it only shows the visitor's own actions.
+          // The people are made before the inbox gets an endpoint, so that it shows only what the visitor does.
           if (!hasOwnCatalogue) await makePeople(connectPartner(baseurl, demo), 'missing')
           await sendTo(site.url, demo, running)
           await admitSite(site.port, demo, running)

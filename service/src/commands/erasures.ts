@@ -1,16 +1,14 @@
 import { eraseAccount } from '../accounts/lifecycle.ts'
-import { openPublished } from '../catalogue/published.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import type { Installation } from '../installation.ts'
 import { openCommandExecutor } from '../membership/commands/executor.ts'
-import { openTerms } from '../membership/commands/open-terms.ts'
 import { applyErasures } from '../membership/erasures/apply.ts'
 import { type ErasureList, erasureListPath, openErasureList } from '../membership/erasures/list.ts'
 import { partnerOf } from '../partners/keys.ts'
-import { clockOn } from '../partners/partner.ts'
 import { listPartners } from '../partners/store.ts'
 import type { Keyring } from '../vault/keyring.ts'
+import { memberContext } from './members.ts'
 
 /** The list of erasures; `undefined` when the operator keeps none. Throws OperatorError when it cannot be opened. */
 export async function erasureListOf(config: Config, dataDir: string): Promise<ErasureList | undefined> {
@@ -26,17 +24,8 @@ export async function eraseListed(context: {
   readonly list: ErasureList
   readonly real: () => number
 }): Promise<number> {
-  const { database, keyring, list, real } = context
-  const published = openPublished({ database, real })
-  const { sandbox } = context.installation
-  const executor = openCommandExecutor({
-    ...openTerms({ published, real }),
-    database,
-    clock: clockOn(real),
-    sandbox,
-    onEvents: () => {},
-    onWritten: () => {},
-  })
+  const { database, keyring, list } = context
+  const executor = openCommandExecutor(memberContext(context))
   const partners = new Map(
     (await listPartners(database)).map(row => [row.partner_id, partnerOf(row, keyring)]),
   )

@@ -1,13 +1,11 @@
 import { formatTimestamp } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
-import { partnerOf } from '../partners/keys.ts'
-import { requirePartner } from '../partners/manage.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { attemptOf, eventOf } from '../webhooks/api/view.ts'
 import { findAttempts, findEvent, findOpenDeliveries, findOwnerOfEvent } from '../webhooks/log/event-log.ts'
 import { type Command, UsageError } from './command.ts'
 import { answeredLine } from './deliveries.ts'
-import { inWorkspace } from './workspace.ts'
+import { inWorkspace, partnerIn } from './workspace.ts'
 
 const show: Command = {
   name: 'events show',
@@ -19,13 +17,14 @@ const show: Command = {
     const eventId = text.toLowerCase()
     if (!isUuid(eventId))
       throw new UsageError('ID is the eventid, which is the Idempotency-Key of each delivery; see --help.')
-    await inWorkspace(input, async ({ database, keyring, record }) => {
+    await inWorkspace(input, async workspace => {
+      const { database, record } = workspace
       const partnerId = await findOwnerOfEvent(database, eventId)
       const event = partnerId === undefined ? undefined : await findEvent(database, partnerId, eventId)
       if (partnerId === undefined || !event)
         throw new OperatorError('No partner has an event of this id: events are kept for 30 days.')
       record({ partnerId })
-      const partner = partnerOf(await requirePartner(database, partnerId), keyring)
+      const partner = await partnerIn(workspace, partnerId)
       const attempts = (await findAttempts(database, partner, eventId)).map(attemptOf)
       const deliveries = (await findOpenDeliveries(database, partnerId, eventId)).map(one => ({
         webhookid: one.endpoint_id,

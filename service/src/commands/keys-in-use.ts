@@ -10,7 +10,7 @@ import type { Workspace } from './workspace.ts'
 export type UseOfKey = Readonly<Record<string, number>>
 
 /** Counts what depends on a key, even on one that is not in the keyring. */
-export type KeysInUse = {
+type KeysInUse = {
   readonly of: (kind: KeyKind, id: string) => UseOfKey
   /** The keys that living rows name, each with its kind and id. */
   readonly named: readonly { readonly kind: KeyKind; readonly id: string }[]

@@ -9,8 +9,8 @@ import type { Workspace } from './workspace.ts'
 type Place = Pick<Workspace, 'database' | 'installation' | 'real'>
 
 /**
- * The context for commands that change users, with the rules and the clocks of the service; other parts are not told
- * about the writes.
+ * The context for commands that change users, with the rules and the clocks of the service. Nobody is told of the
+ * writes: a running service compares what it remembers with the database, and its dispatcher finds new events by itself.
  */
 export function memberContext({ database, installation, real }: Place): ExecutorContext {
   return {

@@ -11,7 +11,7 @@ import {
 import { needsSecond, SECOND_PERSON_ACTIONS } from '../console/requests/second-person.ts'
 import { readPolicy, writePolicy } from '../console/requests/store.ts'
 import type { Executor } from '../db/database.ts'
-import { claimInstallation } from '../installation.ts'
+import { markInstallation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import { listPartners } from '../partners/store.ts'
 import { uuidv7 } from '../vault/uuid.ts'
@@ -46,7 +46,7 @@ const add: Command = {
       async workspace => {
         const { database, keyring, installation, real, alongside } = workspace
         const wanted = installation.sandbox ? 'sandbox' : 'live'
-        await claimInstallation(database, { keyring, wanted, now: real() })
+        await markInstallation(database, { keyring, wanted, now: real() })
         const partners = await partnersOf(workspace, input.list('partner'))
         const operator = {
           operatorId: uuidv7(real()),

@@ -1,12 +1,19 @@
-import { readFile } from 'node:fs/promises'
 import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
 import type { Offer } from '../catalogue/model.ts'
 import { FONTS } from '../look/look.ts'
 import { clientIdOf } from '../oauth/client-credentials.ts'
-import { OperatorError } from '../operator-error.ts'
 import type { PartnerSettings } from '../partners/manage.ts'
 import type { PartnerRow } from '../partners/store.ts'
-import { choiceOf, flag, type Input, type Option, repeatable, UsageError, valued } from './command.ts'
+import {
+  choiceOf,
+  flag,
+  type Input,
+  type Option,
+  readGiven,
+  repeatable,
+  UsageError,
+  valued,
+} from './command.ts'
 
 /** The options for the settings of a partner. */
 export const settingOptions: Readonly<Record<string, Option>> = {
@@ -40,6 +47,7 @@ export const settingOptions: Readonly<Record<string, Option>> = {
 export async function settingsOf(input: Input): Promise<PartnerSettings> {
   const list = (name: string) => (input.list(name).length > 0 ? input.list(name) : undefined)
   const rate = input.text('rate')
+  const logo = input.text('logo')
   if (rate !== undefined && !/^\d{1,6}(\.\d+)?\/s$/.test(rate))
     throw new UsageError('--rate must look like 100/s; see --help.')
   const unknown = input.list('scope').find(scope => !isScope(scope))
@@ -65,7 +73,7 @@ export async function settingsOf(input: Input): Promise<PartnerSettings> {
       radius: input.text('radius'),
       font: input.text('font'),
     },
-    logo: await readLogo(input.text('logo')),
+    logo: logo ? readGiven(logo, `The file ${logo} of --logo`) : logo === undefined ? undefined : '',
     offers: input.flag('all-offers') ? [] : list('offer'),
     retain: input.text('retain'),
     scopes: list('scope'),
@@ -76,17 +84,6 @@ export async function settingsOf(input: Input): Promise<PartnerSettings> {
         ? false
         : undefined,
     isDisabled: input.flag('enable') ? false : undefined,
-  }
-}
-
-/** The bytes of a logo. Throws OperatorError when the file cannot be read. */
-async function readLogo(path: string | undefined): Promise<Buffer | '' | undefined> {
-  if (path === undefined || path === '') return path
-  try {
-    return await readFile(path)
-  } catch (error) {
-    const { code = 'unknown' } = error as { code?: string }
-    throw new OperatorError(`The file ${path} of --logo cannot be read (${code}).`)
   }
 }
 

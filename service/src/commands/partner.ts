@@ -1,6 +1,6 @@
 import type { Offer } from '../catalogue/model.ts'
 import { openPublished } from '../catalogue/published.ts'
-import { claimInstallation } from '../installation.ts'
+import { markInstallation } from '../installation.ts'
 import { clientIdOf } from '../oauth/client-credentials.ts'
 import { OperatorError } from '../operator-error.ts'
 import { lastUses } from '../partners/credential-uses.ts'
@@ -47,12 +47,12 @@ function linesOf(view: object): string[] {
   )
 }
 
-type WebhookWish = Omit<Parameters<typeof addForOperator>[1], 'partnerId'>
+type AskedWebhook = Omit<Parameters<typeof addForOperator>[1], 'partnerId'>
 
 /**
  * The endpoint that the options of `partner create` describe, if any. Throws UsageError when a part of one is missing.
  */
-function webhookWishOf(input: Input): WebhookWish | undefined {
+function askedWebhookOf(input: Input): AskedWebhook | undefined {
   if (input.text('webhook-url') === undefined) {
     const stray = ['webhook-username', 'webhook-password', 'webhook-password-file', 'events'].find(
       name => input.text(name) !== undefined,
@@ -70,7 +70,7 @@ function webhookWishOf(input: Input): WebhookWish | undefined {
 }
 
 /** Checked before the partner is created, so that a wrong endpoint leaves nothing half-made. */
-function checkWebhook(workspace: Workspace, { url, username }: WebhookWish): void {
+function checkWebhook(workspace: Workspace, { url, username }: AskedWebhook): void {
   const checked = checkWebhookUrl(url, webhookRulesOf(workspace.config, workspace.installation))
   if (!checked.ok) throw new OperatorError(`--webhook-url: ${checked.reason}`)
   if (username.includes(':')) throw new OperatorError('--webhook-username must not have a colon.')
@@ -79,21 +79,21 @@ function checkWebhook(workspace: Workspace, { url, username }: WebhookWish): voi
 async function createFor(
   input: Input,
   workspace: Workspace,
-  wish: { settings: PartnerSettings; webhook: WebhookWish | undefined },
+  asked: { settings: PartnerSettings; webhook: AskedWebhook | undefined },
 ): Promise<void> {
   const context = await manageContextOf(workspace)
-  if (wish.webhook) checkWebhook(workspace, wish.webhook)
+  if (asked.webhook) checkWebhook(workspace, asked.webhook)
   // The partner's secrets say which kind of database they are for, so from here on the kind is fixed.
   const wanted = workspace.installation.sandbox ? 'sandbox' : 'live'
-  await claimInstallation(workspace.database, {
+  await markInstallation(workspace.database, {
     keyring: workspace.keyring,
     wanted,
     now: workspace.real(),
   })
-  const { row, clientSecret, apiKey } = await createPartner(wish.settings, context)
-  const webhook = wish.webhook
+  const { row, clientSecret, apiKey } = await createPartner(asked.settings, context)
+  const webhook = asked.webhook
     ? // The command is on record with its partner already.
-      await addForOperator(workspace, { partnerId: row.partner_id, ...wish.webhook }, [])
+      await addForOperator(workspace, { partnerId: row.partner_id, ...asked.webhook }, [])
     : {}
   const view = {
     partnerid: row.partner_id,
@@ -118,8 +118,8 @@ const create: Command = {
   },
   run: async input => {
     neededText(input, 'name')
-    const wish = { settings: await settingsOf(input), webhook: webhookWishOf(input) }
-    await inWorkspace(input, workspace => createFor(input, workspace, wish), { schema: 'make' })
+    const asked = { settings: await settingsOf(input), webhook: askedWebhookOf(input) }
+    await inWorkspace(input, workspace => createFor(input, workspace, asked), { schema: 'make' })
   },
 }
 

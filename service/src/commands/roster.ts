@@ -48,7 +48,7 @@ export const roster: Command = {
       await requireBenefit(database, query.benefit)
       const isCsv = input.flag('csv')
       if (wanted) record({ partnerId: wanted })
-      // Before it is shown: what is on the screen is on record.
+      // Recorded before it is printed, so that nobody sees data without a record of it.
       await database.query(alongside())
       if (isCsv) process.stdout.write(`${csvLine(columns)}\r\n`)
       const listed: ReturnType<typeof listedEntry>[] = []
@@ -102,7 +102,7 @@ async function requireBenefit(db: Executor, benefit: string): Promise<void> {
   )
 }
 
-/** The earlier day; a later one would tell who is added and who ended the wrong way round. */
+/** The day to compare with. It is the earlier one, or people who are added would be listed as ended. */
 function sinceOf(input: Input): PlainDate | undefined {
   if (input.text('since') === undefined) return undefined
   const since = dateOf(input, 'since')

@@ -7,7 +7,7 @@ import { checkConnection } from '../db/connection-check.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'
 import { isLoopback } from '../http/failed-authentications.ts'
-import { claimInstallation, type Installation, loadKeyringFor } from '../installation.ts'
+import { type Installation, loadKeyringFor, markInstallation } from '../installation.ts'
 import { describeCause, type Log, openLog } from '../log.ts'
 import type { ErasureList } from '../membership/erasures/list.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -144,7 +144,7 @@ async function prepare(
       ...(config.rootKey === undefined ? {} : { rootKey: config.rootKey }),
       onUnreadable: error => log('keyring_unreadable', describeCause(error)),
     })
-    const installation = await claimInstallation(database, { keyring, wanted, now: Date.now() })
+    const installation = await markInstallation(database, { keyring, wanted, now: Date.now() })
     if (context.quiet) await makeQuiet(database, Date.now())
     const deliveryDatabase = openDatabase(address, { max: deliveryConnections, onError })
     const webhookRules = webhookRulesOf(config, installation)

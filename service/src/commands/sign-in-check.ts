@@ -1,9 +1,8 @@
 import { readConfig } from '../config.ts'
 import { discover } from '../console/operators/provider.ts'
 import { type ProviderSettings, readProviderSettings } from '../console/operators/provider-settings.ts'
-import { OperatorError } from '../operator-error.ts'
 import { type Input, UsageError } from './command.ts'
-import type { Finding } from './partner-side/examine.ts'
+import { type Finding, printFindings } from './findings.ts'
 
 /**
  * `enrolment doctor` without an address: asks the console's identity provider what it offers, with the settings that
@@ -16,16 +15,7 @@ export async function checkSignIn(input: Input): Promise<void> {
       'Give the URL of your receiver; or set ENROLMENT_CONSOLE_SIGN_IN, to try the identity provider of the console; see --help.',
     )
   const settings = readProviderSettings(consoleSignIn)
-  const findings = await examine(settings)
-  input.print(
-    { issuer: settings.issuer, findings },
-    findings.flatMap(({ check, verdict, told, remedy }) => [
-      `${verdict.toUpperCase().padEnd(6)}${check.padEnd(18)}${told}`,
-      ...(remedy === undefined ? [] : [`${' '.repeat(6)}→ ${remedy}`]),
-    ]),
-  )
-  const failed = findings.filter(({ verdict }) => verdict === 'fail').length
-  if (failed > 0) throw new OperatorError(`${failed} of ${findings.length} checks failed.`)
+  printFindings(input, { issuer: settings.issuer }, await examine(settings))
 }
 
 async function examine(settings: ProviderSettings): Promise<readonly Finding[]> {
@@ -39,7 +29,7 @@ async function examine(settings: ProviderSettings): Promise<readonly Finding[]> 
     return [
       {
         check: 'the issuer',
-        verdict: 'fail',
+        result: 'fail',
         told: `${issuer} (${code ?? cause?.code ?? 'no answer'})`,
         remedy:
           'Its /.well-known/openid-configuration must answer this machine, and name the issuer to the letter as the file does.',
@@ -54,13 +44,13 @@ async function examine(settings: ProviderSettings): Promise<readonly Finding[]> 
         : 'client_secret_post'
   const wanted = scope.split(' ')
   return [
-    { check: 'the issuer', verdict: 'ok', told: `${issuer} answers` },
+    { check: 'the issuer', result: 'ok', told: `${issuer} answers` },
     finding('keys', offered.jwks_uri !== undefined, offered.jwks_uri ?? 'none', {
-      verdict: 'fail',
+      result: 'fail',
       remedy: 'Without jwks_uri no ID token can be verified, so nobody is signed in.',
     }),
     finding('PKCE', isIn(['S256'], offered.code_challenge_methods_supported, false), 'S256', {
-      verdict: 'warn',
+      result: 'warn',
       remedy:
         'The provider does not say that it checks PKCE. State, nonce and the secret still protect signing in.',
     }),
@@ -69,16 +59,16 @@ async function examine(settings: ProviderSettings): Promise<readonly Finding[]> 
       isIn([method], offered.token_endpoint_auth_methods_supported ?? ['client_secret_basic'], false),
       method,
       {
-        verdict: 'fail',
+        result: 'fail',
         remedy: 'The provider offers another way to show the secret: set clientauth, or secretfile.',
       },
     ),
     finding('scopes', isIn(wanted, offered.scopes_supported, true), scope, {
-      verdict: 'warn',
+      result: 'warn',
       remedy: 'The provider does not list all of these scopes; it may refuse the sign-in.',
     }),
     finding('sign-out', offered.end_session_endpoint !== undefined, 'also at the provider', {
-      verdict: 'warn',
+      result: 'warn',
       remedy: 'The provider offers no sign-out, so only the session of the console ends.',
     }),
   ]
@@ -101,7 +91,7 @@ function finding(
   check: string,
   isRight: boolean,
   told: string,
-  otherwise: { verdict: 'warn' | 'fail'; remedy: string },
+  otherwise: { result: 'warn' | 'fail'; remedy: string },
 ): Finding {
-  return isRight ? { check, verdict: 'ok', told } : { check, told, ...otherwise }
+  return isRight ? { check, result: 'ok', told } : { check, told, ...otherwise }
 }

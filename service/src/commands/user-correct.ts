@@ -6,11 +6,9 @@ import { effectOf } from '../membership/rules/effect.ts'
 import { isRefusal, type Refusal, refuse } from '../membership/rules/refusal.ts'
 import { type Enrolment, isLive, type User } from '../membership/rules/state.ts'
 import { OperatorError } from '../operator-error.ts'
-import { partnerOf } from '../partners/keys.ts'
-import { requirePartner } from '../partners/manage.ts'
 import { type Command, flag, type Input, neededText, UsageError, valued } from './command.ts'
 import { memberContext, openMemberReader } from './members.ts'
-import { inWorkspace, systemUser } from './workspace.ts'
+import { inWorkspace, partnerIn, systemUser } from './workspace.ts'
 
 /** Voids an enrolment or moves its dates, as the console does, without a second person. */
 export const correctUser: Command = {
@@ -27,11 +25,11 @@ export const correctUser: Command = {
     'dry-run': flag('only show what it would do'),
   },
   run: input => {
-    const wish = wishOf(input)
+    const asked = askedOf(input)
     return inWorkspace(input, async workspace => {
-      const { database, keyring, record, alongside } = workspace
+      const { record, alongside } = workspace
       const [partnerId = '', userid = ''] = input.positionals
-      const partner = partnerOf(await requirePartner(database, partnerId), keyring)
+      const partner = await partnerIn(workspace, partnerId)
       const context = memberContext(workspace)
       const reader = openMemberReader(workspace, context)
       const reading = await reader.read(partner, userid)
@@ -40,13 +38,13 @@ export const correctUser: Command = {
       record({ serviceId: user.serviceId })
       const people = await reader.documents(partner, user)
       const terms = context.terms(partner, () => people.get('profile'))
-      const correction = correctionOf(user, wish, partner.timezone)
+      const correction = correctionOf(user, asked, partner.timezone)
       const decided = correctEnrolment(user, correction, now, terms)
       if (isRefusal(decided)) throw refused(decided)
-      const why = wish.isVoid ? 'correction: void' : 'correction: dates'
+      const why = asked.isVoid ? 'correction: void' : 'correction: dates'
       const effect = effectOf(decided, { user, now, terms }, why)
-      if (!wish.isDry) {
-        const { reason } = wish
+      if (!asked.isDry) {
+        const { reason } = asked
         record({ sealedReason: sealReason(partner, user.serviceId, reason) })
         const outcome = await openCommandExecutor(context).submit({
           partner,
@@ -71,21 +69,21 @@ export const correctUser: Command = {
       input.print(
         {
           serviceid: user.serviceId,
-          dryrun: wish.isDry,
+          dryrun: asked.isDry,
           events: effect.events,
           changes: effect.lines.map(({ what, from, to }) => ({ what, from, to })),
         },
         [
-          wish.isDry ? 'It would do this; nothing is changed.' : 'Corrected.',
+          asked.isDry ? 'It would do this; nothing is changed.' : 'Corrected.',
           ...effect.lines.map(({ what, from, to }) => `  ${what}: ${from || '–'} → ${to || '–'}`),
-          `The partner ${wish.isDry ? 'would hear' : 'hears'}: ${effect.events.join(', ')}.`,
+          `The partner ${asked.isDry ? 'would hear' : 'hears'}: ${effect.events.join(', ')}.`,
         ],
       )
     })
   },
 }
 
-type Wish = {
+type Asked = {
   readonly benefit: string
   readonly enrolment: string | undefined
   readonly isVoid: boolean
@@ -95,9 +93,9 @@ type Wish = {
   readonly isDry: boolean
 }
 
-function wishOf(input: Input): Wish {
+function askedOf(input: Input): Asked {
   const isDry = input.flag('dry-run')
-  const wish = {
+  const asked = {
     benefit: neededText(input, 'benefit'),
     enrolment: input.text('enrolment'),
     isDry,
@@ -106,9 +104,9 @@ function wishOf(input: Input): Wish {
     lastDay: dayOf(input, 'last-day'),
     reason: isDry ? '' : neededText(input, 'reason'),
   }
-  if (wish.isVoid === (wish.firstDay !== undefined || wish.lastDay !== undefined))
+  if (asked.isVoid === (asked.firstDay !== undefined || asked.lastDay !== undefined))
     throw new UsageError('Give --void, or --start, --last-day or both; see --help.')
-  return wish
+  return asked
 }
 
 function dayOf(input: Input, option: string): PlainDate | undefined {
@@ -117,14 +115,14 @@ function dayOf(input: Input, option: string): PlainDate | undefined {
   throw new UsageError(`--${option} must be a date like 2026-11-30; see --help.`)
 }
 
-function correctionOf(user: User, wish: Wish, zone: string): Correction {
-  const { isVoid, firstDay, lastDay } = wish
-  const { id } = wrongOne(user, wish, zone)
+function correctionOf(user: User, asked: Asked, zone: string): Correction {
+  const { isVoid, firstDay, lastDay } = asked
+  const { id } = wrongOne(user, asked, zone)
   return isVoid ? { kind: 'void', enrolmentId: id } : { kind: 'move', enrolmentId: id, firstDay, lastDay }
 }
 
 /** The enrolment that was named, or the only one of the benefit, or the only one that is not over. */
-function wrongOne(user: User, { benefit, enrolment, isVoid }: Wish, zone: string): Enrolment {
+function wrongOne(user: User, { benefit, enrolment, isVoid }: Asked, zone: string): Enrolment {
   const rows = (isVoid ? voidable(user) : movable(user)).filter(one => one.benefit === benefit)
   const named = rows.filter(one => one.id === enrolment?.toLowerCase())
   const live = rows.filter(isLive)

@@ -6,12 +6,10 @@ import { sql } from '../db/sql.ts'
 import { erasedName } from '../membership/commands/erased-name.ts'
 import { openRetained } from '../membership/records/retained-rows.ts'
 import { OperatorError } from '../operator-error.ts'
-import { partnerOf } from '../partners/keys.ts'
-import { requirePartner } from '../partners/manage.ts'
 import type { Partner } from '../partners/partner.ts'
 import { type Command, type Input, neededText, type Option, valued } from './command.ts'
 import { openMemberReader } from './members.ts'
-import { inWorkspace, type Workspace } from './workspace.ts'
+import { inWorkspace, partnerIn, type Workspace } from './workspace.ts'
 
 /** The reason why an operator reads a person's data; it is recorded in the audit log. */
 export const reasonOption: Readonly<Record<string, Option>> = {
@@ -30,7 +28,7 @@ const exportOne: Command = {
       if (!exported) throw new OperatorError('This partner has no user of that userid: it is case-sensitive.')
       const { serviceid: serviceId } = exported.user
       workspace.record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
-      // Before it is shown: what is on the screen is on record.
+      // Recorded before it is printed, so that nobody sees data without a record of it.
       await workspace.database.query(workspace.alongside())
       input.print(exported, [JSON.stringify(exported, null, 2)])
     }),
@@ -57,8 +55,7 @@ type Reasoned = { readonly workspace: Workspace; readonly partner: Partner; read
 async function withReason(input: Input, work: (reasoned: Reasoned) => Promise<void>): Promise<void> {
   const reason = neededText(input, 'reason')
   await inWorkspace(input, async workspace => {
-    const row = await requirePartner(workspace.database, input.positionals[0] ?? '')
-    await work({ workspace, partner: partnerOf(row, workspace.keyring), reason })
+    await work({ workspace, partner: await partnerIn(workspace, input.positionals[0]), reason })
   })
 }
 

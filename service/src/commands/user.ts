@@ -17,14 +17,12 @@ import { isHeld } from '../membership/rules/state.ts'
 import { factsAt, knownBenefit, offerOf, partnerOffers, type Terms } from '../membership/rules/terms.ts'
 import { viewTimeline, viewUser } from '../membership/rules/view.ts'
 import { OperatorError } from '../operator-error.ts'
-import { partnerOf } from '../partners/keys.ts'
-import { requirePartner } from '../partners/manage.ts'
 import { type Command, neededText, UsageError, valued } from './command.ts'
 import { erasureListOf } from './erasures.ts'
 import { memberContext, openMemberReader } from './members.ts'
 import { correctUser } from './user-correct.ts'
 import { reasonOption, userRecordCommands } from './user-records.ts'
-import { inWorkspace, systemUser } from './workspace.ts'
+import { inWorkspace, partnerIn, systemUser } from './workspace.ts'
 
 type Traced = { readonly name: string; readonly admitted: boolean; readonly rules: Verdict['trace'] }
 
@@ -84,9 +82,9 @@ const show: Command = {
     if (named !== undefined && named !== 'partner' && !isZone(named))
       throw new UsageError('--timezone must be a zone like America/Chicago, or partner; see --help.')
     return inWorkspace(input, async workspace => {
-      const { database, keyring, record } = workspace
+      const { database, record } = workspace
       const [partnerId = '', userid = ''] = input.positionals
-      const partner = partnerOf(await requirePartner(database, partnerId), keyring)
+      const partner = await partnerIn(workspace, partnerId)
       const zone = named === 'partner' ? partner.timezone : named
       const shown = (at: string | null) => (at && zone ? localTimestamp(Date.parse(at), zone) : (at ?? ''))
       const refused = (await findRefusedCreates(database, partner, userid)).map(one => ({
@@ -171,10 +169,10 @@ const erase: Command = {
   options: reasonOption,
   run: input =>
     inWorkspace(input, async workspace => {
-      const { config, dataDir, database, keyring, real, record, alongside } = workspace
+      const { config, dataDir, database, real, record, alongside } = workspace
       const [partnerId = '', userid = ''] = input.positionals
       const reason = neededText(input, 'reason')
-      const partner = partnerOf(await requirePartner(database, partnerId), keyring)
+      const partner = await partnerIn(workspace, partnerId)
       // Opened first: an erasure that could not be listed must not begin.
       const list = await erasureListOf(config, dataDir)
       const context = memberContext(workspace)

@@ -35,7 +35,7 @@ function coming(kind: ComingKind): Command {
         const wanted = input.text('partner')
         const partners = wanted ? [await requirePartner(database, wanted)] : await listPartners(database)
         if (wanted) record({ partnerId: wanted })
-        // Before it is shown: what is on the screen is on record.
+        // Recorded before it is printed, so that nobody sees data without a record of it.
         await database.query(alongside())
         const clock = clockOn(real)
         const listed: Record<(typeof columns)[number], string>[] = []

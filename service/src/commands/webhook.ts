@@ -27,7 +27,7 @@ import {
   UsageError,
   valued,
 } from './command.ts'
-import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
+import { inWorkspace, partnerIn, type Workspace, webhookRulesOf } from './workspace.ts'
 
 /** The events that `--events` names: a list, or all. Throws UsageError on an unknown name. */
 export function eventsOf(input: Input): Parameters<typeof addEndpoint>[1]['events'] {
@@ -51,7 +51,7 @@ export function eventsOf(input: Input): Parameters<typeof addEndpoint>[1]['event
  */
 export async function addForOperator(
   workspace: Workspace,
-  wish: {
+  asked: {
     partnerId: string
     url: string
     username: string
@@ -61,14 +61,14 @@ export async function addForOperator(
   },
   alongside: readonly Query[],
 ): Promise<{ webhookid: string; webhooksecret: string }> {
-  const { database, keyring, config, installation, real } = workspace
+  const { database, config, installation, real } = workspace
   const endpoint = {
-    partner: partnerOf(await requirePartner(database, wish.partnerId), keyring),
-    url: wish.url,
-    username: wish.username,
-    password: wish.password,
-    events: wish.events,
-    ...(wish.ordering === undefined ? {} : { ordering: wish.ordering }),
+    partner: await partnerIn(workspace, asked.partnerId),
+    url: asked.url,
+    username: asked.username,
+    password: asked.password,
+    events: asked.events,
+    ...(asked.ordering === undefined ? {} : { ordering: asked.ordering }),
   }
   return database.transaction(async tx => {
     const added = await addEndpoint(tx, endpoint, { rules: webhookRulesOf(config, installation), real })
@@ -104,7 +104,7 @@ const add: Command = {
   summary: 'Add a webhook endpoint; its signing secret is shown once.',
   options: endpointOptions,
   run: async input => {
-    const wish = {
+    const asked = {
       partnerId: input.positionals[0] ?? '',
       url: neededText(input, 'url'),
       username: neededText(input, 'username'),
@@ -113,7 +113,7 @@ const add: Command = {
       ordering: choiceOf(input, 'ordering', ['none', 'user']),
     }
     await inWorkspace(input, async workspace => {
-      const added = await addForOperator(workspace, wish, [workspace.alongside()])
+      const added = await addForOperator(workspace, asked, [workspace.alongside()])
       input.print(added, [
         `webhookid       ${added.webhookid}`,
         `webhooksecret   ${added.webhooksecret}`,

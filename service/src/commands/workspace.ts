@@ -7,8 +7,11 @@ import { checkConnection, explainConnection } from '../db/connection-check.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
 import { type MigrateOptions, migrate, refuseFuture, schemaState } from '../db/migrate.ts'
 import type { Query } from '../db/sql.ts'
-import { claimInstallation, type Installation, loadKeyringFor } from '../installation.ts'
+import { type Installation, loadKeyringFor, markInstallation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
+import { partnerOf } from '../partners/keys.ts'
+import { requirePartner } from '../partners/manage.ts'
+import type { Partner } from '../partners/partner.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { isUuid, uuidv7 } from '../vault/uuid.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
@@ -39,7 +42,7 @@ export type Workspace = {
 }
 
 /** The user whom a command concerned, and the sealed reason. */
-export type Concerning = {
+type Concerning = {
   readonly partnerId?: string
   readonly serviceId?: string
   readonly sealedReason?: Buffer
@@ -59,7 +62,7 @@ export async function hasDatabase(input: Input): Promise<boolean> {
 }
 
 /** What a command does with the schema: update it, create it only in an empty database, or require it as it is. */
-export type SchemaUse = 'bring up' | 'make' | 'take'
+type SchemaUse = 'bring up' | 'make' | 'take'
 
 /** There is a database, but it is empty: the message says which command creates its schema. */
 export class EmptyDatabase extends OperatorError {
@@ -84,7 +87,7 @@ export async function inWorkspace<T>(
       dataDir,
       ...(config.rootKey === undefined ? {} : { rootKey: config.rootKey }),
     })
-    const installation = await claimInstallation(database, { keyring, wanted: 'either', now: real() })
+    const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
     return recorded(input, { ...place, keyring, installation }, work)
   })
 }
@@ -128,7 +131,7 @@ async function recorded<T>(
   }
   try {
     const done = await work(workspace)
-    // What there was nothing to do for was not committed, and is on record all the same.
+    // A command that found nothing to do has committed nothing, and so not its entry.
     await addUnlessThere(database, given ?? entryOf('done'))
     return done
   } catch (error) {
@@ -138,6 +141,14 @@ async function recorded<T>(
     )
     throw error
   }
+}
+
+/** The partner of this id. Throws OperatorError when there is none. */
+export async function partnerIn(
+  { database, keyring }: Pick<Workspace, 'database' | 'keyring'>,
+  partnerId = '',
+): Promise<Partner> {
+  return partnerOf(await requirePartner(database, partnerId), keyring)
 }
 
 /** The system user that runs the command. */
@@ -150,7 +161,7 @@ export function systemUser(): string {
 }
 
 /** The environment of a command that needs no keys. */
-export type KeylessPlace = Omit<Workspace, 'keyring' | 'installation' | 'record' | 'alongside' | 'begin'>
+type KeylessPlace = Omit<Workspace, 'keyring' | 'installation' | 'record' | 'alongside' | 'begin'>
 
 /** Runs work on the operator's database without reading keys or the schema; otherwise like `inWorkspace`. */
 export async function onDatabase<T>(

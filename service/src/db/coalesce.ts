@@ -5,7 +5,7 @@ export type Settled<Result> = { ok: true; value: Result } | { ok: false; error: 
 type Waiting<Call, Result> = { call: Call; settled: (result: Settled<Result>) => void }
 
 /** A function whose concurrent calls are gathered into batches. */
-export type Coalesced<Call, Result> = {
+type Coalesced<Call, Result> = {
   (call: Call): Promise<Result>
   /** The same without a promise, for frequent calls: `settled` must not throw. */
   enqueue(call: Call, settled: (result: Settled<Result>) => void): void
@@ -14,7 +14,7 @@ export type Coalesced<Call, Result> = {
 }
 
 /** How calls are gathered and run. */
-export type Coalescing<Call, Result> = {
+type Coalescing<Call, Result> = {
   readonly maxBatch: number
   /**
    * The least time between the starts of two batches, for calls that nothing waits for; a lone call starts at once.

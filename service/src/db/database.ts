@@ -63,7 +63,7 @@ export class CommitUnknown extends Unavailable {
 export const lockTimeoutMs = 2000
 
 /** How a database is used. */
-export type PoolOptions = {
+type PoolOptions = {
   readonly max: number
   readonly onError: (error: Error) => void
   readonly statementTimeoutMs?: number

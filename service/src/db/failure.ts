@@ -1,5 +1,5 @@
 /** What a failed statement means for the connection, the transaction and the caller. */
-export type Failure = {
+type Failure = {
   /** The client must not be used again. */
   readonly connectionIsUnsafe: boolean
   /** The same transaction may succeed when it is run again. */

@@ -14,7 +14,7 @@ import pg from 'pg'
 export type Statement = { readonly name: string; readonly text: string; readonly values?: unknown[] }
 
 /** The server's answer to the last statement; or the first failure, and the index of its statement. */
-export type Landing = { readonly command: string } | { readonly failure: unknown; readonly place: number }
+type Landing = { readonly command: string } | { readonly failure: unknown; readonly place: number }
 
 /** Sends statements together; rows that they return are not read. Resolves when all are done or one has failed. */
 export function fly(client: pg.PoolClient, statements: readonly Statement[]): Promise<Landing> {

@@ -1,5 +1,5 @@
 /** The last value that was read, and whether it was read just now. */
-export type LastRead<T> = { readonly value: T; readonly isFresh: boolean }
+type LastRead<T> = { readonly value: T; readonly isFresh: boolean }
 
 /** Less than Prometheus waits for an answer, so that metrics which need no database are always reported. */
 const patienceMs = 3000

@@ -8,13 +8,13 @@ import { beginSpreading, spreadState, spreadTables } from './spread.ts'
 import { type Query, sql } from './sql.ts'
 
 /** How the schema of the database compares with this version. */
-export type SchemaState =
+type SchemaState =
   | { readonly kind: 'empty' | 'current' }
   | { readonly kind: 'old'; readonly missing: readonly string[] }
   | { readonly kind: 'future'; readonly unknown: readonly string[] }
 
 /** How long a migration waits for a lock, and how often it tries again. */
-export type Patience = { readonly lockTimeoutMs: number; readonly tries: number; readonly pauseMs: number }
+type Patience = { readonly lockTimeoutMs: number; readonly tries: number; readonly pauseMs: number }
 
 // A request that needs a table waits behind a migration that waits for it. Requests wait two seconds for a lock: half
 // of that lets all of them through.

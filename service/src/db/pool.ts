@@ -3,7 +3,7 @@ import pg from 'pg'
 import { parseTimestamp } from './parse-timestamp.ts'
 
 /** How many connections there are, and how long each thing may take. */
-export type PoolLimits = {
+type PoolLimits = {
   readonly max: number
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number

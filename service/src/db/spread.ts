@@ -5,7 +5,7 @@ import { sql } from './sql.ts'
 import { type Place, tablePlaces } from './table-places.ts'
 
 /** Whether the tables are spread over the nodes of a Citus cluster; `plain` is PostgreSQL without that extension. */
-export type SpreadState = 'plain' | 'unspread' | 'spread'
+type SpreadState = 'plain' | 'unspread' | 'spread'
 
 /** How the tables of a database are stored. */
 export async function spreadState(db: Executor): Promise<SpreadState> {

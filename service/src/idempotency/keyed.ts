@@ -9,7 +9,7 @@ import { seal, unseal } from '../vault/seal.ts'
 import { idempotencyKeyOf, reservationOf, type SameRequest } from './key-reservation.ts'
 
 /** A write about the partner as a whole, not about one user. */
-export type KeyedWrite<Reply> = {
+type KeyedWrite<Reply> = {
   readonly request: SameRequest & {
     readonly headers: IncomingHttpHeaders
     readonly caller: { readonly partner: Partner }

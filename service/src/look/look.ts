@@ -45,7 +45,7 @@ export type LookSettings = {
 }
 
 /** A look in the form of the embed's `appearance`. */
-export function appearanceOf(look: Look): Readonly<Record<string, unknown>> {
+function appearanceOf(look: Look): Readonly<Record<string, unknown>> {
   const { logo, scheme, colors, radius, font } = look
   return {
     ...(scheme ? { scheme } : {}),

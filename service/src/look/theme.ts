@@ -15,7 +15,7 @@ export type Colors = {
 }
 
 /** A partner's complete look, after it has passed the check. */
-export type Theme = {
+type Theme = {
   readonly scheme: 'auto' | 'light' | 'dark'
   readonly light: Colors
   readonly dark: Colors

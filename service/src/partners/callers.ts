@@ -21,7 +21,7 @@ export type CallerHeaders = {
  * Remembers callers whose token and API key were right, by both headers: one look-up replaces two hashes and three
  * look-ups.
  */
-export type Callers = {
+type Callers = {
   /** The caller of these headers, or `undefined` when it must be authenticated again. */
   find(headers: CallerHeaders): Caller | undefined
   /**

@@ -61,7 +61,7 @@ export type Directory = {
 }
 
 /** The secrets that a request may carry. */
-export type SentSecret = 'access_token' | 'client_secret' | 'api_key'
+type SentSecret = 'access_token' | 'client_secret' | 'api_key'
 /** Why a secret is not valid. */
 export type WhyNot =
   | { readonly is: 'spent' | 'unknown' }

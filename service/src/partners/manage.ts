@@ -66,7 +66,7 @@ export type ManageContext = {
 }
 
 /** A new partner's credentials, shown once. */
-export type NewPartner = { readonly row: PartnerRow; readonly clientSecret: string; readonly apiKey: string }
+type NewPartner = { readonly row: PartnerRow; readonly clientSecret: string; readonly apiKey: string }
 
 /** Creates a partner with a first client secret and a first API key. Throws OperatorError when a setting is wrong. */
 export async function createPartner(settings: PartnerSettings, context: ManageContext): Promise<NewPartner> {

@@ -9,7 +9,7 @@ export type Taken = {
 }
 
 /** Counts one request of a partner; `undefined` when the operator set no limit, which is the default. */
-export type TakeRequest = (partner: Partner) => Taken | undefined
+type TakeRequest = (partner: Partner) => Taken | undefined
 
 type Bucket = { tokens: number; filledAt: Instant }
 

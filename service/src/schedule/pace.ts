@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Work in the background, at a speed that leaves room for requests. */
-export type Pace = {
+type Pace = {
   /** Hands `items` to `work`, one slice after the other. */
   drain<Item>(items: readonly Item[], work: (slice: Item[]) => Promise<unknown>): Promise<void>
 }

@@ -3,7 +3,7 @@ import { OperatorError } from '../operator-error.ts'
 import { processMetrics } from './process-metrics.ts'
 
 /** Where the operator's listener for metrics listens. */
-export type MetricsPlace = { readonly host: string; readonly port: number | undefined }
+type MetricsPlace = { readonly host: string; readonly port: number | undefined }
 
 /**
  * Starts the operator's listener with `GET /metrics`, and returns a function that closes it; without a port nothing

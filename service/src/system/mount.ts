@@ -19,7 +19,7 @@ import { serviceVersion } from '../version.ts'
 import { readDescription } from './description.ts'
 
 /** What the system routes need from the rest of the service. */
-export type SystemContext = {
+type SystemContext = {
   readonly log: Log
   readonly baseUrl: () => string
   readonly basePath: string

@@ -4,7 +4,7 @@ import { openLastRead } from '../db/last-read.ts'
 import { sql } from '../db/sql.ts'
 
 /** The metrics of the database's connection pools. */
-export type PoolMetrics = {
+type PoolMetrics = {
   /** Samples the pools; called ten times a second, so that changes between two scrapes count too. */
   sample(): void
   /** Asks the database whether it answers, and returns the metrics as Prometheus text. */

@@ -6,7 +6,7 @@ import { type NamedKey, newKey } from './seal.ts'
 // "replacedat"}]}, "peppers": {the same}}
 
 /** A key of the file; `replacedAt` is when the next key became current in its place. */
-export type ListedKey = NamedKey & { readonly replacedAt: number | undefined }
+type ListedKey = NamedKey & { readonly replacedAt: number | undefined }
 
 /**
  * The keys of one kind: new data is written with `current`, `next` will replace it, and the older keys still open

@@ -12,7 +12,7 @@ export type SecretKind = 'at' | 'cs' | 'ak' | 'lt' | 'rt' | 'sh' | 'ol' | 'os'
 export type SecretMode = 'sandbox' | 'live'
 
 /** The parts of a secret that can be read without any key. */
-export type SecretName = { kind: SecretKind; mode: SecretMode; id: string }
+type SecretName = { kind: SecretKind; mode: SecretMode; id: string }
 
 /**
  * Makes a new secret in a form that secret scanners recognize (contract §3):

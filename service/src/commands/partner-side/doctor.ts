@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { OperatorError } from '../../operator-error.ts'
 import { type Command, UsageError, valued } from '../command.ts'
+import { printFindings } from '../findings.ts'
 import { checkSignIn } from '../sign-in-check.ts'
 import { isLoopback } from './delivery.ts'
 import { examine } from './examine.ts'
@@ -42,32 +43,23 @@ export const doctor: Command = {
       username: input.text('username') ?? environment['HOOK_USERNAME'] ?? 'enrolment',
       password: environment['HOOK_PASSWORD'] ?? secret,
     }
-    const patient = `doctor-${randomBytes(4).toString('hex')}`
-    const longNamed = `${patient}-`.padEnd(128, 'x')
+    const userid = `doctor-${randomBytes(4).toString('hex')}`
+    const longNamed = `${userid}-`.padEnd(128, 'x')
     try {
-      await prefill(api, patient)
-      await create(api, patient)
+      await prefill(api, userid)
+      await create(api, userid)
       await prefill(api, longNamed)
-      const events = await eventsOf(api, patient)
+      const events = await eventsOf(api, userid)
       const [long] = await eventsOf(api, longNamed)
       const first = events[0]
       const last = events.at(-1)
       if (!first || !last || !long) throw new OperatorError('This partner may not read events: events:read.')
       const findings = await examine(target, { first, last, long }, credentials)
-      input.print({ url: target, userid: patient, findings }, linesOf(findings))
-      const failed = findings.filter(({ verdict }) => verdict === 'fail').length
-      if (failed > 0) throw new OperatorError(`${failed} of ${findings.length} checks failed.`)
+      printFindings(input, { url: target, userid }, findings)
     } finally {
-      for (const userid of [patient, longNamed]) await erase(api, userid).catch(() => undefined)
+      for (const name of [userid, longNamed]) await erase(api, name).catch(() => undefined)
     }
   },
-}
-
-function linesOf(findings: Awaited<ReturnType<typeof examine>>): string[] {
-  return findings.flatMap(({ check, verdict, told, remedy }) => [
-    `${verdict.toUpperCase().padEnd(6)}${check.padEnd(18)}${told}`,
-    ...(remedy === undefined ? [] : [`${' '.repeat(6)}→ ${remedy}`]),
-  ])
 }
 
 /** An address of this machine, or one that is an endpoint of the partner. Throws UsageError on any other. */

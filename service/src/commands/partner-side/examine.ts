@@ -1,15 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { Finding } from '../findings.ts'
 import { basicPair, deliveryHeaders } from './delivery.ts'
 import type { LoggedEvent } from './logged-events.ts'
 import { sendPieces, type Told } from './send-slowly.ts'
-
-/** The result of one check; `remedy` says what to correct, or what only the receiver's owner can see. */
-export type Finding = {
-  readonly check: string
-  readonly verdict: 'ok' | 'warn' | 'fail'
-  readonly told: string
-  readonly remedy?: string
-}
 
 type Credentials = { readonly username: string; readonly password: string; readonly secret: string }
 type Trial = {
@@ -41,7 +34,7 @@ export async function examine(
     findings.push({
       check,
       told: tell(answer),
-      verdict: isAccepted(answer) ? 'ok' : 'fail',
+      result: isAccepted(answer) ? 'ok' : 'fail',
       ...(isAccepted(answer) ? {} : { remedy }),
     })
 
@@ -55,7 +48,7 @@ export async function examine(
   if (plain.ms > slowMs)
     findings.push({
       check: 'in time',
-      verdict: 'warn',
+      result: 'warn',
       told: `${plain.ms} ms`,
       remedy: 'Store the event, answer, and work afterwards: after 15 s the attempt counts as failed.',
     })
@@ -127,7 +120,7 @@ async function asStranger(
         )
       : {
           check: 'a wrong password',
-          verdict: 'warn' as const,
+          result: 'warn' as const,
           told: tell(password),
           remedy: 'Answer 401: only then is the other pair sent while you change the password.',
         },
@@ -156,8 +149,8 @@ async function asStranger(
 function refused(check: string, answer: Told, worst: 'warn' | 'fail', remedy: string): Finding {
   const isRefused =
     answer.status === undefined ? !answer.error?.startsWith('no answer') : isClientError(answer)
-  if (isRefused) return { check, verdict: 'ok', told: `refused: ${tell(answer)}` }
-  return { check, verdict: worst, told: tell(answer), remedy }
+  if (isRefused) return { check, result: 'ok', told: `refused: ${tell(answer)}` }
+  return { check, result: worst, told: tell(answer), remedy }
 }
 
 function isAccepted({ status }: Told): boolean {

@@ -26,8 +26,8 @@ export const listen: Command = {
     once: flag('end when everything that there is was shown or forwarded'),
   },
   run: async input => {
-    const wish = input.text('forward-to')
-    const target = wish === undefined ? undefined : loopbackOf(wish)
+    const given = input.text('forward-to')
+    const target = given === undefined ? undefined : loopbackOf(given)
     const api = openPartnerApi(input)
     const file = input.text('cursor') ?? progressFile
     let progress = readProgress(file)

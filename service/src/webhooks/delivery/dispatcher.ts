@@ -15,7 +15,7 @@ import { openTimers } from './timers.ts'
 import { openWriter } from './writer.ts'
 
 /** What a dispatcher holds right now; all zero after `close`. */
-export type Inventory = { endpoints: number; underWay: number; unwritten: number; timers: number }
+type Inventory = { endpoints: number; underWay: number; unwritten: number; timers: number }
 
 /** Delivers webhooks, together with the dispatchers of other processes on the same database. */
 export type Dispatcher = {
@@ -33,7 +33,7 @@ export type Dispatcher = {
 }
 
 /** What a dispatcher works with. */
-export type DispatcherContext = {
+type DispatcherContext = {
   readonly database: Database
   readonly directory: Pick<Directory, 'partner'>
   readonly outgoing: Outgoing

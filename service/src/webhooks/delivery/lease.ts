@@ -9,7 +9,7 @@ import type { HeldLease } from './result.ts'
 // that moment either stays alive or learns what it has lost.
 
 /** An endpoint that this process owns. */
-export type Lease = {
+type Lease = {
   partner_id: string
   endpoint_id: string
   epoch: number
@@ -30,7 +30,7 @@ export type Share = {
 }
 
 /** An endpoint that nobody owned when it was read. */
-export type FreeEndpoint = NamedEndpoint & {
+type FreeEndpoint = NamedEndpoint & {
   /** Its last owner and epoch: the endpoint is taken only while both are still the same. */
   readonly owner: string | null
   readonly epoch: number

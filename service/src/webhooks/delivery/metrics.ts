@@ -68,8 +68,8 @@ export function webhookMetrics(context: { database: Database; real: () => Instan
     failed: attempts.labels('failed'),
     unspent: attempts.labels('unspent'),
   }
-  const fates = { delivered: ends.labels('delivered'), dead: ends.labels('dead') }
-  for (const child of [...Object.values(outcomes), ...Object.values(fates)]) child.inc(0)
+  const ended = { delivered: ends.labels('delivered'), dead: ends.labels('dead') }
+  for (const child of [...Object.values(outcomes), ...Object.values(ended)]) child.inc(0)
   for (const reason of commonReasons) errors.inc({ reason }, 0)
   const waiting = gauge('webhook_waiting', `Deliveries that wait, up to ${COUNTED} of each endpoint`, 'state')
   const oldest = gauge('webhook_oldest_due_seconds', 'Age of the oldest due delivery', 'state')
@@ -93,7 +93,7 @@ export function webhookMetrics(context: { database: Database; real: () => Instan
       const { outcome, startedAt } = last
       const { dnsMs = 0, connectMs = 0, tlsMs = 0, totalMs } = outcome.timings
       outcomes[outcomeOf(assessment)].inc()
-      if (disposition.kind === 'delivered' || disposition.kind === 'dead') fates[disposition.kind].inc()
+      if (disposition.kind === 'delivered' || disposition.kind === 'dead') ended[disposition.kind].inc()
       if (assessment.kind !== 'delivered')
         errors.inc({ reason: outcome.errorClass ?? `${Math.floor(outcome.status / 100)}xx` })
       if (item.attempts === 0 && item.work === 'fresh' && assessment.kind !== 'unspent') {

@@ -15,7 +15,7 @@ import { type Breaker, failuresLeft, roomOf } from '../endpoint/breaker.ts'
  * Retry-After and faults on our side lead to `waiting` from every mode, and back. `leaving` may begin at any time and is
  * never left: whoever takes the endpoint next, this process included, begins anew.
  */
-export type Mode =
+type Mode =
   /** No more attempts: the lease is given up once nothing is under way. */
   | { readonly kind: 'leaving' }
   /** No attempts while the deliveries that an outage delayed are put in order. */

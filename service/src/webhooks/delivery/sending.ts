@@ -35,7 +35,7 @@ export type Sending = {
 }
 
 /** What sending needs of the other parts. */
-export type SendingContext = {
+type SendingContext = {
   readonly endpoints: OwnedEndpoints
   readonly writer: Writer
   readonly dueReader: Pick<DueReader, 'request' | 'noteEnded'>

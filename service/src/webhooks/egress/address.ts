@@ -18,7 +18,7 @@ export type AddressRules = {
 }
 
 /** An address that deliveries may go to, or the reason why they may not. */
-export type CheckedUrl = { ok: true; url: URL } | { ok: false; reason: string }
+type CheckedUrl = { ok: true; url: URL } | { ok: false; reason: string }
 
 const MAX_URL_LENGTH = 2048
 

@@ -19,7 +19,7 @@ export type ConnectOptions = {
 }
 
 /** What is known of a connection, filled in step by step, so that a failed connection leaves a trace too. */
-export interface ConnectionTrace extends Pick<Timings, 'dnsMs' | 'connectMs' | 'tlsMs'> {
+export type ConnectionTrace = Pick<Timings, 'dnsMs' | 'connectMs' | 'tlsMs'> & {
   address?: string | undefined
   /** When the endpoint's certificate expires. */
   certificateEndsAt?: number | undefined

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import {
-  type Attempt,
   attemptHeaders,
   basicAuthorization,
+  type Envelope,
   eventBody,
   newWebhookSecret,
   signingKey,
@@ -17,7 +17,7 @@ const message = {
   userid: 'u-"1"/é',
 }
 
-const attempt: Attempt = {
+const attempt: Envelope = {
   eventId: '6f1c2f0e-6b0e-4b7c-9d0a-0c8f6f6f2a11',
   body: eventBody(message),
   attempt: 3,

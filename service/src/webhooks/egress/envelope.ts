@@ -2,7 +2,7 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 
 /** The content of an event, in the names of the interface (§2.5). */
-export type EventMessage = {
+type EventMessage = {
   userid: string
   eventname: string
   offer: string
@@ -17,8 +17,8 @@ export function eventBody({ userid, eventname, offer, updatedat, serviceid }: Ev
   )
 }
 
-/** One attempt to deliver one event to one endpoint. */
-export type Attempt = {
+/** What one attempt sends to one endpoint. */
+export type Envelope = {
   /** The event's id in the log, which is its key in every attempt and replay and at every endpoint. */
   eventId: string
   body: Buffer
@@ -33,19 +33,19 @@ export type Attempt = {
 }
 
 /** The headers of one attempt, made when it is sent: first the documented ones, then those that a reader may ignore. */
-export function attemptHeaders(attempt: Attempt): Record<string, string> {
-  const timestamp = String(Math.floor(attempt.at / 1000))
-  const prefix = `${attempt.eventId}.${timestamp}.`
+export function attemptHeaders(envelope: Envelope): Record<string, string> {
+  const timestamp = String(Math.floor(envelope.at / 1000))
+  const prefix = `${envelope.eventId}.${timestamp}.`
   return {
-    Authorization: attempt.authorization,
-    'Idempotency-Key': attempt.eventId,
+    Authorization: envelope.authorization,
+    'Idempotency-Key': envelope.eventId,
     'Content-Type': 'application/json',
     // Some firewalls drop requests that name no agent.
     'User-Agent': 'benefit-enrolment-webhook',
-    'webhook-id': attempt.eventId,
+    'webhook-id': envelope.eventId,
     'webhook-timestamp': timestamp,
-    'webhook-signature': attempt.keys.map(key => sign(key, prefix, attempt.body)).join(' '),
-    'webhook-attempt': String(attempt.attempt),
+    'webhook-signature': envelope.keys.map(key => sign(key, prefix, envelope.body)).join(' '),
+    'webhook-attempt': String(envelope.attempt),
   }
 }
 

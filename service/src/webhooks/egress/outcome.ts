@@ -2,7 +2,7 @@
 import { isIPv4 } from 'node:net'
 
 /** What an endpoint can do wrong before it answers with a status; such an attempt is spent. */
-export type EndpointFault =
+type EndpointFault =
   | 'dns'
   | 'blocked_address'
   | 'connect'
@@ -39,7 +39,7 @@ type Ended = {
 }
 
 /** The endpoint answered with a status; whatever happened to the body afterwards does not matter. */
-export interface Answered extends Ended {
+export type Answered = Ended & {
   status: number
   errorClass?: undefined
   /** The Retry-After header as sent. */
@@ -51,7 +51,7 @@ export interface Answered extends Ended {
 }
 
 /** No status arrived. */
-export interface Unanswered extends Ended {
+type Unanswered = Ended & {
   status?: undefined
   errorClass: ErrorClass
   certificateEndsAt?: undefined

@@ -7,12 +7,13 @@ import { type AttemptRequest, type Connection, type ConnectionAnswer, openConnec
 import { type AttemptOutcome, Fault, faultOf, type Timings, timeoutFault } from './outcome.ts'
 
 /** The target of an attempt. Connections of one endpoint are never used for another, even at the same address. */
-export type Destination = {
+type Destination = {
   endpointId: string
   url: string
 }
 
-export interface OutgoingOptions extends Omit<ConnectOptions, 'connectMs' | 'tlsMs'> {
+/** The limits of an attempt and what connecting needs; the limits have defaults. */
+export type OutgoingOptions = Omit<ConnectOptions, 'connectMs' | 'tlsMs'> & {
   /** The limit for one attempt, body included. */
   deadlineMs?: number
   connectMs?: number

@@ -12,7 +12,7 @@ export type NameResolver = {
 }
 
 /** Where names are looked up, and how long a look-up may take. */
-export type ResolverOptions = {
+type ResolverOptions = {
   /** Name servers as `address:port`; the system's when absent. */
   servers?: readonly string[]
   /** The limit for one look-up. */

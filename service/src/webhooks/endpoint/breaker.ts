@@ -40,7 +40,7 @@ type OpenState = {
 }
 
 /** An attempt that has ended. */
-export type AttemptResult = {
+type AttemptResult = {
   eventId: string
   assessment: Assessment
   startedAt: number

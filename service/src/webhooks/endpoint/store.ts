@@ -8,7 +8,7 @@ import { releaseAttempted } from './release.ts'
 type Named = { readonly partnerId: string; readonly endpointId: string }
 
 /** The stored values of a new endpoint. */
-export type NewEndpoint = Named & {
+type NewEndpoint = Named & {
   readonly url: string
   readonly username: string
   readonly sealedSecrets: Buffer

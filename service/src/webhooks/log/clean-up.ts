@@ -20,7 +20,7 @@ const ERASED_AT_ONCE = 100
 const RUN_MS = 2000
 
 /** How much a run removed. */
-export type CleanedUp = { died: number; deliveries: number; events: number; days: number }
+type CleanedUp = { died: number; deliveries: number; events: number; days: number }
 
 /**
  * Gives up deliveries that have waited for 30 days, and removes the deliveries of deleted endpoints, old events, and

@@ -4,7 +4,7 @@ import type { Executor } from '../../db/database.ts'
 import { nothing, type Part, part, type Query, sql } from '../../db/sql.ts'
 
 /** One delivery as an operator sees it. */
-export type ListedDelivery = {
+type ListedDelivery = {
   endpoint_id: string
   event_id: string
   eventname: string
@@ -17,7 +17,7 @@ export type ListedDelivery = {
 }
 
 /** Which deliveries are wanted; `events` are those of one user or the one that was asked for. */
-export type DeliveryInput = {
+type DeliveryInput = {
   readonly partnerId: string
   readonly status?: ListedDelivery['status']
   readonly endpointId?: string

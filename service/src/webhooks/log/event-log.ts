@@ -22,7 +22,7 @@ export type EventRow = {
 }
 
 /** Which part of the log to read. */
-export type LogQuery = {
+type LogQuery = {
   readonly partnerId: string
   readonly after: Cursor | undefined
   readonly userid: string | undefined

@@ -4,7 +4,7 @@ import { seal, unseal } from '../../vault/seal.ts'
 import { NIL_UUID } from '../../vault/uuid.ts'
 
 /** The attempt that an answer belongs to, and its user's wrapped data key, which is gone after an erasure. */
-export type AnsweredAttempt = {
+type AnsweredAttempt = {
   readonly serviceId: string
   readonly attemptId: string
   readonly wrappedKey: Buffer | null
