@@ -59,7 +59,8 @@ function choice({ user, terms }: Moment, enrolments: readonly Enrolment[]): Slot
 function datesOf({ state, startsAt, endsAt, ownEnd }: Enrolment, zone: string): string {
   if (!['scheduled', 'enrolled', 'endscheduled', 'ended'].includes(state)) return ''
   const end = endsAt ?? ownEnd?.at
-  return `: ${writeDay(startsAt, zone)} – ${end === undefined ? '' : writeDay(end - 1, zone)}`.trimEnd()
+  const start = writeDay(startsAt, zone)
+  return end === undefined ? ` from ${start}` : `: ${start} – ${writeDay(end - 1, zone)}`
 }
 
 /** The corrections that an operator can make to a person's enrolments. */

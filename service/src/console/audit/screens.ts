@@ -121,7 +121,7 @@ async function list(visit: Visit): Promise<Answer> {
 <p class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${wish.from}"></p>
 <p class="field"><label for="until">Until</label><input id="until" name="until" type="date" value="${wish.until}"></p>
 <p class="field"><label for="who">Who</label><select id="who" name="who">${option('operators', 'Operators and commands', wish.operatorsOnly ? 'operators' : 'all')}${option('all', 'Everybody', wish.operatorsOnly ? 'operators' : 'all')}</select></p>
-<p class="field"><label for="user">User (Service ID)</label><input id="user" name="user" value="${wish.serviceId ?? ''}" autocomplete="off" spellcheck="false"></p>
+<p class="field"><label for="user">User (Service ID)</label><input id="user" name="user" size="38" value="${wish.serviceId ?? ''}" autocomplete="off" spellcheck="false"></p>
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${part(
   'What was done',

@@ -185,7 +185,7 @@ async function checkRole(visit: Visit, screen: Screen): Promise<void> {
   throw new ConsoleRefusal(
     403,
     'Not for your role',
-    `This needs the role ${screen.role}, and yours is ${visit.operator.role}. An administrator can change that.`,
+    `This needs the role ${screen.role}, and yours is ${visit.operator.role}. Whoever runs the service gives roles.`,
   )
 }
 
