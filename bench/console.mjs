@@ -256,7 +256,7 @@ async function work({ cookie, token, webhook, form }, { index, people, partnerId
     headers: { ...form, cookie },
     body: new URLSearchParams({ token, ...fields }).toString(),
   })
-  for (let turn = index; !signal.aborted; turn += 1) {
+  for (let turn = index * 4; !signal.aborted; turn += 1) {
     const { userid, email, serviceid } = people[(turn * 7 + index) % people.length]
     const ofPartner = `partner=${partnerId}`
     // Since before the first entry, so that a search may go through all of them.
@@ -310,7 +310,7 @@ async function work({ cookie, token, webhook, form }, { index, people, partnerId
       ['audit, a later page', `/audit?${ofPartner}&who=all`, undefined, 'Older entries'],
       ['audit of a user', `/audit?${ofPartner}&who=all&${long}&user=${serviceid}`],
       ['audit, CSV', `/audit.csv?${ofPartner}`],
-      ['audit, everybody, oldest first, CSV', `/audit.csv?${ofPartner}&who=all&${long}&sort=at`],
+      ['audit, everybody, oldest first, CSV', `/audit.csv?${ofPartner}&who=all&sort=at`],
       ['service', '/service'],
     ]
     const [name, path, sent = { headers: { cookie } }, next] = visits[turn % visits.length]

@@ -41,7 +41,7 @@ export async function startPopulatedConsole(): Promise<PopulatedConsole> {
     catalogue: demoCatalogue.replace('slots: 2', 'slots: 3'),
   })
   await service.publish(demoCatalogue)
-  const partner = await service.newPartner({ name: 'Harbor Rides' })
+  const partner = await service.newPartner({ name: 'Harbor Rides', retain: '7y' })
   const otherPartner = await service.newPartner({ name: 'Corner Bank' })
   const receiver = await startReceiver()
   receiver.answer = () => response => response.writeHead(422).end('answer-canary of the receiver\nand more')

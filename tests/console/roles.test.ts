@@ -432,6 +432,14 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
     expect(await page.textContent('main')).toContain('ticket 12')
     await keyboard.send('Enable', why)
 
+    // Erased by the walk before.
+    await page.goto(`${consoleOf(populated.service)}/users/${populated.waitingid}`)
+    await keyboard.follow(keyboard.link('Read them'))
+    await looksRight(page)
+    await keyboard.send('Show', why)
+    await looksRight(page)
+    expect(await page.textContent('main')).toContain('Dates of cover')
+
     await keyboard.go('c')
     const [chooser] = await Promise.all([
       page.waitForEvent('filechooser'),

@@ -16,8 +16,8 @@ test('while pages are made, other work has a turn after each slice, which all pa
   const pages = await Promise.all(
     ['one', 'another', 'a third'].map(page =>
       inSlices(rows, row => {
-        // Each row takes a millisecond.
-        ms += 1
+        // Each row takes half a millisecond.
+        ms += 0.5
         rowsOfTurn.set(turn, (rowsOfTurn.get(turn) ?? 0) + 1)
         return `${row} of ${page}`
       }),

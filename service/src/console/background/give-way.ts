@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
  * For how long the console may hold the event loop before the service's other work has a turn: requests of partners are
  * answered on the same loop, and each waits for whatever holds it.
  */
-const SLICE_MS = 2
+const SLICE_MS = 1
 
 /** Since when the console has worked in this turn of the event loop; `undefined`: not yet. */
 let heldSince: number | undefined
