@@ -35,7 +35,7 @@ ${table({
     ...touched
       .slice(0, MOST_PARTNERS)
       .map(({ partner, counts }) => [
-        html`<a href="/partners/${partner.partnerId}">${partner.name}</a>`,
+        html`<a class="long" href="/partners/${partner.partnerId}">${partner.name}</a>`,
         ...totalsOf(counts),
       ]),
   ],

@@ -65,7 +65,12 @@ async function listOf(visit: Visit): Promise<List<ListedRequest> & { readonly is
         value: titleOf,
         cell: row => html`<a href="/requests/${row.request_id}">${titleOf(row)}</a>`,
       },
-      { name: 'partner', label: 'Partner', value: partnerOf, cell: partnerOf },
+      {
+        name: 'partner',
+        label: 'Partner',
+        value: partnerOf,
+        cell: row => html`<span class="long">${partnerOf(row)}</span>`,
+      },
       {
         name: 'askedby',
         label: 'Asked by',

@@ -73,7 +73,7 @@ async function listOf(visit: Visit): Promise<List<EndpointLine>> {
         name: 'partner',
         label: 'Partner',
         value: line => names.get(line.partner_id) ?? '',
-        cell: line => names.get(line.partner_id) ?? '',
+        cell: line => html`<span class="long">${names.get(line.partner_id)}</span>`,
       },
       {
         name: 'endpoint',
