@@ -68,6 +68,8 @@ export type TestService = {
   readonly database: Database
   readonly address: DatabaseAddress
   readonly keyring: Keyring
+  /** The root key in it, as ENROLMENT_ROOT_KEY gives it to a command. */
+  readonly rootKey: string
   readonly manage: ManageContext
   /** What the service logged. */
   readonly logged: { event: string; fields: Readonly<Record<string, unknown>> }[]
@@ -123,7 +125,8 @@ export async function startTestService(
   const { address, drop } = await freshDatabase()
   const database = openDatabase(address, { max: 8, ...patientDatabase })
   const deliveryDatabase = openDatabase(address, { max: 4, ...patientDatabase })
-  const keyring = loadKeyring({ rootKey: randomBytes(32).toString('base64') })
+  const rootKey = randomBytes(32).toString('base64')
+  const keyring = loadKeyring({ rootKey })
   const { now: real, advance } = options.clock ? movedClock(options.clock) : slowClock(options.startAt)
   const installation = await markInstallation(database, {
     keyring,
@@ -178,6 +181,7 @@ export async function startTestService(
     database,
     address,
     keyring,
+    rootKey,
     manage,
     logged,
     conformance,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ciTest } from '../long.ts'
 import { run, runJson } from './process.ts'
-import { startSandbox } from './sandbox.ts'
+import { startSandboxProcess } from './sandbox.ts'
 
 type Link = { name: string; role: string; path: string; expiresat: string }
 type Listed = {
@@ -15,7 +15,7 @@ type Listed = {
   }[]
 }
 
-const sandbox = forAllTests(startSandbox)
+const sandbox = forAllTests(startSandboxProcess)
 
 /** The line of the greeting with the console's address. */
 function greeted() {

@@ -5,10 +5,10 @@ import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
 import { run } from './process.ts'
-import { startSandbox } from './sandbox.ts'
+import { startSandboxProcess } from './sandbox.ts'
 
 const hook = ['--webhook-url', 'http://127.0.0.1:9/hook', '--webhook-username', 'harbor']
-const sandbox = forAllTests(startSandbox)
+const sandbox = forAllTests(startSandboxProcess)
 const partner = forAllTests(() =>
   sandbox.newPartner(...hook, '--webhook-password', 'pilot', '--events', 'all'),
 )

@@ -2,7 +2,7 @@ import { type Client, createClient } from '../../client/src/index.ts'
 import type { DatabaseAddress } from '../../service/src/db/database.ts'
 import { freshDatabase } from '../rig.ts'
 import { urlOf } from './database-url.ts'
-import { newDirectory, type Place, type ServiceProcess } from './process.ts'
+import { newDirectory, type Place } from './process.ts'
 
 /** Where an operator works: a directory and the environment that names a database. */
 export type Workplace = Place & { readonly cwd: string; readonly env: Readonly<Record<string, string>> }
@@ -32,7 +32,7 @@ export type Created = { partnerid: string; clientid: string; clientsecret: strin
 
 /** A client of a service with a partner's credentials, as the operator hands them over; it makes only one attempt. */
 export function clientOf(
-  service: ServiceProcess,
+  service: { readonly address: string },
   { clientid: clientId, clientsecret: clientSecret, apikey: apiKey }: Omit<Created, 'partnerid'>,
   limits: { timeoutMs?: number; deadlineMs?: number } = patient,
 ): Client {

@@ -5,13 +5,14 @@ import type { Client } from '../../client/src/index.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { fileOf, lifeCatalogue } from '../life/catalogue.ts'
 import { patientDatabase } from '../patient-database.ts'
+import { startTestService } from '../rig.ts'
+import { urlOf } from './database-url.ts'
 import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
-import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
+import { newDirectory, runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
 
-/** A sandbox as a process of its own, with the life catalogue, and the operator's commands beside it. */
+/** A sandbox with the life catalogue, and the operator's commands beside it. */
 export type Sandbox = {
   readonly place: Workplace
-  readonly service: ServiceProcess
   readonly database: Database
   /** Creates a partner with the command. */
   readonly newPartner: (...words: string[]) => Promise<SandboxPartner>
@@ -25,35 +26,60 @@ export type SandboxPartner = {
   readonly client: Client
 }
 
-/** Starts `enrolment dev` on a fresh database. */
+/** The name dental is taken by another benefit in the demo catalogue, which each of them published first. */
+const catalogue = fileOf(lifeCatalogue).replaceAll('dental', 'teeth')
+
+/** Starts a sandbox in the process of the test, at a third of the work of `enrolment dev`. */
 export async function startSandbox(): Promise<Sandbox> {
+  const service = await startTestService({ clock: Date.now })
+  await service.publish(catalogue)
+  const { path: cwd, remove } = await newDirectory()
+  const env = { DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey }
+  const place = { cwd, env }
+  return {
+    ...besides(place, service.baseUrl),
+    database: service.database,
+    async close() {
+      await service[Symbol.asyncDispose]()
+      await remove()
+    },
+  }
+}
+
+/** Starts `enrolment dev` on a fresh database, as a process of its own: with the keyring in a file, console, demo operator. */
+export async function startSandboxProcess(): Promise<Sandbox & { readonly service: ServiceProcess }> {
   const { place, address, remove } = await newWorkplace()
   const service = await startKeptProcess(['dev', '--port', '0'], place)
   const database = openDatabase(address, { max: 1, ...patientDatabase })
   const file = join(place.cwd, 'catalogue.yaml')
-  // The name dental is taken by another benefit in the demo catalogue.
-  await writeFile(file, fileOf(lifeCatalogue).replaceAll('dental', 'teeth'))
+  await writeFile(file, catalogue)
   await runJson(['catalogue', 'publish', file], place)
   // The service has read the demo catalogue for the people of the sandbox, and looks for a newer one after a second.
   await setTimeout(1000)
   return {
-    place,
+    ...besides(place, service.address),
     service,
     database,
+    async close() {
+      await service.stop()
+      await database.close()
+      await remove()
+    },
+  }
+}
+
+function besides(place: Workplace, address: string): Pick<Sandbox, 'place' | 'newPartner' | 'refusal'> {
+  return {
+    place,
     async newPartner(...words) {
       const created = await runJson<Created & { webhookid?: string }>(
         ['partner', 'create', '--name', 'Partner', ...words],
         place,
       )
       const { partnerid, webhookid } = created
-      const client = clientOf(service, created)
+      const client = clientOf({ address }, created)
       return { partnerid, client, ...(webhookid === undefined ? {} : { webhookid }) }
     },
     refusal: (...words) => runRefused(words, place),
-    async close() {
-      await service.stop()
-      await database.close()
-      await remove()
-    },
   }
 }
