@@ -1,5 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { type Assessment, nextAttemptAt } from '../endpoint/backoff.ts'
+import type { Assessment } from '../endpoint/assessment.ts'
+import { nextAttemptAt } from '../endpoint/backoff.ts'
 import { afterAttempt } from '../endpoint/breaker.ts'
 import { type HealthAction, healthAfter } from '../endpoint/health.ts'
 import type { Outage } from '../endpoint/release.ts'

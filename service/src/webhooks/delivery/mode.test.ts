@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Assessment } from '../endpoint/backoff.ts'
+import type { Assessment } from '../endpoint/assessment.ts'
 import { afterAttempt, type Breaker, closedBreaker } from '../endpoint/breaker.ts'
 import { beginLeaving, beginRelease, endRelease, type ModeState, modeOf, roomIn } from './mode.ts'
 

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
-import { type Assessment, assess } from '../endpoint/backoff.ts'
+import { type Assessment, assess } from '../endpoint/assessment.ts'
 import type { HealthAction } from '../endpoint/health.ts'
 import type { Outage } from '../endpoint/release.ts'
 import { type AppliedOutcome, applyOutcome, pauseAfterOwnFault } from './apply-outcome.ts'

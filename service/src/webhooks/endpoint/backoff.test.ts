@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { AttemptOutcome, ErrorClass } from '../egress/outcome.ts'
-import { ATTEMPT_DELAYS, assess, mostAttemptsWithin, nextAttemptAt } from './backoff.ts'
+import { assess } from './assessment.ts'
+import { ATTEMPT_DELAYS, mostAttemptsWithin, nextAttemptAt } from './backoff.ts'
 
 const HOUR = 3_600_000
 const now = Date.parse('2026-03-01T12:00:00.000Z')

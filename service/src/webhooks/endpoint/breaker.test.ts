@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Assessment, Blame } from './backoff.ts'
+import type { Assessment, Blame } from './assessment.ts'
 import { afterAttempt, type Breaker, closedBreaker, failuresLeft, OPEN_FOR, roomOf } from './breaker.ts'
 
 const LIMIT = 8

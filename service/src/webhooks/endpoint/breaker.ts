@@ -1,6 +1,6 @@
 /** The circuit breaker of an endpoint, as pure functions: when it opens, how it probes, and how fast it lets a backlog go. */
 import { MINUTE_MS } from '../../calendar/calendar.ts'
-import type { Assessment } from './backoff.ts'
+import type { Assessment } from './assessment.ts'
 
 const SECOND = 1000
 /** How long the breaker stays open. Each failed probe moves on to the next entry; the last one repeats. */

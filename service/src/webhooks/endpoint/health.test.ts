@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Assessment } from './backoff.ts'
+import type { Assessment } from './assessment.ts'
 import { goodHealth, healthAfter, review } from './health.ts'
 
 const HOUR = 3_600_000

@@ -1,6 +1,6 @@
 /** When a failing endpoint is reported and when it is disabled, as pure functions. */
 import { DAY_MS, HOUR_MS } from '../../calendar/calendar.ts'
-import type { Assessment } from './backoff.ts'
+import type { Assessment } from './assessment.ts'
 
 /** How long an endpoint may go without a success before it is disabled. */
 export const DISABLE_AFTER = 3 * DAY_MS
