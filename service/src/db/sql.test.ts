@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { namingPartners, nothing, part, sql } from './sql.ts'
+import { columnOf } from './columns.ts'
+import { namingPartners, nothing, part, rowsOf, sql } from './sql.ts'
 
 test('values are bound in the order in which they stand, in parts within parts too', () => {
   const inner = part`b = ${2} ${part`and c = ${3}`}`
@@ -21,4 +22,29 @@ test('the same text has the same name, and another text another', () => {
   expect(named(true, 1).name).toBe(named(true, 2).name)
   expect(named(true, 1).name).not.toBe(named(false, 1).name)
   expect(named(true, 1).text).toContain('and t.p = any ($2::uuid[])')
+})
+
+test('a statement that was put together before is not taken for another one of the same literals', () => {
+  const select = (first: unknown, second: unknown) => sql`select ${first}, ${second}`
+  const [one, two] = [part`one`, part`two ${2}`]
+  expect(select(one, 1)).toMatchObject({ text: 'select one, $1', values: [1] })
+  expect(select(1, one)).toMatchObject({ text: 'select $1, one', values: [1] })
+  expect(select(one, two)).toMatchObject({ text: 'select one, two $1', values: [2] })
+  expect(select(two, one)).toMatchObject({ text: 'select two $1, one', values: [2] })
+  expect(select(one, 3)).toMatchObject({ text: 'select one, $1', values: [3] })
+})
+
+test('a row that is alone is bound as plain values, but not on a cluster', () => {
+  const insert = (isSpread: boolean, names: string[]) => {
+    const rows = rowsOf({ isSpread }, columnOf.text(names), columnOf.integer(names.map(() => 7)))
+    return sql`select * from ${rows} as row (name, count) where name <> ${'x'}`
+  }
+  const alone = insert(false, ['a'])
+  expect(alone.text).toBe(
+    'select * from (values ($1::text, $2::integer)) as row (name, count) where name <> $3',
+  )
+  expect(alone.values).toEqual(['a', 7, 'x'])
+  const others = [insert(false, ['a', 'b']), insert(true, ['a'])]
+  for (const { text } of others)
+    expect(text).toBe('select * from unnest($1::text[], $2::integer[]) as row (name, count) where name <> $3')
 })

@@ -1,21 +1,22 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { bytes, documents, integers, texts, uuids } from '../../db/binary-array.ts'
+import { columnOf } from '../../db/columns.ts'
 import type { Layout } from '../../db/database.ts'
-import { type Query, sql, timestamp } from '../../db/sql.ts'
+import { type Query, rowsOf, sql, timestamp } from '../../db/sql.ts'
 import type { EventRow } from './batch-writes.ts'
 
 /** The events of one partner, in the order in which they were raised. */
 type PartnerEvents = readonly [EventRow, ...EventRow[]]
 
 /** Writes events and their deliveries. Every batch locks the logs of its partners in the same order, until its commit. */
-export function saveEvents(events: readonly EventRow[], createdAt: Instant, { isSpread }: Layout): Query[] {
+export function saveEvents(events: readonly EventRow[], createdAt: Instant, layout: Layout): Query[] {
   const groups = byPartner(events)
   const [first, second] = groups
   if (!first) return []
-  if (isSpread) return groups.flatMap(group => insertEventsThere(group, createdAt))
+  if (layout.isSpread) return groups.flatMap(group => insertEventsThere(group, createdAt))
   return second
     ? [lockHeads(groups), insertEventsOfSeveral(groups, createdAt)]
-    : [insertEvents(first, createdAt)]
+    : [insertEvents(first, createdAt, layout)]
 }
 
 function byPartner(events: readonly EventRow[]): PartnerEvents[] {
@@ -36,9 +37,19 @@ function partnerOf([first]: PartnerEvents): string {
  * Writes the events of one partner and their deliveries in one statement: an endpoint gets every event since its
  * creation. The head of the log stays locked until the commit, so that positions have the order of the commits.
  */
-function insertEvents(rows: PartnerEvents, createdAt: Instant): Query {
+function insertEvents(rows: PartnerEvents, createdAt: Instant, layout: Layout): Query {
   const partnerId = partnerOf(rows)
   const count = rows.length
+  const raised = rowsOf(
+    layout,
+    columnOf.integer(rows.map((_, index) => index + 1)),
+    columnOf.uuid(rows.map(row => row.id)),
+    columnOf.uuid(rows.map(row => row.user.serviceId)),
+    columnOf.text(rows.map(row => row.user.userid)),
+    columnOf.text(rows.map(row => row.eventname)),
+    columnOf.bytes(rows.map(row => row.body)),
+    columnOf.document(rows.map(row => JSON.stringify(row.data))),
+  )
   return sql`
     with head as (
       update event_log_heads set last = last + ${count} where partner_id = ${partnerId} returning last
@@ -47,10 +58,7 @@ function insertEvents(rows: PartnerEvents, createdAt: Instant): Query {
       insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
       select ${partnerId}::uuid, (select last from head) - ${count} + place, event_id, service_id, userid, eventname,
         body, data, ${timestamp(createdAt)}::timestamptz
-      from unnest(${uuids(rows.map(row => row.id))}::uuid[], ${uuids(rows.map(row => row.user.serviceId))}::uuid[],
-        ${texts(rows.map(row => row.user.userid))}::text[], ${texts(rows.map(row => row.eventname))}::text[],
-        ${bytes(rows.map(row => row.body))}::bytea[], ${documents(rows.map(row => JSON.stringify(row.data)))}::jsonb[])
-        with ordinality as row (event_id, service_id, userid, eventname, body, data, place)
+      from ${raised} as row (place, event_id, service_id, userid, eventname, body, data)
       returning event_id, service_id, position, eventname
     )
     insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)

@@ -1,6 +1,7 @@
-import { booleans, bytes, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
+import { booleans, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
+import { columnOf } from '../../db/columns.ts'
 import type { Layout } from '../../db/database.ts'
-import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
+import { namingPartners, part, type Query, rowsOf, sql } from '../../db/sql.ts'
 import { ids } from '../records/user-ids.ts'
 import type { Enrolment } from '../rules/state.ts'
 import type { BatchWrites, DocumentChange } from './batch-writes.ts'
@@ -48,31 +49,29 @@ export function saveEnrolments(entries: BatchWrites['enrolments']): Query {
 }
 
 /** Adds the sealed documents of new users, who have none yet: an upsert would cost 2 to 3 µs more for each document. */
-export function insertDocuments(changes: readonly DocumentChange[]): Query {
-  const { partners, services, kinds, sealed, times } = documentColumns(changes)
+export function insertDocuments(changes: readonly DocumentChange[], layout: Layout): Query {
   return sql`
     insert into documents (partner_id, service_id, kind, sealed, written_at)
-    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${kinds}::text[], ${sealed}::bytea[],
-      ${times}::timestamptz[])`
+    select * from ${documentRows(changes, layout)} as row`
 }
 
 /** Writes sealed documents, in the place of those that are there. */
-export function writeDocuments(changes: readonly DocumentChange[]): Query {
-  const { partners, services, kinds, sealed, times } = documentColumns(changes)
+export function writeDocuments(changes: readonly DocumentChange[], layout: Layout): Query {
   return sql`
     insert into documents (partner_id, service_id, kind, sealed, written_at)
-    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${kinds}::text[], ${sealed}::bytea[],
-      ${times}::timestamptz[])
+    select * from ${documentRows(changes, layout)} as row
     on conflict (partner_id, service_id, kind) do update set sealed = excluded.sealed, written_at = excluded.written_at`
 }
 
-function documentColumns(changes: readonly DocumentChange[]) {
-  return {
-    ...ids(changes.map(change => change.user)),
-    kinds: texts(changes.map(change => change.kind)),
-    sealed: bytes(changes.map(change => change.sealed)),
-    times: timestamps(changes.map(change => change.writtenAt)),
-  }
+function documentRows(changes: readonly DocumentChange[], layout: Layout) {
+  return rowsOf(
+    layout,
+    columnOf.uuid(changes.map(({ user }) => user.partnerId)),
+    columnOf.uuid(changes.map(({ user }) => user.serviceId)),
+    columnOf.text(changes.map(change => change.kind)),
+    columnOf.bytes(changes.map(change => change.sealed)),
+    columnOf.instant(changes.map(change => change.writtenAt)),
+  )
 }
 
 /** Deletes documents. */

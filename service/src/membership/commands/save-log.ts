@@ -1,23 +1,33 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
+import { bytes, texts, uuids } from '../../db/binary-array.ts'
+import { columnOf } from '../../db/columns.ts'
 import type { Layout } from '../../db/database.ts'
-import { namingPartners, part, type Query, sql, timestamp } from '../../db/sql.ts'
-import { ids } from '../records/user-ids.ts'
+import { namingPartners, part, type Query, rowsOf, sql, timestamp } from '../../db/sql.ts'
 import type { BatchWrites, HistoryRow, ReservedKey } from './batch-writes.ts'
 
 /** Adds a row for each change. */
-export function insertHistory(rows: readonly HistoryRow[], recordedAt: Instant): Query {
-  const { partners, services } = ids(rows.map(row => row.user))
+export function insertHistory(rows: readonly HistoryRow[], recordedAt: Instant, layout: Layout): Query {
+  const added = rowsOf(
+    layout,
+    columnOf.uuid(rows.map(row => row.user.partnerId)),
+    columnOf.uuid(rows.map(row => row.user.serviceId)),
+    columnOf.integer(rows.map(row => row.version)),
+    columnOf.instant(rows.map(row => row.at)),
+    columnOf.text(rows.map(row => row.who)),
+    columnOf.document(
+      rows.map(row => JSON.stringify(row.lines.map(line => [line.what, line.from, line.to, line.why]))),
+    ),
+    columnOf.text(rows.map(row => `{${row.eventIds.join()}}`)),
+    columnOf.text(rows.map(row => row.actor ?? null)),
+    columnOf.uuid(rows.map(row => row.requestId ?? null)),
+    columnOf.text(rows.map(row => row.reference ?? null)),
+  )
   return sql`
     insert into history (partner_id, service_id, version, at, recorded_at, who, lines, event_ids, actor, request_id,
       reference)
     select partner_id, service_id, version, at, ${timestamp(recordedAt)}::timestamptz, who, lines, event_ids::uuid[],
       actor, request_id, reference
-    from unnest(${partners}::uuid[], ${services}::uuid[], ${integers(rows.map(row => row.version))}::integer[],
-      ${timestamps(rows.map(row => row.at))}::timestamptz[], ${texts(rows.map(row => row.who))}::text[],
-      ${documents(rows.map(row => JSON.stringify(row.lines.map(line => [line.what, line.from, line.to, line.why]))))}::jsonb[],
-      ${texts(rows.map(row => `{${row.eventIds.join()}}`))}::text[], ${texts(rows.map(row => row.actor ?? null))}::text[],
-      ${uuids(rows.map(row => row.requestId ?? null))}::uuid[], ${texts(rows.map(row => row.reference ?? null))}::text[])
+    from ${added}
       as row (partner_id, service_id, version, at, who, lines, event_ids, actor, request_id, reference)`
 }
 
@@ -34,18 +44,24 @@ export function deleteKeys(keys: BatchWrites['staleKeys'], { isSpread }: Layout)
 }
 
 /** Adds the keys that commands have used up; one that exists already fails the transaction. */
-export function insertKeys(keys: readonly ReservedKey[], createdAt: Instant): Query {
+export function insertKeys(keys: readonly ReservedKey[], createdAt: Instant, layout: Layout): Query {
+  const rows = rowsOf(
+    layout,
+    columnOf.uuid(keys.map(key => key.partnerId)),
+    columnOf.text(keys.map(key => key.operation)),
+    columnOf.bytes(keys.map(key => key.keyHash)),
+    columnOf.bytes(keys.map(key => key.requestHash)),
+    columnOf.uuid(keys.map(key => key.attemptId)),
+    columnOf.uuid(keys.map(key => key.serviceId)),
+    columnOf.integer(keys.map(key => key.prefillNumber ?? null)),
+    columnOf.bytes(keys.map(key => key.sealedAnswer)),
+    columnOf.instant(keys.map(key => key.expiresAt)),
+  )
   return sql`
     insert into idempotency_keys (partner_id, operation, key_hash, request_hash, attempt_id, service_id,
       prefill_number, sealed_answer, created_at, expires_at)
     select partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number, sealed_answer,
       ${timestamp(createdAt)}::timestamptz, expires_at
-    from unnest(${uuids(keys.map(key => key.partnerId))}::uuid[], ${texts(keys.map(key => key.operation))}::text[],
-      ${bytes(keys.map(key => key.keyHash))}::bytea[], ${bytes(keys.map(key => key.requestHash))}::bytea[],
-      ${uuids(keys.map(key => key.attemptId))}::uuid[], ${uuids(keys.map(key => key.serviceId))}::uuid[],
-      ${integers(keys.map(key => key.prefillNumber ?? null))}::integer[],
-      ${bytes(keys.map(key => key.sealedAnswer ?? null))}::bytea[],
-      ${timestamps(keys.map(key => key.expiresAt))}::timestamptz[])
-      as row (partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number, sealed_answer,
-        expires_at)`
+    from ${rows} as row (partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number,
+      sealed_answer, expires_at)`
 }

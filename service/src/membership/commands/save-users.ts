@@ -1,7 +1,8 @@
 import { type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
-import { booleans, bytes, documents, integers, texts, timestamps } from '../../db/binary-array.ts'
+import { booleans, documents, integers, texts, timestamps } from '../../db/binary-array.ts'
+import { columnOf } from '../../db/columns.ts'
 import type { Layout } from '../../db/database.ts'
-import { namingPartners, ofAnyLength, part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { namingPartners, ofAnyLength, part, type Query, rowsOf, sql, timestamp } from '../../db/sql.ts'
 import { ids } from '../records/user-ids.ts'
 import { dueAt } from '../rules/apply-due.ts'
 import type { User } from '../rules/state.ts'
@@ -37,20 +38,24 @@ export function isPrefillOnly(user: User): boolean {
  * PostgreSQL searches each index that a conflict may be in before it inserts (4 µs a user). A cluster allows no such
  * check of what was added.
  */
-export function insertUsers(entries: readonly ChangedUser[], { isSpread }: Layout): Query {
+export function insertUsers(entries: readonly ChangedUser[], layout: Layout): Query {
   const users = entries.map(entry => entry.user)
-  const { partners, services } = ids(users)
+  const rows = rowsOf(
+    layout,
+    columnOf.uuid(users.map(user => user.partnerId)),
+    columnOf.uuid(users.map(user => user.serviceId)),
+    columnOf.text(users.map(user => user.userid)),
+    columnOf.integer(entries.map(entry => entry.version)),
+    columnOf.instant(users.map(user => user.createdAt)),
+    columnOf.instant(users.map(user => prefillExpiresAt(user.createdAt))),
+  )
   const insert = part`
     insert into users (partner_id, service_id, userid, version, status, created_at, updated_at, prefill_count,
       prefill_written_at, entry_expires_at, due_at)
     select partner_id, service_id, userid, version, 'prefilled', created_at, created_at, 1, created_at, expires_at,
       expires_at
-    from unnest(${partners}::uuid[], ${services}::uuid[], ${texts(users.map(user => user.userid))}::text[],
-      ${integers(entries.map(entry => entry.version))}::integer[],
-      ${timestamps(users.map(user => user.createdAt))}::timestamptz[],
-      ${timestamps(users.map(user => prefillExpiresAt(user.createdAt)))}::timestamptz[])
-      as row (partner_id, service_id, userid, version, created_at, expires_at)`
-  return isSpread
+    from ${rows} as row (partner_id, service_id, userid, version, created_at, expires_at)`
+  return layout.isSpread
     ? sql`${insert}`
     : sql`
     with added as (${insert} on conflict (partner_id, userid) where is_current do nothing returning 1)
@@ -58,11 +63,16 @@ export function insertUsers(entries: readonly ChangedUser[], { isSpread }: Layou
 }
 
 /** Adds the wrapped data keys of new users. */
-export function insertDataKeys(entries: readonly ChangedUser[]): Query {
-  const { partners, services } = ids(entries.map(entry => entry.user))
+export function insertDataKeys(entries: readonly ChangedUser[], layout: Layout): Query {
+  const rows = rowsOf(
+    layout,
+    columnOf.uuid(entries.map(entry => entry.user.partnerId)),
+    columnOf.uuid(entries.map(entry => entry.user.serviceId)),
+    columnOf.bytes(entries.map(entry => entry.wrappedKey)),
+  )
   return sql`
     insert into data_keys (partner_id, service_id, wrapped_key)
-    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${bytes(entries.map(entry => entry.wrappedKey))}::bytea[])`
+    select * from ${rows} as row`
 }
 
 /** Writes users at the versions that were read; a user with another version fails the transaction. */

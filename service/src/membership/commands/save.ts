@@ -53,7 +53,7 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
       updateUsers,
     ),
     ...some(writes.staleKeys, deleteKeys),
-    ...some(sortedBy(writes.keys, keyOrder), keys => insertKeys(keys, writes.recordedAt)),
+    ...some(sortedBy(writes.keys, keyOrder), keys => insertKeys(keys, writes.recordedAt, layout)),
     ...some(
       fresh.filter(({ wrappedKey }) => wrappedKey !== undefined),
       insertDataKeys,
@@ -73,7 +73,7 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
       written.flatMap(({ user, found = [] }) => found.map(({ kind, hash }) => ({ user, kind, hash }))),
       layout,
     ),
-    ...some(writes.history, rows => insertHistory(rows, writes.recordedAt)),
+    ...some(writes.history, rows => insertHistory(rows, writes.recordedAt, layout)),
     ...some(writes.retained, insertRetained),
     // These come before an erasure, which closes the open requests about its user: the request that caused the erasure
     // is decided by then.

@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { columnOf } from '../../service/src/db/columns.ts'
+import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { rowsOf, sql } from '../../service/src/db/sql.ts'
+import { patientDatabase } from '../patient-database.ts'
+import { freshDatabase } from '../rig.ts'
+
+let database: Database
+let drop: () => Promise<void>
+beforeAll(async () => {
+  const fresh = await freshDatabase()
+  drop = fresh.drop
+  database = openDatabase(fresh.address, { max: 1, ...patientDatabase })
+})
+afterAll(async () => {
+  await database.close()
+  await drop()
+})
+
+const text = fc.string({ unit: 'grapheme' }).filter(value => !value.includes('\0'))
+const row = fc.record({
+  id: fc.option(fc.uuid()),
+  name: fc.option(text),
+  count: fc.option(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })),
+  at: fc.option(fc.integer({ min: Date.UTC(1700, 0), max: Date.UTC(9999, 0) })),
+  blob: fc.option(fc.uint8Array({ maxLength: 300 }).map(value => Buffer.from(value))),
+  paper: fc.option(fc.dictionary(text, fc.oneof(text, fc.integer(), fc.boolean()))),
+})
+type Row = typeof row extends fc.Arbitrary<infer T> ? T : never
+
+function selected(rows: readonly Row[], isSpread: boolean): Promise<Row[]> {
+  const bound = rowsOf(
+    { isSpread },
+    columnOf.uuid(rows.map(({ id }) => id)),
+    columnOf.text(rows.map(({ name }) => name)),
+    columnOf.integer(rows.map(({ count }) => count)),
+    columnOf.instant(rows.map(({ at }) => at)),
+    columnOf.bytes(rows.map(({ blob }) => blob)),
+    columnOf.document(rows.map(({ paper }) => paper && JSON.stringify(paper))),
+  )
+  return database.query(sql`select * from ${bound} as row (id, name, count, at, blob, paper)`)
+}
+
+test('a row arrives as it is, whether it is bound alone or with others, and as on a cluster', async () => {
+  await fc.assert(
+    fc.asyncProperty(row, row, async (one, other) => {
+      expect(await selected([one], false)).toEqual([one])
+      expect(await selected([one], true)).toEqual([one])
+      expect(await selected([one, other], false)).toEqual([one, other])
+    }),
+    { numRuns: 60 },
+  )
+})
