@@ -1,12 +1,12 @@
 /**
  * The parts as one sequence of bytes, each preceded by its length, so that no two lists of parts give the same
- * bytes; in front of them is `room` for more bytes, which are not set.
+ * bytes.
  */
-export function joinParts(parts: readonly (string | Buffer)[], room = 0): Buffer {
-  let size = room
+export function joinParts(parts: readonly (string | Buffer)[]): Buffer {
+  let size = 0
   for (const part of parts) size += LENGTH_BYTES + byteLength(part)
   const joined = Buffer.allocUnsafe(size)
-  let at = room
+  let at = 0
   for (const part of parts) {
     const length = byteLength(part)
     at = joined.writeUInt32BE(length, at)
