@@ -210,6 +210,13 @@ describe('the arrows of the service', () => {
     expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
   })
 
+  test('of a rule never lead to the door: a rule returns its refusal and knows no HTTP', () => {
+    const wrong = arrows.filter(
+      ({ file, to }) => file.startsWith(`${source}/membership/rules/`) && to === 'http',
+    )
+    expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
+  })
+
   test('lead to the errors of the API from handlers and routes only: everything below returns its refusals', () => {
     const answers = arrows
       .filter(({ from, target }) => from !== 'http' && target.endsWith('/http/service-error.ts'))

@@ -9,8 +9,8 @@ import type { Workspace } from './workspace.ts'
 type Place = Pick<Workspace, 'database' | 'installation' | 'real'>
 
 /**
- * The context for commands that change users, with the rules and the clocks of the service. Nobody is told of the
- * writes: a running service compares what it remembers with the database, and its dispatcher finds new events by itself.
+ * The context for commands that change users, with the rules and the clocks of the service. It tells a running
+ * service nothing of its writes: that compares what it remembers with the database, and its dispatcher looks for new events.
  */
 export function memberContext({ database, installation, real }: Place): ExecutorContext {
   return {

@@ -5,7 +5,8 @@ const MOST_STATEMENTS = 2
 
 /**
  * The same database, in which at most two statements run at once, however many operators are at work; the others wait
- * here, without a connection, in the order of asking. Transactions are not counted: one that waited for a statement of its own work would wait forever.
+ * here, without a connection, in the order of asking. Transactions are not counted: two that held both places while each
+ * waited for another statement would wait forever.
  */
 export function withFewStatements(database: Database): Database {
   const waiting: (() => void)[] = []
