@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { sql, timestamp } from '../db/sql.ts'
+import { ofAnyLength, part, sql, timestamp } from '../db/sql.ts'
 import type { Look } from '../look/look.ts'
 import type { HelpContacts } from './help-contacts.ts'
 import type { Legal } from './legal.ts'
@@ -100,15 +100,21 @@ export type CredentialRow = {
   revoked_at: Instant | null
 }
 
-/** One credential by its id. */
+/** The credentials with these ids. */
 export function findCredentials(
   db: Executor,
   keys: readonly { partnerId: string; credentialId: string }[],
 ): Promise<CredentialRow[]> {
+  const partners = part`${keys.map(key => key.partnerId)}::uuid[]`
+  // One by one, by `limit`, as tokens are: a join whose plan was made when there were few might read all of them.
   return db.query<CredentialRow>(sql`
-    select c.* from unnest(${keys.map(key => key.partnerId)}::uuid[], ${keys.map(key => key.credentialId)}::text[])
-      as wanted (partner_id, credential_id)
-    join credentials c using (partner_id, credential_id)`)
+    select found.* from (
+      select distinct *
+      from unnest(${ofAnyLength(db.layout, partners)}, ${keys.map(key => key.credentialId)}::text[])
+        as named (partner_id, credential_id)) as wanted
+    cross join lateral (
+      select c.* from credentials c
+      where c.partner_id = wanted.partner_id and c.credential_id = wanted.credential_id limit 1) as found`)
 }
 
 /** All credentials of a partner, oldest first. */

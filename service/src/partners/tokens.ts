@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { namingPartners, part, sql, timestamp } from '../db/sql.ts'
+import { namingPartners, ofAnyLength, part, sql, timestamp } from '../db/sql.ts'
 
 /** A row of `access_tokens`. */
 export type TokenRow = {
@@ -20,27 +20,22 @@ export function findTokens(
   db: Executor,
   keys: readonly { partnerId: string; tokenId: string }[],
 ): Promise<TokenRow[]> {
-  const [first] = keys
-  if (!first) return Promise.resolve([])
-  // While many requests wait for one token, all ask for the same. The planner can only use its key, whereas for a list
-  // it may keep a plan that reads all tokens, made when there were few.
-  if (keys.every(key => key.tokenId === first.tokenId && key.partnerId === first.partnerId))
-    return db.query<TokenRow>(sql`
-      select ${columns} from access_tokens t join credentials c using (partner_id, credential_id)
-      where t.partner_id = ${first.partnerId} and t.token_id = ${first.tokenId}`)
   const partners = keys.map(key => key.partnerId)
   const naming = namingPartners(db.layout.isSpread, partners)
+  // One by one, by `limit`: a join might be planned, and its plan kept, when there were few tokens, and then read all of
+  // them each time.
   return db.query<TokenRow>(sql`
-    select ${columns} from unnest(${partners}::uuid[], ${keys.map(key => key.tokenId)}::text[])
-      as wanted (partner_id, token_id)
-    join access_tokens t on t.partner_id = wanted.partner_id and t.token_id = wanted.token_id
-      ${naming(part`t.partner_id`)}
-    join credentials c on c.partner_id = t.partner_id and c.credential_id = t.credential_id`)
+    select found.* from (
+      select distinct *
+      from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${keys.map(key => key.tokenId)}::text[])
+        as named (partner_id, token_id)) as wanted
+    cross join lateral (
+      select t.partner_id, t.token_id, t.credential_id, t.pepper_id, t.hash, t.scopes, t.issued_at, t.expires_at,
+        coalesce(t.revoked_at, c.revoked_at) as revoked_at
+      from access_tokens t join credentials c using (partner_id, credential_id)
+      where t.partner_id = wanted.partner_id and t.token_id = wanted.token_id ${naming(part`t.partner_id`)}
+      limit 1) as found`)
 }
-
-const columns = part`
-  t.partner_id, t.token_id, t.credential_id, t.pepper_id, t.hash, t.scopes, t.issued_at, t.expires_at,
-  coalesce(t.revoked_at, c.revoked_at) as revoked_at`
 
 /** Stores a new token. */
 export async function insertToken(db: Executor, row: TokenRow): Promise<void> {

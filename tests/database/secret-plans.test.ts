@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { type Query, sql } from '../../service/src/db/sql.ts'
+import { findCredentials } from '../../service/src/partners/store.ts'
+import { findTokens } from '../../service/src/partners/tokens.ts'
+import { keepPlans, onOneServer } from '../kept-plans.ts'
+import { patientDatabase } from '../patient-database.ts'
+import { freshDatabase } from '../rig.ts'
+
+// PostgreSQL keeps the plan that it made for a look-up, whatever the tables hold later. So the plan must be right from the
+// first row on: one of a table that was never analyzed, or was when it had a single row.
+
+const partnerId = crypto.randomUUID()
+const few = ['a', 'b', 'c']
+const many = Array.from({ length: 100 }, (_, place) => `${place}`)
+
+let database: Database
+let drop: () => Promise<void>
+beforeAll(async () => {
+  const fresh = await freshDatabase()
+  drop = fresh.drop
+  database = openDatabase(fresh.address, { max: 1, ...patientDatabase })
+  await keepPlans(database)
+  await database.query(sql`
+    insert into partners (partner_id, name, timezone, wrapped_key, created_at, updated_at)
+    values (${partnerId}, 'Plans', 'UTC', '', now(), now())`)
+})
+afterAll(async () => {
+  await database.close()
+  await drop()
+})
+
+/** Adds a secret and a token of the partner for each of these numbers. */
+async function issue(first: number, last: number): Promise<void> {
+  await database.query(sql`
+    insert into credentials (partner_id, credential_id, kind, pepper_id, hash, created_at)
+    select ${partnerId}, n, 'api_key', 'p', '', now() from generate_series(${first}::integer, ${last}::integer) as n`)
+  await database.query(sql`
+    insert into access_tokens (partner_id, token_id, credential_id, pepper_id, hash, scopes, issued_at, expires_at)
+    select ${partnerId}, n, n, 'p', '', '{}', now(), now()
+    from generate_series(${first}::integer, ${last}::integer) as n`)
+}
+
+/** A step of a plan, with those below it. */
+type Step = {
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Index Cond'?: string
+  'Rows Removed by Filter'?: number
+  Plans?: Step[]
+}
+
+/** The plan that the server keeps of the statement that `look` sends. */
+async function keptPlan(look: (db: Database) => Promise<unknown>): Promise<Step[]> {
+  let asked: Query | undefined
+  await look({
+    ...database,
+    query: async <Row>(query: Query) => {
+      asked = query
+      return [] as Row[]
+    },
+  })
+  const { text = '', values = [] } = asked ?? {}
+  const plain = (statement: string) => ({ text: statement, values: [] }) as unknown as Query
+  const [row] = await database.alone(async session => {
+    await session.query(plain('set plan_cache_mode = force_generic_plan'))
+    await session.query(plain(`prepare kept as ${text}`))
+    const given = values.map(value => `'{${(value as string[]).join()}}'`).join(', ')
+    return session.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
+      plain(`explain (analyze, format json) execute kept(${given})`),
+    )
+  })
+  const steps = (step: Step): Step[] => [step, ...(step.Plans ?? []).flatMap(steps)]
+  return (row?.['QUERY PLAN'] ?? []).flatMap(({ Plan }) => steps(Plan))
+}
+
+const tokens = (ids: string[]) => (db: Database) =>
+  findTokens(
+    db,
+    ids.map(tokenId => ({ partnerId, tokenId })),
+  )
+const credentials = (ids: string[]) => (db: Database) =>
+  findCredentials(
+    db,
+    ids.map(credentialId => ({ partnerId, credentialId })),
+  )
+
+describe.each([
+  ['empty and never analyzed', async () => {}],
+  ['with a single row, and never analyzed', () => issue(1, 1)],
+  ['with a single row, and analyzed', () => database.script('analyze access_tokens, credentials')],
+  ['with 2,000 rows, and analyzed when it had one', () => issue(2, 2000)],
+  ['with 2,000 rows, and analyzed', () => database.script('analyze access_tokens, credentials')],
+] as const)('on a table %s', (_, prepare) => {
+  beforeAll(prepare)
+  onOneServer.each([
+    ['one token', 'access_tokens', 'token_id', tokens(['a'])],
+    ['a few tokens', 'access_tokens', 'token_id', tokens(few)],
+    ['many tokens', 'access_tokens', 'token_id', tokens(many)],
+    ['one credential', 'credentials', 'credential_id', credentials(['a'])],
+    ['a few credentials', 'credentials', 'credential_id', credentials(few)],
+    ['many credentials', 'credentials', 'credential_id', credentials(many)],
+  ] as const)('%s: each is found by its whole key', async (_name, table, column, look) => {
+    const scans = (await keptPlan(look)).filter(step => step['Relation Name'] === table)
+    expect(scans).toEqual([
+      expect.objectContaining({
+        'Index Name': `${table}_pkey`,
+        'Index Cond': expect.stringMatching(new RegExp(`partner_id = .* AND .*${column} = `)),
+      }),
+    ])
+    expect(scans.map(scan => scan['Rows Removed by Filter'] ?? 0)).toEqual([0])
+  })
+})
