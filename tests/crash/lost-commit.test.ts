@@ -16,6 +16,7 @@ let proxy: PostgresProxy
 let service: ServiceProcess
 let database: Database
 let client: Client
+let partnerId: string
 const endings: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
@@ -33,6 +34,7 @@ beforeAll(async () => {
     ['partner', 'create', '--name', 'Lost', '--offer', 'starter'],
     direct,
   )
+  partnerId = partner.partnerid
   database = openDatabase(address, { max: 2, ...patientDatabase })
   client = clientOf(service, partner, { timeoutMs: 30_000 })
   endings.push(
@@ -52,10 +54,10 @@ async function effectsOn(userid: string): Promise<number> {
   const [row] = await database.query<{ users: number; prefills: number; lines: number; events: number }>(sql`
     select count(*)::integer as users, coalesce(sum(prefill_count), 0)::integer as prefills,
       (select count(*)::integer from history h join users o using (partner_id, service_id)
-        where o.userid = ${userid} and h.lines @> '[["prefill"]]') as lines,
-      (select count(*)::integer from events e
-        where e.userid = ${userid} and e.eventname = 'enrollment_request_received') as events
-    from users where userid = ${userid}`)
+        where o.partner_id = ${partnerId} and o.userid = ${userid} and h.lines @> '[["prefill"]]') as lines,
+      (select count(*)::integer from events e where e.partner_id = ${partnerId} and e.userid = ${userid}
+        and e.eventname = 'enrollment_request_received') as events
+    from users where partner_id = ${partnerId} and userid = ${userid}`)
   if (!row) throw new Error('a count has a row')
   expect([row.lines, row.events]).toEqual([row.prefills, row.prefills])
   expect(row.users).toBe(row.prefills === 0 ? 0 : 1)

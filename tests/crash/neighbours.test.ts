@@ -42,15 +42,17 @@ test('a command that breaks after it began to write leaves nothing, and its neig
   expect(outcomes.map(outcome => outcome.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   expect(outcomes[1]).toMatchObject({ reason: { message: 'broken on purpose' } })
   const kept = await database.query<{ userid: string; lines: number; events: number }>(sql`
-    select u.userid, (select count(*)::integer from history h where h.service_id = u.service_id) as lines,
-      (select count(*)::integer from events e where e.service_id = u.service_id) as events
+    select u.userid, (select count(*)::integer from history h
+        where h.partner_id = u.partner_id and h.service_id = u.service_id) as lines,
+      (select count(*)::integer from events e
+        where e.partner_id = u.partner_id and e.service_id = u.service_id) as events
     from users u where u.partner_id = ${partnerId} order by u.created_at, u.userid`)
   expect(kept.map(user => user.userid).sort()).toEqual(['first', 'last'])
   expect(kept.every(user => user.events === 1 && user.lines > 0)).toBe(true)
   const [all] = await database.query<{ events: number; lines: number }>(sql`
     select (select count(*)::integer from events where partner_id = ${partnerId}) as events,
       (select count(*)::integer from history where partner_id = ${partnerId}
-        and service_id not in (select service_id from users)) as lines`)
+        and service_id not in (select service_id from users where partner_id = ${partnerId})) as lines`)
   expect(all).toEqual({ events: 2, lines: 0 })
   expect(told).toContain(partnerId)
 })
