@@ -6,20 +6,25 @@ const CHUNK = 50_000
 /** A UUID v7 as the service makes them: it grows with time, and `salt` distinguishes those of one instant. */
 const uuid = (ms, salt) =>
   `(lpad(to_hex(${ms}), 12, '0') || '7' || substr(md5(${salt}), 1, 3) || '8' || substr(md5(${salt}), 4, 15))::uuid`
-const start = Date.now() - 180 * 86_400_000
+// Younger than what the service's clean-up removes: its work would be read as the operators' otherwise.
+const start = Date.now() - 10 * 86_400_000
 const made = n => `${start} + ${n} * 10::bigint`
 const at = n => `to_timestamp((${made(n)}) / 1000.0)`
 const endpoint = `'01980000-0000-7000-8000-00000000e000'::uuid`
 const noise = `decode(repeat(md5(n::text), 18), 'hex')`
 
-/** Adds users and events with all their dependent rows, about half of them for `partnerId`. */
-export async function fill(client, { users, events, partnerId, say }) {
+/** The partner of the n-th user, in SQL; the one that agents look at has the most. */
+async function partnerOfUser(client, partnerId) {
+  const { rows } = await client.query('select partner_id from partners order by partner_id')
+  const more = Array.from({ length: Math.ceil(rows.length / 2) }, () => partnerId)
+  const ids = [...rows.map(row => row.partner_id), ...more].map(id => `'${id}'::uuid`)
+  return `(array[${ids.join(', ')}])[1 + n % ${ids.length}]`
+}
+
+/** Adds users with all their dependent rows but events, about half of them for `partnerId`. */
+export async function addUsers(client, { users, partnerId, say }) {
   await client.query('set synchronous_commit = off')
-  const { rows: partners } = await client.query('select partner_id from partners order by partner_id')
-  const ids = partners.map(row => `'${row.partner_id}'::uuid`)
-  // The partner that agents look at has the most.
-  const partner = `(array[${[...ids, ...ids.map(() => `'${partnerId}'::uuid`).slice(0, Math.ceil(ids.length / 2))].join(', ')}])[1 + n % ${ids.length + Math.ceil(ids.length / 2)}]`
-  const each = Math.max(1, Math.round(events / users))
+  const partner = await partnerOfUser(client, partnerId)
   const user = n => uuid(made(n), `${n}::text`)
   const endOfMonth = `date_trunc('month', now() + interval '1 month')`
   const statements = (from, until) => {
@@ -50,15 +55,6 @@ export async function fill(client, { users, events, partnerId, say }) {
         token_pepper_id, token_hash, created_at, token_expires_at)
       select ${partner}, ${uuid(made('n'), `'s' || n`)}, 'bulk-' || n, ${user('n')}, 'benefits', '{}', 'en', 'hosted', 'bulk',
         sha256(n::text::bytea), ${at('n')}, ${at('n')} ${numbers} where n % 5 = 0`,
-      `insert into events (partner_id, event_id, position, service_id, userid, eventname, body, created_at)
-      select partner_id, event_id, (select last from event_log_heads h where h.partner_id = made.partner_id)
-          + row_number() over (partition by partner_id order by event_id),
-        service_id, 'bulk', 'user_update_successful', convert_to(repeat('{"userid":"bulk"} ', 12), 'UTF8'), created_at
-      from (select ${partner} as partner_id, ${uuid(`${made('n')} + k`, `n || '-' || k`)} as event_id,
-        ${user('n')} as service_id, ${at('n')} as created_at ${numbers}, generate_series(1, ${each}) k) made`,
-      `update event_log_heads h set last = h.last + grown.count
-      from (select ${partner} as partner_id, count(*) * ${each} as count ${numbers} group by 1) grown
-      where grown.partner_id = h.partner_id`,
     ]
   }
   for (let from = 0; from < users; from += CHUNK) {
@@ -66,26 +62,57 @@ export async function fill(client, { users, events, partnerId, say }) {
     for (const statement of statements(from, until)) await client.query(statement)
     if (until % 250_000 === 0) say('users so far', String(until))
   }
-  await addEndpoint(client, partnerId)
 }
 
-/** A paused endpoint with 50,000 waiting deliveries, so that the screen of webhooks has something to count. */
-async function addEndpoint(client, partnerId) {
+/** Adds events of the users above until there are as many that the clean-up does not remove soon. */
+export async function addEvents(client, { events, partnerId, say }) {
+  await client.query('set synchronous_commit = off')
+  const { rows } = await client.query(
+    `select (select count(*) from events where created_at > now() - interval '25 days') as events,
+      (select count(*) from users where userid like 'bulk-%') as users`,
+  )
+  const missing = events - Number(rows[0].events)
+  const partner = await partnerOfUser(client, partnerId)
+  // The n-th new event is that of the n-th user, and begins again with the first of them after the last.
+  const apart = (9 * 86_400_000) / Math.max(1, missing)
+  const ms = `(${start} + floor(k * ${apart}))::bigint`
+  for (let from = 0; from < missing; from += 2 * CHUNK) {
+    const until = Math.min(missing, from + 2 * CHUNK)
+    const numbers = `from (select k, k % ${rows[0].users} as n from generate_series(${from}, ${until - 1}) k) numbers`
+    await client.query(
+      `with made as (
+        insert into events (partner_id, event_id, position, service_id, userid, eventname, body, created_at)
+        select partner_id, event_id, (select last from event_log_heads h where h.partner_id = made.partner_id)
+            + row_number() over (partition by partner_id order by event_id),
+          service_id, 'bulk', 'user_update_successful', convert_to(repeat('{"userid":"bulk"} ', 12), 'UTF8'), created_at
+        from (select ${partner} as partner_id, ${uuid(ms, `'${start} ' || k`)} as event_id, u.service_id,
+            to_timestamp(${ms} / 1000.0) as created_at
+          ${numbers} join users u on u.partner_id = ${partner} and u.userid = 'bulk-' || n) made
+        returning partner_id)
+      update event_log_heads h set last = h.last + grown.count
+      from (select partner_id, count(*) from made group by 1) grown where grown.partner_id = h.partner_id`,
+    )
+    if (until % 1_000_000 === 0) say('events so far', String(until))
+  }
+}
+
+/**
+ * Adds a paused endpoint with 50,000 waiting deliveries and 20,000 that were given up, and 5,000 requests to a second
+ * person, unless they are there.
+ */
+export async function addLists(client, partnerId) {
   const own = `'${partnerId}'::uuid`
   await client.query(`insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events,
       disabled_at, disabled_reason, created_at, updated_at)
-    values (${own}, ${endpoint}, 'https://bench.example.com/hook', 'bench', '\\x00', '{}', now(), 'operator', now(), now())`)
+    values (${own}, ${endpoint}, 'https://bench.example.com/hook', 'bench', '\\x00', '{}', now(), 'operator', now(), now())
+    on conflict do nothing`)
   await client.query(
-    `insert into endpoint_health (partner_id, endpoint_id, breaker) values (${own}, ${endpoint}, '{}')`,
+    `insert into endpoint_health (partner_id, endpoint_id, breaker) values (${own}, ${endpoint}, '{}') on conflict do nothing`,
   )
   await client.query(`insert into deliveries (partner_id, event_id, endpoint_id, service_id, position, due_at, queued_at)
     select partner_id, event_id, ${endpoint}, service_id, position, created_at, created_at from events
-    where partner_id = ${own} order by position desc limit 50000`)
-}
-
-/** Adds 20,000 deliveries that were given up, and 5,000 requests to a second person, unless they are there. */
-export async function addLists(client, partnerId) {
-  const own = `'${partnerId}'::uuid`
+    where partner_id = ${own} and not exists (select from deliveries where endpoint_id = ${endpoint})
+    order by position desc limit 50000`)
   await client.query(`insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
     select partner_id, event_id, ${endpoint}, 12, 'attempts', now() from events
     where partner_id = ${own} and not exists (select from dead_deliveries) order by position limit 20000`)
@@ -96,5 +123,5 @@ export async function addLists(client, partnerId) {
       case when n % 50 > 0 then gen_random_uuid() end, case when n % 50 > 0 then ${at('n * 100')} end,
       case when n % 50 > 0 then (array['done', 'refused'])[1 + n % 2] end
     from generate_series(1, 5000) n where not exists (select from operator_requests)`)
-  await client.query('analyze dead_deliveries, operator_requests')
+  await client.query('analyze deliveries, dead_deliveries, operator_requests')
 }

@@ -1,13 +1,14 @@
 // How fast the operators' console is on a full database, and what partners notice of operators at work.
 //   npm run bench:console -- [--users 1000000] [--events 10000000] [--agents 10] [--seconds 30] [--rate 100] [--keep DIR]
 // It fills an embedded database, or the empty one of DATABASE_URL: some people by the API, whom the agents look at, and the
-// rest by SQL. Then agents open every screen, one after the other, beside partners who ask at a steady rate; the same rate
-// is read before without agents. After each screen an agent reads for 1 to 3 s, as a fast reader does: ten agents open about
-// five screens a second. Each screen's time runs to its first byte. `--keep DIR` keeps the data there and fills it once;
-// `--analyze no` leaves the planner as ignorant as after a restore.
-import { spawn, spawnSync } from 'node:child_process'
+// rest by SQL. Then partners ask at a steady rate, in rounds that take turns: alone, and beside agents who open every screen,
+// one after the other; `--seconds` is the time of each kind together. After each screen an agent reads for 1 to 3 s, as a
+// fast reader does: ten agents open about five screens a second. Each screen's time runs to its first byte. `--keep DIR` keeps
+// the data there, fills it once, and adds the events that have become too old since; `--analyze no` leaves the planner as
+// ignorant as after a restore.
+import { fork, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +18,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import pg from 'pg'
-import { addLists, fill } from './console-fill.mjs'
+import { addEvents, addLists, addUsers } from './console-fill.mjs'
+import { send } from './console-request.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -34,6 +36,7 @@ const wanted = { users: Number(options.users), events: Number(options.events) }
 const agents = Number(options.agents)
 const seconds = Number(options.seconds)
 const rate = Number(options.rate)
+const ROUND_SECONDS = 40
 const bin = fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url))
 const catalogue = fileURLToPath(new URL('../service/assets/demo-catalogue.yaml', import.meta.url))
 const scratch = options.keep ?? mkdtempSync(join(tmpdir(), 'enrolment-console-'))
@@ -59,32 +62,6 @@ async function freePort() {
   const { port } = server.address()
   await new Promise(resolve => server.close(resolve))
   return port
-}
-
-/**
- * Sends a request and returns its status, its text and the milliseconds until its first byte. An answer longer than `most`
- * is broken off there.
- */
-function send(url, { method = 'GET', headers = {}, body, most = Number.POSITIVE_INFINITY } = {}) {
-  return new Promise((resolve, reject) => {
-    const begun = performance.now()
-    const outgoing = request(url, { method, headers, agent: false }, incoming => {
-      const ms = performance.now() - begun
-      let text = ''
-      incoming.setEncoding('utf8')
-      const end = () => resolve({ status: incoming.statusCode, headers: incoming.headers, text, ms })
-      incoming.on('data', chunk => {
-        text += chunk
-        if (text.length < most) return
-        end()
-        incoming.destroy()
-      })
-      incoming.on('end', end)
-      incoming.on('error', reject)
-    })
-    outgoing.on('error', reject)
-    outgoing.end(body)
-  })
 }
 
 const consolePort = await freePort()
@@ -140,10 +117,11 @@ try {
   const people = await createPeople(call, 400)
   if (isNew) {
     const begun = performance.now()
-    await fill(client, { ...wanted, partnerId: partner.partnerid, say })
+    await addUsers(client, { ...wanted, partnerId: partner.partnerid, say })
+    await addEvents(client, { ...wanted, partnerId: partner.partnerid, say })
     if (options.analyze === 'yes') await client.query('vacuum (analyze)')
     say('filled', `${Math.round((performance.now() - begun) / 1000)} s`)
-  }
+  } else await addEvents(client, { ...wanted, partnerId: partner.partnerid, say })
   await addLists(client, partner.partnerid)
   const { rows } = await client.query(
     'select (select count(*) from users) as users, (select count(*) from events) as events',
@@ -152,16 +130,31 @@ try {
 
   const sessions = []
   for (let index = 0; index < agents; index += 1) sessions.push(await signIn(index))
-  const quiet = await readApi(call, people)
-  const stop = new AbortController()
-  const reads = sessions.map((session, index) =>
-    work(session, { index, people, partnerId: partner.partnerid, signal: stop.signal }),
-  )
-  const beside = await readApi(call, people)
-  stop.abort()
+  const operators = fork(fileURLToPath(new URL('console-agents.mjs', import.meta.url)))
+  process.once('exit', () => operators.kill())
+  operators.once('exit', code => {
+    if (code !== 0) throw new Error('the process of the operators has ended')
+  })
+  const ask = (task, given) => operators.send({ task, ...given })
+  ask('meet', { url: consoleUrl, sessions, people, partnerId: partner.partnerid })
+  const quiet = []
+  const beside = []
+  // What is slow only in the first seconds of a process is none of the two.
+  await readApi(call, people, Math.min(10, seconds))
+  for (let left = seconds; left > 0; left -= ROUND_SECONDS) {
+    const round = Math.min(ROUND_SECONDS, left)
+    quiet.push(...(await readApi(call, people, round)))
+    ask('work')
+    beside.push(...(await readApi(call, people, round)))
+    ask('rest')
+    await once(operators, 'message')
+    // What operators began, such as counts, ends before partners are read alone again.
+    await sleep(5000)
+  }
+  ask('tell')
+  const [{ reads }] = await once(operators, 'message')
   const screens = new Map()
-  for (const read of (await Promise.all(reads)).flat())
-    screens.set(read.name, [...(screens.get(read.name) ?? []), read])
+  for (const read of reads) screens.set(read.name, [...(screens.get(read.name) ?? []), read])
   say(`the API alone at ${rate}/s`, describe(quiet))
   say(`beside ${agents} agents`, describe(beside))
   say('p99 beside over alone', (quantile(beside, 0.99) / quantile(quiet, 0.99)).toFixed(2))
@@ -213,7 +206,7 @@ async function createPeople(call, count) {
  * The milliseconds of each of the partners' requests at a steady rate, however long the answers take; one in ten is a
  * write.
  */
-async function readApi(call, people) {
+async function readApi(call, people, seconds) {
   const times = []
   const refused = []
   const under = []
@@ -253,87 +246,6 @@ async function signIn(index) {
   const token = /name="token" value="([^"]+)"/.exec(text)?.[1] ?? ''
   const webhook = /\/webhooks\/([\da-f-]{36})/.exec(text)?.[1]
   return { cookie, token, webhook, form }
-}
-
-/** One agent: opens one screen after the other and reads each for 1 to 3 s, until it is stopped. */
-async function work({ cookie, token, webhook, form }, { index, people, partnerId, signal }) {
-  const reads = []
-  const post = fields => ({
-    method: 'POST',
-    headers: { ...form, cookie },
-    body: new URLSearchParams({ token, ...fields }).toString(),
-  })
-  for (let turn = index * 4; !signal.aborted; turn += 1) {
-    const { userid, email, serviceid } = people[(turn * 7 + index) % people.length]
-    const ofPartner = `partner=${partnerId}`
-    // Since before the first entry, so that a search may go through all of them.
-    const long = 'from=2000-01-01'
-    const visits = [
-      ['home', '/'],
-      ['find by userid', '/find', post({ what: userid })],
-      ['find by e-mail', '/find', post({ what: email })],
-      ['find what is not there', '/find', post({ what: '01980000-0000-7000-8000-000000000000' })],
-      ['find, CSV', '/find.csv', post({ what: userid })],
-      ['user', `/users/${serviceid}`],
-      ['cancel, previewed', `/users/${serviceid}/act/cancel`],
-      ['link', `/users/${serviceid}/link`],
-      ['due, 7 days', `/due?days=7&${ofPartner}`],
-      ['due, 30 days', `/due?days=30&${ofPartner}`],
-      ['due, latest first', `/due?days=30&${ofPartner}&sort=-at`],
-      ['due, of a kind that nobody has', `/due?days=30&${ofPartner}&kind=swap`],
-      ['due, a later page', `/due?days=30&${ofPartner}`, undefined, 'Next 100'],
-      ['due, CSV', `/due.csv?days=30&${ofPartner}`],
-      ['due, CSV, latest first', `/due.csv?days=30&${ofPartner}&sort=-at`],
-      ['webhooks', '/webhooks'],
-      ['webhooks, sorted and filtered', `/webhooks?sort=-waiting&state=disabled&${ofPartner}`],
-      ['webhooks, CSV', '/webhooks.csv'],
-      ...(webhook
-        ? [
-            ['webhook', `/webhooks/${webhook}`],
-            ['deliveries', `/webhooks/${webhook}/deliveries`],
-            ['deliveries, latest first', `/webhooks/${webhook}/deliveries?sort=-due`],
-            ['deliveries, a later page', `/webhooks/${webhook}/deliveries`, undefined, 'Next page'],
-            ['deliveries given up', `/webhooks/${webhook}/deliveries?state=given+up`],
-            [
-              'deliveries given up, newest first',
-              `/webhooks/${webhook}/deliveries?state=given+up&sort=-raised`,
-            ],
-            ['deliveries, CSV', `/webhooks/${webhook}/deliveries.csv`],
-            ['deliveries given up, CSV', `/webhooks/${webhook}/deliveries.csv?state=given+up&sort=-raised`],
-          ]
-        : []),
-      ['partners', '/partners'],
-      ['partners, CSV', '/partners.csv?sort=-partner'],
-      ['partner', `/partners/${partnerId}`],
-      ['requests', '/requests'],
-      ['requests, sorted and filtered', `/requests?sort=-asked&state=refused&${ofPartner}`],
-      ['requests, CSV', '/requests.csv?sort=askedby'],
-      ['catalogue', '/catalogue?sort=-published'],
-      ['catalogue version', '/catalogue/versions/1?sort=type'],
-      ['audit', `/audit?${ofPartner}`],
-      ['audit, oldest first', `/audit?${ofPartner}&${long}&sort=at`],
-      ['audit, everybody', `/audit?${ofPartner}&who=all`],
-      ['audit, everybody, oldest first', `/audit?${ofPartner}&who=all&${long}&sort=at`],
-      ['audit, a later page', `/audit?${ofPartner}&who=all`, undefined, 'Older entries'],
-      ['audit of a user', `/audit?${ofPartner}&who=all&${long}&user=${serviceid}`],
-      ['audit, CSV', `/audit.csv?${ofPartner}`],
-      ['audit, everybody, oldest first, CSV', `/audit.csv?${ofPartner}&who=all&sort=at`],
-      ['service', '/service'],
-    ]
-    const [name, path, sent = { headers: { cookie } }, next] = visits[turn % visits.length]
-    // Files take turns: would each agent wait for whole ones of 50,000 lines, it would open hardly anything else.
-    const most = name.endsWith('CSV') && name !== 'due, CSV' ? 100_000 : undefined
-    let shown = await send(consoleUrl + path, { ...sent, most })
-    if (next) {
-      // The page before is read, too: it has the link.
-      const link = new RegExp(`href="([^"]+)">${next}`).exec(shown.text)?.[1]?.replaceAll('&amp;', '&')
-      if (link === undefined) continue
-      shown = await send(consoleUrl + link, sent)
-    }
-    reads.push({ name, ms: shown.ms, status: shown.status })
-    await sleep(1000 + 2000 * Math.random(), undefined, { signal }).catch(() => undefined)
-  }
-  return reads
 }
 
 function quantile(times, share) {
