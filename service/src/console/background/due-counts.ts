@@ -3,7 +3,7 @@ import type { Executor } from '../../db/database.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { Place } from '../place.ts'
-import { type DueUser, nextDue, placeOfUser } from './due-store.ts'
+import { type DueUser, nextDue } from './due-store.ts'
 import { ConsoleCloses, type SlowWork } from './slow-work.ts'
 
 /** How many changes of each kind are due on each day. */
@@ -45,14 +45,13 @@ export function openDueCounts(
     let after: Place | undefined
     while (counting.state === 'counting') {
       const place = after
-      const users = await slow.inTurn(() =>
-        nextDue(database, { partnerId: partner.partnerId, until, after: place, most: USERS_A_SLICE }),
+      const { users, last } = await slow.inTurn(() =>
+        nextDue(database, { partnerId: partner.partnerId, until, after: place, limit: USERS_A_SLICE }),
       )
       addToDays(counting.days, users, partner)
       counting.users += users.length
-      const last = users.at(-1)
-      after = last ? placeOfUser(last) : after
-      if (users.length < USERS_A_SLICE) counting.state = 'whole'
+      after = last
+      if (last === undefined) counting.state = 'whole'
       else if (counting.users >= MOST_USERS_COUNTED) counting.state = 'limit'
     }
   }

@@ -37,9 +37,21 @@ export type DueQuery = {
   readonly until: Instant
   /** The latest come first instead of the soonest. */
   readonly isLatestFirst?: boolean
-  /** The place of the last user that was found before; the id decides among those of one instant. */
+  /** Only changes of this kind, and users who have one. */
+  readonly kind?: DueChange['kind'] | undefined
+  /** The place of the last user that was looked at before; the id decides among those of one instant. */
   readonly after: Place | undefined
-  readonly most: number
+  /** At most this many users are found. */
+  readonly limit: number
+  /** At most this many users are looked at; absent: as many as are found. */
+  readonly most?: number
+}
+
+/** The users who were found among those that were looked at. */
+export type DueFound = {
+  readonly users: readonly DueUser[]
+  /** The place at which to search on; `undefined`: these are all. */
+  readonly last: Place | undefined
 }
 
 /** The place of a user in that order. */
@@ -47,9 +59,18 @@ export function placeOfUser({ dueAt, serviceId }: DueUser): Place {
   return { at: dueAt, id: serviceId }
 }
 
+type FoundRow = {
+  number: number
+  service_id: string
+  userid: string
+  due_at: Instant
+  /** As JSON, so that the process reads one row for each user. */
+  changes: [kind: DueChange['kind'], at: Instant, what: string | null][]
+}
+
 /** The next users of a partner with something due. */
-export async function nextDue(db: Executor, query: DueQuery): Promise<DueUser[]> {
-  const { partnerId, until, isLatestFirst = false, after, most } = query
+export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> {
+  const { partnerId, until, isLatestFirst = false, kind, after, limit, most = limit } = query
   const end = timestamp(until)
   const place =
     after &&
@@ -58,46 +79,50 @@ export async function nextDue(db: Executor, query: DueQuery): Promise<DueUser[]>
       : part`and (due_at, service_id) > (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`)
   const order = isLatestFirst ? part`desc` : part`asc`
   // The places come from the index alone. An enrolment's state is in no condition of its own, because PostgreSQL would
-  // then search the index of overlapping times, which takes longer than that of the primary key.
-  const rows = await db.query<
-    Partial<DueChange> & { service_id: string; userid: string; due_at: Instant }
-  >(sql`
-    select next.service_id, u.userid, next.due_at, due.kind, due.at, coalesce(due.what, '') as what
+  // then search the index of overlapping times, which takes longer than that of the primary key. The last user that was
+  // looked at is returned without changes, too, because the next search begins there.
+  const rows = await db.query<FoundRow>(sql`
+    select next.number, next.service_id, u.userid, next.due_at, coalesce(due.changes, '[]') as changes
     from (
-      select due_at, service_id from users
+      select due_at, service_id, row_number() over (order by due_at ${order}, service_id ${order}) as number from users
       where partner_id = ${partnerId} and due_at < ${end}
         ${place ?? nothing}
       order by due_at ${order}, service_id ${order} limit ${most}) next
     join users u on u.partner_id = ${partnerId} and u.service_id = next.service_id
-    left join lateral (
-      select * from (values
-        ('prefill lapses', u.entry_expires_at, null),
-        ('membership starts', case when u.status = 'active' and not u.offer_in_force then u.offer_since end, u.offer),
-        ('membership ends', case when u.status = 'active' then u.cancel_at end, u.offer),
-        ('offer change', u.pending_offer_at, u.offer || ' to ' || u.pending_offer),
-        ('swap', u.swap_at, null)) as own (kind, at, what)
-      union all
-      select case e.state
-          when 'scheduled' then 'benefit starts' when 'actionrequired' then 'benefit lapses' else 'benefit ends' end,
-        case e.state
-          when 'scheduled' then e.starts_at when 'actionrequired' then e.action_due_at
-          when 'endscheduled' then e.ends_at end,
-        e.benefit
-      from enrolments e
-      where e.partner_id = ${partnerId} and e.service_id = u.service_id
-    ) due on due.at < ${end}
-    order by next.due_at ${order}, next.service_id ${order}, due.at, due.kind, due.what`)
-  const users: (DueUser & { changes: DueChange[] })[] = []
-  for (const row of rows) {
-    let user = users.at(-1)
-    if (user?.serviceId !== row.service_id) {
-      user = { dueAt: row.due_at, serviceId: row.service_id, userid: row.userid, changes: [] }
-      users.push(user)
-    }
-    const { kind, at, what = '' } = row
-    if (kind && at) user.changes.push({ kind, at, what })
-  }
-  return users
+    cross join lateral (
+      select json_agg(json_build_array(kind, round(extract(epoch from at) * 1000), what) order by at, kind, what) as changes
+      from (
+        select * from (values
+          ('prefill lapses', u.entry_expires_at, null),
+          ('membership starts', case when u.status = 'active' and not u.offer_in_force then u.offer_since end, u.offer),
+          ('membership ends', case when u.status = 'active' then u.cancel_at end, u.offer),
+          ('offer change', u.pending_offer_at, u.offer || ' to ' || u.pending_offer),
+          ('swap', u.swap_at, null)) as own (kind, at, what)
+        union all
+        select case e.state
+            when 'scheduled' then 'benefit starts' when 'actionrequired' then 'benefit lapses' else 'benefit ends' end,
+          case e.state
+            when 'scheduled' then e.starts_at when 'actionrequired' then e.action_due_at
+            when 'endscheduled' then e.ends_at end,
+          e.benefit
+        from enrolments e
+        where e.partner_id = ${partnerId} and e.service_id = u.service_id
+      ) own_changes
+      where at < ${end} ${kind === undefined ? nothing : part`and kind = ${kind}`}
+    ) due
+    where due.changes is not null or next.number = ${most}
+    order by next.due_at ${order}, next.service_id ${order} limit ${limit}`)
+  const users = rows
+    .filter(({ changes }) => changes.length > 0)
+    .map(row => ({
+      dueAt: row.due_at,
+      serviceId: row.service_id,
+      userid: row.userid,
+      changes: row.changes.map(([kind, at, what]) => ({ kind, at, what: what ?? '' })),
+    }))
+  const last = rows.at(-1)
+  const isMore = last !== undefined && (rows.length === limit || last.number === most)
+  return { users, last: isMore ? { at: last.due_at, id: last.service_id } : undefined }
 }
 
 /** Late users are counted up to this number. */

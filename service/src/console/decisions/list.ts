@@ -5,8 +5,26 @@ import { listOperators } from '../operators/store.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { ownPartners } from '../partners.ts'
-import { type ListedRequest, MOST_LISTED, pastRequests, waitingRequests } from '../requests/store.ts'
-import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
+import { SECOND_PERSON_ACTIONS } from '../requests/second-person.ts'
+import {
+  type ListedRequest,
+  listRequests,
+  MOST_LISTED,
+  REQUEST_STATES,
+  type RequestOrder,
+  type RequestRow,
+  type RequestState,
+} from '../requests/store.ts'
+import {
+  csvLink,
+  type List,
+  listFile,
+  orderOf,
+  pageOf,
+  pageTable,
+  ROWS_A_PAGE,
+  sortField,
+} from '../views/list.ts'
 import { part, tag, when } from '../views/parts.ts'
 import { requestKinds } from './kinds.ts'
 import { visiblePartners } from './read.ts'
@@ -17,59 +35,67 @@ export const requestListScreens: readonly Screen[] = [
   { method: 'GET', path: '/requests.csv', role: 'support', section: 'requests', answer: download },
 ]
 
-const STATES = ['waiting', 'done', 'refused', 'withdrawn', 'lapsed'] as const
-type State = (typeof STATES)[number]
-
-/** The state of a request: one that nobody decided in time has lapsed, also before that is written down. */
+/** The state of a request now. */
 export function stateOf(
-  { outcome, expires_at }: Pick<ListedRequest, 'outcome' | 'expires_at'>,
+  { outcome, expires_at }: Pick<RequestRow, 'outcome' | 'expires_at'>,
   now: number,
-): State {
+): RequestState {
   return outcome ?? (expires_at > now ? 'waiting' : 'lapsed')
 }
 
-/** The same as a label. */
-export function stateTag(row: Pick<ListedRequest, 'outcome' | 'expires_at'>, now: number): Slot {
-  const state = stateOf(row, now)
+/** A state as a label. */
+export function stateTag(state: RequestState): Slot {
   return tag(state, state === 'waiting' ? 'wait' : state === 'done' ? 'good' : 'plain')
 }
 
+type RequestList = {
+  readonly list: List<ListedRequest>
+  /** Some rows of it, from one on. */
+  readonly rowsFrom: (skip: number, limit: number) => ReturnType<typeof listRequests>
+}
+
 /** The waiting requests, oldest first, and then the others, newest first, unless the address asks for another order. */
-async function listOf(visit: Visit): Promise<List<ListedRequest> & { readonly isCut: boolean }> {
+async function listOf(visit: Visit): Promise<RequestList> {
   const { database, real } = visit.context
   const now = real()
-  const state = STATES.find(one => one === visit.query.get('state')) ?? 'all'
+  const state = REQUEST_STATES.find(one => one === visit.query.get('state'))
   const visible = await visiblePartners(visit)
   const partner = visible.find(one => one === visit.query.get('partner')) ?? ''
   const partners = partner === '' ? visible : [partner]
   const names = new Map((await ownPartners(visit)).map(one => [one.partnerId, one.name]))
   const operators = new Map((await listOperators(database)).map(one => [one.operatorId, one.name]))
-  const waiting = state === 'all' || state === 'waiting' ? await waitingRequests(database, partners, now) : []
-  const past = state === 'waiting' ? [] : await pastRequests(database, partners, now)
-  const partnerOf = (row: ListedRequest) =>
-    row.partner_id === noPartner ? 'all partners' : (names.get(row.partner_id) ?? '')
-  const titleOf = ({ action }: ListedRequest) =>
-    requestKinds.find(one => one.action === action)?.title ?? action
+  const partnerOf = (partnerId: string) =>
+    partnerId === noPartner ? 'all partners' : (names.get(partnerId) ?? '')
+  const titleOf = (action: string) => requestKinds.find(one => one.action === action)?.title ?? action
   const nameOf = (operator: string | null) => (operator === null ? '' : (operators.get(operator) ?? ''))
-  return {
+  const { name, isDown } = orderOf(visit.query)
+  const orders: Readonly<Record<string, RequestOrder>> = {
+    what: { by: 'action', isDown, ids: inOrder(SECOND_PERSON_ACTIONS, titleOf) },
+    partner: { by: 'partner_id', isDown, ids: inOrder(partners, partnerOf) },
+    askedby: { by: 'asked_by', isDown, ids: inOrder([...operators.keys()], nameOf) },
+    asked: { by: 'asked_at', isDown },
+    state: { by: 'state', isDown },
+    decidedby: { by: 'decided_by', isDown, ids: inOrder([...operators.keys()], nameOf) },
+  }
+  const order = orders[name ?? '']
+  const list: List<ListedRequest> = {
     path: '/requests',
     caption: 'Requests to a second person, times in UTC',
     empty: state === 'waiting' ? 'Nothing waits.' : 'No request of this kind.',
-    filters: { state, partner },
-    isCut: waiting.length === MOST_LISTED || past.length === MOST_LISTED,
-    rows: [...waiting, ...past].filter(row => state === 'all' || stateOf(row, now) === state),
+    filters: { state: state ?? 'all', partner },
+    rows: [],
     columns: [
       {
         name: 'what',
         label: 'What',
-        value: titleOf,
-        cell: row => html`<a href="/requests/${row.request_id}">${titleOf(row)}</a>`,
+        value: row => titleOf(row.action),
+        cell: row => html`<a href="/requests/${row.request_id}">${titleOf(row.action)}</a>`,
       },
       {
         name: 'partner',
         label: 'Partner',
-        value: partnerOf,
-        cell: row => html`<span class="long">${partnerOf(row)}</span>`,
+        value: row => partnerOf(row.partner_id),
+        cell: row => html`<span class="long">${partnerOf(row.partner_id)}</span>`,
       },
       {
         name: 'askedby',
@@ -83,7 +109,7 @@ async function listOf(visit: Visit): Promise<List<ListedRequest> & { readonly is
         value: row => formatTimestamp(row.asked_at),
         cell: row => when(row.asked_at, 'UTC'),
       },
-      { name: 'state', label: 'State', value: row => stateOf(row, now), cell: row => stateTag(row, now) },
+      { name: 'state', label: 'State', value: row => row.state, cell: row => stateTag(row.state) },
       {
         name: 'decidedby',
         label: 'Decided by',
@@ -92,11 +118,22 @@ async function listOf(visit: Visit): Promise<List<ListedRequest> & { readonly is
       },
     ],
   }
+  return {
+    list,
+    rowsFrom: (skip, limit) => listRequests(database, { partners, at: now, state, order, skip, limit }),
+  }
+}
+
+/** Ids in the order of what people read for them. */
+function inOrder(ids: readonly string[], name: (id: string) => string): string[] {
+  const keys = new Map(ids.map(id => [id, name(id).toLowerCase()]))
+  return [...ids].sort((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1))
 }
 
 async function show(visit: Visit): Promise<Answer> {
-  const list = await listOf(visit)
+  const { list, rowsFrom } = await listOf(visit)
   const { state = '', partner = '' } = list.filters
+  const { page, rows, total, longest } = await readPage(pageOf(visit.query), rowsFrom)
   const partners = await ownPartners(visit)
   const isForAll = visit.operator.partners === undefined
   await record(visit, { action: 'look at requests', result: 'shown' })
@@ -105,11 +142,20 @@ async function show(visit: Visit): Promise<Answer> {
     body: html`<p class="lead">What one operator asked for and another has to confirm.</p>
 <form method="get" action="/requests" class="row">
 <p class="field"><label for="partner">Partner</label><select id="partner" name="partner"><option value="">all</option>${partners.map(one => option(one.partnerId, one.name, partner))}${isForAll && option(noPartner, 'No partner: catalogues', partner)}</select></p>
-<p class="field"><label for="state">Show</label><select id="state" name="state">${['all', ...STATES].map(one => option(one, one, state))}</select></p>
+<p class="field"><label for="state">Show</label><select id="state" name="state">${['all', ...REQUEST_STATES].map(one => option(one, one, state))}</select></p>
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
-${part('Requests', await listTable(list, visit.query), csvLink(list, visit.query))}
-${list.isCut && html`<p class="hint">The newest ${MOST_LISTED.toLocaleString('en-US')} are listed; the audit log has all.</p>`}`,
+${part('Requests', await pageTable({ ...list, rows }, visit.query, { page, total }), csvLink(list, visit.query))}
+${longest >= MOST_LISTED && html`<p class="hint">The newest ${MOST_LISTED.toLocaleString('en-US')} are listed; the audit log has all.</p>`}`,
   }
+}
+
+/** A page of the list; the first one instead of a page beyond the last. */
+async function readPage(
+  page: number,
+  rowsFrom: RequestList['rowsFrom'],
+): Promise<Awaited<ReturnType<typeof listRequests>> & { readonly page: number }> {
+  const read = await rowsFrom((page - 1) * ROWS_A_PAGE, ROWS_A_PAGE)
+  return page > 1 && read.rows.length === 0 ? readPage(1, rowsFrom) : { ...read, page }
 }
 
 function option(value: string, label: string, chosen: string): Slot {
@@ -117,7 +163,9 @@ function option(value: string, label: string, chosen: string): Slot {
 }
 
 async function download(visit: Visit): Promise<Answer> {
-  const list = await listOf(visit)
+  const { list, rowsFrom } = await listOf(visit)
   await record(visit, { action: 'export requests' })
-  return listFile(list, visit.query, 'requests.csv')
+  const { rows } = await rowsFrom(0, 2 * MOST_LISTED)
+  // They are in the order of the address already.
+  return listFile({ ...list, rows }, new URLSearchParams(), 'requests.csv')
 }

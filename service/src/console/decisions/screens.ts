@@ -50,7 +50,7 @@ async function show(visit: Visit): Promise<Answer> {
       ['Asked by', names.get(row.asked_by) ?? row.asked_by],
       ['Asked', when(row.asked_at, zone)],
       ['Because', request?.reason ?? '–'],
-      ['State', stateTag(row, visit.context.real())],
+      ['State', stateTag(stateOf(row, visit.context.real()))],
       row.decided_by !== null && ['Decided by', names.get(row.decided_by) ?? row.decided_by],
       row.decided_at !== null && ['Decided', when(row.decided_at, zone)],
       row.outcome === null && ['Lapses', when(row.expires_at, zone)],

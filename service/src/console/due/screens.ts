@@ -6,6 +6,7 @@ import { countDays, type DueCount, MOST_USERS_COUNTED } from '../background/due-
 import {
   countLate,
   DUE_KINDS,
+  type DueChange,
   type DueUser,
   MOST_LATE,
   nextDue,
@@ -30,7 +31,8 @@ export const dueScreens: readonly Screen[] = [
 type Wish = {
   readonly partner: Partner
   readonly days: 7 | 30
-  readonly kind: string
+  /** `undefined`: every kind. */
+  readonly kind: DueChange['kind'] | undefined
   readonly now: Instant
   /** The end of the last day. */
   readonly until: Instant
@@ -45,7 +47,7 @@ async function wishOf(visit: Visit): Promise<Wish> {
   const partner = await ownPartner(visit, wanted)
   const now = context.clock.now(partner)
   const days = query.get('days') === '30' ? 30 : 7
-  const kind = DUE_KINDS.find(one => one === query.get('kind')) ?? 'all'
+  const kind = DUE_KINDS.find(one => one === query.get('kind'))
   return {
     partner,
     days,
@@ -54,7 +56,7 @@ async function wishOf(visit: Visit): Promise<Wish> {
     until: startOfDate(addDays(dateAt(now, partner.timezone), days + 1), partner.timezone),
     list: {
       path: '/due',
-      filters: { partner: partner.partnerId, days: String(days), kind },
+      filters: { partner: partner.partnerId, days: String(days), kind: kind ?? 'all' },
       column: 'at',
       isDown: isDownIn(query, 'at', false),
     },
@@ -71,30 +73,19 @@ const LATE_MS = 120_000
 type DuePage = { readonly users: readonly DueUser[]; readonly next: Place | undefined }
 
 async function readPage({ context }: Visit, wish: Wish, after: Place | undefined): Promise<DuePage> {
-  const { partner, until, list } = wish
-  const users: DueUser[] = []
-  let last = after
-  for (let searched = 0; searched < MOST_SEARCHED; searched += USERS_A_PAGE) {
-    const found = await nextDue(context.database, {
-      partnerId: partner.partnerId,
-      until,
-      isLatestFirst: list.isDown,
-      after: last,
-      most: USERS_A_PAGE + 1,
-    })
-    for (const user of found.slice(0, USERS_A_PAGE)) {
-      last = placeOfUser(user)
-      const fitting = ofKind(user, wish)
-      if (fitting.changes.length > 0) users.push(fitting)
-      if (users.length === USERS_A_PAGE) return { users, next: user === found.at(-1) ? undefined : last }
-    }
-    if (found.length <= USERS_A_PAGE) return { users, next: undefined }
-  }
-  return { users, next: last }
-}
-
-function ofKind(user: DueUser, { kind }: Wish): DueUser {
-  return kind === 'all' ? user : { ...user, changes: user.changes.filter(change => change.kind === kind) }
+  const { partner, until, list, kind } = wish
+  const { users, last } = await nextDue(context.database, {
+    partnerId: partner.partnerId,
+    until,
+    isLatestFirst: list.isDown,
+    kind,
+    after,
+    limit: USERS_A_PAGE + 1,
+    ...(kind === undefined ? {} : { most: MOST_SEARCHED }),
+  })
+  const shown = users.slice(0, USERS_A_PAGE)
+  const end = shown.at(-1)
+  return { users: shown, next: users.length > USERS_A_PAGE && end ? placeOfUser(end) : last }
 }
 
 async function list(visit: Visit): Promise<Answer> {
@@ -119,7 +110,7 @@ async function list(visit: Visit): Promise<Answer> {
     body: html`<form method="get" action="/due" class="row">
 <p class="field"><label for="partner">Partner</label><select id="partner" name="partner">${partners.map(one => html`<option value="${one.partnerId}"${one.partnerId === partner.partnerId ? html` selected` : ''}>${one.name}</option>`)}</select></p>
 <p class="field"><label for="days">Next</label><select id="days" name="days">${[7, 30].map(one => html`<option value="${one}"${one === days ? html` selected` : ''}>${one} days</option>`)}</select></p>
-<p class="field"><label for="kind">What</label><select id="kind" name="kind">${['all', ...DUE_KINDS].map(one => html`<option value="${one}"${one === kind ? html` selected` : ''}>${one}</option>`)}</select></p>
+<p class="field"><label for="kind">What</label><select id="kind" name="kind">${['all', ...DUE_KINDS].map(one => html`<option value="${one}"${one === (kind ?? 'all') ? html` selected` : ''}>${one}</option>`)}</select></p>
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${
   late > 0
@@ -171,7 +162,7 @@ function daysTable({ partner, kind }: Wish, { days }: DueCount): Slot {
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([day, kinds]) => ({
       day: writeDay(startOfDate(day, partner.timezone), partner.timezone),
-      kinds: [...kinds].filter(([name]) => kind === 'all' || name === kind),
+      kinds: [...kinds].filter(([name]) => kind === undefined || name === kind),
     }))
   return table({
     caption: 'How much is due by day and kind',
@@ -204,32 +195,32 @@ const USERS_A_SLICE = 100
 
 /** The file, slice by slice, in the order of the screen. */
 async function* dueLines({ context }: Visit, wish: Wish): AsyncGenerator<string> {
-  const { partner, until, list } = wish
+  const { partner, until, list, kind } = wish
   yield `${csvLine(['at', 'kind', 'what', 'userid', 'serviceid'])}\r\n`
   const textOf = rememberLast((at: Instant) => writeInstant(at, partner.timezone))
   let after: Place | undefined
   for (;;) {
     const place: Place | undefined = after
-    const users = await context.slow.inTurn(() =>
+    const { users, last } = await context.slow.inTurn(() =>
       nextDue(context.database, {
         partnerId: partner.partnerId,
         until,
         isLatestFirst: list.isDown,
+        kind,
         after: place,
-        most: USERS_A_SLICE,
+        limit: USERS_A_SLICE,
       }),
     )
     const lines = (
       await inSlices(users, user =>
-        ofKind(user, wish).changes.map(({ at, kind, what }) =>
+        user.changes.map(({ at, kind, what }) =>
           csvLine([textOf(at), kind, what, user.userid, user.serviceId]),
         ),
       )
     ).flat()
     if (lines.length > 0) yield `${lines.join('\r\n')}\r\n`
-    const last = users.at(-1)
-    if (users.length < USERS_A_SLICE || !last) return
-    after = placeOfUser(last)
+    if (last === undefined) return
+    after = last
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { type Query, sql, timestamp } from '../../db/sql.ts'
+import { nothing, type Part, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { SecondPersonAction, SecondPersonPolicy } from './second-person.ts'
 
 /** A row of `operator_requests`. */
@@ -64,36 +64,85 @@ export function requestsAbout(db: Executor, partnerId: string, serviceId: string
     from operator_requests where partner_id = ${partnerId} and service_id = ${serviceId} order by request_id`)
 }
 
-/** A request in the list, without what it would do. */
-export type ListedRequest = Omit<RequestRow, 'sealed'>
+/** The states of a request: one that nobody decided in time has lapsed, also before that is written down. */
+export const REQUEST_STATES = ['waiting', 'done', 'refused', 'withdrawn', 'lapsed'] as const
+export type RequestState = (typeof REQUEST_STATES)[number]
+
+/** A request in the list. */
+export type ListedRequest = Pick<
+  RequestRow,
+  'partner_id' | 'request_id' | 'action' | 'asked_by' | 'asked_at' | 'decided_by'
+> & { state: RequestState }
 
 /** The most waiting requests that are listed, and the most others. */
 export const MOST_LISTED = 2000
 
-/** The requests of these partners that wait at an instant, oldest first. */
-export function waitingRequests(
-  db: Executor,
-  partners: readonly string[],
-  at: Instant,
-): Promise<ListedRequest[]> {
-  return db.query<ListedRequest>(sql`
-    select partner_id, request_id, action, service_id, asked_by, asked_at, expires_at, decided_by, decided_at, outcome
-    from operator_requests
-    where partner_id = any(${partners}::uuid[]) and outcome is null and expires_at > ${timestamp(at)}
-    order by request_id limit ${MOST_LISTED}`)
+/** Which requests to list, and in which order. */
+export type RequestQuery = {
+  readonly partners: readonly string[]
+  readonly at: Instant
+  /** `undefined`: all states, the waiting ones first. */
+  readonly state: RequestState | undefined
+  /** `undefined`: the oldest of those that wait come first, and the newest of the others. */
+  readonly order: RequestOrder | undefined
+  readonly skip: number
+  readonly limit: number
 }
 
-/** The requests of these partners that no longer wait, newest first. */
-export function pastRequests(
+/** An order by a column: by its own values, or by what people read for an id, whose ids are given in that order. */
+export type RequestOrder = { readonly isDown: boolean } & (
+  | { readonly by: 'state' | 'asked_at' }
+  | { readonly by: 'action' | 'partner_id' | 'asked_by' | 'decided_by'; readonly ids: readonly string[] }
+)
+
+/**
+ * A part of the list, with the number of all its rows, and of the longer of its two halves. The database sorts, because
+ * thousands of rows would hold up this process for some milliseconds while it reads them.
+ */
+export async function listRequests(
   db: Executor,
-  partners: readonly string[],
-  at: Instant,
-): Promise<ListedRequest[]> {
-  return db.query<ListedRequest>(sql`
-    select partner_id, request_id, action, service_id, asked_by, asked_at, expires_at, decided_by, decided_at, outcome
-    from operator_requests
-    where partner_id = any(${partners}::uuid[]) and (outcome is not null or expires_at <= ${timestamp(at)})
-    order by request_id desc limit ${MOST_LISTED}`)
+  { partners, at, state, order, skip, limit }: RequestQuery,
+): Promise<{ rows: readonly ListedRequest[]; total: number; longest: number }> {
+  const direction = order?.isDown ? part`desc` : part`asc`
+  const rows = await db.query<ListedRequest & { total: number; longest: number }>(sql`
+    select partner_id, request_id, action, asked_by, asked_at, decided_by, state, count(*) over () as total, longest
+    from (
+      select listed.*, max(number) over () as longest from (
+        (select partner_id, request_id, action, asked_by, asked_at, decided_by, 'waiting' as state,
+          row_number() over (order by request_id) as number
+        from operator_requests
+        where partner_id = any(${partners}::uuid[]) and outcome is null and expires_at > ${timestamp(at)}
+        order by request_id limit ${MOST_LISTED})
+        union all
+        (select partner_id, request_id, action, asked_by, asked_at, decided_by, coalesce(outcome, 'lapsed'),
+          row_number() over (order by request_id desc)
+        from operator_requests
+        where partner_id = any(${partners}::uuid[]) and (outcome is not null or expires_at <= ${timestamp(at)})
+        order by request_id desc limit ${MOST_LISTED})
+      ) listed
+    ) measured
+    where ${state ?? null}::text is null or state = ${state ?? null}
+    order by ${order ? part`${keyOf(order)} ${direction},` : nothing} state <> 'waiting', number
+    limit ${limit} offset ${skip}`)
+  const [first] = rows
+  return { rows, total: first?.total ?? 0, longest: first?.longest ?? 0 }
+}
+
+function keyOf(order: RequestOrder): Part {
+  switch (order.by) {
+    case 'state':
+      return part`state`
+    case 'asked_at':
+      return part`asked_at`
+    case 'action':
+      return part`coalesce(array_position(${order.ids}::text[], action), 0)`
+    case 'partner_id':
+      return part`coalesce(array_position(${order.ids}::text[], partner_id::text), 0)`
+    case 'asked_by':
+      return part`coalesce(array_position(${order.ids}::text[], asked_by::text), 0)`
+    case 'decided_by':
+      return part`coalesce(array_position(${order.ids}::text[], decided_by::text), 0)`
+  }
 }
 
 /**

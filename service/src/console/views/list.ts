@@ -9,7 +9,8 @@ export type Column<Row> = {
   readonly name: string
   readonly label: string
   readonly cell: (row: Row) => Slot
-  readonly value: (row: Row) => string | number
+  /** Absent: the column has buttons, so it is neither sorted nor exported. */
+  readonly value?: (row: Row) => string | number
 }
 
 /** A list that the query of an address sorts, filters and pages. */
@@ -36,13 +37,19 @@ export const ROWS_A_PAGE = 50
 
 /** The rows in the requested order, such as `sort=-waiting`; an unknown column leaves the order unchanged. */
 export function sortedRows<Row>({ columns, rows }: List<Row>, query: URLSearchParams): readonly Row[] {
-  const [, down, name] = /^(-?)(\w+)$/.exec(sortOf(query)) ?? []
-  const column = columns.find(one => one.name === name)
-  if (!column) return rows
-  const sign = down === '-' ? -1 : 1
+  const { name, isDown } = orderOf(query)
+  const value = columns.find(one => one.name === name)?.value
+  if (!value) return rows
+  const sign = isDown ? -1 : 1
   // Each value is made once: a comparison that writes a date costs more than all else of a sort.
-  const keyed = rows.map(row => ({ row, value: keyOf(column.value(row)) }))
+  const keyed = rows.map(row => ({ row, value: keyOf(value(row)) }))
   return keyed.sort((a, b) => sign * compare(a.value, b.value)).map(({ row }) => row)
+}
+
+/** The column by which an address or a form sorts, if it names one, and whether the greatest values come first. */
+export function orderOf(query: URLSearchParams): { name: string | undefined; isDown: boolean } {
+  const [, down, name] = /^(-?)(\w+)$/.exec(sortOf(query)) ?? []
+  return { name, isDown: down === '-' }
 }
 
 /** The order that an address or a form asks for. A pressed heading comes after the field that keeps the present order. */
@@ -52,20 +59,37 @@ function sortOf(query: URLSearchParams): string {
 
 /** One page of a list as a table: clicking a heading sorts by it, clicking it again reverses the order. */
 export async function listTable<Row>(list: List<Row>, query: URLSearchParams): Promise<Html> {
-  const { caption, columns, path, filters, empty, formId } = list
   const rows = sortedRows(list, query)
+  const page = Math.min(Math.max(1, Math.ceil(rows.length / ROWS_A_PAGE)), pageOf(query))
+  const shown = rows.slice((page - 1) * ROWS_A_PAGE, page * ROWS_A_PAGE)
+  return pageTable({ ...list, rows: shown }, query, { page, total: rows.length })
+}
+
+/** The page that an address asks for, from 1 on. */
+export function pageOf(query: URLSearchParams): number {
+  return Math.max(1, Number.parseInt(query.get('page') ?? '1', 10) || 1)
+}
+
+/** A page that was cut out of a list already, as the same table. */
+export async function pageTable<Row>(
+  list: List<Row>,
+  query: URLSearchParams,
+  { page, total }: { page: number; total: number },
+): Promise<Html> {
+  const { caption, columns, path, filters, empty, formId, rows } = list
   if (rows.length === 0) return html`<p class="hint">${empty}</p>`
   const sort = sortOf(query)
-  const pages = Math.ceil(rows.length / ROWS_A_PAGE)
-  const page = Math.min(pages, Math.max(1, Number.parseInt(query.get('page') ?? '1', 10) || 1))
+  const pages = Math.ceil(total / ROWS_A_PAGE)
   const shown = await inSlices(
-    rows.slice((page - 1) * ROWS_A_PAGE, page * ROWS_A_PAGE),
+    rows,
     row => html`<tr>${columns.map(column => html`<td>${column.cell(row)}</td>`)}</tr>`,
   )
   const to = (more: Readonly<Record<string, string>>) =>
     `${path}?${new URLSearchParams({ ...filters, ...(sort === '' ? {} : { sort }), ...more })}`
-  const heading = ({ name, label }: Column<Row>) =>
-    sortHeading({ name, label, sort, formId, to: next => to({ sort: next }) })
+  const heading = ({ name, label, value }: Column<Row>) =>
+    value === undefined
+      ? html`<th scope="col">${label}</th>`
+      : sortHeading({ name, label, sort, formId, to: next => to({ sort: next }) })
   const toPage = (page: number, label: string) =>
     formId === undefined
       ? html`<a href="${to({ page: String(page) })}">${label}</a>`
@@ -73,7 +97,7 @@ export async function listTable<Row>(list: List<Row>, query: URLSearchParams): P
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption class="unseen">${caption}</caption>
 <thead><tr>${columns.map(heading)}</tr></thead>
 <tbody>${shown}</tbody></table></div>
-${pages > 1 && html`<p class="row">${page > 1 && toPage(page - 1, 'Previous')}<span class="hint">Page ${page} of ${pages}, ${rows.length} in all</span>${page < pages && toPage(page + 1, 'Next')}</p>`}`
+${pages > 1 && html`<p class="row">${page > 1 && toPage(page - 1, 'Previous')}<span class="hint">Page ${page} of ${pages}, ${total} in all</span>${page < pages && toPage(page + 1, 'Next')}</p>`}`
 }
 
 /** A heading that is a link or a button: it sorts by its column, and reverses the order where that is the order already. */
@@ -121,10 +145,11 @@ export async function listFile<Row>(
   query: URLSearchParams,
   file: string,
 ): Promise<FileAnswer & { readonly content: string }> {
+  const columns = list.columns.flatMap(({ name, value }) => (value ? [{ name, value }] : []))
   const lines = await inSlices(sortedRows(list, query), row =>
-    csvLine(list.columns.map(column => column.value(row))),
+    csvLine(columns.map(({ value }) => value(row))),
   )
-  const head = csvLine(list.columns.map(({ name }) => name))
+  const head = csvLine(columns.map(({ name }) => name))
   return {
     file,
     type: 'text/csv; charset=utf-8',
