@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/manage.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { startTestService } from '../rig.ts'
+import { ada, startTestService } from '../rig.ts'
 import { signIn } from './operator-browser.ts'
 
 const service = forAllTests(() => startTestService({ console: true }))
@@ -73,6 +73,74 @@ describe('the list of webhooks', () => {
     ])
     expect(text).not.toContain('secret-path')
   })
+})
+
+describe('the tables of a user', () => {
+  const rider = forAllTests(() =>
+    first.client.createUser({
+      ...ada,
+      userid: 'rider',
+      offername: 'plus',
+      benefits: ['telehealth', 'identity'],
+    }),
+  )
+  /** The benefits of a page, in its order. */
+  const benefitsIn = (text: string) =>
+    [...text.matchAll(/<td>([^<]+)<br><span class="hint">(?:comes with|picked under)/g)].map(
+      ([, name]) => name,
+    )
+
+  test('are sorted by their headings, one way and the other, each by columns of its own', async () => {
+    const path = `/users/${rider.serviceid}`
+    const upwards = benefitsIn((await viewer.get(`${path}?sort=benefit`)).text)
+    expect(upwards.length).toBeGreaterThan(1)
+    expect(upwards).toEqual([...upwards].sort())
+    expect(benefitsIn((await viewer.get(`${path}?sort=-benefit`)).text)).toEqual(upwards.toReversed())
+    const { text } = await viewer.get(`${path}?sort=-ends`)
+    expect(text.match(/aria-sort="descending"/g)).toHaveLength(1)
+  })
+
+  test('stay sorted beside the data of the person, which no other reason has to be given for', async () => {
+    const path = `/users/${rider.serviceid}/person`
+    const { text } = await admin.post(path, { reason: 'call 12', sort: '-benefit' })
+    expect(text).toContain(ada.lastname)
+    const shown = benefitsIn(text)
+    expect(shown).toEqual([...shown].sort().reverse())
+    expect(text).toContain('<button form="again" name="sort" value="benefit">')
+    expect(text).toContain('<input type="hidden" name="reason" value="call 12">')
+  })
+
+  test('are files for support, on record, without personal data; and none for a viewer', async () => {
+    const path = `/users/${rider.serviceid}`
+    await admin.post(`${path}/link`, { reason: 'call 12' })
+    const benefits = (await admin.get(`${path}/benefits.csv?sort=benefit`)).text.split('\r\n')
+    expect(benefits[0]).toBe('benefit,state,starts,ends,name,offer,closed')
+    expect(benefits.slice(1).some(line => line.includes(',telehealth,plus,'))).toBe(true)
+    expect((await admin.get(`${path}/consents.csv`)).text.split('\r\n')[0]).toBe('consent,version,agreed,how')
+    const links = (await admin.get(`${path}/links.csv`)).text.split('\r\n')
+    expect(links[0]).toBe('made,for,became')
+    expect(links[1]).toMatch(/Z,.*not opened yet until /)
+    for (const name of ['benefits', 'consents', 'links']) {
+      expect((await viewer.get(`${path}/${name}.csv`)).status).toBe(403)
+      const [row] = await service.database.query(sql`
+        select from audit_log where actor = ${admin.operatorId} and action = ${`export ${name} of user`}
+          and service_id = ${rider.serviceid}`)
+      expect(row).toBeDefined()
+    }
+  })
+})
+
+test('the credentials of a partner are sorted, and a file for support without secrets', async () => {
+  const path = `/partners/${first.partnerId}`
+  expect((await admin.get(`${path}?sort=-credential`)).text).toContain('aria-sort="descending"')
+  const lines = (await admin.get(`${path}/credentials.csv?sort=credential`)).text.split('\r\n')
+  expect(lines).toEqual([
+    'credential,state,lastused',
+    expect.stringMatching(/^API key [\w-]+,live,/),
+    expect.stringMatching(/^Client secret [\w-]+,live,/),
+    '',
+  ])
+  expect((await viewer.get(`${path}/credentials.csv`)).status).toBe(403)
 })
 
 describe('the settings of a partner', () => {

@@ -1,14 +1,13 @@
 import { html, type Slot } from '../../http/html.ts'
-import { lastUses } from '../../partners/credential-uses.ts'
 import { changePartner, revokeKey, rotateKey } from '../../partners/manage.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { listCredentials } from '../../partners/store.ts'
 import { hasRole } from '../operators/operator.ts'
 import { recordAlongside } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { ownPartner } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
-import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
+import { actionForm, facts, part, reasonField, tag, when } from '../views/parts.ts'
+import { credentialPart, credentialScreens, KINDS } from './credentials.ts'
 import { partnerListScreens } from './list.ts'
 import { manageContext, managed } from './manage.ts'
 import { partnerSettingScreens } from './settings.ts'
@@ -25,6 +24,7 @@ export const partnerScreens: readonly Screen[] = [
     section: 'partners',
     answer: visit => show(visit),
   },
+  ...credentialScreens,
   {
     method: 'POST',
     path: '/partners/:partnerid/rotate',
@@ -93,7 +93,7 @@ ${isDisabled && html`<section class="notice bad"><h2>Disabled since ${when(partn
     ])}</section>
 ${hasRole(visit.operator, 'admin') && html`<ul class="row links"><li><a class="button" href="/partners/${partner.partnerId}/settings">Change settings, help and look</a></li></ul>`}
 <div class="columns"><div>
-${part('Credentials', await credentialTable(visit, partner))}
+${await credentialPart(visit, partner)}
 </div><div>
 ${part(
   'First steps',
@@ -129,56 +129,6 @@ function lookOf({ look }: Partner): string {
       .filter(Boolean)
       .join(', ') || 'the service’s own'
   )
-}
-
-async function credentialTable(visit: Visit, partner: Partner): Promise<Slot> {
-  const { database, real } = visit.context
-  const [rows, uses] = await Promise.all([
-    listCredentials(database, partner.partnerId),
-    lastUses(database, partner.partnerId),
-  ])
-  const isAdmin = hasRole(visit.operator, 'admin')
-  const isLive = (row: (typeof rows)[number]) =>
-    row.revoked_at === null && (row.expires_at === null || row.expires_at > real())
-  const path = `/partners/${partner.partnerId}`
-  return html`${table({
-    caption: 'Credentials and when they were last used',
-    columns: ['Credential', 'State', 'Last used', ...(isAdmin ? ['Revoke'] : [])],
-    rows: rows.map(row => [
-      html`${KINDS[row.kind]}<br><code>${row.credential_id}</code>`,
-      isLive(row) ? tag('live', 'good') : tag(row.revoked_at === null ? 'expired' : 'revoked'),
-      lastUse(uses.get(row.credential_id), partner),
-      ...(isAdmin
-        ? [
-            isLive(row)
-              ? html`<details><summary>Revoke</summary>${actionForm(visit, {
-                  action: `${path}/revoke`,
-                  button: 'Revoke at once',
-                  look: 'danger',
-                  fields: html`<input type="hidden" name="credential" value="${row.credential_id}">${reasonField(`why-${row.credential_id}`)}`,
-                })}</details>`
-              : '',
-          ]
-        : []),
-    ]),
-    empty: 'No credential.',
-  })}
-${
-  isAdmin &&
-  html`<details><summary>Make another secret or key</summary>
-<p class="hint">Two are live at once, so that the partner changes over without a gap; then revoke the older.</p>
-${actionForm(visit, {
-  action: `${path}/rotate`,
-  button: 'Make it',
-  fields: html`<p class="field"><label for="kind">Which</label><select id="kind" name="kind"><option value="client_secret">Client secret</option><option value="api_key">API key</option></select></p>${reasonField('why-rotate')}`,
-})}</details>`
-}`
-}
-
-const KINDS = { client_secret: 'Client secret', api_key: 'API key' } as const
-
-function lastUse(at: number | undefined, partner: Partner): Slot {
-  return at === undefined ? html`<span class="hint">never</span>` : when(at, partner.timezone)
 }
 
 function stopPart(visit: Visit, partner: Partner): Slot {

@@ -73,13 +73,13 @@ export type LinkRow = {
   completed_at: Instant | null
 }
 
-/** The newest links of a user. */
+/** The newest links of a user, up to 200. */
 export function readLinks(db: Executor, user: Pick<User, 'partnerId' | 'userid'>): Promise<LinkRow[]> {
   return db.query<LinkRow>(sql`
     select session_id, purpose, delivery, created_at, token_expires_at, spent_at, revoked_at, last_seen_at,
       birthdate_tries, birthdate_passed_at, last_view, dead_link_at, signed_out_at, outcome, reference, completed_at
     from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}
-    order by created_at desc limit 20`)
+    order by created_at desc limit 200`)
 }
 
 /** Whether an operator requested, performed or confirmed an erasure that was done. */

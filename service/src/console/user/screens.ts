@@ -2,11 +2,15 @@ import { DAY_MS } from '../../calendar/calendar.ts'
 import { readConsentRecords } from '../../membership/records/consents.ts'
 import { listRetained } from '../../membership/records/retained-rows.ts'
 import { record } from '../page/record.ts'
-import type { Answer, Screen, Visit } from '../page/screen.ts'
+import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
 import { readLinks, readSeen } from '../user-data/store.ts'
 import { isErased, openUserDetails } from '../user-data/user-details.ts'
+import { listFile } from '../views/list.ts'
+import { benefitFile, consentList, linkList } from './lists.ts'
 import { erasedPage, userPage } from './view.ts'
+
+const FILES = ['benefits', 'consents', 'links'] as const
 
 /** One user on one screen, and the same with the person's data shown. */
 export const userScreens: readonly Screen[] = [
@@ -24,6 +28,15 @@ export const userScreens: readonly Screen[] = [
     section: 'users',
     answer: visit => show(visit, reasonOf(visit)),
   },
+  ...FILES.map(
+    (file): Screen => ({
+      method: 'GET',
+      path: `/users/:serviceid/${file}.csv`,
+      role: 'support',
+      section: 'users',
+      answer: visit => download(visit, file),
+    }),
+  ),
 ]
 
 const YEAR_MS = 366 * DAY_MS
@@ -56,4 +69,25 @@ async function show(visit: Visit, reason?: string): Promise<Answer> {
     user.consents.length > 0 ? readConsentRecords(visit.context.database, { partner, user }) : [],
   ])
   return userPage(visit, { details, links, consents, seen, isPersonShown: reason !== undefined })
+}
+
+/** A table of the page as a file, without the person's data. */
+async function download(visit: Visit, file: (typeof FILES)[number]): Promise<Answer> {
+  const details = await openUserDetails(visit, visit.params['serviceid'] ?? '')
+  if (isErased(details)) throw notHere('user')
+  const { partner, serviceId, user } = details
+  const { database } = visit.context
+  await record(visit, { action: `export ${file} of user`, partner, serviceId })
+  const shown = {
+    details,
+    links: file === 'links' ? await readLinks(database, user) : [],
+    consents: file === 'consents' ? await readConsentRecords(database, { partner, user }) : [],
+    seen: [],
+    isPersonShown: false,
+  }
+  const at = { path: `/users/${serviceId}`, filters: {} }
+  const name = `${file}-${serviceId}.csv`
+  if (file === 'links') return listFile({ ...at, ...linkList(shown) }, visit.query, name)
+  if (file === 'consents') return listFile({ ...at, ...consentList(shown) }, visit.query, name)
+  return listFile({ ...at, ...benefitFile(shown) }, visit.query, name)
 }

@@ -1,33 +1,25 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { Retained } from '../../membership/records/retained-rows.ts'
 import type { Person } from '../../membership/rules/person.ts'
-import { isHeld, isInForce, isKnown, isLive } from '../../membership/rules/state.ts'
+import { isKnown } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
 import { acts } from '../acts/all.ts'
 import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
 import type { Page, Visit } from '../page/screen.ts'
-import type { LinkRow, SeenRow } from '../user-data/store.ts'
+import type { SeenRow } from '../user-data/store.ts'
 import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.ts'
+import { tokenField } from '../views/layout.ts'
+import { csvLink, type List, listTable, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, table, tag, when, writeDay } from '../views/parts.ts'
-import { consentsTable } from './consents-view.ts'
+import { benefitList, consentList, linkList, overList } from './lists.ts'
 import { retainedTable } from './retained-view.ts'
 import { seenPart } from './seen-view.ts'
 import { describeUser } from './sentence.ts'
+import type { Shown } from './shown.ts'
 import { timeline } from './timeline-view.ts'
 import { type Objection, type Standing, standings } from './why-not.ts'
 import { zoneOfState } from './zones.ts'
-
-/** The content of a user's page. */
-export type Shown = {
-  readonly details: UserDetails
-  readonly links: readonly LinkRow[]
-  readonly consents: readonly ConsentRecord[]
-  readonly seen: readonly SeenRow[]
-  /** Whether the operator has given a reason to see the person's data. */
-  readonly isPersonShown: boolean
-}
 
 /** One user on one screen. */
 export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
@@ -48,15 +40,15 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
     offerName: name => terms.today.catalogue.offers.get(name)?.displayname.en ?? name,
   })
   const left = [
-    () => part('Benefits', heldTable(shown)),
+    () => benefitsPart(visit, shown),
     () =>
       part(
         'Why not',
         whyNot(standings({ user, terms, now }), isPersonShown),
         html`<span class="hint">What is not open, and the rule that says no</span>`,
       ),
-    () => part('Consents', consentsTable(details, shown.consents, isPersonShown)),
-    () => part('Links and page sessions', linksTable(shown)),
+    () => listPart(visit, shown, { heading: 'Consents', list: consentList(shown) }),
+    () => listPart(visit, shown, { heading: 'Links and page sessions', list: linkList(shown) }),
     () => personPart(visit, shown),
     () => seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt }),
   ]
@@ -65,8 +57,9 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
     body: html`<p class="lead" id="sentence">${sentence}</p>
 ${factsOfUser(visit, details)}
 ${sees && actions(details)}
+${isPersonShown && againForm(visit, shown)}
 <div class="columns"><div>
-${await inSlices(left, make => make())}
+${await Promise.all(await inSlices(left, async make => make()))}
 </div><div>
 ${part('Timeline', await timeline(visit, details), html`<span class="hint">Newest first, times of ${zone}</span>`)}
 </div></div>`,
@@ -116,53 +109,63 @@ function actions({ user, serviceId }: UserDetails): Slot {
 
 const MASKED = html`<span class="hint">••••••, shown to support</span>`
 
-function heldTable({ details, isPersonShown }: Shown): Slot {
-  const { user, terms, partner, people } = details
-  const zone = partner.timezone
-  const person = people.get('profile') ?? people.get('prefill')
-  const own = isPersonShown ? zoneOfState(person?.state ?? person?.address?.state) : undefined
-  const other = own === undefined || own === zone ? undefined : own
-  const at = (instant: number | undefined) =>
-    instant === undefined
-      ? '–'
-      : html`${when(instant, zone)}${other !== undefined && html`<br><span class="hint">${when(instant, other)}, the user's</span>`}`
-  const missing = user.enrolments.filter(({ state }) => state === 'actionrequired')
-  const rows = user.enrolments
-    .filter(isLive)
-    .map(one => [
-      html`${knownBenefit(terms, user, one.benefit)?.displayname.en ?? one.benefit}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${one.offer}</span>`,
-      html`${tag(WORDS[one.state] ?? one.state, isInForce(one) ? 'good' : 'wait')}${!isHeld(one) && html`<br><span class="hint">by a pending ${one.plannedBy === 'swap' ? 'swap' : 'offer change'}</span>`}`,
-      at(one.state === 'actionrequired' ? undefined : one.startsAt),
-      at(one.endsAt),
-    ])
-  const over = user.enrolments.filter(one => !isLive(one))
-  return html`${table({ caption: 'Benefits held, coming and going', columns: ['Benefit', 'State', 'Starts', 'Ends'], rows, empty: 'No benefit is held or coming.' })}
-${
-  missing.length > 0 &&
-  html`<div class="notice"><h3>Missing</h3><ul>${missing.map(one => html`<li>${knownBenefit(terms, user, one.benefit)?.displayname.en ?? one.benefit}: the person has to agree to its terms${one.actionDueAt !== undefined && html`, by ${when(one.actionDueAt, zone)}`}.</li>`)}</ul></div>`
-}
-${
-  over.length > 0 &&
-  html`<details><summary>${over.length} over</summary>${table({
-    caption: 'Benefits that are over',
-    columns: ['Benefit', 'State', 'From', 'To'],
-    rows: over.map(one => [
-      knownBenefit(terms, user, one.benefit)?.displayname.en ?? one.benefit,
-      html`${one.state}${one.closeReason !== undefined && html`<br><span class="hint">${one.closeReason}</span>`}`,
-      one.state === 'ended' ? at(one.startsAt) : '–',
-      at(one.endsAt),
-    ]),
-    empty: '',
-  })}</details>`
-}`
+/**
+ * How a table of this page is sorted: by an address, or, on the page with the person's data, by the form that asked for
+ * it, because an address would lead to the page without.
+ */
+type Sorting = Pick<List<unknown>, 'path' | 'filters'> & { readonly formId?: string }
+
+const AGAIN = 'again'
+
+function sortingOf(
+  visit: Visit,
+  { details, isPersonShown }: Shown,
+): { sorting: Sorting; query: URLSearchParams } {
+  const path = `/users/${details.serviceId}`
+  if (isPersonShown) return { sorting: { path, filters: {}, formId: AGAIN }, query: visit.form }
+  const before = visit.query.get('before')
+  return { sorting: { path, filters: before === null ? {} : { before } }, query: visit.query }
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  enrolled: 'in force',
-  endscheduled: 'in force, ends',
-  scheduled: 'starts later',
-  actionrequired: 'something missing',
-  selected: 'picked',
+/** The form whose buttons are the headings of the page with the person's data; each press is on record with the reason. */
+function againForm(visit: Visit, { details }: Shown): Html {
+  return html`<form id="${AGAIN}" method="post" action="/users/${details.serviceId}/person" hidden>${tokenField(visit.session.formToken)}<input type="hidden" name="reason" value="${visit.form.get('reason') ?? ''}">${sortField(visit.form)}</form>`
+}
+
+/** A part with one list of this page, and its file for support. */
+async function listPart<Row>(
+  visit: Visit,
+  shown: Shown,
+  { heading, list, more }: { heading: string; list: Omit<List<Row>, 'path' | 'filters'>; more?: Slot },
+): Promise<Html> {
+  const { sorting, query } = sortingOf(visit, shown)
+  const sees = hasRole(visit.operator, 'support') && list.rows.length > 0
+  const file = sees && csvLink({ ...list, path: sorting.path, filters: {} }, query)
+  return part(heading, html`${await listTable({ ...list, ...sorting }, query)}${more}`, file)
+}
+
+async function benefitsPart(visit: Visit, shown: Shown): Promise<Html> {
+  const { details, isPersonShown } = shown
+  const { user, terms, partner, people } = details
+  const person = people.get('profile') ?? people.get('prefill')
+  const own = isPersonShown ? zoneOfState(person?.state ?? person?.address?.state) : undefined
+  const other = own === partner.timezone ? undefined : own
+  const missing = user.enrolments.filter(({ state }) => state === 'actionrequired')
+  const over = overList(shown, other)
+  const { sorting, query } = sortingOf(visit, shown)
+  const isOverSorted = query.get('sort')?.includes('over') ?? false
+  return listPart(visit, shown, {
+    heading: 'Benefits',
+    list: benefitList(shown, other),
+    more: html`${
+      missing.length > 0 &&
+      html`<div class="notice"><h3>Missing</h3><ul>${missing.map(one => html`<li>${knownBenefit(terms, user, one.benefit)?.displayname.en ?? one.benefit}: the person has to agree to its terms${one.actionDueAt !== undefined && html`, by ${when(one.actionDueAt, partner.timezone)}`}.</li>`)}</ul></div>`
+    }
+${
+  over.rows.length > 0 &&
+  html`<details${isOverSorted && html` open`}><summary>${over.rows.length} over</summary>${await listTable({ ...over, ...sorting }, query)}</details>`
+}`,
+  })
 }
 
 function whyNot(all: readonly Standing[], isPersonShown: boolean): Slot {
@@ -182,46 +185,6 @@ ${open.length > 0 && html`<p class="hint">Open to this user: ${open.map(({ displ
 
 function words({ code, why, looked }: Objection, isPersonShown: boolean): Slot {
   return html`${why}${isPersonShown && looked !== undefined && html` – looked at ${looked}`} <code>${code}</code>`
-}
-
-function linksTable({ details, links }: Shown): Slot {
-  const zone = details.partner.timezone
-  return table({
-    caption: 'Links made for this user, and what became of them: the newest 20',
-    columns: ['Made', 'For', 'What became of it'],
-    rows: links.map(link => [
-      when(link.created_at, zone),
-      html`${link.purpose}<br><span class="hint">${link.delivery}</span>`,
-      fateOf(link, { zone, real: details.now - details.partner.clockOffsetMs }),
-    ]),
-    empty: 'No link in the last 30 days.',
-  })
-}
-
-function fateOf(link: LinkRow, { zone, real }: { zone: string; real: number }): Slot {
-  const told: Slot[] = []
-  if (link.spent_at === null) {
-    if (link.revoked_at !== null) told.push(html`${tag('revoked', 'plain')} ${when(link.revoked_at, zone)}`)
-    else if (link.token_expires_at <= real) told.push(html`${tag('expired unopened', 'bad')}`)
-    else told.push(html`${tag('not opened yet', 'wait')} until ${when(link.token_expires_at, zone)}`)
-  } else {
-    told.push(html`opened ${when(link.spent_at, zone)}`)
-    if (link.outcome !== null)
-      told.push(
-        html`${tag(link.outcome, link.outcome === 'challengefailed' ? 'bad' : 'good')}${link.reference !== null && html` <code>${link.reference}</code>`}`,
-      )
-    else if (link.signed_out_at !== null) told.push(html`signed out ${when(link.signed_out_at, zone)}`)
-    else if (link.last_view !== null)
-      told.push(
-        html`last seen at ${link.last_view}${link.last_seen_at !== null && html`, ${when(link.last_seen_at, zone)}`}`,
-      )
-    else if (link.last_seen_at !== null) told.push(html`last seen ${when(link.last_seen_at, zone)}`)
-    if (link.birthdate_tries > 0 && link.birthdate_passed_at === null)
-      told.push(`${link.birthdate_tries} wrong birth dates`)
-  }
-  if (link.dead_link_at !== null)
-    told.push(html`pressed again when it no longer worked, ${when(link.dead_link_at, zone)}`)
-  return html`<ul class="rules">${told.map(one => html`<li>${one}</li>`)}</ul>`
 }
 
 function personPart(visit: Visit, { details, isPersonShown }: Shown): Slot {

@@ -1,0 +1,115 @@
+import { formatTimestamp } from '../../calendar/calendar.ts'
+import { html, type Slot } from '../../http/html.ts'
+import { lastUses } from '../../partners/credential-uses.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { type CredentialRow, listCredentials } from '../../partners/store.ts'
+import { hasRole } from '../operators/operator.ts'
+import { record } from '../page/record.ts'
+import type { Answer, Screen, Visit } from '../page/screen.ts'
+import { ownPartner } from '../partners.ts'
+import { type Column, csvLink, type List, listFile, listTable } from '../views/list.ts'
+import { actionForm, part, reasonField, tag, when } from '../views/parts.ts'
+
+/** A partner's credentials as a file. */
+export const credentialScreens: readonly Screen[] = [
+  {
+    method: 'GET',
+    path: '/partners/:partnerid/credentials.csv',
+    role: 'support',
+    section: 'partners',
+    answer: download,
+  },
+]
+
+/** The kinds of credentials in words. */
+export const KINDS = { client_secret: 'Client secret', api_key: 'API key' } as const
+
+/** A partner's credentials, the oldest first. */
+async function credentialList(visit: Visit, partner: Partner): Promise<List<CredentialRow>> {
+  const { database, real } = visit.context
+  const [rows, uses] = await Promise.all([
+    listCredentials(database, partner.partnerId),
+    lastUses(database, partner.partnerId),
+  ])
+  const stateOf = ({ revoked_at, expires_at }: CredentialRow) => {
+    if (revoked_at !== null) return 'revoked'
+    return expires_at === null || expires_at > real() ? 'live' : 'expired'
+  }
+  const path = `/partners/${partner.partnerId}`
+  const revoking: Column<CredentialRow> = {
+    name: 'revoke',
+    label: 'Revoke',
+    cell: row =>
+      stateOf(row) === 'live' &&
+      html`<details><summary>Revoke</summary>${actionForm(visit, {
+        action: `${path}/revoke`,
+        button: 'Revoke at once',
+        look: 'danger',
+        fields: html`<input type="hidden" name="credential" value="${row.credential_id}">${reasonField(`why-${row.credential_id}`)}`,
+      })}</details>`,
+  }
+  return {
+    path,
+    filePath: `${path}/credentials.csv`,
+    filters: {},
+    caption: 'Credentials and when they were last used',
+    empty: 'No credential.',
+    rows,
+    columns: [
+      {
+        name: 'credential',
+        label: 'Credential',
+        value: row => `${KINDS[row.kind]} ${row.credential_id}`,
+        cell: row => html`${KINDS[row.kind]}<br><code>${row.credential_id}</code>`,
+      },
+      {
+        name: 'state',
+        label: 'State',
+        value: stateOf,
+        cell: row => (stateOf(row) === 'live' ? tag('live', 'good') : tag(stateOf(row))),
+      },
+      {
+        name: 'lastused',
+        label: 'Last used',
+        value: row => writtenUse(uses.get(row.credential_id)),
+        cell: row => lastUse(uses.get(row.credential_id), partner),
+      },
+      ...(hasRole(visit.operator, 'admin') ? [revoking] : []),
+    ],
+  }
+}
+
+/** The credentials on a partner's page, with the forms that revoke and make them for an admin. */
+export async function credentialPart(visit: Visit, partner: Partner): Promise<Slot> {
+  const list = await credentialList(visit, partner)
+  return part(
+    'Credentials',
+    html`${await listTable(list, visit.query)}
+${
+  hasRole(visit.operator, 'admin') &&
+  html`<details><summary>Make another secret or key</summary>
+<p class="hint">Two are live at once, so that the partner changes over without a gap; then revoke the older.</p>
+${actionForm(visit, {
+  action: `${list.path}/rotate`,
+  button: 'Make it',
+  fields: html`<p class="field"><label for="kind">Which</label><select id="kind" name="kind"><option value="client_secret">Client secret</option><option value="api_key">API key</option></select></p>${reasonField('why-rotate')}`,
+})}</details>`
+}`,
+    hasRole(visit.operator, 'support') && csvLink(list, visit.query),
+  )
+}
+
+async function download(visit: Visit): Promise<Answer> {
+  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const list = await credentialList(visit, partner)
+  await record(visit, { action: 'export credentials', partner })
+  return listFile(list, visit.query, `credentials-${partner.partnerId}.csv`)
+}
+
+function writtenUse(at: number | undefined): string {
+  return at === undefined ? '' : formatTimestamp(at)
+}
+
+function lastUse(at: number | undefined, partner: Partner): Slot {
+  return at === undefined ? html`<span class="hint">never</span>` : when(at, partner.timezone)
+}

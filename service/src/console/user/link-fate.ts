@@ -1,0 +1,52 @@
+import type { Instant, Zone } from '../../calendar/calendar.ts'
+import { html, type Slot } from '../../http/html.ts'
+import type { LinkRow } from '../user-data/store.ts'
+import { tag, when, writeInstant } from '../views/parts.ts'
+
+/** One thing that happened to a link, as markup and as text for a file. */
+type Told = { readonly shown: Slot; readonly text: string }
+
+/** What became of a link: opened, abandoned at which step, completed, expired, pressed again when it was dead. */
+export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: Instant }): Told[] {
+  const since = (words: string, at: Instant): Told => ({
+    shown: html`${words} ${when(at, zone)}`,
+    text: `${words} ${writeInstant(at, zone)}`,
+  })
+  const tagged = (word: string, tone: 'good' | 'bad' | 'wait' | 'plain', more?: Told): Told => ({
+    shown: html`${tag(word, tone)}${more && html` ${more.shown}`}`,
+    text: more ? `${word} ${more.text}` : word,
+  })
+  const at = (instant: Instant): Told => ({ shown: when(instant, zone), text: writeInstant(instant, zone) })
+  const told: Told[] = []
+  if (link.spent_at === null) {
+    if (link.revoked_at !== null) told.push(tagged('revoked', 'plain', at(link.revoked_at)))
+    else if (link.token_expires_at <= real) told.push(tagged('expired unopened', 'bad'))
+    else told.push(tagged('not opened yet', 'wait', since('until', link.token_expires_at)))
+  } else {
+    told.push(since('opened', link.spent_at))
+    if (link.outcome !== null) {
+      const reference = link.reference === null ? undefined : coded(link.reference)
+      told.push(tagged(link.outcome, link.outcome === 'challengefailed' ? 'bad' : 'good', reference))
+    } else if (link.signed_out_at !== null) told.push(since('signed out', link.signed_out_at))
+    else if (link.last_view !== null)
+      told.push(
+        link.last_seen_at === null
+          ? plain(`last seen at ${link.last_view}`)
+          : since(`last seen at ${link.last_view},`, link.last_seen_at),
+      )
+    else if (link.last_seen_at !== null) told.push(since('last seen', link.last_seen_at))
+    if (link.birthdate_tries > 0 && link.birthdate_passed_at === null)
+      told.push(plain(`${link.birthdate_tries} wrong birth dates`))
+  }
+  if (link.dead_link_at !== null)
+    told.push(since('pressed again when it no longer worked,', link.dead_link_at))
+  return told
+}
+
+function plain(text: string): Told {
+  return { shown: text, text }
+}
+
+function coded(text: string): Told {
+  return { shown: html`<code>${text}</code>`, text }
+}

@@ -1,0 +1,221 @@
+import { formatTimestamp, type Instant, type Zone } from '../../calendar/calendar.ts'
+import { html, type Slot } from '../../http/html.ts'
+import type { ConsentRecord } from '../../membership/records/consents.ts'
+import type { ConsentChannel, Enrolment } from '../../membership/rules/state.ts'
+import { isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
+import { knownBenefit } from '../../membership/rules/terms.ts'
+import type { LinkRow } from '../user-data/store.ts'
+import type { Column, List } from '../views/list.ts'
+import { tag, when } from '../views/parts.ts'
+import { describeLink } from './link-fate.ts'
+import type { Shown } from './shown.ts'
+
+/**
+ * The tables of a user's page. All are short, so they are sorted in memory; each has column names of its own, because
+ * the page's address names one column.
+ */
+type Rendered<Row> = Omit<List<Row>, 'path' | 'filters'>
+
+/** The benefits that are held, coming and going, with dates in the partner's zone and, if it is known, the person's. */
+export function benefitList({ details }: Shown, other?: Zone): Rendered<Enrolment> {
+  const { user, partner } = details
+  const at = dateCell(partner.timezone, other)
+  return {
+    filePath: `/users/${details.serviceId}/benefits.csv`,
+    caption: 'Benefits held, coming and going',
+    empty: 'No benefit is held or coming.',
+    rows: user.enrolments.filter(isLive),
+    columns: [
+      {
+        name: 'benefit',
+        label: 'Benefit',
+        value: one => nameOf(details, one),
+        cell: one =>
+          html`${nameOf(details, one)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${one.offer}</span>`,
+      },
+      {
+        name: 'state',
+        label: 'State',
+        value: stateText,
+        cell: one =>
+          html`${tag(stateText(one), isInForce(one) ? 'good' : 'wait')}${!isHeld(one) && html`<br><span class="hint">by a pending ${one.plannedBy === 'swap' ? 'swap' : 'offer change'}</span>`}`,
+      },
+      {
+        name: 'starts',
+        label: 'Starts',
+        value: one => written(startOf(one)),
+        cell: one => at(startOf(one)),
+      },
+      { name: 'ends', label: 'Ends', value: one => written(one.endsAt), cell: one => at(one.endsAt) },
+    ],
+  }
+}
+
+/** The benefits that are over. */
+export function overList({ details }: Shown, other?: Zone): Rendered<Enrolment> {
+  const at = dateCell(details.partner.timezone, other)
+  return {
+    caption: 'Benefits that are over',
+    empty: '',
+    rows: details.user.enrolments.filter(one => !isLive(one)),
+    columns: [
+      {
+        name: 'over',
+        label: 'Benefit',
+        value: one => nameOf(details, one),
+        cell: one => nameOf(details, one),
+      },
+      {
+        name: 'overas',
+        label: 'State',
+        value: one => one.state,
+        cell: one =>
+          html`${one.state}${one.closeReason !== undefined && html`<br><span class="hint">${one.closeReason}</span>`}`,
+      },
+      { name: 'overfrom', label: 'From', value: one => written(startOf(one)), cell: one => at(startOf(one)) },
+      { name: 'overto', label: 'To', value: one => written(one.endsAt), cell: one => at(one.endsAt) },
+    ],
+  }
+}
+
+/** All benefits, also those that are over, as a file. */
+export function benefitFile(shown: Shown): Rendered<Enrolment> {
+  const list = benefitList(shown)
+  return {
+    ...list,
+    rows: shown.details.user.enrolments,
+    columns: [
+      ...list.columns,
+      fileColumn('name', one => one.benefit),
+      fileColumn('offer', one => one.offer),
+      fileColumn('closed', one => one.closeReason ?? ''),
+    ],
+  }
+}
+
+/** The newest links, and what became of them. */
+export function linkList({ details, links }: Shown): Rendered<LinkRow> {
+  const zone = details.partner.timezone
+  const fate = (link: LinkRow) =>
+    describeLink(link, { zone, real: details.now - details.partner.clockOffsetMs })
+  return {
+    filePath: `/users/${details.serviceId}/links.csv`,
+    caption: 'Links made for this user, and what became of them',
+    empty: 'No link in the last 30 days.',
+    rows: links,
+    columns: [
+      {
+        name: 'made',
+        label: 'Made',
+        value: link => formatTimestamp(link.created_at),
+        cell: link => when(link.created_at, zone),
+      },
+      {
+        name: 'for',
+        label: 'For',
+        value: link => `${link.purpose}, ${link.delivery}`,
+        cell: link => html`${link.purpose}<br><span class="hint">${link.delivery}</span>`,
+      },
+      {
+        name: 'became',
+        label: 'What became of it',
+        value: link =>
+          fate(link)
+            .map(({ text }) => text)
+            .join('; '),
+        cell: link => html`<ul class="rules">${fate(link).map(({ shown }) => html`<li>${shown}</li>`)}</ul>`,
+      },
+    ],
+  }
+}
+
+/** The person's consents and how each was given; the evidence is shown only together with the person's data. */
+export function consentList({ details, consents, isPersonShown }: Shown): Rendered<ConsentRecord> {
+  const { user, terms, partner, operators } = details
+  const nameOfConsent = ({ name }: ConsentRecord) => knownBenefit(terms, user, name)?.displayname.en ?? name
+  const recorder = ({ recordedBy }: ConsentRecord) =>
+    recordedBy !== undefined && `put on record by ${operators.get(recordedBy) ?? recordedBy}`
+  return {
+    filePath: `/users/${details.serviceId}/consents.csv`,
+    caption: 'Consents',
+    empty: 'No consent is on record.',
+    rows: consents,
+    columns: [
+      { name: 'consent', label: 'To', value: nameOfConsent, cell: nameOfConsent },
+      {
+        name: 'version',
+        label: 'Version',
+        value: one => `${one.version} ${one.locale}`,
+        cell: one => html`<code>${one.version}</code> ${one.locale}`,
+      },
+      {
+        name: 'agreed',
+        label: 'When',
+        value: one => formatTimestamp(one.agreedAt),
+        cell: one => when(one.agreedAt, partner.timezone),
+      },
+      {
+        name: 'how',
+        label: 'How',
+        value: one => [CHANNELS[one.channel], recorder(one)].filter(Boolean).join(', '),
+        cell: one =>
+          html`${CHANNELS[one.channel]}${recorder(one) && html`<br><span class="hint">${recorder(one)}</span>`}`,
+      },
+      ...(isPersonShown
+        ? [
+            {
+              name: 'evidence',
+              label: 'Evidence',
+              value: (one: ConsentRecord) => one.evidence ?? '',
+              cell: (one: ConsentRecord) => one.evidence ?? '–',
+            },
+          ]
+        : []),
+    ],
+  }
+}
+
+const CHANNELS: Readonly<Record<ConsentChannel, string>> = {
+  page: 'on the page',
+  partner: 'sent by the partner',
+  phone: 'by phone',
+  paper: 'on paper',
+  email: 'by email',
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  enrolled: 'in force',
+  endscheduled: 'in force, ends',
+  scheduled: 'starts later',
+  actionrequired: 'something missing',
+  selected: 'picked',
+}
+
+function stateText({ state }: Enrolment): string {
+  return STATES[state] ?? state
+}
+
+/** Its first instant; `undefined` while none is set: before it has begun by a consent, or if it never began. */
+function startOf(one: Enrolment): Instant | undefined {
+  if (isLive(one)) return one.state === 'actionrequired' ? undefined : one.startsAt
+  return one.state === 'ended' ? one.startsAt : undefined
+}
+
+function nameOf({ terms, user }: Shown['details'], { benefit }: Enrolment): string {
+  return knownBenefit(terms, user, benefit)?.displayname.en ?? benefit
+}
+
+function dateCell(zone: Zone, other: Zone | undefined): (instant: Instant | undefined) => Slot {
+  return instant =>
+    instant === undefined
+      ? '–'
+      : html`${when(instant, zone)}${other !== undefined && html`<br><span class="hint">${when(instant, other)}, the user's</span>`}`
+}
+
+function written(instant: Instant | undefined): string {
+  return instant === undefined ? '' : formatTimestamp(instant)
+}
+
+function fileColumn(name: string, value: (one: Enrolment) => string): Column<Enrolment> {
+  return { name, label: name, value, cell: value }
+}

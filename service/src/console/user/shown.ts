@@ -1,0 +1,13 @@
+import type { ConsentRecord } from '../../membership/records/consents.ts'
+import type { LinkRow, SeenRow } from '../user-data/store.ts'
+import type { UserDetails } from '../user-data/user-details.ts'
+
+/** The content of a user's page. */
+export type Shown = {
+  readonly details: UserDetails
+  readonly links: readonly LinkRow[]
+  readonly consents: readonly ConsentRecord[]
+  readonly seen: readonly SeenRow[]
+  /** Whether the operator has given a reason to see the person's data. */
+  readonly isPersonShown: boolean
+}
