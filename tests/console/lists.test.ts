@@ -73,6 +73,14 @@ describe('the list of webhooks', () => {
     ])
     expect(text).not.toContain('secret-path')
   })
+
+  test('leads to an endpoint, whose whole address support sees and a viewer does not', async () => {
+    const path = /\/webhooks\/[\da-f-]{36}/.exec((await viewer.get('/webhooks')).text)?.[0] ?? ''
+    expect((await admin.get(path)).text).toContain('/secret-path')
+    const { status, text } = await viewer.get(path)
+    expect(status).toBe(200)
+    expect(text).not.toContain('secret-path')
+  })
 })
 
 describe('the tables of a user', () => {
@@ -108,6 +116,12 @@ describe('the tables of a user', () => {
     expect(shown).toEqual([...shown].sort().reverse())
     expect(text).toContain('<button form="again" name="sort" value="benefit">')
     expect(text).toContain('<input type="hidden" name="reason" value="call 12">')
+  })
+
+  test('lead to a change of the offer, which proposes another one', async () => {
+    const { text } = await admin.get(`/users/${rider.serviceid}/act/offer`)
+    expect(text).toContain('<option value="plus">Plus (now)</option>')
+    expect(text).toContain('<option value="starter" selected>')
   })
 
   test('are files for support, on record, without personal data; and none for a viewer', async () => {

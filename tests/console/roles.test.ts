@@ -244,6 +244,8 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       expect(await page.textContent('.secret')).toContain('/register/link/')
 
       await findUser(keyboard, 'userid-canary')
+      for (const file of ['benefits', 'links'])
+        await keyboard.download(page.locator(`main a[href*="/${file}.csv"]`))
       const event = page.locator('.events summary').first()
       await keyboard.tabTo(event)
       await page.keyboard.press('Enter')
@@ -273,6 +275,7 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
         'Put it on record',
       )
       expect(await page.textContent('main')).toContain('on paper')
+      await keyboard.download(page.locator('main a[href*="/consents.csv"]'))
 
       const second = await enter('support')
       const decide = async (button: string) => {
@@ -341,6 +344,9 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       }
       await keyboard.follow(keyboard.link('from 1 to 2'))
       await save('catalogue-1-2')
+      await keyboard.go('p')
+      await keyboard.follow(keyboard.link('Corner Bank'))
+      await save('credentials')
       await keyboard.go('c')
       await keyboard.follow(keyboard.link('2'))
       await save('offers-of-version-2')

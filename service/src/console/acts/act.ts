@@ -67,11 +67,16 @@ const changeOffer: Act = {
   title: 'Change the offer',
   button: 'Change it',
   fits: user => user.status === 'active',
-  fields: ({
-    terms,
-    user,
-  }) => html`<p class="field"><label for="offername">To</label><select id="offername" name="offername">${partnerOffers(terms).map(offer => html`<option value="${offer.offer}">${offer.displayname.en}${offer.offer === user.offer?.name && (user.pendingOffer ? ' (now; undoes the pending change)' : ' (now)')}</option>`)}</select></p>
-<p class="field"><label for="effective">When</label><select id="effective" name="effective"><option value="auto">Up at once, down at the next period</option><option value="immediate">At once</option><option value="nextperiod">At the next period</option></select></p>`,
+  fields: ({ terms, user }) => {
+    const offers = partnerOffers(terms)
+    const now = user.offer?.name
+    const first = offers.find(({ offer }) => offer !== now)
+    const note = user.pendingOffer ? ' (now; undoes the pending change)' : ' (now)'
+    const option = ({ offer, displayname }: (typeof offers)[number]) =>
+      html`<option value="${offer}"${offer === first?.offer && html` selected`}>${displayname.en}${offer === now && note}</option>`
+    return html`<p class="field"><label for="offername">To</label><select id="offername" name="offername">${offers.map(option)}</select></p>
+<p class="field"><label for="effective">When</label><select id="effective" name="effective"><option value="auto">Up at once, down at the next period</option><option value="immediate">At once</option><option value="nextperiod">At the next period</option></select></p>`
+  },
   why: () => 'offer change',
   decide: (form, { user, now, terms }) => {
     if (user.status !== 'active') return refuse('user_cancelled')

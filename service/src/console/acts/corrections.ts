@@ -30,7 +30,7 @@ const moveEnrolment: Act = {
   second: 'move',
   fits: user => movable(user).length > 0,
   fields: moment =>
-    html`<p class="hint">The enrollment as it was is voided and kept, and one with these dates takes its place. A field left empty stays as it is.</p>
+    html`<p class="hint">The enrollment as it was is voided and kept, and one with these dates takes its place. A field left empty stays as it is. Days are those of ${moment.terms.zone}.</p>
 ${choice(moment, movable(moment.user))}
 <p class="field"><label for="firstday">First day of cover</label><input id="firstday" name="firstday" type="date"></p>
 <p class="field"><label for="lastday">Last day of cover</label><input id="lastday" name="lastday" type="date"></p>`,

@@ -129,7 +129,7 @@ ${longPages(wish.list, {
       : `Next ${USERS_A_PAGE}`,
 })}`,
       sees && html`<a href="/due.csv?${queryOf(wish.list)}">CSV</a>`,
-    )}</div><div>${part('By day', html`${countedPart(count)}${daysTable(wish, count)}`)}</div></div>`,
+    )}</div><div>${part('By day', html`${countedPart(count)}${daysTable(wish, count)}`, html`<span class="hint">Days of ${partner.timezone}</span>`)}</div></div>`,
   }
 }
 
@@ -151,7 +151,7 @@ async function usersTable(
 
 function countedPart({ state, users }: DueCount): Slot {
   if (state === 'whole')
-    return html`<p class="hint">Of ${written(users)} ${users === 1 ? 'person' : 'people'}.</p>`
+    return users > 0 && html`<p class="hint">Of ${written(users)} ${users === 1 ? 'person' : 'people'}.</p>`
   return state === 'limit'
     ? html`<p class="notice">Of the soonest ${written(MOST_USERS_COUNTED)} people; there are more. The CSV has all.</p>`
     : html`<p class="notice" role="status">Still counting: ${written(users)} people so far. Load this page again for the rest.</p>`

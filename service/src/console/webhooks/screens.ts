@@ -85,7 +85,7 @@ async function listOf(visit: Visit): Promise<List<EndpointLine>> {
         name: 'state',
         label: 'State',
         value: line => stateOf(line, now),
-        cell: line => html`${stateTag(line, now)}<br><span class="hint">${words(line, now)}</span>`,
+        cell: line => html`${stateTag(line, now)}<br><span class="hint long">${words(line, now)}</span>`,
       },
       { name: 'waiting', label: 'Waiting', value: line => line.waiting, cell: line => countOf(line.waiting) },
       {
@@ -142,7 +142,8 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
       ],
       ['Waiting', countOf(line.waiting)],
       ['Given up', countOf(line.dead)],
-      ['Address', html`<code>${line.url}</code>`],
+      // A path may hold a secret of the receiver.
+      sees && ['Address', html`<code>${line.url}</code>`],
       ['Made', when(line.created_at, zone)],
     ])}</section>
 <div class="columns"><div>${part(
@@ -166,7 +167,7 @@ ${
   sees &&
   part(
     'Send again',
-    html`<p class="hint">Key and bytes are those of the first time. It is counted first; nothing is sent before you have seen how much.</p>
+    html`<p class="hint">Key and bytes are those of the first time. It is counted first; nothing is sent before you have seen how much. Days are those of ${zone}.</p>
 ${actionForm(visit, { action: action('replay'), button: 'Count', fields: html`<input type="hidden" name="what" value="range">${range}` })}
 ${actionForm(visit, { action: action('replay'), button: 'Count what was given up', fields: html`<input type="hidden" name="what" value="dead">` })}`,
   )
